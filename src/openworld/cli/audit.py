@@ -13,6 +13,10 @@ def audit(
         list[str] | None,
         typer.Option(help="Another data set whose names must not clash with these; repeat it for several."),
     ] = None,
+    base: Annotated[
+        Path | None, typer.Option(help="Text file (.txt) of the base classes' names; default: the first half.")
+    ] = None,
+    new: Annotated[Path | None, typer.Option(help="Likewise of the new ones; classes in neither are left out.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of all data sets; default $OPENWORLD_DATA.")] = None,
     backbone: Annotated[
         str,
@@ -41,7 +45,7 @@ def audit(
 
     from openworld.cli import console
 
-    audits = _audits(names, against or [], root, backbone, template, wordnet)
+    audits = _audits(names, (base, new), against or [], root, backbone, template, wordnet)
     if as_json:
         console.write(json.dumps([checked.to_dict() for checked in audits], indent=1, ensure_ascii=False))
     else:
@@ -62,7 +66,7 @@ def say_audit(audit, out) -> None:
         out.print(f"  not made: {check}", style="dim", markup=False)
 
 
-def _audits(names, against, root, backbone, template, wordnet) -> list:
+def _audits(names, sides, against, root, backbone, template, wordnet) -> list:
     from openworld import backbones
     from openworld.datasets.names.audit import audit
     from openworld.datasets.names.class_names import class_names
@@ -70,15 +74,30 @@ def _audits(names, against, root, backbone, template, wordnet) -> list:
     from openworld.datasets.templates import PHOTO, TEMPLATES
 
     lists = [class_names(name, root) for name in names]
+    listed = [class_names(str(side)).names if side else () for side in sides]
+    if any(sides):
+        lists = [_cut(classes, *listed) for classes in lists]
     others = {other.dataset: other.names for other in (class_names(name, root) for name in against)}
     shared = {"wordnet": find_wordnet(wordnet), "tokenizer": backbones.load(backbone).tokenizer if backbone else None}
     return [
         audit(
             classes.names,
             classes.dataset,
+            base_count=classes.base_count,
+            by_order=classes.base_count is None,
             against={name: theirs for name, theirs in others.items() if name != classes.dataset},
             template=template or TEMPLATES.get(classes.dataset, PHOTO),
             **shared,
         )
         for classes in lists
     ]
+
+
+def _cut(classes, base, new):
+    """Names of a data set, base ones first, without those that are on neither side."""
+    from dataclasses import replace
+
+    from openworld.datasets import ClassSplit
+
+    split = ClassSplit.by_names(classes.names, base, new)
+    return replace(classes, names=split.base_names + split.new_names, wordnet_ids=(), base_count=len(split.base))

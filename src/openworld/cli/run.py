@@ -25,15 +25,19 @@ def run(
 ) -> None:
     """Tune learners on some classes, test them on these and on new ones, and write records and a report.
 
-    A learner tunes a model such as CLIP on a few labelled images. The classes are cut into halves in their order,
-    which is that of the folders' names, or of the numbers in a list: learners are tuned on the first half, the base
-    classes (with the odd one); the others are new to them. Then it is measured whether they tell the two apart and
-    name both.
+    A learner tunes a model such as CLIP on a few labelled images of base classes; other classes are new to it. Then it
+    is measured whether it tells the two apart and names both. The spec says which classes are base; left out, it is
+    the first half (with the odd one) in the order of the folders' names, or of the numbers in a list.
 
     A spec names a data set, a backbone and learners; only learners must be given, the rest has these defaults:
 
     ```toml
     dataset = "emoji-concepts"  # of `openworld list`, or an image folder
+    base = []                   # names, or "names.txt"; [] is the first half
+    new = []                    # [] is all others; or base and new are
+                                # two folders of images, without dataset
+    root = ""                   # folder of the paths of a list
+    group_pattern = ""          # files that belong together: "(.+)_frame"
     train_domain = "twemoji"    # a style here, or a sub-folder
     test_domain = "twemoji"     # left out: that of training
     backbone = "embedded"       # of `openworld list`, a folder, a hub id

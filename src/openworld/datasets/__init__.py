@@ -16,6 +16,7 @@ from openworld.datasets.emoji import composite, drawings
 from openworld.datasets.formats import folder, hub, listing, tars
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names import taxonomy
+from openworld.datasets.pooling import cut_by_names, grouped
 from openworld.datasets.published import breeds, downloaded, shifted
 from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
 from openworld.datasets.published.downloaded import imagenet_labels, use_root
@@ -40,7 +41,9 @@ __all__ = [
     "downloaded",
     "drawings",
     "emoji",
+    "cut_by_names",
     "few_shot",
+    "grouped",
     "folder",
     "has_part",
     "hub",

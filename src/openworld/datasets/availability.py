@@ -15,7 +15,7 @@ def has_part(name: str, part: str, domain: str | None = None) -> bool:
     Args:
         name: as for `load`: a data set's, or where your own pictures lie.
         part: "train", "validation" or "test".
-        domain: of a picture folder, where it has any.
+        domain: of a picture folder or a list, where it has any.
 
     Raises:
         OpenworldError: an unknown part, a list that cannot be read, a hub's data set that cannot be had.
@@ -30,7 +30,7 @@ def has_part(name: str, part: str, domain: str | None = None) -> bool:
     if name.startswith(hub.PREFIX):
         return bool(set(PARTS[part]) & set(hub.splits(name)))
     if name.endswith((".csv", ".parquet")):
-        return part in listing.parts(name)
+        return part in listing.parts(name, domain)
     if name.endswith(".tar"):
         return any(glob.glob(one) for one in tars.patterns(name, part))
     return any((Path(name) / (domain or "") / own).is_dir() for own in PARTS[part])

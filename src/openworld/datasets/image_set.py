@@ -29,6 +29,7 @@ class ImageSet:
         content: says what `read` returns for 0..N-1: equal contents, equal pixels. Usually a hash.
         read: picture number -> PIL picture of any mode; raises OpenworldError for one that cannot be read. Where
             pictures are files it has a method `file_of`, picture number -> path below the data's own folder.
+        base_count: so many classes, the first, are base classes; None for the first half.
 
     Raises:
         OpenworldError: duplicate or empty class names, names that are not text, labels out of range, lengths that
@@ -47,6 +48,7 @@ class ImageSet:
     groups: np.ndarray
     content: str
     read: Callable[[int], Image.Image]
+    base_count: int | None = None
 
     __repr__ = short_repr
 
@@ -70,8 +72,8 @@ class ImageSet:
 
     @property
     def split(self) -> ClassSplit:
-        """Its class names cut into a base and a new half."""
-        return ClassSplit.of(self.classnames)
+        """Its class names cut into base and new ones."""
+        return ClassSplit.of(self.classnames, count=self.base_count)
 
     @property
     def fingerprint(self) -> str:

@@ -1,6 +1,7 @@
-"""Several image sets of the same classes as one, and a part of a set that keeps the shares of its classes."""
+"""Several image sets as one, and one set otherwise: some of its images, some of its classes, other groups."""
 
 import hashlib
+import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.datasets.image_set import ImageSet, file_of
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.datasets.splits import ClassSplit
 
 
 def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) -> ImageSet:
@@ -44,7 +46,8 @@ def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) ->
     sizes = tuple(len(one) for one in sets)
     read = sets[0].read if len(sets) == 1 else Pooled(tuple(one.read for one in sets), sizes)
     domain = " + ".join(dict.fromkeys(one.domain for one in sets if one.domain))
-    return ImageSet(sets[0].name, domain, names, labels, groups, content, read)
+    count = sets[0].base_count if classnames is None else None
+    return ImageSet(sets[0].name, domain, names, labels, groups, content, read, count)
 
 
 def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
@@ -87,7 +90,56 @@ def of_classes(images: ImageSet, classes: Sequence[int]) -> ImageSet:
     position = np.full(count, -1)
     position[chosen] = np.arange(len(chosen))
     kept = images.subset(np.flatnonzero(position[images.labels] >= 0))
-    return replace(kept, classnames=tuple(images.classnames[one] for one in chosen), labels=position[kept.labels])
+    names = tuple(images.classnames[one] for one in chosen)
+    return replace(kept, classnames=names, labels=position[kept.labels], base_count=None)
+
+
+def cut_by_names(images: ImageSet, base: Sequence[str] = (), new: Sequence[str] = ()) -> ImageSet:
+    """The pictures of some base and new classes, base names first; see `ClassSplit.by_names`, also for what it raises.
+
+    >>> white = lambda number: Image.new("RGB", (2, 2), "white")
+    >>> three = ImageSet("toy", "", ("cat", "dog", "owl"), [0, 1, 2, 1], [0, 1, 2, 3], "four", white)
+    >>> cut = cut_by_names(three, base=["owl"])
+    >>> cut.classnames, cut.labels.tolist(), cut.split.base_names
+    (('owl', 'cat', 'dog'), [1, 2, 0, 2], ('owl',))
+    """
+    split = ClassSplit.by_names(images.classnames, base, new)
+    return replace(of_classes(images, [*split.base, *split.new]), base_count=len(split.base))
+
+
+def grouped(images: ImageSet, pattern: str) -> ImageSet:
+    """Return the images with those as one group whose paths say the same where a pattern looks.
+
+    Args:
+        images: files, or anything else with paths (`ImageSet.path_of`).
+        pattern: a regular expression, such as "(.+)_frame"; without groups of its own, all that it finds counts.
+
+    Raises:
+        OpenworldError: a pattern that is none, or an image in whose path it finds nothing.
+
+    >>> white = lambda number: Image.new("RGB", (2, 2), "white")
+    >>> white.file_of = ("cat/a_frame1.png", "cat/a_frame2.png", "cat/b_frame1.png").__getitem__
+    >>> grouped(ImageSet("toy", "", ("cat", "dog"), [0, 0, 0], [0, 1, 2], "three", white), "(.+)_frame").groups.tolist()
+    [0, 0, 1]
+    """
+    compiled = pattern_of(pattern)
+    found = [compiled.search(path) for path in map(images.path_of, range(len(images)))]
+    if None in found:
+        missing = [images.path_of(place) for place, match in enumerate(found) if match is None]
+        raise OpenworldError(
+            f"group_pattern {pattern!r} finds nothing in {len(missing):,} of {len(found):,} paths of {images.name!r}, "
+            f"such as {missing[0]!r}; write a regular expression that every path holds, such as '(.+)_frame'."
+        )
+    texts = ["\0".join(map(str, match.groups())) if match.groups() else match.group() for match in found]
+    return replace(images, groups=np.unique(texts, return_inverse=True)[1])
+
+
+def pattern_of(pattern: str) -> re.Pattern:
+    """A regular expression as `grouped` looks for it; raises as that does."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise OpenworldError(f"group_pattern {pattern!r} is no regular expression ({error}); mend it.") from error
 
 
 def remembered(images: ImageSet, count: int) -> ImageSet:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld._arrays import as_labels
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld.datasets.names.forms import normalise_class_name
 
 
 def base_new_split(classes: int, order: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -55,9 +56,45 @@ class ClassSplit:
     __repr__ = short_repr
 
     @classmethod
-    def of(cls, names: Sequence[str], order: Sequence[int] | None = None) -> "ClassSplit":
-        """Cut names in halves, as `base_new_split` does."""
+    def of(cls, names: Sequence[str], order: Sequence[int] | None = None, count: int | None = None) -> "ClassSplit":
+        """Cut names in halves, as `base_new_split` does, or after the first `count` names."""
+        if count is not None:
+            return cls.joined(names[:count], names[count:])
         return cls(tuple(names), *base_new_split(len(names), order))
+
+    @classmethod
+    def by_names(cls, names: Sequence[str], base: Sequence[str] = (), new: Sequence[str] = ()) -> "ClassSplit":
+        """Put the classes on the side that lists them, in label order.
+
+        Args:
+            names: of all C classes, in label order.
+            base, new: names; where one list is empty, its side has all classes that the other does not name. A class
+                in neither of two lists is on no side.
+
+        Raises:
+            OpenworldError: a name that is no class, stands twice or on both sides; a side without a class.
+
+        >>> cut = ClassSplit.by_names(("cat", "dog", "owl", "hen"), base=("owl",), new=("dog", "cat"))
+        >>> cut.base_names, cut.new_names
+        (('owl',), ('cat', 'dog'))
+        """
+        place = {normalise_class_name(name): number for number, name in enumerate(names)}
+        sides = {"base": [normalise_class_name(name) for name in base], "new": list(map(normalise_class_name, new))}
+        for side, said in (("base", base), ("new", new)):
+            for name, key in zip(said, sides[side], strict=True):
+                if key not in place:
+                    raise unknown_name(f"{side} class", name, names)
+                if sides["base"].count(key) + sides["new"].count(key) > 1:
+                    raise OpenworldError(
+                        f"the class {name!r} is listed more than once as base or new; a class is on one side, once."
+                    )
+        listed = {key for side in sides.values() for key in side}
+        others = [key for key in place if key not in listed]
+        of_side = {side: sorted(place[key] for key in keys or others) for side, keys in sides.items()}
+        for side, places in of_side.items():
+            if not places:
+                raise OpenworldError(f"no class is left for the {side} side; list fewer classes on the other side.")
+        return cls(tuple(names), *(np.array(places, dtype=np.int64) for places in of_side.values()))
 
     @classmethod
     def joined(cls, base: Sequence[str], new: Sequence[str]) -> "ClassSplit":

@@ -14,7 +14,7 @@ from typing import Protocol
 from openworld.evaluations.runtime import Machine
 from openworld.features import default_cache
 from openworld.features.checksums import is_intact, require_intact, write_with_checksum
-from openworld.runs import RunStore, Unit, UnitResult, execute, read_spec, readable_json
+from openworld.runs import RunStore, Unit, UnitResult, execute, read_spec, readable_json, to_json
 from openworld.runs.atomic import remove, write_file
 from openworld.runs.lock import file_lock
 from openworld.runs.store import LOCKS
@@ -188,5 +188,5 @@ def kept_file(artifact: Artifact, name: str, machine: Machine) -> Path:
 
 def _unit(artifact: Artifact, machine: Machine) -> Unit:
     kind = type(artifact)
-    what = {"kind": f"{kind.__module__}:{kind.__qualname__}", "artifact": asdict(artifact)}
+    what = {"kind": f"{kind.__module__}:{kind.__qualname__}", "artifact": to_json(artifact)}
     return Unit("artifact", what, name=artifact.name, resources={"machine": asdict(machine)})

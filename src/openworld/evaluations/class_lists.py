@@ -33,10 +33,10 @@ def class_lists(spec) -> tuple[ClassList, ...]:
 def variants(entries: Iterable[DatasetSpec], source: DatasetSpec) -> Iterator[ClassList]:
     """Return the lists of variants with names of their own; most show some of the source's under the same names."""
     for variant in entries:
-        names = set(variant.classnames)
-        if not names <= set(source.classnames):
-            base = names & set(source.split.base_names)
-            yield ClassList(str(variant), variant.dataset, variant.classnames, len(base))
+        names = tuple(name for name in variant.classnames if name not in source.left_out)
+        if not set(names) <= set(source.classnames):
+            base = set(names) & set(source.split.base_names)
+            yield ClassList(str(variant), variant.dataset, names, len(base))
 
 
 def meeting(other: DatasetSpec, names: tuple[str, ...], against: Mapping[str, tuple[str, ...]]) -> Iterator[ClassList]:

@@ -4,7 +4,7 @@ A set becomes whole when `encode_tasks` has looked at it afterwards.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from openworld.evaluations.artifacts import Crew, Progress, build_all
 from openworld.evaluations.image_selection import ImageSelection
@@ -37,7 +37,7 @@ class EncodedShard:
     @property
     def key(self) -> str:
         """Says which it is."""
-        return digest(asdict(self))
+        return digest(self)
 
     def size(self) -> int:
         """How many images it has."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from openworld.runs import Unit, UnitResult, read_spec
+from openworld.runs import Unit, UnitResult, read_spec, to_json
 
 
 class EvaluationTask(Protocol):
@@ -26,6 +26,7 @@ class ClassList:
         names: in label order, without those that the run leaves out.
         base_count: how many of the first are base classes, in every unit alike; the others are new, or may be.
         against: names of other data sets that meet these, by data set.
+        by_order: whether their order alone says which are base, so that another order would cut them otherwise.
     """
 
     title: str
@@ -33,6 +34,13 @@ class ClassList:
     names: tuple[str, ...]
     base_count: int
     against: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_order: bool = True
+
+    @classmethod
+    def of(cls, data: Any) -> "ClassList":
+        """The names of a `DatasetSpec`, cut as it says."""
+        base_count = len(data.split.base)
+        return cls(str(data), data.dataset, data.classnames, base_count, by_order=not data.says_classes)
 
 
 def nothing(*_: Any) -> tuple:
@@ -108,7 +116,7 @@ class Evaluation:
         return [
             Unit(
                 function=function_of(self.name),
-                arguments={"task": asdict(task)},
+                arguments={"task": to_json(task)},
                 inputs=self.inputs(task, machine),
                 version=self.version,
                 name=self.title(spec, task),

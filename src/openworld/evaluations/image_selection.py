@@ -14,6 +14,7 @@ from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.datasets.published import downloaded
+from openworld.evaluations.own_data import OwnData, as_specified, own_data, settle_classes
 
 DRAW = 0
 """Seed of every draw of images that no seed of the run decides: those are of training alone, as in the papers."""
@@ -28,18 +29,20 @@ _REGION_SHARE = 0.2  # of FMoW: five regions
 
 
 @dataclass(frozen=True)
-class DatasetSpec:
+class DatasetSpec(OwnData):
     """A data set in one domain.
 
     Args:
         dataset: a name of `openworld list datasets`, or a path to a folder.
         domain: left out, the data set's first or only one.
+        base, new, root, group_pattern: as for `OwnData`.
     """
 
     dataset: str
     domain: str | None = None
 
     def __post_init__(self):
+        settle_classes(self)
         card = DATASETS.get(self.dataset)
         object.__setattr__(self, "domain", self.domain or (card.domains[0] if card else "") or None)
 
@@ -48,8 +51,8 @@ class DatasetSpec:
 
     @property
     def data(self) -> "DatasetSpec":
-        """Data set and domain alone, of an entry that says more."""
-        return DatasetSpec(self.dataset, self.domain)
+        """The data set alone, of an entry that says more."""
+        return DatasetSpec(self.dataset, self.domain, **own_data(self))
 
     def images(self, part: str = "test", **how) -> "ImageSelection":
         """Return a part of it; `how`: further fields of `ImageSelection`."""
@@ -62,12 +65,31 @@ class DatasetSpec:
 
     @property
     def split(self) -> ClassSplit:
-        """Its class names cut into a base and a new half."""
-        return ClassSplit.of(self.classnames)
+        """Its class names cut into base and new ones."""
+        return self.images().load().split
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The classes that are neither base nor new, in label order."""
+        if not (self.base and self.new):
+            return ()
+        kept = set(self.classnames)
+        return tuple(name for name in replace(self, base=(), new=()).classnames if name not in kept)
+
+    @property
+    def sides_in_words(self) -> str:
+        """How many classes are base, new, and left out."""
+        cut, left_out = self.split, len(self.left_out)
+        return f"{len(cut.base)} base + {len(cut.new)} new classes" + (f", {left_out} left out" if left_out else "")
 
     def count_classes(self) -> int:
         """Return how many classes it has; as published, so that it need not be there, or counted where it is."""
-        return _CARDS[self.dataset].classes if self.dataset in _CARDS else len(self.classnames)
+        known = self.dataset in _CARDS and not self.says_classes
+        return _CARDS[self.dataset].classes if known else len(self.classnames)
+
+    def count_base(self) -> int:
+        """Return how many base classes it has; as `count_classes` does."""
+        return len(self.split.base) if self.says_classes else (self.count_classes() + 1) // 2
 
     def count_images(self, part: str = "test") -> int:
         """Return how many images a part has, about; of a training part, all that shots are drawn from.
@@ -78,7 +100,7 @@ class DatasetSpec:
         >>> DatasetSpec("cifar10.2").count_images("train"), DatasetSpec("living17", "target imagenetv2").count_images()
         (10000, 340)
         """
-        if self.dataset not in _CARDS:
+        if self.dataset not in _CARDS or self.says_classes:
             return len(self.images(part).load())
         known = _CARDS[self.dataset].pictures
         whole = known.get(part) or _TRAIN_PER_TEST * known["test"]
@@ -101,7 +123,7 @@ class ImageSelection:
         sources: what is pooled, one behind the other.
         part: of each.
         seed, shots: of the draw from a training part; shots None for all images.
-        base_only: only images of the base half; all class names stay.
+        base_only: only images of base classes; all class names stay.
         only: only images of these classes; all class names stay.
         names_of: whose class names count; None for the first of the sources.
         classes: only these classes, whose names alone are left, in this order; None for all.
@@ -163,7 +185,9 @@ class ImageSelection:
         if self.as_drawn:
             return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain, self.part, clean=True)
         drawn = {"seed": self.seed, "shots": self.shots} if self.part == "train" else {}
-        images = datasets.load(one.dataset, domain=one.domain, part=self.part, **drawn)
+        root = {"root": one.root} if one.root else {}
+        images = datasets.load(one.dataset, domain=one.domain, part=self.part, **root, **drawn)
+        images = as_specified(images, one, self.part)
         if not self.base_only and self.only is None:
             return images
         return images.subset(np.flatnonzero(np.isin(images.labels, self._asked_classes(images))))

@@ -49,7 +49,7 @@ class LearningUnit:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What all learners of a run are tuned on (its base half, or all classes), tested on, and how often they answer."""
+    """What all learners of a run are tuned on (its base classes, or all), tested on, and how often they answer."""
 
     data: DatasetSpec
     tested: tuple[DatasetSpec, ...]
@@ -67,8 +67,7 @@ def units_of(spec) -> Iterator[LearningUnit]:
 
 def _unit(one, seed: int, spec, tuning: Tuning) -> LearningUnit:
     kind, data = find_learner(one.learner), tuning.data
-    classes = data.count_classes()
-    tuned = (classes + 1) // 2 if tuning.base_only else classes
+    tuned = data.count_base() if tuning.base_only else data.count_classes()
     most = max(spec.shots) if isinstance(spec.shots, tuple) else spec.shots
     source = data.images("train", seed=seed, shots=most, base_only=tuning.base_only)
     shots = tuned * most if data.dataset in PUBLISHED else len(source.load())

@@ -26,6 +26,7 @@ def audit_names(spec, device: str, folder: Path, say: Callable[[str], None]) -> 
             names.title,
             base_count=names.base_count,
             against=names.against,
+            by_order=names.by_order,
             template=TEMPLATES.get(names.dataset, PHOTO),
             **shared,
         )

@@ -12,6 +12,7 @@ from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.entries import DecompositionSpec, require_distinct, settle
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import RUNNING, ModelOutputs
+from openworld.evaluations.own_data import settle_classes
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Machine
@@ -57,9 +58,26 @@ def settle_shift(spec) -> None:
     require_at_least(3, levels=spec.levels)
     require_seeds(spec.seeds)
     require_distinct({"sources": spec.sources, "seeds": spec.seeds})
+    _settle_classes(spec)
     for name in (*spec.quantiles, *spec.cuts):
         if name not in HALVES:
             raise unknown_name("axis", name, HALVES)
+
+
+def _settle_classes(spec) -> None:
+    """Read which classes are base and new; refuse that in other places than `base` and `new` of the spec itself."""
+    settle_classes(spec)
+    for entry in (*spec.sources, *spec.pool):
+        if entry.says_classes:
+            raise OpenworldError(
+                f"{entry} says which classes are base or new; put base and new beside sources and pool."
+            )
+    if isinstance(spec.new, str):
+        raise OpenworldError(f"new is the folder {spec.new}; list the names of its classes, and add it to the pool.")
+    if spec.says_classes and spec.classes == "all":
+        raise OpenworldError('classes is "all", and base or new says which; leave one of the two out.')
+    if spec.new and not spec.pool:
+        raise OpenworldError("new names classes of a pool, and cells are given instead; leave new out.")
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from openworld.datasets import PUBLISHED, ImageSet
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets import PUBLISHED, ClassSplit, ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
 from openworld.evaluations.entries import CellsSpec, PoolSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
+from openworld.evaluations.own_data import KnownClasses
 from openworld.evaluations.published_cells import given_cells
 
 
@@ -31,12 +33,14 @@ class Pool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftImages:
+class ShiftImages(KnownClasses):
     """Fields of a spec that say what images there are.
 
     Args:
         sources: data sets whose images are in distribution, pooled; the class names are those of the first.
         classes: which of their classes are in distribution, and base: the "base" half, or "all".
+        base, new: the classes that are in distribution, and those of the pool that are not, by name, instead of
+            `classes`; of the pool, other classes are left out where `new` is given.
         train_part, shots: what is learned from, and what degrees are measured from; shots per class of each source,
             drawn once for all seeds; 0 or None for all images.
         pool: images that are cut into cells; those of in-distribution classes may be among them.
@@ -89,6 +93,7 @@ class ShiftGround(ShiftImages):
         if self.cells:
             given = given_cells(self.cells)
             return Pool(given.images, given.styles, given.style, self._known(given.images))
+        self.require_new()
         sets = [one.load() for one in self.tested]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
         images = pooled([_by_spoken(one, names) for one in sets], tuple(names.values()))
@@ -110,13 +115,53 @@ class ShiftGround(ShiftImages):
     def _chosen(self) -> tuple[int, ...] | None:
         if self.classes == "all":
             return None
-        return tuple(self.sources[0].split.base.tolist())
+        return tuple(self._split.base.tolist())
+
+    @property
+    def _split(self) -> ClassSplit:
+        """The classes of the sources, base and new; new names that only the pool has are no class of theirs."""
+        names = self.sources[0].classnames
+        if not self.says_classes:
+            return ClassSplit.of(names)
+        known = set(map(normalise_class_name, names))
+        new = [name for name in self.new if normalise_class_name(name) in known]
+        if self.base or new:
+            return ClassSplit.by_names(names, self.base, new if not self.base else ())
+        every = np.arange(len(names))
+        return ClassSplit(names, every, every[:0])
 
     def _of_sources(self, part: str, shots: int | None = None) -> ImageSelection:
         return pooled_images(self.sources, part, shots, classes=self._chosen)
 
     def _shown(self, one: PoolSpec) -> ImageSelection:
-        return one.images(one.part, limit=self.images, corruption=one.corruption, severity=one.severity)
+        how = {"limit": self.images, "corruption": one.corruption, "severity": one.severity}
+        if not self.new:
+            return one.images(one.part, **how)
+        wanted = set(map(normalise_class_name, (*self.names, *self.new)))
+        shown = one.images(one.part).load().classnames
+        kept = tuple(place for place, name in enumerate(shown) if normalise_class_name(name) in wanted)
+        if not kept:
+            raise OpenworldError(f"{one} of the pool shows no base and no new class; leave it out, or mend the names.")
+        return one.images(one.part, classes=kept, **how)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The classes of the sources and the pool that are neither base nor new."""
+        if not self.new:
+            return ()
+        kept = set(map(normalise_class_name, (*self.names, *self.new)))
+        return tuple(name for key, name in self._every_name.items() if key not in kept)
+
+    def require_new(self) -> None:
+        """Refuse a new class that neither the pool nor a source has."""
+        for name in self.new:
+            if normalise_class_name(name) not in self._every_name:
+                raise unknown_name("new class", name, self._every_name.values())
+
+    @property
+    def _every_name(self) -> dict[str, str]:
+        every = (self.sources[0].classnames, *(one.images(one.part).load().classnames for one in self.pool))
+        return {normalise_class_name(name): name for shown in every for name in shown}
 
 
 def _by_spoken(images: ImageSet, names: dict[str, str]) -> ImageSet:

@@ -321,5 +321,6 @@ def _read(store: FeatureStore, images: ImageSet, allow_corrupt: int) -> Features
         rows=kept,
         classnames=tuple(images.classnames),
         fingerprint=store.folder.name,
+        base_count=images.base_count,
         **{name: array if array is None or not unreadable else array.take(kept) for name, array in arrays.items()},
     )

@@ -46,6 +46,7 @@ class Features:
         view_patches: float16[N, V, P, W], the same of the views, or None.
         pixels: uint8[N, 3, H, W], the resized and cropped pictures, or None.
         view_pixels: uint8[N, V, 3, H, W], the same of the views, or None.
+        base_count: so many classes, the first, are base classes; None for the first half.
     """
 
     embeddings: np.ndarray
@@ -59,6 +60,7 @@ class Features:
     view_patches: np.ndarray | None = None
     pixels: np.ndarray | None = None
     view_pixels: np.ndarray | None = None
+    base_count: int | None = None
 
     __repr__ = short_repr
 
@@ -67,8 +69,8 @@ class Features:
 
     @property
     def split(self) -> ClassSplit:
-        """Its class names cut into a base and a new half."""
-        return ClassSplit.of(self.classnames)
+        """Its class names cut into base and new ones."""
+        return ClassSplit.of(self.classnames, count=self.base_count)
 
     def select(self, images: np.ndarray) -> "Features":
         """The images at these places, int64[n] or bool[N], in that order."""
@@ -90,7 +92,7 @@ class Features:
         position[classes] = np.arange(len(classes))
         chosen = self.select(np.flatnonzero(position[self.labels] >= 0))
         names = tuple(self.classnames[index] for index in classes)
-        return replace(chosen, labels=position[chosen.labels], classnames=names)
+        return replace(chosen, labels=position[chosen.labels], classnames=names, base_count=None)
 
 
 def take(array: "np.ndarray | ShardedArray", rows: np.ndarray) -> "np.ndarray | ShardedArray":

@@ -7,7 +7,7 @@ import pytest
 from trees import picture
 
 from openworld._errors import OpenworldError
-from openworld.datasets import few_shot, load
+from openworld.datasets import few_shot, has_part, load
 from openworld.datasets.formats import listing
 
 ROWS = [
@@ -112,8 +112,9 @@ def test_a_file_that_is_no_list_is_refused(pictures):
         listing.load(pictures / "mine.txt")
     with pytest.raises(OpenworldError, match="unknown part"):
         load(str(pictures / "mine.parquet"), part="exam")
-    with pytest.raises(OpenworldError, match="no domains"):
-        load(str(pictures / "mine.parquet"), domain="sketch")
+    plain = write(pictures / "plain.csv", ("path", "label"), [row[:2] for row in ROWS])
+    with pytest.raises(OpenworldError, match="no column `domain`"):
+        load(plain, domain="sketch")
 
 
 @pytest.mark.parametrize(("sign", "called"), [(";", "';'"), ("\t", "tab"), ("|", "'|'")])
@@ -121,3 +122,31 @@ def test_a_list_with_another_sign_between_its_columns_is_told_which(tmp_path, si
     (tmp_path / "mine.csv").write_text(f"path{sign}label\n0.png{sign}cat, tame\n")
     with pytest.raises(OpenworldError, match=re.escape(f"mine.csv is separated by {called}, expected commas")):
         load(str(tmp_path / "mine.csv"))
+
+
+def test_a_domain_is_the_rows_that_say_it(pictures):
+    rows = [(path, label, domain, split) for (path, label, _, split), domain in zip(ROWS, "uuvuv", strict=True)]
+    path = write(pictures / "mine.csv", ("path", "label", "domain", "split"), rows)
+    train = load(path, domain="u", part="train")
+    assert (train.read.paths, train.domain) == (("a.jpg", "b.jpg"), "u")
+    assert train.classnames == load(path, part="test").classnames == ("cat", "owl", "wild dog")
+    assert len(load(path, part="train")) == 3 and has_part(path, "validation", "u")
+    assert not has_part(path, "validation", "v")
+    with pytest.raises(OpenworldError, match="did you mean 'u'|Known: u, v"):
+        load(path, domain="w", part="train")
+    with pytest.raises(OpenworldError, match="no row of part 'validation' and domain 'v'"):
+        load(path, domain="v", part="validation")
+
+
+def test_absolute_paths_stand_for_those_below_the_root(pictures, tmp_path_factory):
+    rows = [(path, label) for path, label, *_ in ROWS]
+    elsewhere = tmp_path_factory.mktemp("lists")
+    relative = load(write(elsewhere / "relative.csv", ("path", "label"), rows), root=pictures)
+    whole = [(str(pictures / path), label) for path, label in rows]
+    absolute = load(write(elsewhere / "absolute.csv", ("path", "label"), whole), root=pictures)
+    assert absolute.read.paths == relative.read.paths and absolute.fingerprint == relative.fingerprint
+    for root in (None, pictures / "sub"):
+        with pytest.raises(OpenworldError, match="does not lie below .*say as `root`"):
+            load(str(elsewhere / "absolute.csv"), root=root)
+    with pytest.raises(OpenworldError, match="leaves its folder"):
+        load(write(elsewhere / "up.csv", ("path", "label"), [(f"{pictures}/../a.jpg", "cat")]), root=pictures)

@@ -293,7 +293,7 @@ def test_wrong_specs_are_refused(given, change, sentence):
 def test_a_variant_without_base_classes_is_refused(given, shapes, machine, tmp_path):
     part_of(shapes, tmp_path, ("red square", "red circle"))
     spec = read_protocol(given | {"variants": [{"dataset": str(tmp_path)}]})
-    with pytest.raises(OpenworldError, match="shows no class of the first half"):
+    with pytest.raises(OpenworldError, match="shows no base class of"):
         EVALUATION.units(spec, machine)
 
 

@@ -1,15 +1,18 @@
 """Your own pictures in a list: a CSV or Parquet file with a row per picture.
 
-Columns: `path` (relative to the list's folder), `label` (the class's name), and where they are wanted `split` (train,
-validation or val, test), `group` (pictures that share its value are not independent) and `name`. Without `split` every
-row is a test picture. Classes are in the order of their names; where `name` is there, `label` is a number from 0 that
-says the order, and `name` is the class's name.
+Columns: `path` (relative to the list's folder, or to `root`; absolute if it lies below), `label` (the class's name),
+and where they are wanted `split` (train, validation or val, test), `domain` (such as a camera or a hospital), `group`
+(pictures that share its value are not independent) and `name`. Without `split` every row is a test picture. Classes are
+in the order of their names; where `name` is there, `label` is a number from 0 that says the order, and `name` is the
+class's name.
 """
 
 import csv
+import os
 import random
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -21,7 +24,7 @@ from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
 
 _LONGEST_HEAD = 1 << 20  # bytes
-COLUMNS = ("path", "label", "name", "group", "split")
+COLUMNS = ("path", "label", "name", "group", "split", "domain")
 
 
 def load(
@@ -38,36 +41,35 @@ def load(
     Args:
         path: a file ending in .csv or .parquet, see the top of this file.
         root: the folder that its paths are relative to; None for the list's own.
-        domain: lists have none.
+        domain: only the rows that say so in the column `domain`; None for all.
         part: "train", "validation" or "test".
         shots: draw so many pictures per class (`splits.few_shot`); None for all.
         seed: of that draw.
 
     Returns:
-        An image set in the order of the list, whose classes are those of all parts.
+        An image set in the order of the list, whose classes are those of all parts and domains.
 
     Raises:
-        OpenworldError: a missing list or column, a part without rows, a path that leaves the folder, missing pictures.
+        OpenworldError: a missing list or column, an unknown domain, a part without rows, a path that leaves the folder,
+            missing pictures.
     """
     path = Path(path)
-    if domain:
-        raise OpenworldError(f"{path} is a list, which has no domains, so no {domain!r}; leave the domain out.")
     if part not in PARTS:
         raise unknown_name("part", part, PARTS)
     columns = _read(path)
     names, labels = _classes(path, columns)
-    own = _rows_of(path, columns, part)
-    rows = ImageRows(tuple(columns["path"][row] for row in own), labels[own], _groups(columns, own))
-    for one in rows.paths:
-        require_below(one, str(path))
+    own = _rows_of(path, columns, part, domain)
+    folder = Path(root or path.parent)
+    paths = tuple(_below(columns["path"][row], folder, path) for row in own)
+    rows = ImageRows(paths, labels[own], _groups(columns, own))
     chosen = None if shots is None else few_shot(rows.labels, shots, random.Random(seed))
-    return image_set(path.stem, Path(root or path.parent), names, rows, chosen)
+    return replace(image_set(path.stem, folder, names, rows, chosen), domain=domain or "")
 
 
-def parts(path: str | Path) -> set[str]:
-    """The parts that a list has rows of: some of "train", "validation" and "test"."""
+def parts(path: str | Path, domain: str | None = None) -> set[str]:
+    """The parts that a list, or a domain of it, has rows of: some of "train", "validation" and "test"."""
     columns = _read(Path(path))
-    splits = set(columns.get("split", ["test"]))
+    splits = {columns["split"][row] if "split" in columns else "test" for row in _rows_in(Path(path), columns, domain)}
     return {part for part, names in PARTS.items() if splits & set(names)}
 
 
@@ -158,16 +160,42 @@ def _numbered_classes(path: Path, columns: dict[str, list[str]]) -> tuple[list[s
     return [names[label] for label in range(len(names))], np.array([int(one) for one in columns["label"]], np.int64)
 
 
-def _rows_of(path: Path, columns: dict[str, list[str]], part: str) -> np.ndarray:
+def _below(path: str, folder: Path, source: Path) -> str:
+    """A path of a list as it lies below the folder of the pictures."""
+    if os.path.isabs(path):
+        top = os.path.abspath(folder)
+        if not PurePath(path).is_relative_to(top):
+            raise OpenworldError(
+                f"{source} names {path!r}, which does not lie below {top}; say as `root` which folder holds all of its "
+                "pictures."
+            )
+        path = PurePath(path).relative_to(top).as_posix()
+    require_below(path, str(source))
+    return path
+
+
+def _rows_in(path: Path, columns: dict[str, list[str]], domain: str | None) -> list[int]:
+    """The rows of a domain; all without one."""
+    if not domain:
+        return list(range(len(columns["path"])))
+    if "domain" not in columns:
+        raise OpenworldError(f"{path} has no column `domain`, so no {domain!r}; leave the domain out, or add it.")
+    if domain not in columns["domain"]:
+        raise unknown_name(f"domain of {path}", domain, dict.fromkeys(columns["domain"]))
+    return [row for row, value in enumerate(columns["domain"]) if value == domain]
+
+
+def _rows_of(path: Path, columns: dict[str, list[str]], part: str, domain: str | None) -> np.ndarray:
     split = columns.get("split", ["test"] * len(columns["path"]))
     known = {name for names in PARTS.values() for name in names}
     odd = next((value for value in split if value not in known), None)
     if odd is not None:
         raise OpenworldError(f"{path} has the split {odd!r}; expected {', '.join(sorted(known))}.")
-    own = np.array([row for row, value in enumerate(split) if value in PARTS[part]], dtype=np.int64)
+    rows = _rows_in(path, columns, domain)
+    own = np.array([row for row in rows if split[row] in PARTS[part]], dtype=np.int64)
     if not own.size:
         hint = "" if "split" in columns else ": without a column `split` every row is a test picture"
-        raise OpenworldError(f"{path} has no row of part {part!r}{hint}.")
+        raise OpenworldError(f"{path} has no row of part {part!r}{f' and domain {domain!r}' if domain else ''}{hint}.")
     return own
 
 

@@ -31,6 +31,7 @@ def audit(
     *,
     base_count: int | None = None,
     against: Mapping[str, Sequence[str]] | None = None,
+    by_order: bool = True,
     wordnet: WordNet | None = None,
     tokenizer: Speller | None = None,
     template: str = PHOTO,
@@ -42,6 +43,7 @@ def audit(
         dataset: what sentences call them.
         base_count: how many of the first are base classes, 0 to C; None for the first ceil(C / 2).
         against: names of other data sets by data set.
+        by_order: whether the order of the names alone says which are base.
         wordnet: of `find_wordnet`; None leaves synonyms out, and the audit says so.
         tokenizer: of a backbone; None leaves tokens out, and the audit says so.
         template: the sentence whose length is checked.
@@ -60,7 +62,7 @@ def audit(
     base = (len(names) + 1) // 2 if base_count is None else base_count
     if not 0 <= base <= len(names):
         raise OpenworldError(f"base_count is {base}, expected 0 to {len(names)}, the number of class names.")
-    found = [*_not_names(names), *_order(names, base)]
+    found = [*_not_names(names), *(_order(names, base) if by_order else ())]
     found += [_within(pair, names, base) for pair in alike(names, names, wordnet)]
     for other, listed in (against or {}).items():
         pairs = alike(names, _as_names(listed), wordnet)

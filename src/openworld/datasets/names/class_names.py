@@ -20,25 +20,26 @@ LISTED = Path(__file__).parents[1] / "lists" / "class_names"
 class ClassNames:
     """The class names of one data set in label order, and their WordNet ids, () where they have none.
 
-    Underscores become spaces, as in an `ImageSet`.
+    Underscores become spaces, as in an `ImageSet`. The first `base_count` are base classes; None for the first half.
     """
 
     dataset: str
     names: tuple[str, ...]
     wordnet_ids: tuple[str, ...] = ()
+    base_count: int | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "names", tuple(map(readable_class_name, self.names)))
 
     @property
     def base(self) -> "ClassNames":
-        """The base half: the first ceil(C / 2).
+        """The base classes: the first ceil(C / 2), where nothing else is said.
 
         >>> ClassNames("pets", ("cat", "dog", "owl")).base.names
         ('cat', 'dog')
         """
-        half = len(ClassSplit.of(self.names).base)
-        return ClassNames(self.dataset, self.names[:half], self.wordnet_ids[:half])
+        count = len(ClassSplit.of(self.names, count=self.base_count).base)
+        return ClassNames(self.dataset, self.names[:count], self.wordnet_ids[:count])
 
 
 def class_names(name: str, root: str | Path | None = None) -> ClassNames:

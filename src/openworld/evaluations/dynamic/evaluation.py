@@ -21,10 +21,10 @@ def data(spec: DynamicSpec) -> tuple[DatasetSpec, ...]:
 
 
 def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
-    """Return the names of all data; every seed cuts those of `datasets` anew, so that none there is base for good."""
+    """Return the names of all data; every seed cuts those of `datasets` anew where the spec does not."""
     used = spec.used
     for one in used["datasets"]:
-        yield ClassList(str(one), one.dataset, one.classnames, 0)
+        yield ClassList.of(one) if one.says_classes else ClassList(str(one), one.dataset, one.classnames, 0)
     if not used["variants"] and not used["others"]:
         return
     source = spec.source.classnames

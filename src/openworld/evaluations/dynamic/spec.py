@@ -1,10 +1,10 @@
 """Dynamic scenarios (OpenPL, sections 3 and 4): classes and images keep changing after a learner was tuned.
 
-Two scenarios tune on the base half of a data set's classes, cut in an order that every seed draws anew: new classes
-emerge, or take the place of base ones. Two tune on all classes of a source: its images give way to those of a
-variant, or its images and classes to another data set. A unit is one learner with one seed on what it is tuned on;
-it is fitted once, for all scenarios of that kind. Zero-shot CLIP is always among the learners: every curve is
-compared with its own.
+Two scenarios tune on the base half of a data set's classes, cut in an order that every seed draws anew (or on the base
+classes that the spec names, in the order that a seed draws): new classes emerge, or take the place of base ones. Two
+tune on all classes of a source: its images give way to those of a variant, or its images and classes to another data
+set. A unit is one learner with one seed on what it is tuned on; it is fitted once, for all scenarios of that kind.
+Zero-shot CLIP is always among the learners: every curve is compared with its own.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,8 @@ class DynamicSpec(DynamicSettings, Learning):
     Args:
         learners: what is compared; zero-shot CLIP is put before them where it is missing.
         scenarios: of the four which.
-        datasets: in each are the two scenarios of classes, "emerging-classes" and "varying-ratio".
+        datasets: in each are the two scenarios of classes, "emerging-classes" and "varying-ratio"; an entry may say
+            which classes are base and new.
         source: is tuned on for the two others, with all its classes.
         variants: each takes over from the source in "distribution-shift"; its classes are some or all of the source's.
         others: each takes over from the source in "co-evolution"; of classes that both name, the source's is left out.
@@ -77,6 +78,12 @@ class DynamicSpec(DynamicSettings, Learning):
             if not entries:
                 raise OpenworldError(f"{scenario} needs at least one entry under {DATA[scenario]}.")
             require_distinct({DATA[scenario]: entries})
+        for entry in (self.source, *self.variants, *self.others):
+            if entry.says_classes:
+                raise OpenworldError(
+                    f"{entry} says which classes are base or new, and all its classes are tuned on or take over; "
+                    "entries of datasets alone are cut."
+                )
         require_levels(self.levels)
 
 
@@ -95,7 +102,8 @@ def summary(spec: DynamicSpec) -> list[str]:
     runs = [f"{len(getattr(spec, DATA[one]))} x {one}" for one in spec.scenarios]
     tuned_on = (spec.source, *spec.datasets)
     shots = shots_asked(spec.shots, *(one.dataset for one in tuned_on))
-    return [", ".join(runs), f"{len(spec.learners)} learners", shots]
+    cut = [f"{entry}: {entry.sides_in_words}" for entry in spec.used["datasets"] if entry.says_classes]
+    return [", ".join(runs), *cut, f"{len(spec.learners)} learners", shots]
 
 
 def _kinds(spec: DynamicSpec) -> list[tuple[DatasetSpec, dict]]:

@@ -46,7 +46,7 @@ class DynamicSettings:
 class DynamicTask(DynamicSettings, Learning):
     """One unit's share of a spec: one learner, its settings resolved, one seed, and what it is tuned on.
 
-    `scenarios` are all of classes (tuned on the base half), or all with a source (tuned on all its classes).
+    `scenarios` are all of classes (tuned on base classes), or all with a source (tuned on all its classes).
     """
 
     learner: LearnerSpec
@@ -60,12 +60,18 @@ class DynamicTask(DynamicSettings, Learning):
     @property
     def name(self) -> str:
         """What people call the unit."""
-        tuned = "base half" if self.of_classes else "all classes"
-        return f"{self.learner.label}, {self.data}, {tuned}, seed {self.seed}"
+        return f"{self.learner.label}, {self.data}, {self.tuned_on}, seed {self.seed}"
+
+    @property
+    def tuned_on(self) -> str:
+        """Which classes are, in words."""
+        if not self.of_classes:
+            return "all classes"
+        return "base classes" if self.data.says_classes else "base half"
 
     @property
     def of_classes(self) -> bool:
-        """Whether the base half of the classes is tuned on, not all."""
+        """Whether base classes are tuned on, not all."""
         return self.scenarios[0] in OF_CLASSES
 
     @cached_property
@@ -73,7 +79,12 @@ class DynamicTask(DynamicSettings, Learning):
         """The classes tuned on, which are base, and the new ones of the same data set, in the seed's order."""
         names = self.data.classnames
         order = class_order(len(names), self.seed)
-        return ClassSplit.of(names, order) if self.of_classes else ClassSplit(names, order, order[:0])
+        if not self.of_classes:
+            return ClassSplit(names, order, order[:0])
+        if not self.data.says_classes:
+            return ClassSplit.of(names, order)
+        is_base = np.isin(order, self.data.split.base)
+        return ClassSplit(names, order[is_base], order[~is_base])
 
     @property
     def sources(self) -> dict[str, ImageSelection]:

@@ -50,7 +50,7 @@ def _record(
         domain=task.data.domain,
         yardstick=task.learner.learner == BASELINE,
         courses=records,
-        tuned_on="base half" if task.of_classes else "all classes",
+        tuned_on=task.tuned_on,
         shots=task.shots,
         training_classnames=fitted.classnames,
         detail={"settings": task.learner.settings, "history": fitted.history},

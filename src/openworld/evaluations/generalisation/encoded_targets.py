@@ -80,6 +80,6 @@ def encoded_targets(task: GeneralisationTask, parts: Mapping[str, Features]) -> 
             kept = images.of_classes(kept_classes(images.classnames, target.left_out))
             yield EncodedTarget(target, at_home, kept, beyond)
         else:
-            split = split_as(source, images.classnames)
+            split = split_as(source, images.classnames, task.source.left_out)
             base = at_home if target.kind == "source" else images.of_classes(split.base)
             yield EncodedTarget(target, base, images.of_classes(split.new))

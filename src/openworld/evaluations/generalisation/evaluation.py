@@ -22,7 +22,7 @@ def data(spec: GeneralisationSpec) -> tuple[DatasetSpec, ...]:
 def class_lists(spec: GeneralisationSpec) -> Iterator[ClassList]:
     """Return the names of the source, and of targets that have others, without those that the run leaves out."""
     base = spec.source.split.base_names
-    yield ClassList(str(spec.source), spec.source.dataset, spec.source.classnames, len(base))
+    yield ClassList.of(spec.source)
     yield from variants(spec.variants, spec.source)
     for other in spec.others:
         left_out = {one.name for one in left_out_of(spec.source, other, spec.wordnet)}

@@ -122,7 +122,8 @@ def _images(average: TargetAverage) -> str:
 def _left_out(average: TargetAverage) -> str:
     """Which classes are not new at the targets, and by what they were found."""
     if average.kind != "other":
-        return ""
+        count = len(average.source.first.record.left_out)
+        return f" Of the source, {count} are left out that are neither base nor new." if count else ""
     rule = "by name and by WordNet's names" if average.source.first.record.wordnet else "by name"
     left_out = {target.title: target.first.record.left_out for target in average.targets}
     listings = [

@@ -1,9 +1,9 @@
 """Open-world generalisation (OpenworldAUC, Hua et al., 2025, section 6): tuned here, met there.
 
-A learner is tuned once on the base half of a source. Domain generalisation then scores it on variants, which show the
-same classes in other images, base ones and new ones; cross-data-set generalisation puts the classes of other data
-sets, as new ones, beside the source's own base images, save those that are base classes there already. Every
-(learner, seed) is one unit, scored on the source itself and on every target.
+A learner is tuned once on the base classes of a source. Domain generalisation then scores it on variants, which show
+the same classes in other images, base ones and new ones; cross-data-set generalisation puts the classes of other data
+sets, as new ones, beside the source's own base images, save those that are base classes there already. Every (learner,
+seed) is one unit, scored on the source itself and on every target.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class GeneralisationSettings:
     """Fields of a spec of generalisation and of its tasks.
 
     Args:
-        source: its first ceil(n / 2) classes, in label order, are tuned on.
+        source: its base classes are tuned on: the first ceil(n / 2) in label order, or those that it names.
         variants: each shows some or all of the source's classes, under the same names, in other images.
         wordnet: a class is a base class of the source, too, if its name is one that WordNet gives that class; the names
             of ImageNet's classes in WordNet come along, and a source without WordNet ids is compared by its own names.
@@ -73,4 +73,9 @@ class GeneralisationSpec(GeneralisationSettings, Learning):
             raise OpenworldError(
                 f"{self.source} is the source; a variant has another domain or name, an other another name."
             )
+        for target in (*self.variants, *self.others):
+            if target.says_classes:
+                raise OpenworldError(
+                    f"{target} says which classes are base or new; the source alone says that, so put it there."
+                )
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.source.dataset))

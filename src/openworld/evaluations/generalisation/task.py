@@ -63,7 +63,7 @@ class GeneralisationTask(GeneralisationSettings, Learning):
 
     @property
     def sources(self) -> dict[str, ImageSelection]:
-        """The image sets that the unit reads: shots of the base half, and the test images of every target."""
+        """The image sets that the unit reads: shots of base classes, and the test images of every target."""
         train = self.source.images("train", seed=self.seed, shots=self.shots, base_only=True)
         tests = {target.part: target.data.images() for target in self.targets}
         return {"train": train} | tests
@@ -97,22 +97,24 @@ def summary(spec: GeneralisationSpec) -> list[str]:
     counts = {"variant": len(spec.variants), "other data set": len(spec.others)}
     targets = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
     shots = shots_asked(spec.shots, spec.source.dataset)
-    return [f"{spec.source} → {' and '.join(targets)}", f"{len(spec.learners)} learners", shots]
+    sides = [spec.source.sides_in_words] if spec.source.says_classes else []
+    return [f"{spec.source} → {' and '.join(targets)}", *sides, f"{len(spec.learners)} learners", shots]
 
 
-def split_as(source: ClassSplit, names: Sequence[str]) -> ClassSplit:
+def split_as(source: ClassSplit, names: Sequence[str], left_out: Sequence[str] = ()) -> ClassSplit:
     """Return the classes of a variant, base and new as they are in the source.
 
     Args:
-        source: its class names, whose first half is base.
+        source: its class names, base and new.
         names: of the variant's classes: some or all of them.
+        left_out: classes of the source that are neither; a variant's are neither, too.
 
     >>> cut = split_as(ClassSplit.of(("cat", "dog", "owl", "hen")), ("hen", "dog", "cat"))
     >>> cut.base.tolist(), cut.new_names
     ([2, 1], ('hen',))
     """
-    numbers = numbers_among(source.names, names)
-    order = np.argsort(numbers)
+    numbers = numbers_among((*source.names, *left_out), names)
+    order = np.argsort(numbers)[: np.count_nonzero(numbers < len(source.names))]
     is_base = np.isin(numbers[order], source.base)
     return ClassSplit(tuple(names), order[is_base], order[~is_base])
 
@@ -125,8 +127,10 @@ def left_out_of(source: DatasetSpec, other: DatasetSpec, wordnet: bool) -> tuple
 
 def source_names(source: DatasetSpec) -> ClassNames:
     """The source's classes in label order, with the WordNet ids that ImageNet's have."""
-    ids = class_names(source.dataset).wordnet_ids if source.dataset in PUBLISHED else ()
-    return ClassNames(source.dataset, source.classnames, ids)
+    names = source.classnames
+    published = class_names(source.dataset) if source.dataset in PUBLISHED else ClassNames(source.dataset, names)
+    ids = dict(zip(published.names, published.wordnet_ids, strict=False))
+    return ClassNames(source.dataset, names, tuple(ids[name] for name in names if ids), len(source.split.base))
 
 
 def kept_classes(names, left_out) -> np.ndarray:
@@ -140,10 +144,10 @@ def require_targets(task: GeneralisationTask) -> None:
     source = task.source.split
     for target in task.targets:
         shown = target.data.classnames
-        if target.kind == "variant" and not len(split_as(source, shown).base):
+        if target.kind == "variant" and not len(split_as(source, shown, task.source.left_out).base):
             raise OpenworldError(
-                f"the variant {target.data} shows no class of the first half of {task.source}, so nothing that a "
-                "learner was tuned on; leave it out."
+                f"the variant {target.data} shows no base class of {task.source}, so nothing that a learner was tuned "
+                "on; leave it out."
             )
         if target.kind == "other" and not len(kept_classes(shown, target.left_out)):
             raise OpenworldError(f"every class of {target.data} is a base class of {task.source}; leave it out.")

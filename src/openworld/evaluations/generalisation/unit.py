@@ -1,7 +1,6 @@
 """The work of a unit: fit a learner once, answer at every target, and compute every number of each."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import partial
 
 import numpy as np
@@ -16,7 +15,7 @@ from openworld.evaluations.recognition.record import numbers_of
 from openworld.evaluations.recognition_metrics import image_table
 from openworld.evaluations.record_images import thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
-from openworld.runs import UnitResult
+from openworld.runs import UnitResult, to_json
 
 
 def evaluate(task: GeneralisationTask, machine: Machine) -> UnitResult:
@@ -41,7 +40,7 @@ def evaluate(task: GeneralisationTask, machine: Machine) -> UnitResult:
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     return UnitResult(
         outputs={"images": _stacked(list(map(partial(_named, task), targets, tables)))},
-        metrics=asdict(record),
+        metrics=to_json(record),
         attachments=dict(_images(task, targets, tables)) | learned,
         timing=clock.timing,
     )
@@ -95,10 +94,17 @@ def _target(task: GeneralisationTask, images: EncodedTarget, table: dict[str, np
         parts=tuple(dict.fromkeys(["test" if images.moved else target.part, target.part])),
         new_ids_from=images.moved,
         group_name=known.group_name if known else "",
-        left_out=tuple(overlap.name for overlap in target.left_out),
+        left_out=_left_out(task, images),
         overlaps=target.left_out,
         **numbers_of(table),
     )
+
+
+def _left_out(task: GeneralisationTask, images: EncodedTarget) -> tuple[str, ...]:
+    """Classes of another data set that are no new ones; of the source and its variants, those on neither side."""
+    if images.target.kind == "other":
+        return tuple(overlap.name for overlap in images.target.left_out)
+    return task.source.left_out
 
 
 def _title(task: GeneralisationTask, target: Target) -> str:

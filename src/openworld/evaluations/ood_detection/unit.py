@@ -30,7 +30,7 @@ from openworld.evaluations.ood_detection.validation import require_names
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
 from openworld.features import Encoding
-from openworld.runs import UnitResult
+from openworld.runs import UnitResult, to_json
 
 
 def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
@@ -100,7 +100,7 @@ def _source_record(
 ) -> InDistributionRecord:
     truth = test.images.labels[test.rows]
     right = int((scores.prediction == truth).sum())
-    sources = tuple(asdict(one) for one in task.ground.sources)
+    sources = tuple(to_json(one) for one in task.ground.sources)
     return InDistributionRecord(sources, len(test.images.classnames), len(known.rows), len(truth), right / len(truth))
 
 

@@ -18,19 +18,17 @@ from openworld.evaluations.recognition.task import (
 
 def data(spec: RecognitionSpec) -> tuple[DatasetSpec, ...]:
     """Return what is tuned on, and what is tested on."""
-    return tuple(dict.fromkeys(DatasetSpec(spec.dataset, one) for one in (spec.train_domain, spec.test_domain)))
+    return tuple(dict.fromkeys((spec.trained, spec.tested)))
 
 
 def class_lists(spec: RecognitionSpec) -> tuple[ClassList]:
-    """Return the names of the test images, cut in halves."""
-    tested = data(spec)[-1]
-    return (ClassList(str(tested), tested.dataset, tested.classnames, len(tested.split.base)),)
+    """Return the names of the test images, base names first."""
+    return (ClassList.of(spec.tested),)
 
 
 def tunings(spec: RecognitionSpec) -> tuple[Tuning]:
     """Return what learners are tuned on and asked about."""
-    trained, tested = DatasetSpec(spec.dataset, spec.train_domain), data(spec)[-1]
-    return (Tuning(trained, (tested,), tested.count_images()),)
+    return (Tuning(spec.trained, (spec.tested,), spec.tested.count_images()),)
 
 
 EVALUATION = Evaluation(

@@ -198,7 +198,8 @@ class RecognitionRecord(RecognitionNumbers):
         training_images: the "fewest" and the "most" of a class.
         detail: the settings that it was fitted with (`chosen`), what every candidate reached (`choices`), and the
             course of training (`history`).
-        kind, dataset, domain, target, left_out, wordnet: of a learner that is scored in several places.
+        left_out: classes that are neither base nor new.
+        kind, dataset, domain, target, wordnet: of a learner that is scored in several places.
     """
 
     protocol: str = "recognition"

@@ -182,6 +182,7 @@ def _described(setting: SettingResults) -> list[str]:
         key.domains: bool(key.domains),
         f"{key.split} split": key.split not in KNOWN_FROM_DOMAINS,
         f"{record.n_base_classes} base + {record.n_new_classes} new classes": record.n_base_classes > 1,
+        f"{len(record.left_out)} left out": bool(record.left_out) and not key.target,
         setting.shots: bool(setting.shots),
         f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}": True,
         key.backbone: True,

@@ -1,6 +1,7 @@
 """The spec of a run of recognition: open-world recognition by learners that were tuned on half of the classes."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from openworld._arrays import require_at_least
@@ -8,7 +9,9 @@ from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
+from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.learning import Learning, require_learners, usual_crop_scale
+from openworld.evaluations.own_data import OwnData, own_data, settle_classes
 from openworld.evaluations.recognition.operating_point import OperatingSpec
 from openworld.learners import PublishedSetting
 
@@ -16,11 +19,14 @@ PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecognitionSettings:
+class RecognitionSettings(OwnData):
     """Fields of a spec of recognition and of its tasks.
 
     Args:
         dataset: a name of `openworld list datasets`, or a path to a folder of class folders.
+        base, new: which classes are known, see `OwnData`; left out, the first half. Two folders of images may stand
+            there instead of `dataset`.
+        root, group_pattern: as for `OwnData`.
         train_domain, test_domain: domains of the data set (styles, in the embedded world); equal ones give the
             same-drawing split there, different ones the redrawn split. Left out, the data set's first or only domain
             to train in, and the same to test in.
@@ -40,6 +46,16 @@ class RecognitionSettings:
     keep_learners: bool = True
     operating: OperatingSpec | None = None
 
+    @property
+    def trained(self) -> DatasetSpec:
+        """What is tuned on."""
+        return DatasetSpec(self.dataset, self.train_domain, **own_data(self))
+
+    @property
+    def tested(self) -> DatasetSpec:
+        """What is tested on."""
+        return DatasetSpec(self.dataset, self.test_domain, **own_data(self))
+
 
 @dataclass(frozen=True)
 class RecognitionSpec(RecognitionSettings, Learning):
@@ -58,7 +74,8 @@ class RecognitionSpec(RecognitionSettings, Learning):
             nothing else.
 
     Raises:
-        OpenworldError: no learner, no seed, labels or seeds that repeat, a number outside its range.
+        OpenworldError: no learner, no seed, labels or seeds that repeat, a number outside its range; base and new
+            classes that are not understood.
     """
 
     learners: tuple[LearnerSpec, ...]
@@ -78,10 +95,26 @@ class RecognitionSpec(RecognitionSettings, Learning):
         require_distinct({"shots": self.every_shots})
         if not all(ratio > 0 for ratio in self.ratios):
             raise OpenworldError(f"ratios must be above 0; they are {list(self.ratios)}.")
+        if isinstance(self.base, str) and Path(self.base).is_dir():
+            self._take_folders()
+        settle_classes(self)
         card = DATASETS.get(self.dataset)
         train_domain = self.train_domain or (card.domains[0] if card else "") or None
         settle(self, train_domain=train_domain, test_domain=self.test_domain or train_domain)
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.dataset))
+
+    def _take_folders(self) -> None:
+        """Name the data set after the folder of base images."""
+        if not (isinstance(self.new, str) and Path(self.new).is_dir()):
+            raise OpenworldError(
+                f"base is the folder {self.base}, and new is {self.new!r}; give a folder of images for "
+                "each, or lists of class names."
+            )
+        if self.dataset not in (RecognitionSettings.dataset, self.base):
+            raise OpenworldError(
+                f"base and new are folders of images, and dataset is {self.dataset!r} besides; leave dataset out."
+            )
+        settle(self, dataset=self.base, base=())
 
     @property
     def every_shots(self) -> tuple[int, ...]:

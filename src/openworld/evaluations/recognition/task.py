@@ -1,9 +1,9 @@
 """Open-world recognition (OpenworldAUC, Hua et al., 2025, section 6): tune on base classes, meet base and new ones.
 
-Classes in label order are cut into a base half, first ceil(n / 2), and a new half. A learner sees some shots of the
-base half; then every test image is scored: is it base or new, and which name of its half is it? Every (learner, shots,
-seed) is one unit. Test images choose nothing: settings under `choose` are decided on validation images of base
-classes, and the threshold under `operating` on validation images, once the learner is fitted.
+Classes in label order are cut into a base half, first ceil(n / 2), and a new half, or as the spec says. A learner sees
+some shots of base classes; then every test image is scored: is it base or new, and which name of its side is it? Every
+(learner, shots, seed) is one unit. Test images choose nothing: settings under `choose` are decided on validation images
+of base classes, and the threshold under `operating` on validation images, once the learner is fitted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import LearnerSpec, part_of
-from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, fit, resolved, split_name, training_facts
 from openworld.evaluations.recognition.class_imbalance import other_mixes
 from openworld.evaluations.recognition.hyperparameters import choose_settings
@@ -53,14 +53,13 @@ class RecognitionTask(RecognitionSettings, Learning):
     @property
     def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots, test images, and validation images where they are needed."""
-        trained, tested = DatasetSpec(self.dataset, self.train_domain), DatasetSpec(self.dataset, self.test_domain)
         sources = {
-            "train": trained.images("train", seed=self.seed, shots=self.shots, base_only=True),
-            "test": tested.images("test"),
+            "train": self.trained.images("train", seed=self.seed, shots=self.shots, base_only=True),
+            "test": self.tested.images("test"),
         }
         if self.learner.choose or self.scored_validation != "nothing":
             base_only = self.scored_validation != "all"
-            sources["validation"] = trained.images("validation", base_only=base_only)
+            sources["validation"] = self.trained.images("validation", base_only=base_only)
         return sources
 
     @property
@@ -84,11 +83,10 @@ def tasks(spec: RecognitionSpec) -> list[RecognitionTask]:
 
 def summary(spec: RecognitionSpec) -> list[str]:
     """What is run on what, in a few words each."""
-    split = DatasetSpec(spec.dataset, spec.test_domain).split
     domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),
-        f"{len(split.base)} base + {len(split.new)} new classes",
+        spec.tested.sides_in_words,
         shots_asked(" ".join(map(str, spec.every_shots)), spec.dataset),
     ]
 
@@ -158,6 +156,7 @@ def _facts(task: RecognitionTask, tables: Mapping[str, Mapping], names, base_cou
         "n_new_classes": len(names) - base_count,
         "group_name": DATASETS[task.dataset].group_name if task.dataset in DATASETS else "",
         "classnames": tuple(names),
+        "left_out": task.tested.left_out,
         "operating_point": point,
         **numbers_of(tables["images"]),
         **other_mixes(tables["images"], **mixes, seed=task.seed),

@@ -145,9 +145,19 @@ def summary(spec: OpenWorldShiftSpec) -> list[str]:
     """What is run on what, in a few words each."""
     return [
         f"{' + '.join(map(str, spec.sources))} against {len(spec.pool)} image set(s)",
+        *_sides_in_words(spec),
         f"{len(spec.learners)} learner(s)",
         f"{len(spec.estimators)} estimator(s)",
     ]
+
+
+def _sides_in_words(spec: OpenWorldShiftSpec) -> list[str]:
+    """How many classes are base, new, and left out, where the spec names them."""
+    if not spec.says_classes:
+        return []
+    split, left_out = names_of(spec.ground), len(spec.ground.left_out)
+    said = f"{len(split.base)} base + {len(split.new)} new classes"
+    return [said + (f", {left_out} left out" if left_out else "")]
 
 
 def fingerprints(spec: OpenWorldShiftSpec) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """The work of a unit: fit a learner, get its answers on base images and the pool, and score every cell and level."""
 
-from dataclasses import asdict
-
 import numpy as np
 
 from openworld.datasets import ClassSplit
@@ -19,7 +17,7 @@ from openworld.evaluations.recognition_by_shift.task import ShiftTask, names_of
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
-from openworld.runs import UnitResult
+from openworld.runs import UnitResult, to_json
 
 
 def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
@@ -44,7 +42,7 @@ def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
     named = {side: with_names(table, split.names, images.path_of) for side, (table, images) in shown.items()}
     return UnitResult(
         outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
-        metrics=asdict(record),
+        metrics=to_json(record),
         attachments=dict(found.thumbnails()) if task.first else {},
         timing=clock.timing,
     )

@@ -1,0 +1,230 @@
+"""Which classes are base and which are new: by names, text files and folders, in every evaluation that cuts them."""
+
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+import openworld as ow
+from openworld import OpenworldError
+from openworld.cli.app import app
+from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations.class_lists import class_lists
+from openworld.runs import to_json
+
+sys.path.insert(0, str(Path(__file__).parent))
+from small_specs import LEARNERS, SMALL, draw  # noqa: E402
+
+NAMES = ("blue square", "green square", "red square", "yellow square")
+ZERO_SHOT = ({"learner": "zero-shot"},)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with small drawings, where names of data sets are looked for."""
+    draw(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def recognition(**fields):
+    return {"dataset": "squares", "shots": 2, "seeds": [1], "views": 1, "resamples": 1, "learners": ZERO_SHOT} | fields
+
+
+def ran(**fields):
+    return ow.run(recognition(**fields), "run", quiet=True, workers=1)
+
+
+def sides_of(run):
+    table = run.images.to_pydict()
+    return {
+        side: {name for name, own in zip(table["label_name"], table["side"], strict=True) if own == side}
+        for side in ("base", "new")
+    }
+
+
+def test_lists_cut_classes_into_sides_of_unequal_sizes_and_leave_the_others_out(place):
+    run = ran(base=["yellow square"], new=["red_square", "Blue square"])
+    assert sides_of(run) == {"base": {"yellow square"}, "new": {"red square", "blue square"}}
+    record = run.story.run.records[0].metrics
+    assert record["classnames"] == ["yellow square", "blue square", "red square"]
+    assert (record["n_base_classes"], record["n_new_classes"], record["left_out"]) == (1, 2, ["green square"])
+    assert "1 left out" in run.story.page.subtitle
+
+
+def test_what_is_left_out_is_said_at_the_head_of_the_run(place):
+    spec = read_protocol(recognition(base=["yellow square"], new=["red square"]))
+    assert "1 base + 1 new classes, 2 left out" in evaluation_of(spec).summary(spec)
+
+
+def test_of_one_list_the_other_side_is_the_rest(place):
+    (task,) = evaluation_of(spec := read_protocol(recognition(new=["red square"]))).tasks(spec)
+    assert task.tested.split.base_names == ("blue square", "green square", "yellow square")
+    assert set(task.sources["train"].load().labels.tolist()) == {0, 1, 2}
+
+
+def test_names_stand_in_a_text_file(place):
+    (place / "known.txt").write_text("red square\n\nblue_square\n")
+    spec = read_protocol(recognition(base="known.txt"))
+    assert spec.base == ("red square", "blue square") and spec.tested.split.new_names == (
+        "green square",
+        "yellow square",
+    )
+
+
+def test_two_folders_say_it_too(place):
+    for part in ("train", "validation", "test"):
+        (place / "known" / part).mkdir(parents=True)
+        for name in NAMES[:3]:
+            shutil.copytree(place / "squares" / part / name, place / "known" / part / name)
+    shutil.copytree(place / "squares" / "test" / NAMES[3], place / "unknown" / NAMES[3])
+    run = ow.run(recognition(base="known", new="unknown") | {"dataset": "known"}, "run", quiet=True, workers=1)
+    assert sides_of(run) == {"base": set(NAMES[:3]), "new": {NAMES[3]}}
+    without = {name: value for name, value in recognition(base="known", new="unknown").items() if name != "dataset"}
+    assert read_protocol(without) == read_protocol(run.spec)
+    shutil.copytree(place / "known" / "test" / NAMES[0], place / "clashing" / "Blue_square")
+    with pytest.raises(OpenworldError, match="'blue square' is a class of 'known' and of clashing"):
+        ran(dataset="known", new="clashing")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"base": ["red square", "Red_square"]}, "listed more than once"),
+        ({"base": ["red square"], "new": ["red square"]}, "listed more than once"),
+        ({"base": ["rod square"]}, "did you mean 'red square'"),
+        ({"base": list(NAMES)}, "no class is left for the new side"),
+        ({"base": "nowhere"}, "expected a list of class names, a text file"),
+        ({"base": "squares"}, "base is the folder squares, and new is \\(\\)"),
+        ({"base": "squares", "new": "stripes", "dataset": "darker"}, "leave dataset out"),
+        ({"base": "missing.txt"}, "missing.txt cannot be read"),
+    ],
+)
+def test_what_is_not_understood_is_refused(place, fields, words):
+    with pytest.raises(OpenworldError, match=words):
+        spec = read_protocol(recognition(**fields))
+        evaluation_of(spec).summary(spec)
+
+
+def test_specs_and_tasks_without_the_fields_are_as_they_always_were(place):
+    spec = read_protocol(recognition())
+    (task,) = evaluation_of(spec).tasks(spec)
+    own = {"base", "new", "root", "group_pattern"}
+    assert not own & to_json(spec).keys() and not own & to_json(task).keys()
+    generalisation = read_protocol({"protocol": "generalisation", **_generalising()})
+    assert to_json(generalisation)["source"] == {"dataset": "squares", "domain": None}
+
+
+def _generalising(**source):
+    return {
+        "source": {"dataset": "squares"} | source,
+        "variants": [{"dataset": "darker"}],
+        "others": [{"dataset": "stripes"}],
+        "shots": 2,
+        "seeds": [1],
+        "views": 1,
+        "learners": ZERO_SHOT,
+    }
+
+
+def test_generalisation_cuts_its_source_and_every_variant_alike(place):
+    spec = {"protocol": "generalisation"} | _generalising(base=["yellow square"], new=["red square", "blue square"])
+    run = ow.run(spec, "run", quiet=True, workers=1)
+    targets = {target["target"]: target for target in run.story.run.records[0].metrics["targets"]}
+    counts = {name: (target["n_base_classes"], target["n_new_classes"]) for name, target in targets.items()}
+    assert list(counts.values()) == [(1, 2), (1, 2), (1, 4)]
+    assert [target["left_out"] for target in targets.values()] == [["green square"], ["green square"], []]
+    assert any("1 are left out" in table.caption for table in run.story.tables)
+    with pytest.raises(OpenworldError, match="the source alone says that"):
+        read_protocol(spec | {"variants": [{"dataset": "darker", "base": ["red square"]}]})
+
+
+def test_scenarios_of_classes_keep_the_sides_and_draw_their_order(place):
+    spec = read_protocol(
+        {
+            "protocol": "dynamic",
+            "scenarios": ["emerging-classes", "varying-ratio"],
+            "datasets": [{"dataset": "squares", "base": ["red square"], "new": ["blue square", "yellow square"]}],
+            "shots": 2,
+            "seeds": [1, 2, 3],
+            "views": 1,
+            "learners": ZERO_SHOT,
+        }
+    )
+    splits = [task.split for task in evaluation_of(spec).tasks(spec)]
+    assert {split.base_names for split in splits} == {("red square",)}
+    assert {frozenset(split.new_names) for split in splits} == {frozenset({"blue square", "yellow square"})}
+    assert "squares: 1 base + 2 new classes, 1 left out" in evaluation_of(spec).summary(spec)
+    run = ow.run(spec, "run", quiet=True, workers=1)
+    assert {record.metrics["tuned_on"] for record in run.story.run.records} == {"base classes"}
+
+
+def test_recognition_by_shift_leaves_other_classes_out_of_its_pool(place):
+    given = read_protocol(_toml("recognition-by-shift"))
+    rugs = [f"{name.split()[0]} rug" for name in NAMES[:3]]
+    more = {"pool": [*to_json(given)["pool"], {"dataset": "stripes"}], "estimators": [], "learners": ZERO_SHOT}
+    cut = to_json(given) | more | {"base": ["red square"], "new": ["blue square", *rugs]}
+    (record,) = ow.run(cut, "run", quiet=True, workers=1).story.run.records
+    assert record.metrics["classnames"] == ["red square", "blue square", *rugs]
+    assert record.metrics["n_base_classes"] == 1 and "1 base + 4 new classes, 3 left out" in _summary(cut)
+    with pytest.raises(OpenworldError, match="did you mean 'blue square'"):
+        _summary(to_json(given) | {"new": ["bleu square"]})
+    with pytest.raises(OpenworldError, match="beside sources and pool"):
+        read_protocol(to_json(given) | {"sources": [{"dataset": "squares", "new": ["red square"]}]})
+
+
+def _summary(given):
+    spec = read_protocol(given)
+    return evaluation_of(spec).summary(spec)
+
+
+def _toml(name):
+    return tomllib.loads(SMALL[name].replace(LEARNERS, '\n[[learners]]\nlearner = "zero-shot"\n'))
+
+
+def test_the_audit_reads_the_sides_and_not_the_order(place):
+    spec = read_protocol(recognition(base=["yellow square"], new=["red square"]))
+    (names,) = class_lists(spec)
+    assert (names.names, names.base_count, names.by_order) == (("yellow square", "red square"), 1, False)
+    (place / "known.txt").write_text("cat\n")
+    (place / "all.txt").write_text("dog\ncats\ncat\nowl\n")
+    done = CliRunner().invoke(app, ["data", "audit", "all.txt", "--base", "known.txt"])
+    assert "base 'cat' and new 'cats'" in done.output
+
+
+def test_images_of_every_size_of_side_are_scored(place):
+    Image.new("RGB", (8, 8)).save(place / "squares" / "test" / NAMES[0] / "more.png")
+    assert len(ran(base=[NAMES[0]]).images) == 17
+
+
+def test_a_list_has_domains_a_root_and_a_run_on_it(place):
+    lines = ["path,label,domain,split"]
+    for domain in ("squares", "darker"):
+        for part in ("train", "test"):
+            for file in sorted((place / domain / part).rglob("*.png")):
+                lines.append(f"{file},{file.parent.name},{domain},{part}")
+    (place / "lists").mkdir()
+    (place / "lists" / "mine.csv").write_text("\n".join(lines) + "\n")
+    listed = {"dataset": "lists/mine.csv", "root": ".", "train_domain": "squares", "test_domain": "darker"}
+    run = ran(**listed, base=["red square"])
+    assert run.images.num_rows == 16 and set(run.images["path"].to_pylist()) >= {"darker/test/red square/0.png"}
+
+
+def test_a_pattern_of_file_names_makes_groups_that_intervals_know(place):
+    plain = ran()
+    for file in (place / "squares").rglob("*.png"):
+        file.rename(file.with_name(f"video{int(file.stem) // 2}_frame{file.stem}.png"))
+    framed = ow.run(recognition(group_pattern="(.+)_frame"), "framed", quiet=True, workers=1)
+    assert (plain.story.run.records[0].metrics["classnames"]) == framed.story.run.records[0].metrics["classnames"]
+    groups = [
+        run.results.value("", "groups", setting="squares", task="squares", shots=2).value for run in (plain, framed)
+    ]
+    assert groups == [16, 8] and "clustered by group (n = 8)" in framed.story.tables[0].caption
+    with pytest.raises(OpenworldError, match="finds nothing in 8 of 8 paths"):
+        ow.run(recognition(group_pattern="clip"), "other", quiet=True, workers=1)
+    with pytest.raises(OpenworldError, match="no regular expression"):
+        read_protocol(recognition(group_pattern="("))
