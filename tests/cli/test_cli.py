@@ -64,9 +64,9 @@ def test_help_teaches(command):
     assert len(done.stdout.splitlines()) > 8
 
 
-def test_the_help_of_run_says_how_classes_are_halved_and_what_a_view_keeps():
+def test_the_help_of_run_says_how_classes_are_cut_and_what_a_view_keeps():
     text = " ".join(openworld("run", "--help").stdout.replace("│", " ").split())
-    assert "halves" in text and "base" in text and "new" in text
+    assert "first half" in text and "base = []" in text and "new = []" in text
     assert "[0.5, 1.0]" in text and "[0.08, 1.0]" in text
 
 

@@ -7,6 +7,7 @@ from example_units import draw, draws
 
 from openworld._errors import OpenworldError
 from openworld.runs import RunStore, Unit, UnitResult, execute
+from openworld.runs import store as store_module
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ def test_run_json_holds_the_spec_and_every_provenance_once(tmp_path):
 
 def test_another_spec_is_refused_with_what_differs(tmp_path):
     store = RunStore(tmp_path)
-    store.create({}, {"learner": Spec(), "seeds": [1]}, {})
-    message = r"seeds is \[1\] there and \[1, 2\] here.*Choose another folder"
+    store.create({}, {"learner": Spec(), "shots": [1]}, {})
+    message = r"shots is \[1\] there and \[1, 2\] here.*Choose another folder"
     with pytest.raises(OpenworldError, match=r"learner\.epochs is 5 there and 6 here; " + message):
-        store.create({}, {"learner": Spec(6), "seeds": [1, 2]}, {})
+        store.create({}, {"learner": Spec(6), "shots": [1, 2]}, {})
     with pytest.raises(OpenworldError, match=r"more is '\(absent\)' there and 1 here"):
-        store.create({}, {"learner": Spec(), "seeds": [1], "more": 1}, {})
+        store.create({}, {"learner": Spec(), "shots": [1], "more": 1}, {})
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
@@ -234,3 +235,80 @@ def test_a_pipe_in_place_of_a_file_of_a_run_is_not_waited_for(tmp_path, name):
     else:
         with pytest.raises(OpenworldError, match=f"{name} .*no plain file"):
             again.description() if name == "run.json" else again.records()
+
+
+SHORT = {"learners": [{"label": "a", "settings": {"rate": 1.0}}], "seeds": [1], "shots": 2}
+LONG = SHORT | {"learners": [{"label": "b", "settings": {}}, *SHORT["learners"]], "seeds": [1, 2]}
+
+
+def test_a_run_takes_further_entries_of_its_lists_and_keeps_what_it_was(tmp_path):
+    store = RunStore(tmp_path)
+    assert store.create({"short": 1}, SHORT, {"python": "3.12"}, draws(1)) == ()
+    assert store.create({"long": 1}, LONG, {"python": "3.12"}, draws(3)) == ("learners b", "seeds 2")
+    found = store.description()
+    assert (found["given"], found["resolved"]) == ({"long": 1}, LONG)
+    assert found["history"] == [{"given": {"short": 1}, "resolved": SHORT}] and len(found["provenance"]) == 1
+    assert [entry["name"] for entry in store.planned()] == [unit.name for unit in draws(3)]
+    assert store.create({"long": 1}, LONG, {"python": "3.12"}, draws(3)) == ()
+    assert len(store.description()["history"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (SHORT | {"shots": 4}, "shots is 2 there and 4 here"),
+        (LONG | {"shots": 4}, "shots is 2 there and 4 here"),
+        (SHORT | {"seeds": [2, 3]}, "seeds lacks 1, which is there"),
+        (SHORT | {"learners": []}, "learners lacks a, which is there"),
+        (
+            SHORT | {"learners": [{"label": "a", "settings": {"rate": 2.0}}]},
+            r"learners\[a\].settings.rate is 1.0 there and 2.0 here",
+        ),
+    ],
+)
+def test_any_other_difference_is_refused_and_said(tmp_path, spec, words):
+    store = RunStore(tmp_path)
+    store.create({}, SHORT, {})
+    before = (tmp_path / "run.json").read_bytes()
+    with pytest.raises(OpenworldError, match=words):
+        store.create({}, spec, {}, draws(1))
+    assert (tmp_path / "run.json").read_bytes() == before and store.planned() == []
+
+
+def test_lists_inside_of_entries_grow_too(tmp_path):
+    store = RunStore(tmp_path)
+    short, more = (
+        {"models": [{"label": "m", "detectors": [{"label": name} for name in names]}]} for names in ("a", "ab")
+    )
+    store.create({}, short, {})
+    assert store.create({}, more, {}) == ("models[m].detectors b",)
+
+
+def test_a_run_that_dies_while_it_takes_more_is_not_taken_for_finished(tmp_path, monkeypatch):
+    store = RunStore(tmp_path)
+    store.create({}, SHORT, {}, draws(1))
+    execute(draws(1), store)
+
+    def die(path, content, write=store_module.write_file):
+        if path.name == "run.json":
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr(store_module, "write_file", die)
+    with pytest.raises(KeyboardInterrupt):
+        store.create({}, LONG, {}, draws(2))
+    monkeypatch.undo()
+    with pytest.raises(OpenworldError, match="1 of 2 units"):
+        store.records()
+    assert store.create({}, LONG, {}, draws(2)) == ("learners b", "seeds 2")
+    assert len(execute(draws(2), store)) == len(store.records()) == 2
+
+
+def test_units_that_include_all_known_ones_decide_the_order(tmp_path):
+    store = RunStore(tmp_path)
+    first, second, third = draws(3)
+    store.plan([first, third])
+    store.plan([first, second, third])
+    assert [entry["name"] for entry in store.planned()] == [unit.name for unit in (first, second, third)]
+    store.plan([second])
+    assert len(store.planned()) == 3

@@ -106,9 +106,11 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
     require_data(spec)
     evaluation = evaluation_of(spec)
     units = evaluation.units(spec, machine)
-    store.create(given, spec, _provenance(spec, machine, options.command))
+    added = store.create(given, spec, _provenance(spec, machine, options.command), units)
     options = replace(options, workers=count_workers(options, [spec]))
     observer.say(headline(spec, options))
+    if added:
+        observer.say(f"the run in {options.folder} takes more: {'; '.join(added)}; what it has is kept")
     if options.remark:
         observer.say(options.remark)
     with failing():

@@ -1,12 +1,14 @@
 """The folder of a run: what was asked, which units it has, and the record of every finished one.
 
-    run.json                        the spec as given and as resolved, what ran it (provenance), and a seal on these
+    run.json                        the spec as given and as resolved, what ran it (provenance), the shorter specs that
+                                    it had before (history), and a seal on these
     plan.json                       key and name of every unit, in order
     units/<16 digits of key>/       one record: record.json, <table>.parquet, attachments/, timing.json
     .locks, .writing                locks and half-written records; of no interest after the run
 
-A run is resumed by starting it again: a unit counts as done when its record verifies. Several processes may
-work in one folder; a lock per unit, released by the kernel when its holder dies, keeps them apart.
+A run is resumed by starting it again: a unit counts as done when its record verifies. Started with a spec whose lists
+(GROWING) have more entries and that is the same otherwise, it takes that spec, and what is new is computed. Several
+processes may work in one folder; a lock per unit, released by the kernel when its holder dies, keeps them apart.
 
 Seals and digests, here and in records, tell of damage and of edits by hand. There is no secret in them: whoever
 computes them anew can forge a run, so that a folder is as trustworthy as those who could write to it. Files that a
@@ -32,6 +34,9 @@ from openworld.runs.unit import Unit, UnitResult
 
 NO_RECORD = "this unit has no record yet."
 LOCKS = ".locks"  # folder, beside those of what is kept
+GROWING = ("learners", "seeds", "models", "estimators", "detectors")
+"""The lists of a spec to which a run takes further entries."""
+
 _SHORT = 16  # hexadecimal digits of a key that name its folder
 _KEY = re.compile("[0-9a-f]{64}")
 
@@ -48,11 +53,14 @@ class RunStore:
 
     # -- the run ------------------------------------------------------------------------------------
 
-    def create(self, given: Any, resolved: Any, provenance: Mapping[str, Any]) -> None:
-        """Write run.json, or join the run that is there.
+    def create(
+        self, given: Any, resolved: Any, provenance: Mapping[str, Any], units: Sequence[Unit] = ()
+    ) -> tuple[str, ...]:
+        """Write run.json, or join the run that is there; return what that takes on in its lists, in words.
 
         given, resolved: the spec as the user wrote it and with every default filled in (JSON or dataclasses).
         provenance: what runs it (see `provenance`); one that is new to this run is added to its list.
+        units: of the spec; planned first where the run takes more, so that it is never taken for finished without them.
         Raises OpenworldError when the folder holds a run of another resolved spec, saying what differs.
         """
         resolved, provenance = to_json(resolved, "spec"), to_json(provenance, "provenance")
@@ -64,14 +72,23 @@ class RunStore:
             if differences:
                 raise OpenworldError(
                     f"{self.folder} holds a run of another spec: {'; '.join(differences[:5])}. "
-                    "Choose another folder, or delete this one."
+                    f"Choose another folder, or delete this one. (A run takes further {', '.join(GROWING)}.)"
                 )
+            before, added = run["resolved"], tuple(_additions(run["resolved"], resolved, ""))
+            if canonical_json(before) != canonical_json(resolved):
+                self.plan(units)
+                former = {"given": run["given"], "resolved": before}
+                run |= {"given": to_json(given, "spec"), "resolved": resolved}
+                run["history"] = [*run.get("history", ()), former]
             if provenance not in run["provenance"]:
                 run["provenance"].append(provenance)
-                write_file(self.folder / "run.json", readable_json(run | {"seal": digest(run)}))
+            elif run["resolved"] is before:
+                return added
+            write_file(self.folder / "run.json", readable_json(run | {"seal": digest(run)}))
+            return added
 
     def description(self) -> dict[str, Any]:
-        """{"given", "resolved", "provenance": [...]} of run.json.
+        """{"given", "resolved", "provenance": [...]} of run.json, and "history" where the run took more.
 
         Raises OpenworldError where there is none, or one that is not as it was written.
         """
@@ -81,13 +98,17 @@ class RunStore:
         return run
 
     def plan(self, units: Sequence[Unit]) -> None:
-        """Add units to plan.json. A name stands for one unit: a new key under a known name takes its place."""
+        """Add units to plan.json. A name stands for one unit: a new key under a known name takes its place.
+
+        Units that include all that are known decide the order.
+        """
         for name, count in Counter(unit.name for unit in dict.fromkeys(units)).items():
             if count > 1:
                 raise OpenworldError(f"{count} units are named {name!r}; a name stands for one unit of a run.")
         with self._lock("run"):
             known = self.planned()
-            wanted = {entry["name"]: entry["key"] for entry in known} | {unit.name: unit.key for unit in units}
+            before, wanted = {entry["name"]: entry["key"] for entry in known}, {unit.name: unit.key for unit in units}
+            wanted = wanted if before.keys() <= wanted.keys() else before | wanted
             entries = [{"name": name, "key": key} for name, key in wanted.items()]
             if entries != known:
                 write_file(self.folder / "plan.json", readable_json(entries))
@@ -269,5 +290,40 @@ def _differences(there: Any, here: Any, path: str) -> Iterator[str]:
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted(there.keys() | here.keys()):
             yield from _differences(there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip("."))
+    elif _grows(there, here, path):
+        for entry in there:
+            same = _same_entry(entry, here)
+            if same is None:
+                yield f"{path} lacks {_title(entry)}, which is there"
+            else:
+                yield from _differences(entry, same, f"{path}[{_title(entry)}]")
     elif canonical_json(there) != canonical_json(here):  # 1 and 1.0 and True are three things here
         yield f"{path or 'spec'} is {there!r} there and {here!r} here"
+
+
+def _additions(there: Any, here: Any, path: str) -> Iterator[str]:
+    """What the growing lists of one JSON value have that those of another lack, in words."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in sorted(there.keys() & here.keys()):
+            yield from _additions(there[key], here[key], f"{path}.{key}".lstrip("."))
+    elif _grows(there, here, path):
+        added = [_title(entry) for entry in here if _same_entry(entry, there) is None]
+        if added:
+            yield f"{path} {', '.join(added)}"
+        for entry in there:
+            yield from _additions(entry, _same_entry(entry, here), f"{path}[{_title(entry)}]")
+
+
+def _grows(there: Any, here: Any, path: str) -> bool:
+    """Whether two values are one list of a spec, to which a run takes further entries."""
+    return isinstance(there, list) and isinstance(here, list) and path.rpartition(".")[2] in GROWING
+
+
+def _same_entry(entry: Any, among: Sequence) -> Any | None:
+    """The entry of another list that is the same, or bears the same label; None where there is none."""
+    return next((other for other in among if _title(other) == _title(entry)), None)
+
+
+def _title(entry: Any) -> str:
+    """What people call an entry of a list: its label, or all of it."""
+    return str(entry["label"]) if isinstance(entry, dict) and entry.get("label") else canonical_json(entry)

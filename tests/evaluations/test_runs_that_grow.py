@@ -1,0 +1,68 @@
+"""A finished run takes further learners and seeds, and computes nothing else."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import openworld as ow
+from openworld import OpenworldError
+from openworld.runs import RunStore
+
+sys.path.insert(0, str(Path(__file__).parent))
+from small_specs import SMALL, draw  # noqa: E402
+
+ZERO_SHOT, KGCOOP = {"learner": "zero-shot"}, {"learner": "KgCoOp", "settings": {"schedule": {"epochs": 1}}}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    draw(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def spec(learners, seeds):
+    return {"dataset": "squares", "shots": 2, "views": 1, "resamples": 1, "learners": learners, "seeds": seeds}
+
+
+def run(folder, learners, seeds):
+    return ow.run(spec(learners, seeds), folder, quiet=True, workers=1)
+
+
+def written(folder):
+    return {path.parent.name: path.stat().st_mtime_ns for path in folder.glob("units/*/record.json")}
+
+
+def test_only_what_is_new_is_computed_and_the_end_is_that_of_the_longer_spec(place):
+    run("grown", [ZERO_SHOT], [1])
+    before = written(place / "grown")
+    grown = run("grown", [KGCOOP, ZERO_SHOT], [1, 2])
+    after = written(place / "grown")
+    assert len(before) == 1 and len(after) == 4 and before.items() <= after.items()
+    whole = run("whole", [KGCOOP, ZERO_SHOT], [1, 2])
+    assert [record.files for record in grown.story.run.records] == [record.files for record in whole.story.run.records]
+    assert (place / "grown" / "plan.json").read_bytes() == (place / "whole" / "plan.json").read_bytes()
+    assert grown.spec == whole.spec and grown.verdict == whole.verdict
+    (former,) = RunStore("grown").description()["history"]
+    assert [entry["label"] for entry in former["resolved"]["learners"]] == ["zero-shot"]
+
+
+def test_what_was_left_out_again_or_changed_is_refused(place):
+    run("run", [ZERO_SHOT], [1, 2])
+    with pytest.raises(OpenworldError, match="seeds lacks 2, which is there"):
+        run("run", [ZERO_SHOT], [1])
+    with pytest.raises(OpenworldError, match=r"learners\[zero-shot\].learner is 'zero-shot' there and 'KgCoOp' here"):
+        run("run", [KGCOOP | {"label": "zero-shot"}], [1, 2])
+
+
+def test_another_estimator_needs_no_model_trained_again(place):
+    given = tomllib.loads(SMALL["accuracy-estimation"]) | {"seeds": [0], "estimators": [{"estimator": "AC"}]}
+    ow.run(given, "run", cache="cache", quiet=True, workers=1)
+    classifiers = {path: path.stat().st_mtime_ns for path in Path("cache").rglob("*.safetensors")}
+    grown = ow.run(
+        given | {"estimators": [{"estimator": "AC"}, {"estimator": "DoC"}]}, "run", cache="cache", quiet=True
+    )
+    assert {"AC", "DoC"} <= set(grown.results.entities)
+    assert classifiers and classifiers.items() <= {path: path.stat().st_mtime_ns for path in classifiers}.items()
