@@ -63,7 +63,7 @@ def _caption(show: str, by_metric: Sequence[Mapping[tuple, Result]], places: Seq
     if show == "deviation" and any(value.deviation is not None for value in values):
         return "± standard deviation over seeds."
     over = dict.fromkeys(value.intervals[0].over for value in values if value.intervals)
-    return f"[95 %] interval over {' or over '.join(over)}." if show == "interval" and over else ""
+    return f"In brackets: the 95 % interval over {' or over '.join(over)}." if show == "interval" and over else ""
 
 
 def _by_place(results: Results) -> dict[tuple, Result]:
