@@ -10,30 +10,30 @@ from openworld._errors import OpenworldError
 _ASIDE = 14  # columns of the words on the left
 
 
-def say(found, out) -> None:
+def say(model, out) -> None:
     """Everything that a check found, a line each."""
-    family = {"clip": "CLIP", "siglip": "SigLIP", "": "dual encoder"}[found.family]
+    family = {"clip": "CLIP", "siglip": "SigLIP", "": "dual encoder"}[model.family]
     out.print(
-        f"{found.name}: {family}, run by {found.run_by}, {found.parameters / 1e6:,.1f} M weights in {found.dtype} on "
-        f"{found.device}",
+        f"{model.name}: {family}, run by {model.run_by}, {model.parameters / 1e6:,.1f} M weights in {model.dtype} on "
+        f"{model.device}",
         style="bold",
         markup=False,
     )
-    figure = found.zero_shot
+    figure = model.zero_shot
     lines = {
-        "images": f"{found.pixels} x {found.pixels} pixels{_image(found.image)}",
-        "sentences": _text(found.text, found.tokenizer),
-        "embeddings": f"{found.joint_dimension} numbers; cosines are multiplied by {found.logit_scale:.4g}",
-        "files": _files(found.files),
-        "fingerprint": found.fingerprint[:16],
+        "images": f"{model.pixels} x {model.pixels} pixels{_image(model.image)}",
+        "sentences": _text(model.text, model.tokenizer),
+        "embeddings": f"{model.joint_dimension} numbers; cosines are multiplied by {model.logit_scale:.4g}",
+        "files": _files(model.files),
+        "fingerprint": model.fingerprint[:16],
         "zero-shot": f"{figure.right} of {figure.pictures} embedded images named right among {figure.classes} names "
         f"({100 * figure.low:.0f} to {100 * figure.high:.0f} %; by chance {100 / figure.classes:.3g} %)",
-        "speed": f"{found.seconds_per_picture:.3g} s an image",
+        "speed": f"{model.seconds_per_picture:.3g} s an image",
     }
     for what, words in lines.items():
         out.print(f"  {what:<{_ASIDE}}{words}", markup=False)
-    _say_able("learners", found.learners, out)
-    _say_able("methods", found.methods, out)
+    _say_able("learners", model.learners, out)
+    _say_able("methods", model.methods, out)
 
 
 def _image(tower: dict) -> str:
@@ -92,22 +92,22 @@ def places(name: str) -> dict:
         return {}
 
 
-def say_places(name: str, found: dict, out) -> None:
+def say_places(name: str, files: dict, out) -> None:
     """What to put where; any one of the places does. Then the commands that fetch it, any one of them."""
-    if found["places"]:
+    if files["places"]:
         out.print(f"{name} is read from one of these places:", style="bold", markup=False)
-    for number, place in enumerate(found["places"], start=1):
+    for number, place in enumerate(files["places"], start=1):
         folder = place["folder"] or "a folder of yours, given in place of the name, or the hub cache"
         out.print(f"  {number}. {folder} ({_LAYOUTS[place['layout']]})", markup=False)
         for need in place["needs"]:
             forms = ", or ".join(" with ".join(form) for form in need["any_of"])
             there = f"there: {', '.join(Path(path).name for path in need['found'])}" if need["found"] else forms
             out.print(f"       {need['purpose']:<{_ASIDE}}{there}", markup=False)
-    if found["fetch"]:
+    if files["fetch"]:
         out.print("On a machine with network, one of these fetches it:", style="bold", markup=False)
-    for command in found["fetch"]:
+    for command in files["fetch"]:
         out.print(f"  {command}", markup=False)
-    if found["fetch"]:
+    if files["fetch"]:
         out.print(_CARRY, markup=False)
 
 

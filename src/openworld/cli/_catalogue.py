@@ -28,9 +28,9 @@ def _with_plugins(plugins, heads: Sequence[Head], cells: Callable, title: str, c
     cells: a row of a name, a class, and what stands for its paper; a plug-in's tells the package that brings it.
     """
 
-    def row(own: str, found: type) -> tuple[Text, ...]:
-        paper = f"{found.paper} ({plugins.origin(own)})" if plugins.origin(own) else found.paper
-        return tuple(cell if isinstance(cell, Text) else Text(cell) for cell in cells(own, found, paper))
+    def row(label: str, method: type) -> tuple[Text, ...]:
+        paper = f"{method.paper} ({plugins.origin(label)})" if plugins.origin(label) else method.paper
+        return tuple(cell if isinstance(cell, Text) else Text(cell) for cell in cells(label, method, paper))
 
     rows, broken = plugins.rows(row)
     return Group(TerminalTable(heads, rows, title=title), Text(caption), *(Text(why, style="red") for why in broken))
@@ -52,21 +52,21 @@ Trains on: embeddings of plain images or of augmented views, on these and patch 
 _TRAINS_ON = {"embeddings": "plain"}
 
 
-def _learner_cells(own: str, learner: type, paper: str) -> tuple:
+def _learner_cells(label: str, learner: type, paper: str) -> tuple:
     from openworld.learners.engine.parameter_counts import tuned_parameters
 
     learns = hasattr(learner, "start")
     what = Text.assemble(paper, *([("\n" + learner.tunes, "dim")] if learns else []))
     count = f"{tuned_parameters(learner.published('')):,}".replace(",", " ")
     trains_on = _TRAINS_ON.get(learner.consumes, learner.consumes) if learns else "nothing"
-    return own, what, count, trains_on, learner.cost
+    return label, what, count, trains_on, learner.cost
 
 
 def _detectors() -> RenderableType:
     from openworld.detectors import PLUGINS
 
-    def cells(own: str, detector: type, paper: str) -> tuple:
-        return own, paper, ", ".join(detector.needs), detector.summary
+    def cells(label: str, detector: type, paper: str) -> tuple:
+        return label, paper, ", ".join(detector.needs), detector.summary
 
     heads = name("name"), words("paper"), words("looks at", 24), words("what", 38)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, cells, "detectors of out-of-distribution images", _DETECTORS_CAPTION)
@@ -82,8 +82,8 @@ patches are those of two-tower models."""
 def _estimators() -> RenderableType:
     from openworld.estimators import PLUGINS
 
-    def cells(own: str, estimator: type, paper: str) -> tuple:
-        return own, paper, ", ".join(estimator.needs), estimator.summary
+    def cells(label: str, estimator: type, paper: str) -> tuple:
+        return label, paper, ", ".join(estimator.needs), estimator.summary
 
     heads = name("name"), words("paper", 22), words("needs"), words("what", 42)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, cells, "estimators of accuracy without labels", _ESTIMATORS_CAPTION)
@@ -99,9 +99,9 @@ def _classifiers() -> RenderableType:
     from openworld.classifiers import ARCHITECTURES, build
 
     heads, rows = (name("name"), Head("weights"), words("paper"), words("what")), []
-    for own, architecture in ARCHITECTURES.items():
-        weights = sum(tensor.numel() for tensor in build(own, classes=100, side=32).parameters())
-        rows.append((own, f"{weights:,}".replace(",", " "), architecture.paper, architecture.summary))
+    for label, architecture in ARCHITECTURES.items():
+        weights = sum(tensor.numel() for tensor in build(label, classes=100, side=32).parameters())
+        rows.append((label, f"{weights:,}".replace(",", " "), architecture.paper, architecture.summary))
     table = TerminalTable(heads, rows, title="networks for small images, to be trained as classifiers")
     return Group(table, Text(_CLASSIFIERS_CAPTION))
 
@@ -115,10 +115,10 @@ def _datasets() -> RenderableType:
     from openworld.datasets import DATASETS
 
     above, rows = None, []
-    for own, card in DATASETS.items():
+    for label, card in DATASETS.items():
         domains = _in_short(card.domains)
-        shown = "as above" if domains and card.domains == above else domains
-        rows.append((own, "yes" if card.download else "no", shown, card.summary))
+        column = "as above" if domains and card.domains == above else domains
+        rows.append((label, "yes" if card.download else "no", column, card.summary))
         above = card.domains
     table = TerminalTable((name("name"), name("download"), words("domains"), words("what")), rows, title="data sets")
     return Group(table, Text(_DATASETS_CAPTION))
@@ -142,7 +142,7 @@ def _backbones() -> RenderableType:
     from openworld.backbones import BACKBONES
 
     heads = (name("name"), name("M weights"), name("pixels"), words("what"))
-    rows = [(own, f"{card.parameters:g}", str(card.image_size), card.note) for own, card in BACKBONES.items()]
+    rows = [(label, f"{card.parameters:g}", str(card.image_size), card.note) for label, card in BACKBONES.items()]
     return Group(TerminalTable(heads, rows, title="backbones"), Text(_BACKBONES_CAPTION))
 
 
@@ -156,7 +156,7 @@ def _metrics() -> TerminalTable:
     from openworld.metrics import METRICS
 
     heads = (name("name"), name("range"), words("what"), words("source"))
-    rows = [(own, _range(*card.range), card.summary, card.paper) for own, card in METRICS.items()]
+    rows = [(label, _range(*card.range), card.summary, card.paper) for label, card in METRICS.items()]
     return TerminalTable(heads, rows, title="metrics (openworld.metrics)")
 
 
@@ -176,9 +176,9 @@ def _evaluations() -> RenderableType:
 
     former = {new: f" Formerly {old}." for old, new in FORMER_NAMES.items()}
 
-    def row(own: str, evaluation) -> tuple[str, str]:
-        origin = PLUGINS.origin(own)
-        return own, evaluation.spec.__doc__.splitlines()[0] + former.get(own, "") + (f" ({origin})" if origin else "")
+    def row(label: str, evaluation) -> tuple[str, str]:
+        origin = f" ({PLUGINS.origin(label)})" if PLUGINS.origin(label) else ""
+        return label, evaluation.spec.__doc__.splitlines()[0] + former.get(label, "") + origin
 
     rows, broken = PLUGINS.rows(row)
     table = TerminalTable((name("name"), words("what")), rows, title="evaluations")

@@ -15,7 +15,7 @@ _SHOWN = 8
 def inspect(names: Sequence[str], root: Path | None, decode: bool) -> list[Inspection]:
     """Look at each data set named; "all" and "shifted" stand for several."""
     several = {"all": PUBLISHED, "shifted": SHIFTED}
-    wanted = dict.fromkeys(own for name in names for own in several.get(name, (name,)))
+    wanted = dict.fromkeys(dataset for name in names for dataset in several.get(name, (name,)))
     along = {name for name in wanted if name in DATASETS and not DATASETS[name].download}
     whole = ("comes with openworld: there is nothing to download",)
     return [
@@ -24,36 +24,36 @@ def inspect(names: Sequence[str], root: Path | None, decode: bool) -> list[Inspe
     ]
 
 
-def say(found: Sequence[Inspection], out, quiet: bool) -> None:
+def say(inspections: Sequence[Inspection], out, quiet: bool) -> None:
     """Print what was found of each; addresses only where something is wrong."""
-    for one in found:
-        if one.ok and not quiet:
-            out.print(f"{one.name}: whole. {_counts(one)}", markup=False)
-            for remark in one.remarks:
+    for inspection in inspections:
+        if inspection.ok and not quiet:
+            out.print(f"{inspection.name}: whole. {_counts(inspection)}", markup=False)
+            for remark in inspection.remarks:
                 out.print(f"  {remark}", markup=False)
-        elif not one.ok:
-            _say_wrong(one, out)
+        elif not inspection.ok:
+            _say_wrong(inspection, out)
 
 
-def as_json(found: Sequence[Inspection]) -> str:
+def as_json(inspections: Sequence[Inspection]) -> str:
     """A list with an object per data set."""
-    return json.dumps([asdict(one) | {"ok": one.ok} for one in found], indent=1)
+    return json.dumps([asdict(inspection) | {"ok": inspection.ok} for inspection in inspections], indent=1)
 
 
-def _say_wrong(one: Inspection, out) -> None:
-    out.print(f"{one.name}: not ready. {_counts(one)}".rstrip(), markup=False)
-    for number, sentence in enumerate(one.wrong, start=1):
+def _say_wrong(inspection: Inspection, out) -> None:
+    out.print(f"{inspection.name}: not ready. {_counts(inspection)}".rstrip(), markup=False)
+    for number, sentence in enumerate(inspection.wrong, start=1):
         out.print(f"  {number}. {sentence}", markup=False)
-    layout = f" (layout: {COOP_PAGE})" if one.name in PUBLISHED else ""
+    layout = f" (layout: {COOP_PAGE})" if inspection.name in PUBLISHED else ""
     out.print(f"  Where to get it{layout}:", markup=False)
-    for what, address in one.sources:
+    for what, address in inspection.sources:
         out.print(f"    {what}: {address}", markup=False)
 
 
-def _counts(one: Inspection) -> str:
-    if one.classes is None:
+def _counts(inspection: Inspection) -> str:
+    if inspection.classes is None:
         return ""
-    parts = ", ".join(f"{count:,} {part}" for part, count in one.pictures.items())
-    if len(one.pictures) > _SHOWN:
-        parts = f"{sum(one.pictures.values()):,} in {len(one.pictures)} conditions"
-    return f"{one.classes} classes; images: {parts}."
+    parts = ", ".join(f"{count:,} {part}" for part, count in inspection.pictures.items())
+    if len(inspection.pictures) > _SHOWN:
+        parts = f"{sum(inspection.pictures.values()):,} in {len(inspection.pictures)} conditions"
+    return f"{inspection.classes} classes; images: {parts}."

@@ -116,14 +116,14 @@ def _show_tables(plan, options: RunOptions, failures: Mapping[str, str], out, *,
     from openworld.reproduction.comparison.page import write_comparison_page
     from openworld.reproduction.comparison.table import sentences, table_of
 
-    found = compare_plan(plan, options.folder, failures)
-    write_tables(plan, options.folder / "tables", found)
-    page = write_comparison_page(options.folder, found)
+    comparisons = compare_plan(plan, options.folder, failures)
+    write_tables(plan, options.folder / "tables", comparisons)
+    page = write_comparison_page(options.folder, comparisons)
     if as_json:
-        console.write(json.dumps(plain_tables(found), indent=1))
-    for comparison in found:
+        console.write(json.dumps(plain_tables(comparisons), indent=1))
+    for comparison in comparisons:
         out.print()
-        if len(found) > MANY:
+        if len(comparisons) > MANY:
             out.print(f"{comparison.table.heading}\n  {comparison.sentences[0]}", markup=False)
             continue
         out.print(terminal_table(table_of(comparison)))
@@ -138,12 +138,12 @@ def _show_acceptance(plan, options: RunOptions, failures: Mapping[str, str], out
     from openworld.reproduction.acceptance_cells import REASONS, acceptance_table
     from openworld.reproduction.acceptance_verdict import accept
 
-    found = accept(plan, options.folder, failures, machine_of(options, plan.runs[0].spec))
-    path = found.write(options.folder)
+    acceptance = accept(plan, options.folder, failures, machine_of(options, plan.runs[0].spec))
+    path = acceptance.write(options.folder)
     if as_json:
-        console.write(json.dumps(found.to_dict(), indent=1))
-    out.print(terminal_table(acceptance_table(found.cells)))
-    for sentence in (REASONS[plan.paper], *found.sentences):
+        console.write(json.dumps(acceptance.to_dict(), indent=1))
+    out.print(terminal_table(acceptance_table(acceptance.cells)))
+    for sentence in (REASONS[plan.paper], *acceptance.sentences):
         out.print(sentence, markup=False)
     out.print(f"\nNumbers: {path}   Runs: {options.folder}/", markup=False)
-    return found.accepted
+    return acceptance.accepted

@@ -90,11 +90,11 @@ def save_figures(folder: Path, output: Path | None, form: str) -> None:
 
 def show_comparison(first: Path, second: Path, metric: str, *, as_json: bool) -> None:
     """Show two runs side by side; raises as `compare_runs`."""
-    found = compare_runs(first, second, metric)
+    comparison = compare_runs(first, second, metric)
     if as_json:
-        console.write(found.to_json())
+        console.write(comparison.to_json())
     else:
-        found.show(console.output())
+        comparison.show(console.output())
 
 
 def _content(folder: Path, form: str, of: str) -> str | bytes:
@@ -106,9 +106,9 @@ def _content(folder: Path, form: str, of: str) -> str | bytes:
         return (model_index if form == "hub" else model_card)(folder, of)
     if form != "text":
         return read_story(folder).export(form)
-    shown = console.output(file=io.StringIO())
-    read_story(folder).show(shown)
-    return shown.file.getvalue()
+    screen = console.output(file=io.StringIO())
+    read_story(folder).show(screen)
+    return screen.file.getvalue()
 
 
 def _show_records(folder: Path, out, *, as_json: bool) -> None:

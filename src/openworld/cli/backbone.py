@@ -60,7 +60,7 @@ def check(
     try:
         with console.bars(quiet=as_json) as bars:
             bar = bars.add_task("looking at images", total=pictures)
-            found = check_backbone(
+            model = check_backbone(
                 name, device=chosen, pictures=pictures, progress=lambda done, total: bars.update(bar, completed=done)
             )
     except OpenworldError as error:
@@ -74,9 +74,9 @@ def check(
         console.say_error(error)
         sys.exit(2)
     if as_json:
-        console.write(json.dumps(found.to_dict(), indent=1))
+        console.write(json.dumps(model.to_dict(), indent=1))
     else:
-        words.say(found, console.output())
+        words.say(model, console.output())
 
 
 backbone.command("check")(console.reporting(check))

@@ -37,7 +37,7 @@ def cache(
     from openworld.features.cache import look, remove
 
     kept = look(folder or default_cache())
-    chosen = [one for one in kept.sets if _matches(one, dataset, known_name(backbone))]
+    chosen = [entry for entry in kept.sets if _matches(entry, dataset, known_name(backbone))]
     if as_json:
         _print_json(kept, chosen)
     else:
@@ -51,7 +51,7 @@ def cache(
         _ask("--clear", f"Remove {len(chosen)} set(s), {_total(chosen)}?")
     size = remove(kept, chosen)
     if not as_json:
-        left = [one for one in chosen if one.folder.exists()]
+        left = [entry for entry in chosen if entry.folder.exists()]
         console.write(f"Removed {len(chosen) - len(left)} set(s), {size_in_words(size)}.")
         if left:
             console.write(f"{len(left)} set(s) are being read and stay.")
@@ -73,17 +73,17 @@ def _shrink(kept, limit: int, chosen: bool, yes: bool, quiet: bool) -> None:
         _ask("--limit", f"Remove sets used longest ago, {size_in_words(kept.size - limit)} or a little more?")
     removed = set(shrink(kept.folder, limit))
     if not quiet:
-        gone, left = ([one for one in kept.sets if (one.folder in removed) == is_gone] for is_gone in (True, False))
+        gone, left = ([entry for entry in kept.sets if (entry.folder in removed) == out] for out in (True, False))
         console.write(f"Removed {len(gone)} set(s), {_total(gone)}; {_total(left)} are left.")
 
 
-def _matches(one, dataset: str, backbone: str) -> bool:
-    named = dataset in ("", one.dataset, one.dataset.partition(" · ")[0])
-    return named and backbone in ("", one.backbone)
+def _matches(entry, dataset: str, backbone: str) -> bool:
+    named = dataset in ("", entry.dataset, entry.dataset.partition(" · ")[0])
+    return named and backbone in ("", entry.backbone)
 
 
 def _total(sets) -> str:
-    return size_in_words(sum(one.size for one in sets))
+    return size_in_words(sum(entry.size for entry in sets))
 
 
 def _ask(option: str, question: str) -> None:
@@ -106,11 +106,11 @@ def _say(kept, chosen, out) -> None:
         heads = [*map(terminal.name, ("data set", "backbone")), *map(terminal.Head, ("images", "size"))]
         heads += map(terminal.name, ("with", "used", "folder"))
         rows = []
-        for one in chosen:
-            images = "not whole" if one.images is None else f"{one.images:,}"
-            name, used = one.dataset or "?", f"{one.used:%Y-%m-%d %H:%M}"
-            size = size_in_words(one.size)
-            rows.append((name, one.backbone or "?", images, size, one.holds, used, one.folder.name))
+        for entry in chosen:
+            images = "not whole" if entry.images is None else f"{entry.images:,}"
+            name, used = entry.dataset or "?", f"{entry.used:%Y-%m-%d %H:%M}"
+            size = size_in_words(entry.size)
+            rows.append((name, entry.backbone or "?", images, size, entry.holds, used, entry.folder.name))
         out.print(terminal.TerminalTable(heads, rows))
     if kept.foreign:
         out.print(f"Not ours, left alone: {', '.join(kept.foreign)}", markup=False)
@@ -121,7 +121,8 @@ def _print_json(kept, chosen) -> None:
     from dataclasses import asdict
 
     sets = [
-        asdict(one) | {"folder": one.folder.name, "written": one.written.isoformat(), "used": one.used.isoformat()}
-        for one in chosen
+        asdict(entry)
+        | {"folder": entry.folder.name, "written": entry.written.isoformat(), "used": entry.used.isoformat()}
+        for entry in chosen
     ]
     console.write(json.dumps({"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}, indent=1))

@@ -53,20 +53,20 @@ def check(
     from openworld.runs.atomic import write_file
 
     places = dict(map(_place, where or ()))
-    found = hold_against(run, require or (), of=of, against=against, margin=margin, metric=metric, where=places)
+    verdict = hold_against(run, require or (), of=of, against=against, margin=margin, metric=metric, where=places)
     if junit is not None:
-        write_file(junit, found.junit().encode())
+        write_file(junit, verdict.junit().encode())
     if summary := os.environ.get(SUMMARY):
         with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(found.markdown())
+            file.write(verdict.markdown())
     if as_json:
-        checks = [{"decision": one.decision, "says": one.sentence, "more": one.more} for one in found.checks]
-        console.write(json_text({"decision": found.decision, "checks": checks}))
+        checks = [{"decision": test.decision, "says": test.sentence, "more": test.more} for test in verdict.checks]
+        console.write(json_text({"decision": verdict.decision, "checks": checks}))
     else:
         out = console.output()
-        out.print(terminal_table(found.table))
-        out.print(found.text, markup=False)
-    sys.exit(found.exit_code)
+        out.print(terminal_table(verdict.table))
+        out.print(verdict.text, markup=False)
+    sys.exit(verdict.exit_code)
 
 
 def _place(text: str) -> tuple[str, str | int | float]:

@@ -33,12 +33,12 @@ def check(
     """
     from openworld.cli import _checking as checking
 
-    found = checking.inspect(names, root, decode)
+    inspections = checking.inspect(names, root, decode)
     if as_json:
-        console.write(checking.as_json(found))
+        console.write(checking.as_json(inspections))
     else:
-        checking.say(found, console.output(), quiet)
-    if not all(one.ok for one in found):
+        checking.say(inspections, console.output(), quiet)
+    if not all(inspection.ok for inspection in inspections):
         sys.exit(1)
 
 

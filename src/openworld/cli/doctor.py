@@ -15,13 +15,13 @@ def doctor(as_json: AsJson = False) -> None:
     from openworld.report.data_files import json_text
     from openworld.report.render import terminal_table
 
-    found = installation()
+    state = installation()
     if as_json:
-        console.write(json_text(found.to_dict()))
+        console.write(json_text(state.to_dict()))
     else:
         out = console.output()
-        out.print(terminal_table(found.table))
-        for line in found.lines:
+        out.print(terminal_table(state.table))
+        for line in state.lines:
             out.print(line, markup=False)
-    if not found.whole:
+    if not state.whole:
         sys.exit(1)

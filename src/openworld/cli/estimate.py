@@ -103,12 +103,14 @@ def estimate(
     partners = tuple(source_partner or ()), tuple(target_partner or ())
     shifts = tuple(map(named_shift, labelled_shift or ()))
     inputs = EstimateInputs(source, target, models, *partners, timestamps, shifts, out)
-    shown = console.output(quiet=quiet or as_json)
-    with console.observer(shown) as observer:
+    screen = console.output(quiet=quiet or as_json)
+    with console.observer(screen) as observer:
         answer = command.estimate(inputs, options, observer, {"command": " ".join(console.command())})
-    answer.show(shown)
+    answer.show(screen)
     if out is not None:
-        shown.print(f"Report: {out / 'report.html'}   Numbers: {out / command.JSON}   Plots: {out}/*.svg", markup=False)
+        screen.print(
+            f"Report: {out / 'report.html'}   Numbers: {out / command.JSON}   Plots: {out}/*.svg", markup=False
+        )
     if as_json:
         console.write(answer.json)
     if answer.found.alerts:

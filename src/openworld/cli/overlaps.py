@@ -32,20 +32,20 @@ def overlaps(
     """
     from openworld.cli import console
 
-    shown = console.output()
-    for name, found, count in _found(names, base, root, wordnet, published):
+    screen = console.output()
+    for name, pairs, count in _overlaps(names, base, root, wordnet, published):
         of = f" of {count}" if count else ""
-        shown.print(f"{name}: {len(found)}{of} classes are base classes of {base}", style="bold", markup=False)
-        for pair in found:
+        screen.print(f"{name}: {len(pairs)}{of} classes are base classes of {base}", style="bold", markup=False)
+        for pair in pairs:
             through = f", by way of {pair.wordnet_name!r}" if pair.wordnet_name else ""
-            shown.print(f"  {pair.name} is {pair.base_name}{through}", markup=False)
+            screen.print(f"  {pair.name} is {pair.base_name}{through}", markup=False)
         if out:
-            _write(out / f"{name}.csv", found)
+            _write(out / f"{name}.csv", pairs)
     if out:
-        shown.print(f"Lists: {out}/", markup=False)
+        screen.print(f"Lists: {out}/", markup=False)
 
 
-def _found(names, base, root, wordnet, published) -> Iterator[tuple]:
+def _overlaps(names, base, root, wordnet, published) -> Iterator[tuple]:
     """(data set, its overlaps, how many classes it has or None) one after the other."""
     from openworld.datasets.names.class_names import class_names
     from openworld.datasets.names.overlap_lists import overlaps_with, published_overlaps
@@ -56,16 +56,16 @@ def _found(names, base, root, wordnet, published) -> Iterator[tuple]:
         yield from ((name, published_overlaps(name, base), None) for name in names)
         return
     source, listed = class_names(base, root), [class_names(name, root) for name in names]
-    for one in listed:
+    for classes in listed:
         if wordnet:
-            found = overlaps(one.names, source.base.names, source.base.wordnet_ids, find_wordnet(wordnet))
+            pairs = overlaps(classes.names, source.base.names, source.base.wordnet_ids, find_wordnet(wordnet))
         else:
-            found = overlaps_with(one.names, source)
-        yield one.dataset, found, len(one.names)
+            pairs = overlaps_with(classes.names, source)
+        yield classes.dataset, pairs, len(classes.names)
 
 
-def _write(file: Path, found) -> None:
+def _write(file: Path, pairs) -> None:
     from openworld.datasets.names.overlaps import as_csv
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(as_csv(found), encoding="utf-8")
+    file.write_text(as_csv(pairs), encoding="utf-8")

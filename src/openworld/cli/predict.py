@@ -54,11 +54,11 @@ def predict(
     )
     with console.observer(console.output(quiet=quiet or as_json or as_csv)) as observer:
         report = predicting.predict_images(inputs, observer)
-    shown = console.output()
+    screen = console.output()
     if as_json or as_csv:
         console.write(report.to_json() if as_json else report.to_csv())
         return
     if quiet:
-        shown.print(terminal_table(report.table))
+        screen.print(terminal_table(report.table))
     else:
-        report.show(shown)
+        report.show(screen)

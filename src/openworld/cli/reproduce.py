@@ -122,10 +122,10 @@ def reproduce(
     setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
     if accept and table:
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table out.")
-    found = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup)
-    folder = out or Path("runs") / (found.folder_name + "-accepted" * accept)
+    reproduction = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup)
+    folder = out or Path("runs") / (reproduction.folder_name + "-accepted" * accept)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, console.command())
-    carry_out_plan(found, options, quiet=quiet, as_json=as_json, only_plan=plan, accept=accept)
+    carry_out_plan(reproduction, options, quiet=quiet, as_json=as_json, only_plan=plan, accept=accept)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

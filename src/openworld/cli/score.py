@@ -46,7 +46,7 @@ def score(
         if as_json:
             console.write(story.export("json"))
             return
-        shown = console.output()
-        story.show(shown)
+        screen = console.output()
+        story.show(screen)
         if page:
-            shown.print(f"Report: {page}   Records: {folder}/")
+            screen.print(f"Report: {page}   Records: {folder}/")

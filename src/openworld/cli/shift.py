@@ -61,12 +61,12 @@ def shift(
     options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(levels_of))
     source = DecompositionSource(laid, classnames, templates, taught_by)
     inputs = command.ShiftInputs(reference, tuple(test), backbone, source, device, allow_corrupt, out)
-    shown = console.output(quiet=quiet or as_json)
-    with console.observer(shown) as observer:
+    screen = console.output(quiet=quiet or as_json)
+    with console.observer(screen) as observer:
         answer = command.measure_shift(inputs, options, observer, {"command": shlex.join(console.command())})
-    answer.show(shown)
+    answer.show(screen)
     if out is not None:
         kept = f"Degrees: {out / command.TABLE}.csv, .parquet   LAID: {out / command.LAID}"
-        shown.print(f"Report: {out / 'report.html'}   {kept}", markup=False)
+        screen.print(f"Report: {out / 'report.html'}   {kept}", markup=False)
     if as_json:
         console.write(answer.json)

@@ -87,25 +87,25 @@ def synthesize(
         only_plan=only_plan,
         out=out,
     )
-    shown = console.output(quiet=quiet or as_json)
-    _hush(shown.quiet)
-    with console.observer(shown) as observer:
+    output = console.output(quiet=quiet or as_json)
+    _hush(output.quiet)
+    with console.observer(output) as observer:
         planned = plan_set(inputs, observer)
-    shown.print(report.headline(planned), style="bold", markup=False)
-    shown.print()
-    shown.print(terminal_table(report.cell_table(planned.plan)))
+    output.print(report.headline(planned), style="bold", markup=False)
+    output.print()
+    output.print(terminal_table(report.cell_table(planned.plan)))
     for line in report.plan_notes(planned):
-        shown.print(line, markup=False)
-    shown.print()
+        output.print(line, markup=False)
+    output.print()
     expected = made = None
     if only_plan:
         expected = planned.expect()
-        shown.print(report.expected_line(expected, planned), markup=False)
+        output.print(report.expected_line(expected, planned), markup=False)
     else:
-        with console.observer(shown) as observer:
+        with console.observer(output) as observer:
             made = planned.paint(observer)
         for line in report.made_lines(made, out):
-            shown.print(line, markup=False)
+            output.print(line, markup=False)
     if as_json:
         console.write(json_text(json_of(planned, expected, made)))
 

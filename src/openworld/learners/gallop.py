@@ -171,5 +171,5 @@ def closest_patch_cosines(patches: Tensor, text: Tensor, top: Sequence[int]) -> 
         cosines = (features @ rows.mT).unflatten(1, (batch, places))
         return cosines.topk(min(count, places), sorted=False).values.mean(dim=-1)
 
-    means = [torch.cat([of(chunk, k) for chunk in one.split(size)]) for one, k in zip(text, top, strict=True)]
+    means = [torch.cat([of(chunk, k) for chunk in features.split(size)]) for features, k in zip(text, top, strict=True)]
     return torch.stack(means).mT

@@ -124,8 +124,8 @@ def background_entropy(logits: Tensor, labels: Tensor, top: int) -> Tensor:
         labels: int64[B], classes of the images.
         top: K, a patch is background where its image's class is not among its K largest logits.
     """
-    own = logits.gather(-1, labels[:, None, None].expand(-1, logits.shape[1], 1))
-    is_background = (logits > own).sum(dim=-1) >= top
+    of_label = logits.gather(-1, labels[:, None, None].expand(-1, logits.shape[1], 1))
+    is_background = (logits > of_label).sum(dim=-1) >= top
     probabilities = logits.softmax(dim=-1)
     entropies = -(probabilities * (probabilities + EPSILON).log()).sum(dim=-1)
     return (entropies * is_background).sum() / is_background.sum().clamp(min=1)

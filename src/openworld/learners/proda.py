@@ -166,9 +166,9 @@ def variances_to_label(images: Tensor, deviations: Tensor, labels: Tensor) -> Te
         labels: int64[B].
     """
     weights = images.square()
-    own = weights @ deviations.square().sum(dim=0).mT
+    squares = weights @ deviations.square().sum(dim=0).mT
     shared = torch.einsum("bkd,bcd->kc", weights * deviations[:, labels], deviations)
-    return (own.gather(1, labels[:, None]) + own - 2 * shared) / (len(deviations) + 1)
+    return (squares.gather(1, labels[:, None]) + squares - 2 * shared) / (len(deviations) + 1)
 
 
 def mean_absolute_cosine(features: Tensor) -> Tensor:

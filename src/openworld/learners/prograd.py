@@ -131,7 +131,7 @@ class ProGrad:
         wanted = torch.autograd.grad(terms["cross_entropy"], tensors, retain_graph=True)
         heeded = torch.autograd.grad(terms["knowledge"], tensors)
         pairs = zip(parameters, wanted, heeded, strict=True)
-        return {name: project(own, other, self.strength) for name, own, other in pairs}
+        return {name: project(gradient, knowledge, self.strength) for name, gradient, knowledge in pairs}
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""

@@ -152,7 +152,7 @@ class PromptSRC:
 @torch.no_grad()
 def average_sentences(clip: TwoTower, classnames: Sequence[str]) -> Tensor:
     """Unit mean float32[C, D] of the unnormalised text features of 60 sentences, the same for all data sets."""
-    features = torch.stack([clip.encode_text(fill(one, classnames)) for one in PROMPTSRC])
+    features = torch.stack([clip.encode_text(fill(template, classnames)) for template in PROMPTSRC])
     return normalize(features.to(torch.promote_types(features.dtype, torch.float32)).mean(dim=0), dim=-1)
 
 

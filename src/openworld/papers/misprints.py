@@ -213,4 +213,4 @@ def misprints_of(paper: str, table: str) -> tuple[Misprint, ...]:
     >>> [one.name for one in misprints_of("openworldauc", "15")]
     ["CoOp's average", 'domain adaption']
     """
-    return tuple(one for one in MISPRINTS if one.paper == paper and table in one.tables)
+    return tuple(misprint for misprint in MISPRINTS if misprint.paper == paper and table in misprint.tables)

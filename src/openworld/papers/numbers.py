@@ -92,7 +92,7 @@ def published_numbers(paper: str, table: str | None = None) -> tuple[PublishedNu
     if table is None:
         return _read(paper)
     wanted = paper_table(paper, table).number
-    return tuple(one for one in _read(paper) if one.table == wanted)
+    return tuple(number for number in _read(paper) if number.table == wanted)
 
 
 @lru_cache(maxsize=len(TABLES))
@@ -108,18 +108,18 @@ def parse(lines: list[str], paper: str) -> Iterator[PublishedNumber]:
         OpenworldError: another header, an unknown table or metric, a value that is no number, or a row that repeats
             the key of another.
     """
-    reader, seen = csv.reader(lines), set()
+    reader, keys = csv.reader(lines), set()
     header = next(reader, [])
     if header != HEADER:
         raise OpenworldError(f"{paper}.csv begins with {header}, expected {HEADER}; reinstall the package.")
     for place, row in enumerate(reader, 2):
         number = _number(row, f"{paper}.csv, line {place}")
-        if number.table not in TABLES[paper] or number.metric not in METRICS or number.key in seen:
+        if number.table not in TABLES[paper] or number.metric not in METRICS or number.key in keys:
             raise OpenworldError(
                 f"{paper}.csv, line {place}: table {number.table!r} and metric {number.metric!r} must be known and "
                 "every row must differ from the others; reinstall the package."
             )
-        seen.add(number.key)
+        keys.add(number.key)
         yield number
 
 
@@ -129,6 +129,6 @@ def _number(row: list[str], place: str) -> PublishedNumber:
         number = PublishedNumber(*names, float(value), float(std) if std else None)
     except (TypeError, ValueError):
         raise OpenworldError(f"{place} holds {row}, expected {HEADER}; reinstall the package.") from None
-    if not all(isfinite(one) for one in (number.value, number.std or 0.0)):
+    if not all(isfinite(value) for value in (number.value, number.std or 0.0)):
         raise OpenworldError(f"{place} holds a number that is not finite: {row}; reinstall the package.")
     return number

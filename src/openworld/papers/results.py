@@ -67,8 +67,8 @@ class PaperRun:
         >>> PaperRun(Path(), {"dtd": "DTD"}).dataset("dtd"), PaperRun(Path()).dataset("emoji-concepts", "noto")
         ('DTD', 'emoji-concepts, noto')
         """
-        own = f"{name}, {domain}" if domain else name
-        return self.datasets.get(own) or self.datasets.get(name) or own
+        full = f"{name}, {domain}" if domain else name
+        return self.datasets.get(full) or self.datasets.get(name) or full
 
     def method(self, label: str) -> str:
         """Return what the paper calls a learner."""

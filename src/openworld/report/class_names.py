@@ -20,7 +20,7 @@ WORST = 6  # findings of a data set that the page shows unfolded
 
 def audits_text(audits: Sequence[Audit]) -> str:
     """Audits as the text of FILE."""
-    return json_text({"audits": [one.to_dict() for one in audits]})
+    return json_text({"audits": [audit.to_dict() for audit in audits]})
 
 
 def read_audits(folder: Path | str) -> tuple[Audit, ...]:
@@ -33,7 +33,7 @@ def read_audits(folder: Path | str) -> tuple[Audit, ...]:
     if not path.is_file():
         return ()
     try:
-        return tuple(Audit.from_dict(one) for one in json.loads(path.read_bytes())["audits"])
+        return tuple(Audit.from_dict(audit) for audit in json.loads(path.read_bytes())["audits"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise OpenworldError(f"{path} is damaged ({error}). Delete it; the next start writes it again.") from error
 
@@ -51,7 +51,7 @@ def headline(audits: Sequence[Audit]) -> str:
     >>> headline([Audit("pets", 37, (Finding("misspelling", "note", ("cat", "cab"), "Is it?"),))])
     'Checked before the run began: 37 class names, 1 note.'
     """
-    total = sum(one.classes for one in audits)
+    total = sum(audit.classes for audit in audits)
     return f"Checked before the run began: {total} class names, {counted(audits) or 'nothing found'}."
 
 
@@ -61,7 +61,7 @@ def counted(audits: Sequence[Audit], severities: Sequence[str] = SEVERITIES) -> 
     >>> counted([Audit("pets", 37)])
     ''
     """
-    counts = {severity: sum(one.counts[severity] for one in audits) for severity in severities}
+    counts = {severity: sum(audit.counts[severity] for audit in audits) for severity in severities}
     return ", ".join(f"{count} {severity}{'s' * (count > 1)}" for severity, count in counts.items() if count)
 
 

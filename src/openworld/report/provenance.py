@@ -58,7 +58,7 @@ def spent(epochs: Iterable[int | None], seconds_of: Iterable[Mapping[str, float]
     for stages in seconds_of:
         for stage, value in stages.items():
             total[stage] = total.get(stage, 0.0) + value
-    known = sorted({one for one in epochs if one})
+    known = sorted({count for count in epochs if count})
     trained = [f"{' or '.join(map(str, known))} epochs"] * bool(known)
     stages = ", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(total.items()))
     return "; ".join(trained + [f"{stages} in all"] * bool(stages))

@@ -26,7 +26,8 @@ def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
     head, _, body = str(drawn).partition(">")
     sheet, known = _without_media(files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")), {}
     known.update(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
-    style = "\n".join([FONT, *_rules(sheet, body, known, [own for own in styles.values() if own.css_class in body])])
+    used = [series for series in styles.values() if series.css_class in body]
+    style = "\n".join([FONT, *_rules(sheet, body, known, used)])
     paper = element("rect", width="100%", height="100%", fill=known["--paper"])
     start = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return f"{start}><style>\n{style}\n</style><defs>{shapes()}</defs>{paper}{body}\n"
@@ -41,24 +42,24 @@ def _without_media(sheet: str) -> str:
 def _rules(sheet: str, body: str, known: dict[str, str], styles: list[SeriesStyle]) -> Iterator[str]:
     """Rules of drawings that the drawing uses; those in a series' own colour once for every series."""
     for selectors, declarations in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
-        used = [one for one in _of_drawings(selectors) if all(name in body for name in re.findall(r"[\w-]+", one))]
-        plain = "; ".join(one.strip() for one in declarations.split(";") if one.strip() and "color-mix" not in one)
+        used = [name for name in _of_drawings(selectors) if all(part in body for part in re.findall(r"[\w-]+", name))]
+        plain = "; ".join(rule.strip() for rule in declarations.split(";") if rule.strip() and "color-mix" not in rule)
         if not used:
             continue
         if not re.search(r"var\(--ink[,)]", plain):
             yield f"{', '.join(used)} {{ {_resolved(plain, known)} }}"
             continue
         for style in styles:
-            own = ", ".join(f".{style.css_class} {one}" for one in used)
-            yield f"{own} {{ {_resolved(plain, known | {'--ink': style.light})} }}"
+            coloured = ", ".join(f".{style.css_class} {name}" for name in used)
+            yield f"{coloured} {{ {_resolved(plain, known | {'--ink': style.light})} }}"
 
 
 def _of_drawings(selectors: str) -> Iterator[str]:
     """Selectors of what stands in a drawing, wherever it stands on the page."""
-    for one in map(str.strip, selectors.split(",")):
-        if one.startswith("svg ") and not set(one) & set(":[]"):
-            yield one.removeprefix("svg ")
+    for selector in map(str.strip, selectors.split(",")):
+        if selector.startswith("svg ") and not set(selector) & set(":[]"):
+            yield selector.removeprefix("svg ")
 
 
 def _resolved(declarations: str, known: dict[str, str]) -> str:
-    return re.sub(r"var\((--[\w-]+)(?:,[^()]*(?:\([^()]*\))?)?\)", lambda found: known[found[1]], declarations)
+    return re.sub(r"var\((--[\w-]+)(?:,[^()]*(?:\([^()]*\))?)?\)", lambda match: known[match[1]], declarations)

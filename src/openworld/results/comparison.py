@@ -145,8 +145,8 @@ def comparison_of(
     shared: int | None = None,
 ) -> Comparison:
     """A test of `openworld.metrics` as a Comparison, not corrected yet; `over`: what was drawn in the test."""
-    found = interval_of(test.interval(), over)
-    first = found[0] if found else None
+    intervals = interval_of(test.interval(), over)
+    first = intervals[0] if intervals else None
     equivalence = test.equivalence(MARGIN) if metric.unit in SHARES else None
     reason = test.reason or ""
     return Comparison(
@@ -180,16 +180,16 @@ def compare_over_seeds(
     """
     pairs = combinations(values, 2)
     return correct_for_many(
-        comparison_of(one, other, metric, seeds_test(values[one], values[other]), over="seeds", where=where)
-        for one, other in pairs
+        comparison_of(first, other, metric, seeds_test(values[first], values[other]), over="seeds", where=where)
+        for first, other in pairs
     )
 
 
 def find_comparison(comparisons: Iterable[Comparison], entity: str, other: str) -> Comparison | None:
     """The test of one entity against another, whichever way round it was made; None where there is none."""
-    for one in comparisons:
-        if (one.entity, one.other) == (entity, other):
-            return one
-        if (one.entity, one.other) == (other, entity):
-            return one.reversed()
+    for comparison in comparisons:
+        if (comparison.entity, comparison.other) == (entity, other):
+            return comparison
+        if (comparison.entity, comparison.other) == (other, entity):
+            return comparison.reversed()
     return None

@@ -58,13 +58,13 @@ def pair_results(first: Results, second: Results, metric: str = "") -> tuple[Pai
 
 
 def _test(first: Result, second: Result) -> Comparison:
-    own, other = (dict(zip(row.seeds, row.per_seed, strict=True)) for row in (first, second))
-    shared = [seed for seed in own if other.get(seed) is not None and own[seed] is not None]
-    test = seeds_test([other[seed] for seed in shared], [own[seed] for seed in shared])
+    ours, theirs = (dict(zip(row.seeds, row.per_seed, strict=True)) for row in (first, second))
+    shared = [seed for seed in ours if theirs.get(seed) is not None and ours[seed] is not None]
+    test = seeds_test([theirs[seed] for seed in shared], [ours[seed] for seed in shared])
     if not shared:
         undefined = first.value.reason or second.value.reason
         test = replace(
-            test, reason=undefined or ("the runs have no seed in common" if own and other else "it has no seeds")
+            test, reason=undefined or ("the runs have no seed in common" if ours and theirs else "it has no seeds")
         )
     if first.value.value is not None and second.value.value is not None and test.difference is None:
         test = PairedTest(second.value.value - first.value.value, None, None, None, test.reason)

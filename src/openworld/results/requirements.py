@@ -1,4 +1,4 @@
-"""Whether a finished run is good enough: requirements on its numbers, judged on their 95 % intervals.
+"""Whether a finished run is good enough: requirements on its numbers, candidates on their 95 % intervals.
 
 A requirement holds where the whole interval is on its right side, is broken where the whole interval is on the other,
 and cannot be told where the bound lies within. The interval is two-sided, so that a requirement that is just not met is
@@ -43,9 +43,9 @@ class Requirement:
         Raises:
             OpenworldError: a text of another form.
         """
-        found = _FORM.fullmatch(text)
+        match = _FORM.fullmatch(text)
         try:
-            name, sign, number, percent = found.groups()
+            name, sign, number, percent = match.groups()
             return cls(name, 1 if sign[0] == ">" else -1, float(number) / (100 if percent else 1))
         except (AttributeError, ValueError):
             raise OpenworldError(
@@ -113,8 +113,8 @@ def judge(
             raise unknown_name("metric of this run", requirement.metric, known)
         if entity and entity not in results.entities:
             raise unknown_name("learner, detector or method of this run", entity, results.entities)
-        found = results.where(entity=entity or None, metric=requirement.metric, **(where or {}))
-        rows = (found if where else found.overall()).rows
+        numbers = results.where(entity=entity or None, metric=requirement.metric, **(where or {}))
+        rows = (numbers if where else numbers.overall()).rows
         if not rows:
             place = dict(where or {})
             raise OpenworldError(f"the run has no {requirement.metric} of {entity or 'anything'} in {place}.")
@@ -148,8 +148,8 @@ def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
         value = Value(test.difference, (test.interval,) if test.interval else (), test.reason)
         words = f"{metric.title} at most {metric.write(margin)} worse"
         same = (pair.first.value, pair.first.per_seed) == (pair.second.value, pair.second.per_seed)
-        found = _judged(title, words, metric, value, requirement)
-        checks.append(replace(found, decision=HOLDS, reason="the same number") if same else found)
+        check = _judged(title, words, metric, value, requirement)
+        checks.append(replace(check, decision=HOLDS, reason="the same number") if same else check)
     return tuple(checks)
 
 

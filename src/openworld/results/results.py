@@ -125,14 +125,14 @@ class Results:
         Raises:
             OpenworldError: there is none.
         """
-        found = self._by_key.get((entity, metric, frozenset(place.items())))
-        if found is None:
+        result = self._by_key.get((entity, metric, frozenset(place.items())))
+        if result is None:
             like = [row.where for row in self.rows if (row.entity, row.metric.key) == (entity, metric)]
             known = "; ".join(_named(entity, metric, where) for where in like[:3]) or f"none of {entity} in {metric}"
             raise OpenworldError(
                 f"{self.evaluation} has no result {_named(entity, metric, place)}; there is {known}, of {len(self)}."
             )
-        return found
+        return result
 
     def value(self, entity: str, metric: str, **place: Place) -> Value:
         """The value of `result`."""
@@ -152,7 +152,9 @@ class Results:
                 ", ".join(f"{name} {value}" for name, value in row.where.items()),
                 row.metric.title,
                 row.metric.write(row.value.value),
-                ", ".join(f"{row.metric.write_interval(one)} over {one.over}" for one in row.value.intervals),
+                ", ".join(
+                    f"{row.metric.write_interval(interval)} over {interval.over}" for interval in row.value.intervals
+                ),
             )
             for row in self.rows[:SHOWN]
         )
@@ -169,7 +171,7 @@ class Results:
 
     def metrics(self) -> dict[str, Metric]:
         """The metrics of its results and comparisons by key."""
-        return {one.metric.key: one.metric for one in (*self.rows, *self.comparisons)}
+        return {row.metric.key: row.metric for row in (*self.rows, *self.comparisons)}
 
     def to_arrow(self):
         """A `pyarrow.Table`, which pandas (`.to_pandas()`) and polars (`polars.from_arrow`) read as it is."""
@@ -198,7 +200,7 @@ class Results:
         return {
             "evaluation": self.evaluation,
             "metrics": {key: asdict(metric) for key, metric in self.metrics().items()},
-            "comparisons": [{**asdict(one), "metric": one.metric.key} for one in self.comparisons],
+            "comparisons": [{**asdict(comparison), "metric": comparison.metric.key} for comparison in self.comparisons],
         }
 
     @classmethod

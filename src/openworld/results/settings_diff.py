@@ -27,7 +27,7 @@ def differing_settings(first, second) -> tuple[tuple[str, str, str], ...]:
         (key, in the first, in the second), keys such as "CoOp schedule.epochs" for the settings of learners, methods,
         ... that both have, and versions of packages; nothing on keys without an effect.
     """
-    ours, theirs = (dict(_flat(_by_label(one.resolved))) for one in (first, second))
+    ours, theirs = (dict(_flat(_by_label(run.resolved))) for run in (first, second))
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
     # Entries that only one run has are seen in its results.
     keys = [key for key in keys if key[0] != _ENTRY or all((*key[:2], "is") in flat for flat in (ours, theirs))]
@@ -41,7 +41,7 @@ def _by_label(resolved: Any) -> Mapping:
     if not isinstance(resolved, Mapping):
         return {}
     listed = [name for name, value in resolved.items() if isinstance(value, list | tuple) and any(map(_kind, value))]
-    entries = {one.get("label") or _kind(one): _settings(one) for name in listed for one in resolved[name]}
+    entries = {entry.get("label") or _kind(entry): _settings(entry) for name in listed for entry in resolved[name]}
     rest = {name: value for name, value in resolved.items() if name not in (*WITHOUT_EFFECT, *listed)}
     return rest | {_ENTRY: entries}
 
@@ -70,6 +70,6 @@ def _said(flat: Mapping, key: tuple[str, ...]) -> str:
 
 
 def _packages(first, second) -> list[tuple[str, str, str]]:
-    versions = [(one.provenance[-1].get("packages", {}) if one.provenance else {}) for one in (first, second)]
+    versions = [(run.provenance[-1].get("packages", {}) if run.provenance else {}) for run in (first, second)]
     pairs = [(name, *(each.get(name) for each in versions)) for name in _PACKAGES]
-    return [(name, one, other) for name, one, other in pairs if None not in (one, other) and one != other]
+    return [(name, ours, theirs) for name, ours, theirs in pairs if None not in (ours, theirs) and ours != theirs]

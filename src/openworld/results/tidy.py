@@ -31,9 +31,9 @@ def records(evaluation: str, rows: Sequence) -> list[dict[str, Any]]:
 
 def _in_order(kinds: Sequence[Sequence[str]]) -> list[str]:
     """Every kind of interval once, in an order that every row has; in that of appearance where rows disagree."""
-    before: dict[str, set[str]] = {kind: set() for own in kinds for kind in own}
-    for own in kinds:
-        for first, second in pairwise(own):
+    before: dict[str, set[str]] = {kind: set() for order in kinds for kind in order}
+    for order in kinds:
+        for first, second in pairwise(order):
             before[second].add(first)
     try:
         return list(TopologicalSorter(before).static_order())

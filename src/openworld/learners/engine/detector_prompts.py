@@ -23,34 +23,38 @@ class Detectors:
 
     Args:
         text: float[K, V, D], unit text features of all names behind each detector's context.
-        own: bool[K, V], the names a detector was trained to accept.
-        seen: bool[K, V], the names that compete: its own and those of the evaluation.
+        own_names: bool[K, V], the names a detector was trained to accept.
+        candidates: bool[K, V], the names that compete: its own and those of the evaluation.
     """
 
     text: Tensor
-    own: Tensor
-    seen: Tensor
+    own_names: Tensor
+    candidates: Tensor
 
     def log_scores(self, embeddings: Tensor, scale: Tensor) -> Tensor:
         """float[K, B], at most 0: log of the largest softmax of an own name, over the names that a detector sees."""
-        logits = cosine_logits(embeddings, self.text, scale).masked_fill(~self.seen[:, None], -torch.inf)
-        return logits.log_softmax(dim=-1).masked_fill(~self.own[:, None], -torch.inf).amax(dim=-1)
+        logits = cosine_logits(embeddings, self.text, scale).masked_fill(~self.candidates[:, None], -torch.inf)
+        return logits.log_softmax(dim=-1).masked_fill(~self.own_names[:, None], -torch.inf).amax(dim=-1)
 
 
-def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, own: Sequence[Sequence[int]]) -> Detectors:
-    """Detectors with contexts float[K, N, W] at an evaluation, whatever its names; own: K lists of training classes."""
+def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, accepted: Sequence[Sequence[int]]) -> Detectors:
+    """Return detectors with contexts float[K, N, W] for an evaluation; accepted: K lists of training classes."""
     # Training names first, so that a partition's class numbers are places in the vocabulary.
     vocabulary = {normalise_class_name(name): name for name in names.training + names.all}
     prompts = clip.prompt_names(list(vocabulary.values()), contexts.shape[1])
     candidates = {normalise_class_name(name) for name in names.all}
-    return detectors_of(clip, contexts, prompts, own, [name in candidates for name in vocabulary])
+    return detectors_of(clip, contexts, prompts, accepted, [name in candidates for name in vocabulary])
 
 
 def detectors_of(
-    clip: TwoTower, contexts: Tensor, prompts: PromptedNames, own: Sequence[Sequence[int]], candidates: Sequence[bool]
+    clip: TwoTower,
+    contexts: Tensor,
+    prompts: PromptedNames,
+    accepted: Sequence[Sequence[int]],
+    candidates: Sequence[bool],
 ) -> Detectors:
-    """Detectors among V prepared names; own: K lists of places among them; candidates: whether each competes."""
+    """Return detectors among V prepared names; accepted: K lists of their places; candidates: which names compete."""
     text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
-    places = torch.as_tensor(own, device=clip.device)
+    places = torch.as_tensor(accepted, device=clip.device)
     learned = torch.zeros(text.shape[:2], dtype=torch.bool, device=clip.device).scatter(1, places, True)
     return Detectors(text, learned, learned | torch.as_tensor(candidates, device=clip.device))

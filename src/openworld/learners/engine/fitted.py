@@ -186,7 +186,7 @@ def encoding_for(learner: Learner | type[Learner], encoding: Encoding = PLAIN_IM
 
 def schedules_of(learner: Learner) -> list[Schedule]:
     """The stages of a learner's training; none where it tunes nothing."""
-    return [value for one in fields(learner) if isinstance(value := getattr(learner, one.name), Schedule)]
+    return [value for field in fields(learner) if isinstance(value := getattr(learner, field.name), Schedule)]
 
 
 def load(folder: Path, clip: DualEncoder) -> FittedLearner:

@@ -70,10 +70,10 @@ def select_images(
     Raises:
         OpenworldError: features of another backbone's width, or without what the learner consumes.
     """
-    found, expected = features.embeddings.shape[1], clip.config.joint_dimension
-    if found != expected:
+    width, expected = features.embeddings.shape[1], clip.config.joint_dimension
+    if width != expected:
         raise OpenworldError(
-            f"the features have {found} dimensions, but {clip.name!r} gives {expected}; encode the images with it."
+            f"the features have {width} dimensions, but {clip.name!r} gives {expected}; encode the images with it."
         )
 
     def read(plain: str, augmented: str) -> np.ndarray:

@@ -70,8 +70,8 @@ def _shares_passes(learner: TrainedLearner) -> bool:
 def _mapped(learner: TrainedLearner, clip: DualEncoder, parameters: dict[str, Tensor], prepared):
     """The loss of all seeds: every term of every seed under its place, and the sum of the totals."""
 
-    def of_one(own: dict[str, Tensor], given: dict[str, Tensor], labels: Tensor) -> dict[str, Tensor]:
-        return learner.loss(clip, own, Images(**given), labels, prepared)
+    def of_one(values: dict[str, Tensor], given: dict[str, Tensor], labels: Tensor) -> dict[str, Tensor]:
+        return learner.loss(clip, values, Images(**given), labels, prepared)
 
     def loss(images: Images, labels: Tensor) -> dict[str, Tensor]:
         given = {name: tensor for name, tensor in vars(images).items() if tensor is not None}
@@ -85,12 +85,12 @@ def _mapped(learner: TrainedLearner, clip: DualEncoder, parameters: dict[str, Te
 def _side_by_side(each: list, epoch: int) -> Iterator[tuple[Images, Tensor]]:
     for step in zip(*(batches(epoch) for batches in each), strict=True):
         images, labels = zip(*step, strict=True)
-        given = [{name: tensor for name, tensor in vars(one).items() if tensor is not None} for one in images]
+        given = [{name: tensor for name, tensor in vars(chunk).items() if tensor is not None} for chunk in images]
         yield Images(**_stacked(given)), torch.stack(labels)
 
 
 def _stacked(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    return {name: torch.stack([one[name] for one in each]) for name in each[0]}
+    return {name: torch.stack([tensors[name] for tensors in each]) for name in each[0]}
 
 
 def _own_terms(terms: dict[str, float], place: int) -> dict[str, float]:

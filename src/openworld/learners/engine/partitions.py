@@ -28,7 +28,7 @@ class Partitions:
 
     def name(self, classnames: Sequence[str]) -> list[list[str]]:
         """The m class names of each detector."""
-        return [[classnames[index] for index in own] for own in self.names]
+        return [[classnames[index] for index in indices] for indices in self.names]
 
 
 def divide_classes(count: int, detectors: int, order: np.ndarray | None = None) -> Partitions:

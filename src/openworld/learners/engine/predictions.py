@@ -80,7 +80,7 @@ def predict(
     ranks = 1 + len(scores) - np.searchsorted(np.sort(scores), scores, side="right")
     sides = _by_side(fitted.classnames, new_names, answer)
     rows = zip(features.rows, guesses, scores, ranks, zero_shot_guesses, *sides, strict=True)
-    return tuple(Prediction(int(row), own, float(score), int(rank), *rest) for row, own, score, rank, *rest in rows)
+    return tuple(Prediction(int(row), guess, float(score), int(rank), *rest) for row, guess, score, rank, *rest in rows)
 
 
 def _by_side(base: Sequence[str], new: Sequence[str], answer: Answer) -> tuple[list[str], list[str | None]]:

@@ -22,7 +22,7 @@ STANDARD_DEVIATION = 0.02
 @torch.no_grad()
 def encode_names(clip: DualEncoder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
     """Unit text features float32[C, D] of names in one or several templates; "_" in a name is read as a space."""
-    features = [normalize(_widen(clip.encode_text(sentences.fill(one, names))), dim=-1) for one in templates]
+    features = [normalize(_widen(clip.encode_text(sentences.fill(template, names))), dim=-1) for template in templates]
     return normalize(torch.stack(features).mean(dim=0), dim=-1)
 
 
@@ -32,7 +32,7 @@ def encode_behind(clip: TwoTower, context: Tensor, prompts: PromptedNames, **rep
     The context is cast to the backbone's type on entry, its features come back wide: logits and losses on them never
     run in half precision. replaced: `replace` and `replace_per_class` of `encode_prompts`, cast alike.
     """
-    narrow = {way: {block: rows.to(clip.dtype) for block, rows in one.items()} for way, one in replaced.items()}
+    narrow = {way: {block: rows.to(clip.dtype) for block, rows in blocks.items()} for way, blocks in replaced.items()}
     return _widen(clip.encode_prompts(context.to(clip.dtype), prompts, **narrow))
 
 

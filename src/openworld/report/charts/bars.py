@@ -46,8 +46,8 @@ class BarChart:
     def rows(self) -> Iterator[dict]:
         """Yield a row per bar."""
         for name, values in self.series.items():
-            shown = values or [None] * len(self.parts)
-            yield {"series": name} | {part.key: value for part, value in zip(self.parts, shown, strict=True)}
+            filled = values or [None] * len(self.parts)
+            yield {"series": name} | {part.key: value for part, value in zip(self.parts, filled, strict=True)}
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
@@ -64,7 +64,7 @@ class BarChart:
             for value in range(0, 101, 20)
         ]
         first = self.parts[0]
-        texts = (f"{name} {first.write(own[0])}" if own else f"{name} –" for name, own in self.series.items())
+        texts = (f"{name} {first.write(row[0])}" if row else f"{name} –" for name, row in self.series.items())
         return drawing(size.width, height, f"Stacked bars. {first.title}: {'; '.join(texts)}.", drawn + ticks)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:

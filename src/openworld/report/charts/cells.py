@@ -120,9 +120,9 @@ class CellChart:
 
     def _cell(self, cell: ChartCell, x: float, y: float, size: float) -> Markup:
         """A square with its number or its images; a page does not shrink images of cells whose side is given."""
-        shown = None if cell.shade is None else f"{opacity(cell):.2f}"
+        fill = None if cell.shade is None else f"{opacity(cell):.2f}"
         css = "cell-none" if cell.images else css_of(cell)
-        parts = [element("rect", x=x, y=y, width=size, height=size, rx=3, class_=css, fill_opacity=shown)]
+        parts = [element("rect", x=x, y=y, width=size, height=size, rx=3, class_=css, fill_opacity=fill)]
         if cell.images:
             parts += [_image(image, x, y, size, place, len(cell.images)) for place, image in enumerate(cell.images)]
             classes = ["cell-picture"] * bool(self.side) + ["cell-rare"] * cell.faint
@@ -137,8 +137,8 @@ class CellChart:
         return self.side or max(SIDE, LEAST * (1.6 if alone else 1.0) / longest)
 
     def _description(self) -> str:
-        shown = [cell.text for cell in self.cells.values() if cell.shade is not None]
-        return f"{len(shown)} of {len(self.row_labels) * len(self.column_labels)} cells: {' '.join(shown)}."
+        texts = [cell.text for cell in self.cells.values() if cell.shade is not None]
+        return f"{len(texts)} of {len(self.row_labels) * len(self.column_labels)} cells: {' '.join(texts)}."
 
     def _bounds(self, left: float, bottom: float, right: float, side: float) -> Iterator[Markup]:
         if self.bounds:
@@ -173,8 +173,8 @@ def _image(image: CellImage, x: float, y: float, size: float, place: int, count:
     across = 1 if count == 1 else 2
     side = size / across
     box = {"x": x + side * (place % across), "y": y + side * (place // across), "width": side - (across > 1)}
-    shown = element("image", href=image.address, **box, height=box["width"], preserveAspectRatio="xMidYMid slice")
-    return element("g", element("title", image.text), shown) if image.text else shown
+    markup = element("image", href=image.address, **box, height=box["width"], preserveAspectRatio="xMidYMid slice")
+    return element("g", element("title", image.text), markup) if image.text else markup
 
 
 def count_cell(count: int, most: int | None = None, row: Mapping[str, object] | None = None) -> ChartCell:
@@ -189,5 +189,5 @@ def scale_key(samples: Sequence[tuple[ChartCell, str]]) -> tuple[tuple[Markup, s
 
 
 def _sample(cell: ChartCell) -> Markup:
-    shown = None if cell.shade is None else f"{opacity(cell):.2f}"
-    return sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css_of(cell), fill_opacity=shown))
+    fill = None if cell.shade is None else f"{opacity(cell):.2f}"
+    return sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css_of(cell), fill_opacity=fill))

@@ -92,7 +92,7 @@ class DotsChart:
         paper.references(axes, self)
         for points, _ in guide_lines(self.guide, x, y, [(0, 0)]):
             axes.plot(*zip(*points, strict=True), color=paper.MUTED, linestyle="--", linewidth=0.8, zorder=1)
-        for group in sorted(self.groups, key=lambda own: _layer(own.kind)):
+        for group in sorted(self.groups, key=lambda dots: _layer(dots.kind)):
             name = " · ".join(filter(None, (KINDS.get(group.kind, group.kind), group.shape)))
             paper.dots(axes, self._scaled(group), group.kind, self.shapes.index(group.shape), paper.text(name))
         if self.note:
@@ -110,7 +110,7 @@ class DotsChart:
     def _paths(self, plot: Frame) -> Iterator[Markup]:
         """A path per group; values beyond the axes are drawn on the edge."""
         few = sum(len(group.points) for group in self.groups) <= FEW
-        for group in sorted(self.groups, key=lambda own: _layer(own.kind)):
+        for group in sorted(self.groups, key=lambda dots: _layer(dots.kind)):
             css, stroke = _glyph(self.shapes.index(group.shape), large=few)
             places = {
                 (round(plot.across(cut(plot.x, x))), round(plot.up(cut(plot.y, y)))) for x, y in self._scaled(group)

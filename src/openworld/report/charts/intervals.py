@@ -44,9 +44,9 @@ class IntervalChart:
 
     def rows(self) -> Iterator[dict]:
         """Yield a row per series."""
-        for name, one in self.series.items():
-            low, high = one.interval or (None, None)
-            yield {"series": name, self.x.key: one.value, "low": low, "high": high} | one.further
+        for name, row in self.series.items():
+            low, high = row.interval or (None, None)
+            yield {"series": name, self.x.key: row.value, "low": low, "high": high} | row.further
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
@@ -54,9 +54,9 @@ class IntervalChart:
         left = max(LEFT, 16 + LETTER * max(map(len, self.series), default=0))
         plot = Frame(WIDTH, ROW * count + 64, (22.0, 14.0, 42.0, left), x, Axis("", -0.5, count - 0.5, ()))
         parts = [self._region(plot), plot.axes(), *self._references(plot)]
-        for place, (name, one) in enumerate(self.series.items()):
-            parts.append(self._row(plot, count - 1 - place, name, one, styles[name]))
-        values = [one.value for one in self.series.values()]
+        for place, (name, row) in enumerate(self.series.items()):
+            parts.append(self._row(plot, count - 1 - place, name, row, styles[name]))
+        values = [row.value for row in self.series.values()]
         ends = f", {self.x.write(min(values))} to {self.x.write(max(values))}" if values else ""
         return drawing(WIDTH, plot.height, f"{self.x.title} by {count} methods{ends}.", parts)
 
@@ -69,44 +69,44 @@ class IntervalChart:
         if self.region:
             axes.axvspan(*map(scaled, self.region), color=paper.MUTED, alpha=0.15, linewidth=0)
         paper.references(axes, self)
-        for place, (name, one) in enumerate(self.series.items()):
+        for place, (name, row) in enumerate(self.series.items()):
             y, colour = count - 1 - place, styles[name].light
-            if one.behind:
-                low, high = map(scaled, one.behind)
+            if row.behind:
+                low, high = map(scaled, row.behind)
                 axes.barh(y, high - low, height=0.4, left=low, color=colour, alpha=0.15)
-            if one.interval:
-                axes.plot([*map(scaled, one.interval)], [y, y], color=colour, linewidth=1.2)
-            axes.plot([scaled(one.value)], [y], **paper.mark_style(styles[name]))
-            if one.ringed:
-                paper.ring(axes, scaled(one.value), y, colour)
+            if row.interval:
+                axes.plot([*map(scaled, row.interval)], [y, y], color=colour, linewidth=1.2)
+            axes.plot([scaled(row.value)], [y], **paper.mark_style(styles[name]))
+            if row.ringed:
+                paper.ring(axes, scaled(row.value), y, colour)
 
     def _axis(self):
-        ends = [end for one in self.series.values() for end in (one.value, *(one.interval or ()), *(one.behind or ()))]
-        return axis_of(self.x, [*ends, *(one.value for one in self.references), *(self.region or ())])
+        ends = [end for row in self.series.values() for end in (row.value, *(row.interval or ()), *(row.behind or ()))]
+        return axis_of(self.x, [*ends, *(reference.value for reference in self.references), *(self.region or ())])
 
-    def _row(self, plot: Frame, height: float, name: str, one: IntervalRow, style: SeriesStyle) -> Markup:
+    def _row(self, plot: Frame, height: float, name: str, row: IntervalRow, style: SeriesStyle) -> Markup:
         y, scaled = plot.up(height), self.x.scaled
-        parts = [element("text", name, x=plot.box[0] - 8, y=y + 4, class_=("label" if one.ringed else "near") + " end")]
-        if one.behind:
-            low, high = (plot.across(scaled(end)) for end in one.behind)
+        parts = [element("text", name, x=plot.box[0] - 8, y=y + 4, class_=("label" if row.ringed else "near") + " end")]
+        if row.behind:
+            low, high = (plot.across(scaled(end)) for end in row.behind)
             parts.append(element("rect", x=low, y=y - 5, width=high - low, height=10, class_="band"))
-        if one.interval:
-            low, high = (plot.across(scaled(end)) for end in one.interval)
+        if row.interval:
+            low, high = (plot.across(scaled(end)) for end in row.interval)
             parts.append(element("line", x1=low, x2=high, y1=y, y2=y, class_="line"))
-        if one.ringed:
-            parts.append(element("circle", cx=plot.across(scaled(one.value)), cy=y, r=9.0, class_="ring"))
-        parts.append(plot.mark(scaled(one.value), height, style.marker))
-        ends = f" [{' '.join(map(self.x.write, one.interval))}]" if one.interval else ""
-        title = element("title", f"{name}: {self.x.write(one.value)}{ends}")
+        if row.ringed:
+            parts.append(element("circle", cx=plot.across(scaled(row.value)), cy=y, r=9.0, class_="ring"))
+        parts.append(plot.mark(scaled(row.value), height, style.marker))
+        ends = f" [{' '.join(map(self.x.write, row.interval))}]" if row.interval else ""
+        title = element("title", f"{name}: {self.x.write(row.value)}{ends}")
         return element("g", title, *parts, class_=style.css_class, data_learner=name)
 
     def _references(self, plot: Frame) -> Iterator[Markup]:
         """Upright lines, named above the plot."""
         _, top, _, bottom = plot.box
-        for one in self.references:
-            x = plot.across(self.x.scaled(one.value))
-            yield element("line", x1=x, x2=x, y1=top, y2=bottom, class_=one.kind)
-            yield element("text", one.text, x=x, y=top - 8, class_="tick mid")
+        for reference in self.references:
+            x = plot.across(self.x.scaled(reference.value))
+            yield element("line", x1=x, x2=x, y1=top, y2=bottom, class_=reference.kind)
+            yield element("text", reference.text, x=x, y=top - 8, class_="tick mid")
 
     def _region(self, plot: Frame) -> Markup:
         if not self.region:

@@ -125,10 +125,10 @@ class LineChart:
     def _axes(self):
         """The two axes, around the data; bands are cut where `y.covers` says what the axis holds."""
         several = (*self.series.values(), *self.points.values())
-        xs = [x for one in several for x in one.x]
-        ys = [y for one in several for y in one.y] + [reference.value for reference in self.references
+        xs = [x for series in several for x in series.x]
+        ys = [y for series in several for y in series.y] + [reference.value for reference in self.references
                                                        if reference.axis == "y"]  # fmt: skip
-        ys += [end for one in self.points.values() for end in (*one.low, *one.high)]
+        ys += [end for series in self.points.values() for end in (*series.low, *series.high)]
         if not self.y.covers:
             ys += [end for line in self.series.values() for _, *ends in line.band for end in ends]
         return axis_of(self.x, xs), axis_of(self.y, ys)

@@ -97,12 +97,12 @@ def groups(mean_ranks: Sequence[float], distance: float) -> list[tuple[float, fl
     >>> groups([1.0, 1.5, 3.0, 3.2], 2.1)
     [(1.0, 3.0), (1.5, 3.2)]
     """
-    ordered, found = sorted(mean_ranks), []
+    ordered, groups = sorted(mean_ranks), []
     for start, low in enumerate(ordered):
         inside = [high for high in ordered[start:] if high - low < distance]
-        if len(inside) > 1 and (not found or inside[-1] > found[-1][1]):
-            found.append((low, inside[-1]))
-    return found
+        if len(inside) > 1 and (not groups or inside[-1] > groups[-1][1]):
+            groups.append((low, inside[-1]))
+    return groups
 
 
 def _axis(plot: Frame) -> Iterator[Markup]:

@@ -24,7 +24,7 @@ def html_table(table: Table, styles: Mapping[str, object] | None = None, *, down
         download: where the numbers lie, such as a `data:` address; "" where nothing is offered.
     """
     styles = styles or {}
-    heads = [_head(table.label, words=True), *(_head(one.heading, words=one.words) for one in table.columns)]
+    heads = [_head(table.label, words=True), *(_head(column.heading, words=column.words) for column in table.columns)]
     head = element("thead", element("tr", *heads))
     rows = list(texts(table))
     body = element("tbody", *(_row(table, place, row, cells, styles) for place, (row, cells) in enumerate(rows)))
@@ -77,9 +77,9 @@ def _plot(table: Table, column: int, value: Value, style) -> Markup:
     """A dot for the number and a line for its interval, on the range of the whole column."""
     interval = value.over(table.columns[column].over)
     contents = [table.cell(row, column).content for row in range(len(table.rows))]
-    known = [one for one in contents if isinstance(one, Value) and one.value is not None]
-    intervals = filter(None, (one.over(table.columns[column].over) for one in known))
-    ends = [one.value for one in known] + [end for one in intervals for end in (one.low, one.high)]
+    known = [content for content in contents if isinstance(content, Value) and content.value is not None]
+    intervals = filter(None, (value.over(table.columns[column].over) for value in known))
+    ends = [value.value for value in known] + [end for interval in intervals for end in (interval.low, interval.high)]
     span = (min(ends), max(ends)) if ends and max(ends) > min(ends) else (0.0, 1.0)
     return whisker(value.value, None if interval is None else (interval.low, interval.high), style, span)
 

@@ -106,7 +106,7 @@ def _number(sign: str) -> str:
     """Digits above and below the line, and signs that have a plain form; else the number of the sign in Unicode."""
     kind, _, code = unicodedata.decomposition(sign).rpartition("> ")
     simple = "".join(chr(int(point, 16)) for point in code.split()) if kind else ""
-    if simple and all(one.isascii() or one in COMMANDS for one in simple):
+    if simple and all(letter.isascii() or letter in COMMANDS for letter in simple):
         text = as_tex(simple)
         raised = {"<super": "^", "<sub": "_"}.get(kind)
         return rf"${raised}{{\mbox{{{text}}}}}$" if raised else text

@@ -22,11 +22,11 @@ def terminal_table(table: Table) -> FirstThatFits:
 
 def _drawn(table: Table, columns: Sequence[int]) -> TerminalTable:
     missing = [column.heading for at, column in enumerate(table.columns) if at not in columns]
-    shown = table.only(columns)
-    heads = [Head(column.heading, "words" if column.words else "number") for column in shown.columns]
-    main = next((at for at, column in enumerate(shown.columns) if column.headline), None)
+    part = table.only(columns)
+    heads = [Head(column.heading, "words" if column.words else "number") for column in part.columns]
+    main = next((at for at, column in enumerate(part.columns) if column.headline), None)
     rows = []
-    for row, cells in texts(shown):
+    for row, cells in texts(part):
         label = f"{row.label} {row.remark}".strip()
         bold = main is not None and cells[main].bold
         rows.append([*styled([label], "bold" * bold), *(styled([cell.line], "bold" * cell.bold)[0] for cell in cells)])

@@ -105,12 +105,12 @@ def _of_value(cell: Cell, value: Value, style: _Style) -> Text:
         width = None if interval is None else interval.width
         return Text(style.write_interval(interval) or DASH, "", style.bold, width, cell.note)
     ordered = _ordered(value, column)
-    shown = 0 if column.show == "deviation" else column.intervals
+    below = 0 if column.show == "deviation" else column.intervals
     notes = [
         f"{style.write_interval(interval)} over {interval.over}" + (f" (n = {interval.n:,})" if interval.n else "")
-        for interval in ordered[0 if style.mixed else shown :]
+        for interval in ordered[0 if style.mixed else below :]
     ]
-    faint = [style.write_interval(interval) for interval in ordered[:shown]]
+    faint = [style.write_interval(interval) for interval in ordered[:below]]
     if column.show == "deviation" and value.deviation is not None:
         faint.append(f"±\u00a0{style.write(value.deviation)}")
     faint = _lines(*faint, _beside(cell, style), cell.under)

@@ -46,16 +46,16 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
     base = [8 * gaps + 3 * _overlap(boxes, obstacles) for boxes, gaps, _ in options]
     chosen: dict[int, int] = {}
     for _ in range(ROUNDS):
-        for one, (boxes, _, tips) in enumerate(options):
-            others = [other for other in chosen if other != one]
+        for index, (boxes, _, tips) in enumerate(options):
+            others = [other for other in chosen if other != index]
             taken = np.array([options[other][0][chosen[other]] + MARGIN for other in others]).reshape(-1, 4)
             paths = [_path(dots[other], options[other][2][chosen[other]]) for other in others]
             covered = _overlap(boxes, taken)
-            cost = base[one] + 60 * covered + 1000 * (covered > 0)
+            cost = base[index] + 60 * covered + 1000 * (covered > 0)
             cost += 40 * _overlap(boxes, np.concatenate([np.empty((0, 4)), *paths]))
-            cost += 40 * sum(_overlap(step, taken) for step in np.moveaxis(_path(dots[one], tips), 1, 0))
-            chosen[one] = int(np.argmin(cost))
-    return [_placed(dot, *options[one], chosen[one]) for one, dot in enumerate(dots)]
+            cost += 40 * sum(_overlap(step, taken) for step in np.moveaxis(_path(dots[index], tips), 1, 0))
+            chosen[index] = int(np.argmin(cost))
+    return [_placed(dot, *options[index], chosen[index]) for index, dot in enumerate(dots)]
 
 
 def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, SeriesStyle]) -> list[Markup]:

@@ -85,43 +85,43 @@ def ring(axes, x: float, y: float, colour: str = INK) -> None:
     axes.plot([x], [y], "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, zorder=5)
 
 
-def points(axes, chart, name: str, own) -> None:
+def points(axes, chart, name: str, series) -> None:
     """Draw single points with their intervals, over the lines of a chart."""
-    xs = [chart.x.scaled(x) for x in own.x]
-    if own.low:
-        ends = ([chart.y.scaled(end) for end in side] for side in (own.low, own.high))
+    xs = [chart.x.scaled(x) for x in series.x]
+    if series.low:
+        ends = ([chart.y.scaled(end) for end in side] for side in (series.low, series.high))
         axes.vlines(xs, *ends, color=INK, linewidth=1.2, zorder=4)
-    marker = {"dot": "o", "ring": "o", "dash": "_"}[own.mark]
-    fill = {"markerfacecolor": "none", "markersize": 7} if own.mark == "ring" else {"markersize": 4}
-    ys = [np.nan if y is None else chart.y.scaled(y) for y in own.y]
+    marker = {"dot": "o", "ring": "o", "dash": "_"}[series.mark]
+    fill = {"markerfacecolor": "none", "markersize": 7} if series.mark == "ring" else {"markersize": 4}
+    ys = [np.nan if y is None else chart.y.scaled(y) for y in series.y]
     axes.plot(xs, ys, marker, color=INK, label=text(name), zorder=5, **fill)
 
 
 def references(axes, chart) -> None:
     """Draw the reference lines of a chart, with their names."""
-    for one in chart.references:
-        across, value = one.axis == "x", (chart.x if one.axis == "x" else chart.y).scaled(one.value)
-        colour, dash = LINES[one.kind]
+    for reference in chart.references:
+        across, value = reference.axis == "x", (chart.x if reference.axis == "x" else chart.y).scaled(reference.value)
+        colour, dash = LINES[reference.kind]
         (axes.axvline if across else axes.axhline)(value, color=colour, linestyle=dash, linewidth=0.8, zorder=1)
-        if one.text:
+        if reference.text:
             frame = axes.get_xaxis_transform() if across else axes.get_yaxis_transform()
             move = {"textcoords": "offset points", "xytext": (-2, 0) if across else (2, 2), "rotation": 90 * across}
             place, ends = ((value, 0.03), ("right", "bottom")) if across else ((0, value), ("left", "bottom"))
             ends = dict(zip(("ha", "va"), ends, strict=True))
-            axes.annotate(text(one.text), place, xycoords=frame, color=MUTED, **move, **ends)
+            axes.annotate(text(reference.text), place, xycoords=frame, color=MUTED, **move, **ends)
 
 
 def regions(axes, chart) -> None:
     """Draw the shaded rectangles of a chart, with their names."""
-    for one in chart.regions:
-        left, right = map(chart.x.scaled, one.x) if one.x else axes.get_xlim()
-        low, high = map(chart.y.scaled, one.y) if one.y else axes.get_ylim()
-        colour = ACCENT if one.kind == "corner" else MUTED
+    for region in chart.regions:
+        left, right = map(chart.x.scaled, region.x) if region.x else axes.get_xlim()
+        low, high = map(chart.y.scaled, region.y) if region.y else axes.get_ylim()
+        colour = ACCENT if region.kind == "corner" else MUTED
         axes.fill_between(
-            [left, right], low, high, color=colour, alpha=0.08 if one.kind == "corner" else 0.15, lw=0, zorder=0
+            [left, right], low, high, color=colour, alpha=0.08 if region.kind == "corner" else 0.15, lw=0, zorder=0
         )
-        if one.text:
-            axes.annotate(text(one.text), (left, high), (3, -3), textcoords="offset points", color=colour, va="top")
+        if region.text:
+            axes.annotate(text(region.text), (left, high), (3, -3), textcoords="offset points", color=colour, va="top")
 
 
 SHADES = {True: ACCENT, False: "#b8480b"}
@@ -130,25 +130,25 @@ DOT_COLOURS = {"natural": "#b8480b", "synthetic": "#2b7fc4"}
 MANY = 2000  # dots that are drawn as an image, so that a file stays small
 
 
-def cell(axes, x: float, y: float, own) -> None:
+def cell(axes, x: float, y: float, content) -> None:
     """Draw one cell of a grid: its shade, its number or its images."""
     from matplotlib.patches import Rectangle
 
     box = {"edgecolor": "white", "linewidth": 1}
-    if own.images:
-        for place, image in enumerate(own.images):
-            _image(axes, image, x, y, place, len(own.images), 0.45 if own.faint else 1.0)
+    if content.images:
+        for place, image in enumerate(content.images):
+            _image(axes, image, x, y, place, len(content.images), 0.45 if content.faint else 1.0)
         return
-    if own.shade is None:
-        hatch = {"hatch": "////", "edgecolor": "#c8c8c8"} if own.text else box
+    if content.shade is None:
+        hatch = {"hatch": "////", "edgecolor": "#c8c8c8"} if content.text else box
         axes.add_patch(Rectangle((x + 0.02, y + 0.02), 0.96, 0.96, facecolor="#f3f3f0", **hatch))
     else:
-        shade = {"facecolor": SHADES[own.shade >= 0], "alpha": 0.04 + 0.7 * abs(own.shade)}
+        shade = {"facecolor": SHADES[content.shade >= 0], "alpha": 0.04 + 0.7 * abs(content.shade)}
         axes.add_patch(Rectangle((x, y), 1, 1, **shade, **box))
-    if own.dashed:
+    if content.dashed:
         dashes = {"linestyle": (0, (3, 3)), "edgecolor": MUTED, "linewidth": 0.8}
         axes.add_patch(Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, fill=False, **dashes))
-    axes.text(x + 0.5, y + 0.5, text(own.text), ha="center", va="center")
+    axes.text(x + 0.5, y + 0.5, text(content.text), ha="center", va="center")
 
 
 def _image(axes, image, x: float, y: float, place: int, count: int, alpha: float) -> None:
@@ -161,8 +161,8 @@ def _image(axes, image, x: float, y: float, place: int, count: int, alpha: float
     across = 1 if count == 1 else 2
     side = 1 / across
     left, top = x + side * (place % across), y + 1 - side * (place // across)
-    shown = Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP")).convert("RGB")
-    axes.imshow(shown, extent=(left, left + side, top - side, top), alpha=alpha, aspect="auto", zorder=2)
+    pixels = Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP")).convert("RGB")
+    axes.imshow(pixels, extent=(left, left + side, top - side, top), alpha=alpha, aspect="auto", zorder=2)
 
 
 def bar(axes, y: float, start: float, width: float, part: int, colour: str, label: str = "") -> None:

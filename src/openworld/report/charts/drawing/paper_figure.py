@@ -48,7 +48,7 @@ def save_figure(figure, path: Path) -> None:
 def _add_legend(sheet, places) -> None:
     """Name every series once, below the charts, in as many columns as there is room for."""
     pairs = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in places)
-    handles = {label: handle for own in pairs for handle, label in own}
+    handles = {label: handle for entries in pairs for handle, label in entries}
     if not handles:
         return
     for columns in range(len(handles), 0, -1):

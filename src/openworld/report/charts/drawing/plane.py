@@ -42,8 +42,8 @@ def _stepped(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
 def _labelled(quantity: Quantity) -> Axis:
     """The first label, the last, and some between."""
     count = len(quantity.labels)
-    shown = min(NAMED, count)
-    places = sorted({round(part * (count - 1) / max(1, shown - 1)) for part in range(shown)})
+    labels = min(NAMED, count)
+    places = sorted({round(part * (count - 1) / max(1, labels - 1)) for part in range(labels)})
     names = tuple(quantity.labels[place] for place in places)
     return Axis(quantity.title, -0.5, count - 0.5, tuple(map(float, places)), names)
 
