@@ -58,9 +58,9 @@ class NegLabel:
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""
         negative = self._grouped(activations)
-        own = (activations.cosines / self.temperature).logsumexp(dim=1)
+        of_names = (activations.cosines / self.temperature).logsumexp(dim=1)
         groups = ((activations.unit @ part.mT / self.temperature).logsumexp(dim=1) for part in negative)
-        return torch.stack([(own - group).sigmoid() for group in groups]).mean(dim=0)
+        return torch.stack([(of_names - group).sigmoid() for group in groups]).mean(dim=0)
 
     def _grouped(self, activations: Activations) -> tuple[Tensor, ...]:
         negative = activations.texts.to(activations.unit).negative

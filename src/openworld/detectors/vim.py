@@ -82,16 +82,16 @@ class ViM:
         bias = moments.sum.new_zeros(head.classes) if head.bias is None else head.bias.to(moments.sum)
         origin = -torch.linalg.pinv(weight) @ bias
         vectors = torch.linalg.eigh(moments.about(origin)).eigenvectors  # ascending
-        found = Residual(origin, vectors[:, : head.width - self.dimensions])
+        residual = Residual(origin, vectors[:, : head.width - self.dimensions])
         sample = rows.features.double()
-        left = found.size(sample).mean()
+        left = residual.size(sample).mean()
         if not left > 0:
             raise OpenworldError(
                 f"ViM finds nothing outside the first {self.dimensions} dimensions of the training features; set fewer "
                 "dimensions, or fit on more images."
             )
         alpha = float(head.logits(sample).amax(dim=1).mean() / left)
-        return Residual(origin.to(moments.dtype), found.basis.to(moments.dtype), alpha)
+        return Residual(origin.to(moments.dtype), residual.basis.to(moments.dtype), alpha)
 
     def read(self, state: Residual, activations: Activations) -> Tensor:
         """Scores float[N]."""

@@ -150,7 +150,7 @@ def _read(known: SourceSummary, state: _Source, target: Outputs, accuracies_of: 
 
     def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
         draws = zip(counts(known.n, resamples, generator), counts(target.n, resamples, generator), strict=True)
-        rates = (_rates(state, agree, one / known.n, other / target.n) for one, other in draws)
+        rates = (_rates(state, agree, on_source / known.n, on_target / target.n) for on_source, on_target in draws)
         return np.array([1 - accuracies_of(each, fit_line(each, *sizes), *sizes)[0] for each in rates])
 
     rates = _rates(state, agree, np.full(known.n, 1 / known.n), np.full(target.n, 1 / target.n))
@@ -169,11 +169,11 @@ def _rates(source: _Source, agree: np.ndarray, source_weights: np.ndarray, targe
 
 def _answers(outputs: Outputs) -> np.ndarray:
     """Predicted classes of the judged model and its partners, int64[M, n]."""
-    return np.stack([outputs.predictions, *(one.argmax(axis=1) for one in outputs.partners)])
+    return np.stack([outputs.predictions, *(logits.argmax(axis=1) for logits in outputs.partners)])
 
 
 def _agree(answers: np.ndarray) -> np.ndarray:
-    return np.stack([one == other for one, other in combinations(answers, 2)])
+    return np.stack([first == second for first, second in combinations(answers, 2)])
 
 
 def _probit(rates: np.ndarray, n: int) -> np.ndarray:
@@ -182,15 +182,15 @@ def _probit(rates: np.ndarray, n: int) -> np.ndarray:
 
 
 def _warnings(rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if line.r_squared < STRAIGHT:
-        found.append(
+        warnings.append(
             f"the agreements do not lie on a line (R^2 = {line.r_squared:.2f}, below {STRAIGHT}): the method's premise "
             "fails here, do not rely on it"
         )
     if not np.ptp(rates.source):
-        found.append("all pairs agree equally often on the source, so that no slope can be fitted; 1 is used")
+        warnings.append("all pairs agree equally often on the source, so that no slope can be fitted; 1 is used")
     nearest = (np.minimum(rate, 1 - rate).min() * n for rate, n in ((rates.source, n_source), (rates.target, n_target)))
     if min(nearest) < 0.5:
-        found.append("a pair of models agrees on all images or on none; half an image was taken off")
-    return tuple(found)
+        warnings.append("a pair of models agrees on all images or on none; half an image was taken off")
+    return tuple(warnings)

@@ -43,15 +43,15 @@ class AC:
 
     def read(self, known: SourceSummary, state: None, target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
-        found = confidences(target.logits, known.temperature)
+        scores = confidences(target.logits, known.temperature)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
-            moved = response(found, target.logits, known.temperature) * known.pulls
-            return 1 - means(found, resamples, generator) - means(moved, resamples, generator)
+            moved = response(scores, target.logits, known.temperature) * known.pulls
+            return 1 - means(scores, resamples, generator) - means(moved, resamples, generator)
 
         return RawEstimate(
-            1 - float(found.mean()),
+            1 - float(scores.mean()),
             replicates,
             "target images, and source images for T to first order",
-            sample_scores=found,
+            sample_scores=scores,
         )

@@ -61,12 +61,12 @@ class CBPE:
     ) -> RawEstimate:
         """Sample scores: calibrated probabilities of the predicted classes."""
         curves, wrong, right, on_source = state
-        found = curves.confidences(target)
+        scores = curves.confidences(target)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
             held, spoken_of = wrong + right, curves.binned(target, np.ones(target.n, bool)) / target.n
             drawn = generator.binomial(held, right / np.maximum(held, 1), (resamples, BINS)) - right
-            return 1 - means(found, resamples, generator) - (drawn / np.maximum(held, 1)) @ spoken_of
+            return 1 - means(scores, resamples, generator) - (drawn / np.maximum(held, 1)) @ spoken_of
 
         warnings = () if enough_images(known.n, known.classes) else (_FEW.format(known.n, known.n / known.classes),)
         if abs(on_source - (1 - known.error)) > OFF:
@@ -76,14 +76,14 @@ class CBPE:
                 "estimate is off by about as much where nothing has shifted",
             )
         return RawEstimate(
-            1 - float(found.mean()),
+            1 - float(scores.mean()),
             replicates,
             "target images, and right source images at each calibrated confidence (bins of a tenth)",
             {
                 "calibrated_classes": sum(curve is not None for curve in curves.of),
                 "sampling_error": sqrt(known.error * (1 - known.error) / target.n),
             },
-            found,
+            scores,
             warnings,
         )
 
@@ -112,11 +112,11 @@ class _Curves:
 
     def confidences(self, outputs: Outputs) -> np.ndarray:
         """Calibrated probabilities float64[n] of the predicted classes."""
-        found = np.empty(outputs.n)
+        scores = np.empty(outputs.n)
         for rows in blocks(*outputs.logits.shape):
             p = _calibrated(probabilities(outputs.logits[rows], self.temperature), self.of)
-            found[rows] = p[np.arange(len(p)), outputs.predictions[rows]]
-        return found
+            scores[rows] = p[np.arange(len(p)), outputs.predictions[rows]]
+        return scores
 
     def binned(self, outputs: Outputs, chosen: np.ndarray) -> np.ndarray:
         """How many chosen images whose predicted class has a curve lie in each tenth of confidence, int64[BINS]."""
@@ -143,8 +143,8 @@ def _curve(p: np.ndarray, true: np.ndarray) -> _Curve | None:
     if true.all() or not true.any() or auroc(p[true], p[~true]).value > SEPARATED:
         return None
     fold, held_out = np.arange(len(p)) % FOLDS, np.empty(len(p))
-    for one in np.unique(fold):
-        held_out[fold == one] = isotonic(p[fold != one], true[fold != one])(p[fold == one])
+    for part in np.unique(fold):
+        held_out[fold == part] = isotonic(p[fold != part], true[fold != part])(p[fold == part])
     before, after = (
         expected_calibration_error(q, true, bins=BINS, equal_mass=True).value for q in (p, np.clip(held_out, 0, 1))
     )

@@ -38,25 +38,25 @@ class DoC:
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; look at the confidences of the source."""
         known = look_at(source, self, self.calibrate)
-        found = confidences(source.logits, known.temperature)
+        scores = confidences(source.logits, known.temperature)
         return FittedEstimator(
-            self, known, _Source(found + source.wrong, response(found, source.logits, known.temperature))
+            self, known, _Source(scores + source.wrong, response(scores, source.logits, known.temperature))
         )
 
     def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
-        found = confidences(target.logits, known.temperature)
+        scores = confidences(target.logits, known.temperature)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
-            gain = state.response - response(found, target.logits, known.temperature)
-            return means(state.sums + gain * known.pulls, resamples, generator) - means(found, resamples, generator)
+            gain = state.response - response(scores, target.logits, known.temperature)
+            return means(state.sums + gain * known.pulls, resamples, generator) - means(scores, resamples, generator)
 
         return RawEstimate(
-            float(state.sums.mean() - found.mean()),
+            float(state.sums.mean() - scores.mean()),
             replicates,
             "source and target images, T to first order",
-            {"source_confidence": float(state.sums.mean()) - known.error, "target_confidence": float(found.mean())},
-            found,
+            {"source_confidence": float(state.sums.mean()) - known.error, "target_confidence": float(scores.mean())},
+            scores,
         )
 
 

@@ -51,7 +51,7 @@ class GDE:
 
     def read(self, known: SourceSummary, state: None, target: Outputs) -> RawEstimate:
         """Sample scores: share of the partners that agree."""
-        differ = np.mean([one.argmax(axis=1) != target.predictions for one in self._partners(target)], axis=0)
+        differ = np.mean([logits.argmax(axis=1) != target.predictions for logits in self._partners(target)], axis=0)
         return RawEstimate(
             float(differ.mean()),
             lambda resamples, generator: means(differ, resamples, generator),

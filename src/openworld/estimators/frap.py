@@ -86,14 +86,14 @@ class FRAP:
         """Sample scores: <p_b, q>; of pseudo-labels 1 where the reference agrees and 0 where it does not."""
         if self.reference == "pseudo-labels":
             return _agreement(target)
-        found = self._scored(known, target)
+        scored = self._scored(known, target)
         if state is None:
-            return _mean(found)
-        source = state.scored or self._scored(known, state.outputs, found.tau)
+            return _mean(scored)
+        source = state.scored or self._scored(known, state.outputs, scored.tau)
         cut = Cut.between(source.scores, state.wrong, self.rule)
-        warnings = tuple(sorted({*source.warnings, *found.warnings}))
-        details = found.details | {"informative": source.tau.informative and found.tau.informative}
-        return cut.read(found.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
+        warnings = tuple(sorted({*source.warnings, *scored.warnings}))
+        details = scored.details | {"informative": source.tau.informative and scored.tau.informative}
+        return cut.read(scored.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
 
     def _scored(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
         base = probabilities(outputs.logits, known.temperature)
@@ -143,15 +143,15 @@ class _Source:
     outputs: Outputs | None
 
 
-def _mean(found: _Scored) -> RawEstimate:
+def _mean(scored: _Scored) -> RawEstimate:
     """Without a threshold: the mean score is the accuracy."""
     return RawEstimate(
-        1 - float(found.scores.mean()),
-        lambda resamples, generator: 1 - means(found.scores, resamples, generator),
+        1 - float(scored.scores.mean()),
+        lambda resamples, generator: 1 - means(scored.scores, resamples, generator),
         "target images, T and tau kept",
-        found.details,
-        found.scores,
-        found.warnings,
+        scored.details,
+        scored.scores,
+        scored.warnings,
     )
 
 

@@ -71,8 +71,8 @@ class IM:
         if self.slices == "given":
             target.require(("slices",), "IM with slices='given'")
             return state.read(target)
-        found = self._binned(confidences(target.logits, known.temperature))
-        counts = self._counts(found)
+        bins = self._binned(confidences(target.logits, known.temperature))
+        counts = self._counts(bins)
         error = float(_errors(state, counts))
         dropped = int(counts[state.sum(axis=0) == 0].sum()) / target.n
         details = {"dropped_mass": dropped}
@@ -82,10 +82,10 @@ class IM:
         accuracy = np.divide(state[1], held, out=np.full(self.bins, 1 - error), where=held > 0)
         return RawEstimate(
             error,
-            lambda resamples, generator: _errors(*(_redrawn(one, resamples, generator) for one in (state, counts))),
+            lambda resamples, generator: _errors(*(_redrawn(side, resamples, generator) for side in (state, counts))),
             "source and target images, T kept",
             details,
-            accuracy[found],
+            accuracy[bins],
             (_DROPPED.format(100 * dropped),) if dropped > DROPPED else (),
         )
 

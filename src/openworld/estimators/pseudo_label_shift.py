@@ -79,5 +79,5 @@ def _replicates(predicted, source, resamples: int, generator: np.random.Generato
     """
     drawn = generator.multinomial(predicted.sum(), predicted / predicted.sum(), resamples)
     known = generator.multinomial(source.sum(), source.ravel() / source.sum(), resamples).reshape(resamples, 2, -1)
-    found = _distance(drawn, known) + known[:, 1].sum(axis=1) / source.sum()
-    return 2 * (_distance(predicted, source) + source[1].sum() / source.sum()) - found
+    errors = _distance(drawn, known) + known[:, 1].sum(axis=1) / source.sum()
+    return 2 * (_distance(predicted, source) + source[1].sum() / source.sum()) - errors

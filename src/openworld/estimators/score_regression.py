@@ -87,15 +87,17 @@ class ScoreRegression:
                 f"{self.name} is a score: it needs {LEAST} or more labelled sets of different accuracy to become an "
                 f"error, and came with {len(sets)}; pass the source and shifted copies of it."
             )
-        for one in sets:
-            one.require(("labels", *self.needs), self.name)
-            if one.classes != sets[0].classes:
-                raise OpenworldError(f"the labelled sets have {sets[0].classes} and {one.classes} classes.")
-        scores = [self.of.score(one) for one in sets]
+        for outputs in sets:
+            outputs.require(("labels", *self.needs), self.name)
+            if outputs.classes != sets[0].classes:
+                raise OpenworldError(f"the labelled sets have {sets[0].classes} and {outputs.classes} classes.")
+        scores = [self.of.score(outputs) for outputs in sets]
         if None in scores:
             raise OpenworldError(f"{self.name} is undefined on labelled set {scores.index(None)}; give a larger one.")
-        line = _line(np.array(scores), np.array([one.mistakes / one.n for one in sets]))
-        known = SourceSummary(sum(one.n for one in sets), sets[0].classes, sum(one.mistakes for one in sets))
+        line = _line(np.array(scores), np.array([outputs.mistakes / outputs.n for outputs in sets]))
+        known = SourceSummary(
+            sum(outputs.n for outputs in sets), sets[0].classes, sum(outputs.mistakes for outputs in sets)
+        )
         return FittedEstimator(self, known, line)
 
     def read(self, known: SourceSummary, state: ScoreLine, target: Outputs) -> RawEstimate:
@@ -141,15 +143,15 @@ def _replicates(line: ScoreLine, score: float, resamples: int, generator: np.ran
 
 
 def _warnings(line: ScoreLine, score: float, name: str) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if len(line.scores) < FEW:
-        found.append(f"the line rests on {len(line.scores)} labelled sets; {FEW} or more are advisable")
+        warnings.append(f"the line rests on {len(line.scores)} labelled sets; {FEW} or more are advisable")
     if line.r_squared < LOOSE:
-        found.append(f"{name} explains little of the labelled sets' errors (R^2 = {line.r_squared:.2f})")
+        warnings.append(f"{name} explains little of the labelled sets' errors (R^2 = {line.r_squared:.2f})")
     low, high = line.scores.min(), line.scores.max()
     if not low <= score <= high:
-        found.append(
+        warnings.append(
             f"the target's score {score:.4g} lies outside those of the labelled sets ({low:.4g} to {high:.4g}): the "
             "line is drawn beyond what it was fitted on"
         )
-    return tuple(found)
+    return tuple(warnings)

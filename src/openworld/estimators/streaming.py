@@ -148,18 +148,21 @@ def estimate_stream(
     """
     sample = sample or uniform_sample(blocks(), seed=seed)
     drawn = {"interval": interval, "seed": seed, "resamples": resamples}
-    found = {name: one.estimate(sample.outputs, **drawn) for name, one in fitted.items()}
+    guess = {name: fit.estimate(sample.outputs, **drawn) for name, fit in fitted.items()}
     if sample.whole:
-        return found
-    sums = {name: _Sums(_pinned(one, found[name])) for name, one in fitted.items() if of_images(one)}
+        return guess
+    sums = {name: _Sums(_pinned(fit, guess[name])) for name, fit in fitted.items() if of_images(fit)}
     for block in blocks():
-        for one in sums.values():
-            one.add(block)
+        for total in sums.values():
+            total.add(block)
     estimates = {
-        name: sums[name].estimate(found[name]) if name in sums else _sampled(found[name], sample) for name in found
+        name: sums[name].estimate(guess[name]) if name in sums else _sampled(guess[name], sample) for name in guess
     }
     size = {"n_target": sample.n, "sampled": len(sample.rows)}
-    return {name: replace(one, details=one.details | size, sample_scores=None) for name, one in estimates.items()}
+    return {
+        name: replace(estimate, details=estimate.details | size, sample_scores=None)
+        for name, estimate in estimates.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,24 +193,24 @@ class _Drawn:
 def _joined(first: Outputs, second: Outputs) -> Outputs:
     """The images of both."""
     _require_alike(first, second)
-    held = {one.name: (getattr(first, one.name), getattr(second, one.name)) for one in fields(Outputs)}
+    held = {field.name: (getattr(first, field.name), getattr(second, field.name)) for field in fields(Outputs)}
     return Outputs(**{name: _one_after_another(*pair) for name, pair in held.items()})
 
 
-def _one_after_another(one, other):
-    if isinstance(one, tuple):
-        return tuple(np.concatenate(pair) for pair in zip(one, other, strict=True))
-    return None if one is None else np.concatenate([one, other])
+def _one_after_another(first, second):
+    if isinstance(first, tuple):
+        return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
+    return None if first is None else np.concatenate([first, second])
 
 
 def _require_alike(first: Outputs, second: Outputs) -> None:
     """Refuse blocks of other classes, or of which only some have labels, a reference, partners."""
-    for name in (one.name for one in fields(Outputs)):
-        one, other = (getattr(block, name) for block in (first, second))
-        if (one is None) != (other is None):
+    for name in (field.name for field in fields(Outputs)):
+        before, after = (getattr(block, name) for block in (first, second))
+        if (before is None) != (after is None):
             raise OpenworldError(f"some blocks of the target have {name}, others none; give it for all or none.")
-        if isinstance(one, tuple) and len(one) != len(other):
-            raise OpenworldError(f"blocks of the target have {len(one)} and {len(other)} {name}; give all the same.")
+        if isinstance(before, tuple) and len(before) != len(after):
+            raise OpenworldError(f"blocks of the target have {len(before)} and {len(after)} {name}; give all the same.")
     if first.classes != second.classes:
         raise OpenworldError(f"blocks of the target have {first.classes} and {second.classes} classes.")
 
@@ -231,25 +234,25 @@ class _Sums:
         self.details: dict[str, float] = {}
 
     def add(self, block: Outputs) -> None:
-        found = self.fitted.estimate(block, interval=False)
-        spoken_of = block.n * (1 - found.details.get("dropped_mass", 0.0))
+        estimate = self.fitted.estimate(block, interval=False)
+        spoken_of = block.n * (1 - estimate.details.get("dropped_mass", 0.0))
         self.n, self.spoken_of = self.n + block.n, self.spoken_of + spoken_of
-        self.error += 0.0 if found.raw_error is None else spoken_of * found.raw_error
-        for name in set(MEANS) & found.details.keys():
-            self.details[name] = self.details.get(name, 0.0) + block.n * found.details[name]
+        self.error += 0.0 if estimate.raw_error is None else spoken_of * estimate.raw_error
+        for name in set(MEANS) & estimate.details.keys():
+            self.details[name] = self.details.get(name, 0.0) + block.n * estimate.details[name]
 
     def estimate(self, sampled: Estimate) -> Estimate:
         """With warnings, interval and further details of the sample."""
         details: dict[str, Any] = sampled.details | {name: total / self.n for name, total in self.details.items()}
         if not self.spoken_of:
             return replace(sampled, details=details)
-        found = Estimate.of(self.error / self.spoken_of, details=details, warnings=sampled.warnings)
+        estimate = Estimate.of(self.error / self.spoken_of, details=details, warnings=sampled.warnings)
         if sampled.interval is None:
-            return found
-        moved = np.clip(np.array(sampled.interval) + found.accuracy - sampled.accuracy, 0, 1)
-        return replace(found, interval=(float(moved[0]), float(moved[1])))
+            return estimate
+        moved = np.clip(np.array(sampled.interval) + estimate.accuracy - sampled.accuracy, 0, 1)
+        return replace(estimate, interval=(float(moved[0]), float(moved[1])))
 
 
-def _sampled(found: Estimate, sample: Sample) -> Estimate:
+def _sampled(estimate: Estimate, sample: Sample) -> Estimate:
     warning = f"estimated on a uniform sample of {len(sample.rows):,} of {sample.n:,} target images"
-    return replace(found, warnings=(*found.warnings, warning))
+    return replace(estimate, warnings=(*estimate.warnings, warning))

@@ -77,14 +77,16 @@ class SeedAverage:
 
     def _make(self, of: str) -> MetricEstimate:
         each = [result.estimate(of) for result in self.results]
-        undefined = [f"result {place} of {len(each)}: {one.reason}" for place, one in enumerate(each, 1) if one.reason]
+        undefined = [
+            f"result {place} of {len(each)}: {part.reason}" for place, part in enumerate(each, 1) if part.reason
+        ]
         if undefined:
             return MetricEstimate(None, undefined[0])
         share = 1 / len(each)
         return MetricEstimate(
-            fmean(one.value for one in each),
+            fmean(part.value for part in each),
             None,
-            lambda: combine([one.influence for one in each], [share] * len(each)),
+            lambda: combine([part.influence for part in each], [share] * len(each)),
         )
 
     @checked
@@ -118,9 +120,9 @@ def seed_interval(values: Sequence[float], level: float = 0.95) -> SeedInterval:
     values = require_size(as_scores(values, "values"), "values").tolist()
     if len(values) < 2:
         return SeedInterval(None, None, None, len(values), "one seed says nothing about other seeds")
-    found = seed_spread(values)
-    low, high = found.interval(level) or (None, None)
-    return SeedInterval(low, high, found.std, len(values), found.interval_reason)
+    spread = seed_spread(values)
+    low, high = spread.interval(level) or (None, None)
+    return SeedInterval(low, high, spread.std, len(values), spread.interval_reason)
 
 
 @checked

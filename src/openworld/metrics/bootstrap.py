@@ -90,7 +90,8 @@ def bootstrap(
         return Bootstrap(np.zeros(0), 0, reason)
     codes, sizes = _units(plan)
     laws = [Multinomial(size) for size in sizes]
-    layouts = [_Layout(one.samples, of, codes if len(results) == 1 else _explicit(codes, plan)) for one in results]
+    drawn = codes if len(results) == 1 else _explicit(codes, plan)
+    layouts = [_Layout(result.samples, of, drawn) for result in results]
 
     def chunk(size: int, seeds: np.random.SeedSequence) -> list[float]:
         generator = np.random.default_rng(seeds)

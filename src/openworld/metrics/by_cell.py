@@ -118,14 +118,14 @@ def detection_by_cell(
     ranked = np.sort(inside)
 
     def detection_in(members: np.ndarray) -> CellDetection:
-        own = outside[members]
-        sweep = Sweep.merged(ranked, np.sort(own))
+        scores = outside[members]
+        sweep = Sweep.merged(ranked, np.sort(scores))
         if groups is None:
             return _detection(sweep, rules, _spread(sweep))
-        found = auroc(
-            inside, own, in_groups=groups[0], out_groups=as_groups(groups[1], "out_groups", outside.size)[members]
+        area = auroc(
+            inside, scores, in_groups=groups[0], out_groups=as_groups(groups[1], "out_groups", outside.size)[members]
         )
-        return _detection(sweep, rules, found.spread)
+        return _detection(sweep, rules, area.spread)
 
     split = split_cells(cells, outside.size, count)
     return tuple(detection_in(members) if members.size >= rules.least else None for members in split)

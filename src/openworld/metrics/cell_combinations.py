@@ -100,8 +100,8 @@ class RankedSides:
         """One detector alone."""
         if not 0 <= detector < len(self.order):
             raise OpenworldError(f"detector is {detector}, expected one of {len(self.order)}, counted from 0.")
-        one = slice(detector, detector + 1)
-        return RankedSides(self.plan, self.order[one], self.below[one], self.upto[one])
+        row = slice(detector, detector + 1)
+        return RankedSides(self.plan, self.order[row], self.below[row], self.upto[row])
 
     @checked
     def sums(self, cells: ArrayLike, weights: ArrayLike) -> CellSums:
@@ -141,10 +141,10 @@ class RankedSides:
         steps = np.bincount(np.concatenate([codes + below, codes + upto]), minlength=count * (n + 1))
         steps = steps.reshape(count, n + 1)[:, :n]
         inside = np.empty((len(weights), n))
-        for own, row in zip(inside, weights / np.maximum(laid.sizes, 1), strict=True):
+        for influence, row in zip(inside, weights / np.maximum(laid.sizes, 1), strict=True):
             there = np.flatnonzero(row)
             # einsum adds in one order, however many threads BLAS has.
-            own[self.order[number]] = np.cumsum(np.einsum("c,cn->n", row[there], steps[there].astype(float))) / 2
+            influence[self.order[number]] = np.cumsum(np.einsum("c,cn->n", row[there], steps[there].astype(float))) / 2
         return areas, (inside - (weights @ areas)[:, None]) / n, laid.pair_sums(beaten)
 
 
@@ -167,9 +167,9 @@ def rank_sides(in_scores: ArrayLike, out_scores: ArrayLike, *, groups: tuple | N
     plan = design((inside.shape[1], outside.shape[1]), groups=groups or (None, None), names=("in", "out"))
     order, below = np.argsort(inside, axis=1), np.empty(outside.shape, np.int32)
     upto = np.empty_like(below)
-    for number, (own, other) in enumerate(zip(inside, outside, strict=True)):
-        places = np.argsort(other)
-        below[number, places], upto[number, places] = place(own[order[number]], other[places])
+    for number, (first, second) in enumerate(zip(inside, outside, strict=True)):
+        places = np.argsort(second)
+        below[number, places], upto[number, places] = place(first[order[number]], second[places])
     return RankedSides(plan, order, below, upto)
 
 
@@ -219,27 +219,27 @@ class _Laid:
         blocks = (outside[:, start:end] for start, end in zip(starts[:-1], starts[1:], strict=True))
         cells = _grams(blocks, len(values))
         rows = [self._grouped(inside[:, number] * scale[0]) for number in range(len(weights))]
-        own = _grams(rows, len(values))
+        cells_inside = _grams(rows, len(values))
         if self.plan.grouped:
             both = zip(rows, weights, strict=True)
             joint = _grams((row + self._spread_out(weight, outside) for row, weight in both), len(values))
         else:
-            joint = own + np.einsum("wc,cde->wde", np.square(weights), cells)
+            joint = cells_inside + np.einsum("wc,cde->wde", np.square(weights), cells)
         reasons = tuple(self._reason(weight, alone) for weight in weights)
         groups = np.array([self._groups(weight) for weight in weights])
-        return CellSums(values, joint, reasons, weights, own, cells, effective - 1, groups)
+        return CellSums(values, joint, reasons, weights, cells_inside, cells, effective - 1, groups)
 
     def _grouped(self, influence: np.ndarray) -> np.ndarray:
         """Sums over the groups of the in-distribution side: float64[D, G]."""
         side = self.plan.base
         if not self.plan.grouped:
             return influence
-        return np.stack([np.bincount(side.groups, one, side.n_codes) for one in influence])
+        return np.stack([np.bincount(side.groups, row, side.n_codes) for row in influence])
 
     def _spread_out(self, weight: np.ndarray, outside: np.ndarray) -> np.ndarray:
         """Sums over groups of the other side, all cells together: float64[D, G]."""
         counted = weight[self.pair_cell]
-        return np.stack([np.bincount(self.pair_group, counted * one, self.plan.new.n_codes) for one in outside])
+        return np.stack([np.bincount(self.pair_group, counted * row, self.plan.new.n_codes) for row in outside])
 
     def _reason(self, weight: np.ndarray, alone: np.ndarray) -> str | None:
         if alone[0]:
@@ -252,12 +252,12 @@ class _Laid:
         """Distinct groups in distribution and in the cells that count."""
         if not self.plan.grouped:
             return self.plan.base.n + int(self.sizes[weight != 0].sum())
-        seen = np.zeros(self.plan.new.n_codes, bool)
-        seen[self.plan.base.groups] = True
-        seen[self.pair_group[weight[self.pair_cell] != 0]] = True
-        return int(seen.sum())
+        counted = np.zeros(self.plan.new.n_codes, bool)
+        counted[self.plan.base.groups] = True
+        counted[self.pair_group[weight[self.pair_cell] != 0]] = True
+        return int(counted.sum())
 
 
 def _grams(sums: Iterable[np.ndarray], count: int) -> np.ndarray:
     """Sums of products over the last axis of each float64[D, P], in one order however many threads BLAS has."""
-    return np.array([np.einsum("dp,ep->de", one, one) for one in sums]).reshape(-1, count, count)
+    return np.array([np.einsum("dp,ep->de", row, row) for row in sums]).reshape(-1, count, count)

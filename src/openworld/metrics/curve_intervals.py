@@ -71,19 +71,19 @@ def curve_intervals(
     levels = _levels_of(errors, levels)
     _require_rows(errors, method=method, zero_shot=zero_shot)
     curve = _Curve(errors, levels, method, level)
-    own = errors.accuracy[method]
-    found = {
-        "initial_accuracy": curve.share(np.eye(own.size)[0]),
+    accuracy = errors.accuracy[method]
+    intervals = {
+        "initial_accuracy": curve.share(np.eye(accuracy.size)[0]),
         "auc": curve.share(area_weights(levels)),
-        "worst_accuracy": curve.share(np.eye(own.size)[own.argmin()]),
+        "worst_accuracy": curve.share(np.eye(accuracy.size)[accuracy.argmin()]),
         "variation": curve.variation(),
         "slope_variance": curve.slope_variance(),
     }
     if zero_shot is None:
-        return found | {name: ImageInterval(None, None, NO_ZERO_SHOT) for name in LEVEL_NUMBERS[5:]}
+        return intervals | {name: ImageInterval(None, None, NO_ZERO_SHOT) for name in LEVEL_NUMBERS[5:]}
     gain = curve.difference(zero_shot)
     areas = {name: curve.area(zero_shot, sign) for name, sign in (("positive_area", 1), ("negative_area", -1))}
-    return found | areas | {"delta_auc": gain, "delta_pn": gain}
+    return intervals | areas | {"delta_auc": gain, "delta_pn": gain}
 
 
 @checked
@@ -107,13 +107,13 @@ def area_test(errors: LevelErrors, levels: ArrayLike, first: int, second: int) -
     weights = np.zeros(errors.accuracy.shape)
     weights[first] = area_weights(levels)
     weights[second] -= area_weights(levels)
-    difference, found = float((weights * errors.accuracy).sum()), errors.spread(weights)
-    if found.standard_error is None:
-        return PairedTest(difference, None, None, None, found.reason)
+    difference, spread = float((weights * errors.accuracy).sum()), errors.spread(weights)
+    if spread.standard_error is None:
+        return PairedTest(difference, None, None, None, spread.reason)
     from scipy.special import stdtr
 
-    p_value = 2 * float(stdtr(found.degrees_of_freedom, -abs(difference) / found.standard_error))
-    return PairedTest(difference, found.standard_error, found.degrees_of_freedom, p_value)
+    p_value = 2 * float(stdtr(spread.degrees_of_freedom, -abs(difference) / spread.standard_error))
+    return PairedTest(difference, spread.standard_error, spread.degrees_of_freedom, p_value)
 
 
 def _levels_of(errors: LevelErrors, levels) -> np.ndarray:
@@ -151,15 +151,15 @@ class _Curve:
 
     def half(self, slopes: np.ndarray, against: int | None = None, level: float | None = None) -> float:
         """Half the width of the interval of a linear number; 0 where no pictures differ."""
-        found = self.spread(slopes, against)
-        if found.standard_error is None:
+        spread = self.spread(slopes, against)
+        if spread.standard_error is None:
             return 0.0
-        return student_quantile(level or self.level, found.degrees_of_freedom) * found.standard_error
+        return student_quantile(level or self.level, spread.degrees_of_freedom) * spread.standard_error
 
     def share(self, slopes: np.ndarray) -> ImageInterval:
-        found = self.spread(slopes)
-        ends = share_interval(float(slopes @ self.accuracy), found, self.level)
-        return ImageInterval(None, None, found.reason or NO_VARIANCE) if ends is None else ImageInterval(*ends)
+        spread = self.spread(slopes)
+        ends = share_interval(float(slopes @ self.accuracy), spread, self.level)
+        return ImageInterval(None, None, spread.reason or NO_VARIANCE) if ends is None else ImageInterval(*ends)
 
     def difference(self, against: int) -> ImageInterval:
         slopes = area_weights(self.levels)
@@ -196,14 +196,14 @@ class _Curve:
 
     def _total(self, rows, against: int | None = None) -> Spread:
         """The first of several linear numbers that has an error, or why none has."""
-        found = [self.spread(row, against) for row in rows]
-        return next((one for one in found if one.standard_error is not None), found[0])
+        spreads = [self.spread(row, against) for row in rows]
+        return next((spread for spread in spreads if spread.standard_error is not None), spreads[0])
 
     def _around(
-        self, ends: tuple[float, float], half: float, found: Spread, limits: tuple[float, float] = (0.0, np.inf)
+        self, ends: tuple[float, float], half: float, spread: Spread, limits: tuple[float, float] = (0.0, np.inf)
     ) -> ImageInterval:
-        if found.standard_error is None:
-            return ImageInterval(None, None, found.reason)
+        if spread.standard_error is None:
+            return ImageInterval(None, None, spread.reason)
         return ImageInterval(max(limits[0], float(ends[0] - half)), min(limits[1], float(ends[1] + half)))
 
 

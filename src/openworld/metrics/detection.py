@@ -206,8 +206,8 @@ def outwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
 def _precision(true: np.ndarray, false: np.ndarray, prevalence) -> np.ndarray:
     if prevalence is None:
         return true / (true + false)
-    found, mistaken = prevalence * true / true[-1], (1 - prevalence) * false / false[-1]
-    return found / (found + mistaken)
+    detected, mistaken = prevalence * true / true[-1], (1 - prevalence) * false / false[-1]
+    return detected / (detected + mistaken)
 
 
 def trapezoid(true: np.ndarray, false: np.ndarray, prevalence=None) -> float:

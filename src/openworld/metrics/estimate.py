@@ -139,7 +139,7 @@ def spread(influence: Influence) -> Spread:
             return Spread(None, None, side.too_few)
         sums.append(side.group_sums(values) * sqrt(side.effective_groups / (side.effective_groups - 1)))
         degrees.append(side.effective_groups - 1)
-    parts = np.array([float(np.square(one).sum()) for one in sums])
+    parts = np.array([float(np.square(row).sum()) for row in sums])
     error = sqrt(np.square(sum(sums)).sum() if plan.grouped else parts.sum())
     groups = tuple(count + 1 for count in degrees)
     if error <= ROUNDING:
@@ -148,20 +148,20 @@ def spread(influence: Influence) -> Spread:
     return Spread(error, min(welch, plan.n_groups - 1), None, groups)
 
 
-def share_interval(value: float | None, found: Spread, level: float = 0.95) -> tuple[float, float] | None:
+def share_interval(value: float | None, error: Spread, level: float = 0.95) -> tuple[float, float] | None:
     """Student's t interval of a share on the logit scale, widened to what `unseen` mistakes allow.
 
     None without an error, unless the share is 0 or 1 on a known number of groups.
     """
-    quantile = student_quantile(level, found.degrees_of_freedom)
+    quantile = student_quantile(level, error.degrees_of_freedom)
     if value is None:
         return None
-    margin = unseen(found.groups, level)
-    if found.groups and not ROUNDING < value < 1 - ROUNDING:
+    margin = unseen(error.groups, level)
+    if error.groups and not ROUNDING < value < 1 - ROUNDING:
         return (0.0, margin) if value < 0.5 else (1 - margin, 1.0)
     if quantile is None or not 0 < value < 1:
         return None
-    centre, half = log(value / (1 - value)), quantile * found.standard_error / (value * (1 - value))
+    centre, half = log(value / (1 - value)), quantile * error.standard_error / (value * (1 - value))
     return min(_logistic(centre - half), 1 - margin), max(_logistic(centre + half), margin)
 
 
@@ -200,7 +200,7 @@ def combine(influences, factors) -> Influence:
     """The influence of sum(factor x number), all numbers from the same samples."""
     influences = list(influences)
     sides = [
-        _sum([(factor, getattr(one, side)) for factor, one in zip(factors, influences, strict=True)])
+        _sum([(factor, getattr(influence, side)) for factor, influence in zip(factors, influences, strict=True)])
         for side in ("base", "new")
     ]
     return Influence(influences[0].design, *sides)

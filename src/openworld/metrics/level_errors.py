@@ -83,7 +83,7 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
     ([[0.5]], 0.5)
     """
     groups, correct = _checked(groups, correct)
-    known, codes = np.unique(np.concatenate([one for seed in groups for one in seed]), return_inverse=True)
+    known, codes = np.unique(np.concatenate([view for seed in groups for view in seed]), return_inverse=True)
     methods, levels = len(correct[0][0]), len(groups[0])
     accuracy = np.zeros((methods, levels))
     influence, shares = np.zeros((methods, levels, known.size)), np.zeros((levels, known.size))
@@ -103,13 +103,13 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
 
 
 def _checked(groups, correct):
-    groups = [[as_groups(one, "groups") for one in seed] for seed in groups]
-    correct = [[as_answers(one, "correct") for one in seed] for seed in correct]
-    shapes = [[(len(one),) for one in seed] for seed in groups]
+    groups = [[as_groups(view, "groups") for view in seed] for seed in groups]
+    correct = [[as_answers(view, "correct") for view in seed] for seed in correct]
+    shapes = [[(len(view),) for view in seed] for seed in groups]
     if not groups or not groups[0] or any(size == (0,) for seed in shapes for size in seed):
         raise OpenworldError("groups hold an empty view, or none at all; every level of every seed needs a picture.")
-    methods = {one.shape[:1] for seed in correct for one in seed}
-    same = [[one.shape[1:] for one in seed] for seed in correct] == shapes
+    methods = {view.shape[:1] for seed in correct for view in seed}
+    same = [[view.shape[1:] for view in seed] for seed in correct] == shapes
     if not same or len(methods) != 1 or len({len(seed) for seed in groups}) != 1:
         raise OpenworldError(
             "groups and correct disagree: give for every seed, and for each of the same levels, groups [pictures] and "

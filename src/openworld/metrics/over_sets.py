@@ -37,26 +37,28 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
     >>> round(mean_over_sets(sets, [(shared, one) for one in own]).value, 3)  # of 6/6 and 7/9
     0.889
     """
-    each = [estimate_of(one, of) for one in results]
+    each = [estimate_of(result, of) for result in results]
     if not each or len(each) != len(groups):
         raise OpenworldError(f"{len(each)} results came with groups of {len(groups)} sets; give one pair per result.")
-    undefined = [f"set {place} of {len(each)}: {one.reason}" for place, one in enumerate(each, 1) if one.value is None]
+    undefined = [
+        f"set {place} of {len(each)}: {part.reason}" for place, part in enumerate(each, 1) if part.value is None
+    ]
     if undefined:
         return MetricEstimate(None, undefined[0])
-    if any(one.influence is None for one in each):
-        return MetricEstimate(fmean(one.value for one in each))
-    stacked = _stacked([one.influence for one in each], groups)
-    return MetricEstimate(fmean(one.value for one in each), None, lambda: stacked)
+    if any(part.influence is None for part in each):
+        return MetricEstimate(fmean(part.value for part in each))
+    stacked = _stacked([part.influence for part in each], groups)
+    return MetricEstimate(fmean(part.value for part in each), None, lambda: stacked)
 
 
 def _stacked(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
     """All sets as one, in which the images of each have an equal weight in sum."""
     designs = [influence.design for influence in influences]
-    sides = [[getattr(one, name) for one in designs] for name in ("base", "new")]
-    sizes = tuple(sum(side.n for side in one) for one in sides)
-    weights = tuple(np.concatenate([_shares(side) for side in one]) for one in sides)
+    sides = [[getattr(of_set, name) for of_set in designs] for name in ("base", "new")]
+    sizes = tuple(sum(side.n for side in of_side) for of_side in sides)
+    weights = tuple(np.concatenate([_shares(side) for side in of_side]) for of_side in sides)
     labels = tuple(_labels(place, designs, groups) for place in (0, 1))
-    values = (_joined([getattr(one, name) for one in influences]) for name in ("base", "new"))
+    values = (_joined([getattr(influence, name) for influence in influences]) for name in ("base", "new"))
     return Influence(design(sizes, weights, labels), *values)
 
 
@@ -65,13 +67,13 @@ def _labels(place: int, designs: list[Design], groups: Sequence[tuple]) -> np.nd
     name = ("base", "new")[place]
     if any(len(pair) != 2 for pair in groups):
         raise OpenworldError("groups must hold a pair (base_groups, new_groups) for each set.")
-    found = [
-        as_groups(pair[place], f"{name}_groups", getattr(one, name).n)
-        for pair, one in zip(groups, designs, strict=True)
+    labels = [
+        as_groups(pair[place], f"{name}_groups", getattr(of_set, name).n)
+        for pair, of_set in zip(groups, designs, strict=True)
     ]
-    if len({label.dtype.kind in "US" for label in found if label.size}) > 1:
+    if len({label.dtype.kind in "US" for label in labels if label.size}) > 1:
         raise OpenworldError(f"{name}_groups mix numbers and strings over the sets; use one kind for all.")
-    return np.concatenate(found)
+    return np.concatenate(labels)
 
 
 def _shares(side: Side) -> np.ndarray:

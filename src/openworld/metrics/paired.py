@@ -88,13 +88,13 @@ def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
             "a paired test needs the same samples, in the same order, with the same weights and groups on both sides; "
             "these two results differ in one of them."
         )
-    found = spread(combine([first.influence, second.influence], (1.0, -1.0)))
-    if found.standard_error is None:
-        return PairedTest(difference, None, None, None, found.reason)
+    error = spread(combine([first.influence, second.influence], (1.0, -1.0)))
+    if error.standard_error is None:
+        return PairedTest(difference, None, None, None, error.reason)
     from scipy.special import stdtr
 
-    p_value = 2 * float(stdtr(found.degrees_of_freedom, -abs(difference) / found.standard_error))
-    return PairedTest(difference, found.standard_error, found.degrees_of_freedom, p_value)
+    p_value = 2 * float(stdtr(error.degrees_of_freedom, -abs(difference) / error.standard_error))
+    return PairedTest(difference, error.standard_error, error.degrees_of_freedom, p_value)
 
 
 @checked
@@ -115,7 +115,7 @@ def seeds_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
     >>> round(test.difference, 3), round(test.p_value, 3)
     (0.2, 0.074)
     """
-    first, second = (require_size(as_scores(one, name), name) for one, name in ((first, "first"), (second, "second")))
+    first, second = (require_size(as_scores(side, name), name) for side, name in ((first, "first"), (second, "second")))
     require_length(second, "second", first.size)
     if not first.size:
         return PairedTest(None, None, None, None, "there is no seed")
@@ -160,10 +160,10 @@ def _p_values(values) -> list[float | None]:
     if table.ndim != 1:
         raise OpenworldError(f"p_values has shape {table.shape}, expected one dimension: one p-value per comparison.")
     tested = [index for index, value in enumerate(values) if value is not None]
-    found: list[float | None] = [None] * len(table)
+    p_values: list[float | None] = [None] * len(table)
     for index, value in zip(tested, as_fractions(table[tested], "p_values").tolist(), strict=True):
-        found[index] = value
-    return found
+        p_values[index] = value
+    return p_values
 
 
 def estimate_of(result, of: str) -> MetricEstimate:

@@ -23,8 +23,8 @@ def kept_images(labels: np.ndarray, factor: float) -> np.ndarray:
     array([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1])
     """
     require_at_least(1, factor=factor)
-    counts, own = _classes(labels)
-    return np.maximum(1, np.floor(counts / factor)).astype(np.int64)[own]
+    counts, classes = _classes(labels)
+    return np.maximum(1, np.floor(counts / factor)).astype(np.int64)[classes]
 
 
 def kept_share(labels: np.ndarray, factor: float) -> np.ndarray:
@@ -33,8 +33,8 @@ def kept_share(labels: np.ndarray, factor: float) -> np.ndarray:
     >>> kept_share([0] * 10 + [1] * 2, 5)[[0, 10]]
     array([0.2, 0.5])
     """
-    counts, own = _classes(labels)
-    return kept_images(labels, factor) / counts[own]
+    counts, classes = _classes(labels)
+    return kept_images(labels, factor) / counts[classes]
 
 
 def thin(labels: np.ndarray, factor: float, generator: np.random.Generator) -> np.ndarray:
@@ -43,15 +43,15 @@ def thin(labels: np.ndarray, factor: float, generator: np.random.Generator) -> n
     >>> thin([7, 7, 8, 8], 2, np.random.default_rng(0)).size
     2
     """
-    _, own = _classes(labels)
-    order = generator.permutation(own.size)
-    order = order[np.argsort(own[order], kind="stable")]  # class by class, shuffled within each
-    sorted_own = own[order]
-    place = np.arange(own.size) - np.searchsorted(sorted_own, sorted_own)
+    _, classes = _classes(labels)
+    order = generator.permutation(classes.size)
+    order = order[np.argsort(classes[order], kind="stable")]  # class by class, shuffled within each
+    ordered = classes[order]
+    place = np.arange(classes.size) - np.searchsorted(ordered, ordered)
     return np.sort(order[place < kept_images(labels, factor)[order]])
 
 
 def _classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(images of every class that is there, the number of every image's class among them)."""
-    _, own, counts = np.unique(as_labels(labels, "labels"), return_inverse=True, return_counts=True)
-    return counts, own.reshape(-1)
+    _, classes, counts = np.unique(as_labels(labels, "labels"), return_inverse=True, return_counts=True)
+    return counts, classes.reshape(-1)

@@ -74,12 +74,12 @@ def trend(levels: ArrayLike, values: ArrayLike) -> Trend:
     Trend(correlation=0.5, slope=5.0, sensitivity=5.0, n=3, reason=None)
     """
     levels, values = (
-        require_size(as_table(one, name, (1,)), name) for name, one in (("levels", levels), ("values", values))
+        require_size(as_table(numbers, name, (1,)), name) for name, numbers in (("levels", levels), ("values", values))
     )
     require_length(values, "values", levels.size)
     if np.unique(levels).size < 2:
         return Trend(None, None, None, levels.size, "fewer than two distinct levels have a value")
-    (x, up), (y, across) = (_scaled(one - one.mean()) for one in (levels, values))
+    (x, up), (y, across) = (_scaled(numbers - numbers.mean()) for numbers in (levels, values))
     try:
         slope = ldexp(float(x @ y / (x @ x)), across - up)
     except OverflowError:
@@ -151,8 +151,8 @@ def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, Shif
     upright, across = present.T, present
     if common:
         upright, across = upright & _common(present), across & _common(present.T)
-    found = {"semantic": _level_weights(upright).transpose(0, 2, 1), "covariate": _level_weights(across)}
-    return {axis: ShiftWeights(curve, _slope_weights(curve)) for axis, curve in found.items()}
+    curves = {"semantic": _level_weights(upright).transpose(0, 2, 1), "covariate": _level_weights(across)}
+    return {axis: ShiftWeights(curve, _slope_weights(curve)) for axis, curve in curves.items()}
 
 
 def _level_weights(present: np.ndarray) -> np.ndarray:

@@ -128,8 +128,8 @@ class _Best:
             # So many groups hold so large a product: what is smaller than the last of them is not among the best.
             last = highest.topk(self._count, dim=1).values[:, -1:]
             self._least = last - torch.finfo(last.dtype).eps
-        found = self._better(tile, highest)
-        if found is None or not self._store(*found, start):
+        better = self._better(tile, highest)
+        if better is None or not self._store(*better, start):
             products, rows = tile.topk(min(self._count, tile.shape[1]), dim=1)
             products = torch.cat([self._products, products], dim=1)
             self._set(products, torch.cat([self._places, rows + start], dim=1))

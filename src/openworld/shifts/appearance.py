@@ -83,15 +83,15 @@ class AppearanceEncoder:
         First the embedding, then mean and standard deviation over the patches at every depth: unit vectors each, times
         the square root of their share.
         """
-        seen: dict[int, Tensor] = {}
+        patches: dict[int, Tensor] = {}
 
         def remember(index: int, rows: Tensor) -> Tensor:
             if index in self.depths:
-                seen[index] = rows[:, int(self.config.image.class_token) :]
+                patches[index] = rows[:, int(self.config.image.class_token) :]
             return rows
 
         embedding = self.clip.image(pixels, edit=remember)
-        statistics = [part for depth in self.depths for part in _statistics(seen[depth])]
+        statistics = [part for depth in self.depths for part in _statistics(patches[depth])]
         length = (self.share / len(statistics)) ** 0.5
         return torch.cat([unit(embedding) * (1 - self.share) ** 0.5, *(unit(part) * length for part in statistics)], 1)
 
@@ -131,12 +131,12 @@ def picture_grid(
     Raises:
         OpenworldError: sets of several lengths or with other labels; a picture that cannot be read.
     """
-    labels = [one.labels.tolist() for one in sets]
-    if not labels or any(own != labels[0] for own in labels):
+    labels = [images.labels.tolist() for images in sets]
+    if not labels or any(each != labels[0] for each in labels):
         raise OpenworldError("the looks show other things or other numbers of them; give the same things in each.")
     columns = []
-    for count, one in enumerate(sets, 1):
-        columns.append(torch.from_numpy(encode(clip, one, cache=cache).embeddings[:]))
+    for count, images in enumerate(sets, 1):
+        columns.append(torch.from_numpy(encode(clip, images, cache=cache).embeddings[:]))
         if progress:
             progress(count, len(sets))
     return torch.stack(columns, dim=1)
@@ -155,5 +155,5 @@ def _in_look(images: ImageSet, look: str, seed: int) -> ImageSet:
         return styled(images, look, seed=seed)
     name, _, severity = look.rpartition(" ")
     if name not in CORRUPTIONS or not severity.isdigit():
-        raise unknown_name("look", look, (PLAIN, *STYLES, *(f"{one} 3" for one in CORRUPTIONS)))
+        raise unknown_name("look", look, (PLAIN, *STYLES, *(f"{corruption} 3" for corruption in CORRUPTIONS)))
     return corrupted(images, name, int(severity), seed=seed)

@@ -37,8 +37,8 @@ def farthest(degrees, names: Sequence[str]) -> tuple[Far, ...]:
     if len(names) != len(values):
         raise OpenworldError(f"got {len(names)} names for {len(values)} degrees, expected one for each.")
     held = np.asarray(names, dtype=object)
-    found = [_summed(name, values[held == name]) for name in sorted(set(names))]
-    return tuple(sorted(found, key=lambda far: -far.median))
+    classes = [_summed(name, values[held == name]) for name in sorted(set(names))]
+    return tuple(sorted(classes, key=lambda far: -far.median))
 
 
 def _summed(name: str, values: np.ndarray) -> Far:

@@ -67,8 +67,8 @@ def distances_under(matrix: Tensor, batch: Triplets, semantic_width: int | None)
         rows @ matrix for rows in (batch.standard, batch.semantic_shift, batch.covariate_shift)
     )
 
-    def apart(one: Tensor, two: Tensor, part: slice) -> Tensor:
-        return 1 - cosine_similarity(one[:, part], two[:, part], dim=1)
+    def apart(first: Tensor, second: Tensor, part: slice) -> Tensor:
+        return 1 - cosine_similarity(first[:, part], second[:, part], dim=1)
 
     semantic, covariate = slice(0, half), slice(half, None)
     return TripletDistances(
@@ -80,7 +80,7 @@ def distances_under(matrix: Tensor, batch: Triplets, semantic_width: int | None)
 
 
 @checked
-def triplet_losses(found: TripletDistances, margin: float, *, hinge: bool = True) -> tuple[Tensor, Tensor]:
+def triplet_losses(distances: TripletDistances, margin: float, *, hinge: bool = True) -> tuple[Tensor, Tensor]:
     """L_sem and L_cov, means over the triplets: near - far + margin, not below 0 with `hinge`.
 
     The paper prints no hinge; without it the margin has no gradient and losses fall without end, so it is the default.
@@ -91,16 +91,16 @@ def triplet_losses(found: TripletDistances, margin: float, *, hinge: bool = True
     [0.0, 0.3]
     """
     require_at_most(FARTHEST, margin=abs(margin))
-    semantic = found.semantic_alike - found.semantic_other + margin
-    covariate = found.covariate_alike - found.covariate_other + margin
+    semantic = distances.semantic_alike - distances.semantic_other + margin
+    covariate = distances.covariate_alike - distances.covariate_other + margin
     if hinge:
         semantic, covariate = semantic.clamp_min(0), covariate.clamp_min(0)
     return semantic.mean(), covariate.mean()
 
 
 @checked
-def share_right(found: TripletDistances) -> tuple[float, float]:
+def share_right(distances: TripletDistances) -> tuple[float, float]:
     """Shares of triplets whose two distances stand in the right order, in the semantic and in the covariate half."""
-    semantic = found.semantic_alike < found.semantic_other
-    covariate = found.covariate_alike < found.covariate_other
+    semantic = distances.semantic_alike < distances.semantic_other
+    covariate = distances.covariate_alike < distances.covariate_other
     return float(semantic.to(torch.float64).mean()), float(covariate.to(torch.float64).mean())

@@ -154,11 +154,11 @@ def _searches(whole: SearchReference, k: int) -> Iterator[tuple[SearchReference,
 
 def _measured(queries: Tensor, reference: SearchReference, k: int, engine: Engine, count: int) -> tuple[Tensor, ...]:
     """Distances float64[b, k], places int64[b, k], and whether no other row can be as near: bool[b]."""
-    found = engine(unit(queries, reference.dtype), reference, min(count, len(reference)))
-    places = found.places.sort(dim=1).values  # so that of equally near rows the first comes first
+    rows = engine(unit(queries, reference.dtype), reference, min(count, len(reference)))
+    places = rows.places.sort(dim=1).values  # so that of equally near rows the first comes first
     distances = _distances(queries, reference.given, places)
     distances, order = distances.sort(dim=1, stable=True)
-    sure = 1 - distances[:, k - 1] > found.rest + _error(reference.dtype, queries)
+    sure = 1 - distances[:, k - 1] > rows.rest + _error(reference.dtype, queries)
     return distances[:, :k], places.gather(1, order)[:, :k], sure
 
 

@@ -84,12 +84,12 @@ def open_world_in_same_looks(
     """
     sides = _Sides(_side(base, base_groups), _side(new, new_groups, len(grid)), grid.least)
     levels = as_labels(base_covariate, "base_covariate", len(sides.base["scores"]))
-    own = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
-    cells = {place: sides.held(own[place[0]], grid.cell(*place)) for place in _present(grid)}
+    rows = [np.flatnonzero(levels == level) for level in range(grid.shape[0])]
+    cells = {place: sides.held(rows[place[0]], grid.cell(*place)) for place in _present(grid)}
     return OpenWorldByShift(
-        {place: found for place, found in cells.items() if found is not None},
+        {place: result for place, result in cells.items() if result is not None},
         (),
-        tuple(sides.held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(own)),
+        tuple(sides.held(base, np.flatnonzero(grid.covariate == level)) for level, base in enumerate(rows)),
     )
 
 

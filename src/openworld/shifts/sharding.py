@@ -118,9 +118,9 @@ def measure_piece(
 ) -> UnitResult:
     """The unit: images [start, end) against reference rows [start, end). `inputs` only says what the files hold."""
     rows = [_rows_of(Path(files[name])) for name in ("images", "reference")]
-    found = _piece(load_decomposition(Path(files["decomposition"])), *rows, k, (images, reference))
-    nearest = {half: getattr(found, half) for half in HALVES}
-    return UnitResult({half: {"distances": one.distances, "places": one.places} for half, one in nearest.items()})
+    measured = _piece(load_decomposition(Path(files["decomposition"])), *rows, k, (images, reference))
+    nearest = {half: getattr(measured, half) for half in HALVES}
+    return UnitResult({half: {"distances": near.distances, "places": near.places} for half, near in nearest.items()})
 
 
 def _cuts(count: int, known: int, k: int, shards: Shards) -> list[Cut]:

@@ -85,17 +85,17 @@ def decomposed_nearest_mean(
     """
     features = as_rows(images, "images", width=decomposition.width)
     known = as_rows(reference, "reference", width=decomposition.width).to(features.device)
-    own = as_labels(reference_labels, "reference_labels", len(known))
-    there = np.unique(own)
+    ids = as_labels(reference_labels, "reference_labels", len(known))
+    there = np.unique(ids)
     missing = np.flatnonzero(there != np.arange(there.size))
     if missing.size or not there.size:
         raise OpenworldError(
             f"class {missing[0] if missing.size else 0} has no reference image; give one of every class."
         )
-    truth = _truth(labels, len(features), int(own.max()) + 1)
+    truth = _truth(labels, len(features), int(ids.max()) + 1)
     pairs = zip(_parts(decomposition, features), _parts(decomposition, known), strict=True)
     return tuple(
-        _row(part, rows, _means(others, own), truth, groups) for part, (rows, others) in zip(PARTS, pairs, strict=True)
+        _row(part, rows, _means(others, ids), truth, groups) for part, (rows, others) in zip(PARTS, pairs, strict=True)
     )
 
 
@@ -129,10 +129,10 @@ def ranks(images: Tensor, classes: Tensor, truth: np.ndarray) -> np.ndarray:
     truth = torch.from_numpy(truth).to(images.device)
     columns = torch.arange(len(classes), device=images.device)
     dtype = at_least_float32(torch.promote_types(images.dtype, classes.dtype))
-    texts, found = unit(classes, dtype).T.to(images.device), []
+    texts, chunks = unit(classes, dtype).T.to(images.device), []
     size = max(1, CHUNK * 64 // max(len(classes), 1))
     for start in range(0, len(images), size):
-        scores, own = unit(images[start : start + size], dtype) @ texts, truth[start : start + size, None]
-        true = scores.gather(1, own)
-        found.append(((scores > true) | ((scores == true) & (columns < own))).sum(dim=1))
-    return torch.cat(found).cpu().numpy() if found else np.zeros(0, np.int64)
+        scores, labels = unit(images[start : start + size], dtype) @ texts, truth[start : start + size, None]
+        true = scores.gather(1, labels)
+        chunks.append(((scores > true) | ((scores == true) & (columns < labels))).sum(dim=1))
+    return torch.cat(chunks).cpu().numpy() if chunks else np.zeros(0, np.int64)

@@ -78,8 +78,8 @@ class Bank:
         draws = torch.from_numpy(generator.random(len(activations))).to(activations.features.device)
         drawn = draws < self.share
         labels = None if activations.labels is None else activations.labels.to(drawn.device)[drawn]
-        found = Rows(activations.features[drawn], labels, draws[drawn], total.offered, total.offered + len(activations))
-        return self._trimmed(_joined(total, found))
+        rows = Rows(activations.features[drawn], labels, draws[drawn], total.offered, total.offered + len(activations))
+        return self._trimmed(_joined(total, rows))
 
     def merge(self, first: Rows, second: Rows) -> Rows:
         """The total of two shards, the images of `first` before those of `second`.
@@ -94,15 +94,15 @@ class Bank:
             )
         return self._trimmed(_joined(first, second))
 
-    def _trimmed(self, found: Rows) -> Rows:
-        if self.rows is None or len(found.features) <= self.rows:
-            return found
-        ranks = _rank_in_class(found.labels, found.draws)
+    def _trimmed(self, rows: Rows) -> Rows:
+        if self.rows is None or len(rows.features) <= self.rows:
+            return rows
+        ranks = _rank_in_class(rows.labels, rows.draws)
         # By rank within the class, then by draw: every class keeps as many as the rarest can match, then more.
-        order = np.lexsort((found.draws.cpu().numpy(), ranks))[: self.rows]
-        kept = torch.from_numpy(np.sort(order)).to(found.features.device)
-        labels = None if found.labels is None else found.labels[kept]
-        return Rows(found.features[kept], labels, found.draws[kept], found.first, found.offered)
+        order = np.lexsort((rows.draws.cpu().numpy(), ranks))[: self.rows]
+        kept = torch.from_numpy(np.sort(order)).to(rows.features.device)
+        labels = None if rows.labels is None else rows.labels[kept]
+        return Rows(rows.features[kept], labels, rows.draws[kept], rows.first, rows.offered)
 
 
 def _joined(first: Rows, second: Rows) -> Rows:
@@ -112,7 +112,7 @@ def _joined(first: Rows, second: Rows) -> Rows:
         raise OpenworldError("some training batches have labels and some have none; give labels with all or with none.")
     device = first.features.device
     parts = ((first.features, second.features), (first.labels, second.labels), (first.draws, second.draws))
-    joined = (None if one is None else torch.cat([one, other.to(device)]) for one, other in parts)
+    joined = (None if part is None else torch.cat([part, other.to(device)]) for part, other in parts)
     return Rows(*joined, first.first, second.offered)
 
 

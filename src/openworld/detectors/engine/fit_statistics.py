@@ -58,7 +58,7 @@ class FitStatistics:
             raise OpenworldError("the heads of the shards differ; gather both with the same classifier.")
         if None not in (self.width, following.width) and self.width != following.width:
             raise OpenworldError(f"the shards' features have {self.width} and {following.width} numbers each.")
-        least = [one for one in (self.least, following.least) if one is not None]
+        least = [smallest for smallest in (self.least, following.least) if smallest is not None]
         return FitStatistics(
             self.detectors,
             self._merged(following),
@@ -114,7 +114,9 @@ def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations],
     statistics = _statistics_by_label(detectors)
     positive = any(getattr(detector, "expects_positive", False) for detector in detectors.values())
     totals = {
-        one: one.begin(start) if hasattr(one, "begin") else None for wanted in statistics.values() for one in wanted
+        statistic: statistic.begin(start) if hasattr(statistic, "begin") else None
+        for wanted in statistics.values()
+        for statistic in wanted
     }
     first, least, images = None, None, 0
     for batch in batches:
@@ -125,7 +127,7 @@ def gather(detectors: Mapping[str, OODDetector], batches: Iterable[Activations],
         for part in batch.split(ROWS) if len(batch) else ():
             for label, wanted in statistics.items():
                 _require_to_learn(detectors[label], wanted, part)
-            totals = {one: one.add(total, part) for one, total in totals.items()}
+            totals = {statistic: statistic.add(total, part) for statistic, total in totals.items()}
             least = Least().add(least, part) if positive and part.features is not None else least
     context = Activations() if first is None else first
     width = None if context.features is None else context.features.shape[1]
@@ -172,8 +174,8 @@ def _merging(statistic):
     return statistic.merge
 
 
-def _same_head(one: Head, other: Head) -> bool:
-    pairs = ((one.weight, other.weight), (one.bias, other.bias))
+def _same_head(head: Head, other: Head) -> bool:
+    pairs = ((head.weight, other.weight), (head.bias, other.bias))
     return all(a is b is None or (a is not None and b is not None and torch.equal(a.cpu(), b.cpu())) for a, b in pairs)
 
 
@@ -187,9 +189,9 @@ def _require_to_learn(detector: OODDetector, statistics: tuple, part: Activation
             raise OpenworldError(f"{detector.name} needs labels of the training images; pass labels=...")
 
 
-def _warned(one: FittedDetector, least: float) -> FittedDetector:
+def _warned(fitted: FittedDetector, least: float) -> FittedDetector:
     sentence = (
-        f"{one.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
+        f"{fitted.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
         f"here is {least:.3g}."
     )
-    return replace(one, warnings=(*one.warnings, sentence))
+    return replace(fitted, warnings=(*fitted.warnings, sentence))

@@ -102,26 +102,26 @@ def score_together(fitted: Mapping[str, FittedDetector], features: Tensor | Acti
     whole = features if isinstance(features, Activations) else Activations(features)
     for part in whole.split(ROWS):
         completed = {}
-        for label, one in fitted.items():
-            activations = _completed(part, one, completed)
-            _require_width(activations, one)
-            for need in one.detector.needs:
-                activations.require(need, one.detector.name)
-            parts[label].append(one.read(activations))
-    return {label: torch.cat(found) for label, found in parts.items()}
+        for label, detector in fitted.items():
+            activations = _completed(part, detector, completed)
+            _require_width(activations, detector)
+            for need in detector.detector.needs:
+                activations.require(need, detector.detector.name)
+            parts[label].append(detector.read(activations))
+    return {label: torch.cat(scores) for label, scores in parts.items()}
 
 
-def _require_width(activations: Activations, one: FittedDetector) -> None:
-    if one.width is not None and activations.features is not None and activations.features.shape[1] != one.width:
+def _require_width(activations: Activations, fitted: FittedDetector) -> None:
+    if fitted.width is not None and activations.features is not None and activations.features.shape[1] != fitted.width:
         raise OpenworldError(
-            f"{one.detector.name} was fitted on features of {one.width} numbers, and these have "
+            f"{fitted.detector.name} was fitted on features of {fitted.width} numbers, and these have "
             f"{activations.features.shape[1]}; give features of the same model."
         )
 
 
-def _completed(part: Activations, one: FittedDetector, completed: dict[tuple, Activations]) -> Activations:
+def _completed(part: Activations, fitted: FittedDetector, completed: dict[tuple, Activations]) -> Activations:
     """The part with head and texts of the fit where it brings none; one for all detectors that were fitted together."""
-    head, texts = part.head or one.head, part.texts or one.texts
+    head, texts = part.head or fitted.head, part.texts or fitted.texts
     key = (id(head), id(texts))
     if key not in completed:
         same = head is part.head and texts is part.texts

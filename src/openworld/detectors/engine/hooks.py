@@ -59,30 +59,30 @@ class WatchedModel:
         pixels = images.detach()
         if not perturbations:
             with torch.no_grad():
-                features, logits, found = self._forward(pixels, maps)
-            return Activations(features, self.head, logits, labels, found)
+                features, logits, left = self._forward(pixels, maps)
+            return Activations(features, self.head, logits, labels, left)
         std = self._deviations(pixels, perturbations)
         with torch.enable_grad():
             moving = pixels.clone().requires_grad_()
             with AffineBatchNorm():
-                features, logits, found = self._forward(moving, maps)
+                features, logits, left = self._forward(moving, maps)
             gradients = input_gradients(logits.float(), moving, perturbations)
         moved = {}
         with torch.no_grad():
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
-        return Activations(features.detach(), self.head, logits.detach(), labels, found, moved)
+        return Activations(features.detach(), self.head, logits.detach(), labels, left, moved)
 
     def _forward(self, images: Tensor, maps: bool) -> tuple[Tensor, Tensor, Maps | None]:
         wanted = {self.head_name} | ({self.last_stage} if maps else set())
         with recorded(self.module, lambda name, _: name in wanted) as calls:
             logits = logits_of(run(self.module, images))
         called = {call.name: call for call in calls}
-        found = None
+        seen = None
         if maps:
             stage = called[self.last_stage]
-            found = Maps(stage.entered.detach(), stage.left.detach(), self._stage)
-        return called[self.head_name].entered, logits, found
+            seen = Maps(stage.entered.detach(), stage.left.detach(), self._stage)
+        return called[self.head_name].entered, logits, seen
 
     @torch.no_grad()
     def _stage(self, maps: Tensor) -> Tensor:
@@ -133,13 +133,13 @@ def watch(
         )
     _require_batch(images)
     _require_evaluation(module)
-    found = find_head(module, images, head)
-    layer = module.get_submodule(found)
-    stage = find_last_stage(module, images, found, last_stage)
+    name = find_head(module, images, head)
+    layer = module.get_submodule(name)
+    stage = find_last_stage(module, images, name, last_stage)
     deviations = None if pixel_std is None else tuple(as_scores(pixel_std, "pixel_std").tolist())
     if deviations is not None and not all(value > 0 for value in deviations):
         raise OpenworldError(f"pixel_std is {deviations}, expected one number above 0 for each channel.")
-    return WatchedModel(module, found, Head.of(layer), stage, family_of(module), deviations)
+    return WatchedModel(module, name, Head.of(layer), stage, family_of(module), deviations)
 
 
 def no_last_stage(model: WatchedModel) -> str:
@@ -161,7 +161,7 @@ def no_pixel_std(who: str) -> str:
 def _require_batch(images) -> None:
     if isinstance(images, Tensor) and images.dim() >= 2 and images.is_floating_point() and len(images):
         return
-    if isinstance(images, Sequence) and len({tuple(getattr(one, "shape", ())) for one in images}) > 1:
+    if isinstance(images, Sequence) and len({tuple(getattr(image, "shape", ())) for image in images}) > 1:
         raise OpenworldError("the images of a batch differ in size; resize or crop them to one size and stack them.")
     what = f"{images.dtype}{list(images.shape)}" if isinstance(images, Tensor) else type(images).__name__
     raise OpenworldError(f"images came as {what}, expected a float tensor [N, channels, height, width], N >= 1.")

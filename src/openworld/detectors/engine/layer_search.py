@@ -43,16 +43,16 @@ def recorded(module: nn.Module, wanted: Callable[[str, nn.Module], bool]):
 
 def logits_of(output) -> Tensor:
     """Logits float[N, C] of what a classifier returns: a tensor, or an object or mapping with `logits`."""
-    found = output
-    if not isinstance(found, Tensor):
-        found = output.get("logits") if isinstance(output, dict) else getattr(output, "logits", None)
-    if not isinstance(found, Tensor) or found.dim() != 2:
-        shape = list(found.shape) if isinstance(found, Tensor) else type(output).__name__
+    logits = output
+    if not isinstance(logits, Tensor):
+        logits = output.get("logits") if isinstance(output, dict) else getattr(output, "logits", None)
+    if not isinstance(logits, Tensor) or logits.dim() != 2:
+        shape = list(logits.shape) if isinstance(logits, Tensor) else type(output).__name__
         raise OpenworldError(
             f"the model returns {shape}, expected logits of shape [N, C]; wrap it in a module whose forward returns "
             "them."
         )
-    return found
+    return logits
 
 
 def run(module: nn.Module, images: Tensor):

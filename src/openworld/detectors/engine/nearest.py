@@ -23,8 +23,8 @@ def largest_products(queries: Tensor, bank: Tensor, count: int) -> tuple[Tensor,
     best, where = queries.new_empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.int64)
     where = where.to(queries.device)
     for start in range(0, len(bank), size):
-        found = queries @ bank[start : start + size].mT
-        values, places = found.topk(min(count, found.shape[1]), dim=1)
+        products = queries @ bank[start : start + size].mT
+        values, places = products.topk(min(count, products.shape[1]), dim=1)
         values, places = torch.cat([best, values], dim=1), torch.cat([where, places + start], dim=1)
         best, chosen = values.topk(min(count, values.shape[1]), dim=1)
         where = places.gather(1, chosen)

@@ -79,15 +79,15 @@ def input_gradients(logits: Tensor, images: Tensor, wanted: Iterable[Perturbatio
     """
     directions = list(dict.fromkeys(how.direction for how in wanted))
     predicted = logits.detach().argmax(dim=1)
-    found = {}
+    gradients = {}
     for place, (objective, temperature) in enumerate(directions):
         if objective == "confidence":
             value = -cross_entropy(logits / temperature, predicted, reduction="sum")
         else:
             value = logits.gather(1, predicted[:, None]).sum()
         more = place + 1 < len(directions)
-        (found[objective, temperature],) = torch.autograd.grad(value, images, retain_graph=more)
-    return found
+        (gradients[objective, temperature],) = torch.autograd.grad(value, images, retain_graph=more)
+    return gradients
 
 
 def _smallest(gradient: Tensor, share: float) -> Tensor:

@@ -90,14 +90,14 @@ class DetectionPlan:
         Args:
             fitted: what `fit` gave. batches: float[B, ...] each.
         """
-        wanted = {label: one.detector for label, one in fitted.items()}
+        wanted = {label: detector.detector for label, detector in fitted.items()}
         maps, moved = self._maps(wanted), self._perturbations(wanted)
-        found = {label: [] for label in fitted}
+        scores_by_label = {label: [] for label in fitted}
         for batch in batches:
             activations = self._see(_pair(batch)[0], None, maps=maps, perturbations=moved)
             for label, scores in score_together(fitted, activations).items():
-                found[label].append(scores.cpu())
-        return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in found.items()}
+                scores_by_label[label].append(scores.cpu())
+        return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in scores_by_label.items()}
 
     def _see(self, images: Tensor, labels, *, maps: bool, perturbations: tuple[Perturbation, ...]) -> Activations:
         return self.model.see(images, labels, maps=maps, perturbations=perturbations)
@@ -112,7 +112,9 @@ class DetectionPlan:
             yield Activations(head=self.model.head)
 
     def _perturbations(self, detectors: Mapping[str, OODDetector]) -> tuple[Perturbation, ...]:
-        return tuple(dict.fromkeys(one.perturbation for one in detectors.values() if "gradient" in one.needs))
+        return tuple(
+            dict.fromkeys(detector.perturbation for detector in detectors.values() if "gradient" in detector.needs)
+        )
 
     def _maps(self, detectors: Mapping[str, OODDetector]) -> bool:
         return any("maps" in detector.needs for detector in detectors.values())
@@ -184,10 +186,10 @@ def _labelled(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> d
     return labelled
 
 
-def _require_detectors(found: Iterable[Any]) -> None:
-    for one in found:
-        if not all(hasattr(one, part) for part in ("name", "needs", "fit")):
-            raise wrong(one, "a detector, such as KNN()", "detectors")
+def _require_detectors(detectors: Iterable[Any]) -> None:
+    for detector in detectors:
+        if not all(hasattr(detector, part) for part in ("name", "needs", "fit")):
+            raise wrong(detector, "a detector, such as KNN()", "detectors")
 
 
 def _weaknesses(detectors: Mapping[str, OODDetector], family: str) -> Iterable[str]:
@@ -201,7 +203,7 @@ def _count(batches: Iterable) -> int | None:
     """How many images are in a list of batches, or in what a DataLoader reads; None where only a pass would tell."""
     if isinstance(batches, Sequence):
         images = [_pair(batch)[0] for batch in batches]
-        return sum(map(len, images)) if all(isinstance(one, Tensor) and one.dim() for one in images) else None
+        return sum(map(len, images)) if all(isinstance(batch, Tensor) and batch.dim() for batch in images) else None
     if isinstance(batches, DataLoader) and not isinstance(batches.dataset, IterableDataset):
         count = len(batches.sampler)
         return count - count % batches.batch_size if batches.drop_last and batches.batch_size else count

@@ -38,7 +38,7 @@ def save_together(fitted: Mapping[str, FittedDetector], path: Path | str) -> Non
         OpenworldError: a state that cannot be written (`PytorchOOD` has one), a file that cannot.
     """
     tensors: dict[str, Tensor] = {}
-    form = {label: _fitted_form(one, str(place), tensors) for place, (label, one) in enumerate(fitted.items())}
+    form = {label: _fitted_form(fit, str(place), tensors) for place, (label, fit) in enumerate(fitted.items())}
     _write(Path(path), FITTED, form, tensors)
 
 
@@ -54,7 +54,7 @@ def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str =
     """
     form, tensors = _read(Path(path), FITTED, device)
     with _with_reasons(path, FITTED):
-        return {label: _fitted_of(one, tensors, kinds) for label, one in form.items()}
+        return {label: _fitted_of(entry, tensors, kinds) for label, entry in form.items()}
 
 
 @checked
@@ -69,10 +69,10 @@ def load_fitted(path: Path | str, *, kinds: Iterable[type] = (), device: str = "
     >>> load_fitted(path).score(torch.tensor([[-1.0, 0.0]])).tolist()
     [-2.0]
     """
-    found = load_together(path, kinds=kinds, device=device)
-    if len(found) != 1:
-        raise OpenworldError(f"{path} holds {len(found)} fitted detectors; read them with `load_together`.")
-    return next(iter(found.values()))
+    detectors = load_together(path, kinds=kinds, device=device)
+    if len(detectors) != 1:
+        raise OpenworldError(f"{path} holds {len(detectors)} fitted detectors; read them with `load_together`.")
+    return next(iter(detectors.values()))
 
 
 def save_gathered(gathered: FitStatistics, path: Path | str) -> None:
@@ -80,7 +80,7 @@ def save_gathered(gathered: FitStatistics, path: Path | str) -> None:
     tensors: dict[str, Tensor] = {}
     classes = [classes_beside(statistic) for statistic in statistics_of(gathered.detectors)]
     form = {
-        "detectors": {label: _settings(one) for label, one in gathered.detectors.items()},
+        "detectors": {label: _settings(detector) for label, detector in gathered.detectors.items()},
         "totals": [
             take_apart(total, f"totals.{place}", tensors, classes[place]) for place, total in enumerate(gathered.totals)
         ],
@@ -97,21 +97,21 @@ def load_gathered(path: Path | str, *, kinds: Iterable[type] = (), device: str =
     """Read what `FitStatistics.save` wrote; arguments and errors as for `load_together`."""
     form, tensors = _read(Path(path), GATHERED, device)
     with _with_reasons(path, GATHERED):
-        detectors = {label: _detector(one, kinds) for label, one in form["detectors"].items()}
+        detectors = {label: _detector(entry, kinds) for label, entry in form["detectors"].items()}
         pairs = zip(statistics_of(detectors), form["totals"], strict=bool(form["totals"]))
-        totals = tuple(put_together(total, tensors, classes_beside(one)) for one, total in pairs)
+        totals = tuple(put_together(total, tensors, classes_beside(detector)) for detector, total in pairs)
         head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
         return FitStatistics(detectors, totals, head, texts, form["least"], form["width"])
 
 
-def _fitted_form(one: FittedDetector, where: str, tensors: dict[str, Tensor]) -> dict:
+def _fitted_form(fitted: FittedDetector, where: str, tensors: dict[str, Tensor]) -> dict:
     return {
-        "detector": _settings(one.detector),
-        "state": take_apart(one.state, f"{where}.state", tensors, classes_beside(one.detector)),
-        "head": take_apart(one.head, f"{where}.head", tensors, OURS),
-        "texts": take_apart(one.texts, f"{where}.texts", tensors, OURS),
-        "warnings": list(one.warnings),
-        "width": one.width,
+        "detector": _settings(fitted.detector),
+        "state": take_apart(fitted.state, f"{where}.state", tensors, classes_beside(fitted.detector)),
+        "head": take_apart(fitted.head, f"{where}.head", tensors, OURS),
+        "texts": take_apart(fitted.texts, f"{where}.texts", tensors, OURS),
+        "warnings": list(fitted.warnings),
+        "width": fitted.width,
     }
 
 
@@ -139,7 +139,7 @@ def _write(path: Path, what: str, form: dict, tensors: Mapping[str, Tensor]) -> 
     scratch = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_file({name: _alone(one) for name, one in tensors.items()}, scratch, metadata={what: json.dumps(form)})
+        save_file({name: _alone(value) for name, value in tensors.items()}, scratch, metadata={what: json.dumps(form)})
         os.replace(scratch, path)
     except OSError as error:
         raise OpenworldError(f"{path} cannot be written ({error}); choose another place.") from error

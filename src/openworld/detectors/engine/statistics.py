@@ -96,12 +96,12 @@ class Mean:
 
     def add(self, total: Moments | None, activations: Activations) -> Moments:
         """The total with one more batch in it."""
-        found = activations.features.sum(dim=0, dtype=torch.float64)
+        sums = activations.features.sum(dim=0, dtype=torch.float64)
         dtype = activations.features.dtype
         return (
-            Moments(len(activations), found, dtype)
+            Moments(len(activations), sums, dtype)
             if total is None
-            else Moments(total.n + len(activations), total.sum + found, dtype)
+            else Moments(total.n + len(activations), total.sum + sums, dtype)
         )
 
     def merge(self, first: Moments, second: Moments) -> Moments:
@@ -144,8 +144,8 @@ class Collected:
 
     def add(self, total: Tensor | None, activations: Activations) -> Tensor:
         """The total with one more batch in it."""
-        found = self.of(activations)
-        return found if total is None else torch.cat([total, found])
+        rows = self.of(activations)
+        return rows if total is None else torch.cat([total, rows])
 
     def merge(self, first: Tensor, second: Tensor) -> Tensor:
         """The total of two shards."""
@@ -160,8 +160,8 @@ class Least:
 
     def add(self, total: float | None, activations: Activations) -> float:
         """The total with one more batch in it."""
-        found = float(activations.features.min())
-        return found if total is None else min(total, found)
+        smallest = float(activations.features.min())
+        return smallest if total is None else min(total, smallest)
 
     def merge(self, first: float, second: float) -> float:
         """The total of two shards."""

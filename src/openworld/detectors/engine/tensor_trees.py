@@ -20,8 +20,8 @@ PLAIN = (bool, int, float, str, type(None))
 def classes_beside(owner: Any) -> dict[str, type]:
     """Dataclasses by name that the module of an object's class, or of what it inherits from, defines or imports."""
     modules = [sys.modules[kind.__module__] for kind in reversed(type(owner).__mro__)]
-    found = [kind for module in modules for kind in vars(module).values() if isinstance(kind, type)]
-    return {kind.__name__: kind for kind in found if is_dataclass(kind)}
+    kinds = [kind for module in modules for kind in vars(module).values() if isinstance(kind, type)]
+    return {kind.__name__: kind for kind in kinds if is_dataclass(kind)}
 
 
 def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapping[str, type]) -> Any:
@@ -50,7 +50,7 @@ def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapp
     if isinstance(value, tuple):
         return [take_apart(part, f"{where}.{place}", tensors, classes) for place, part in enumerate(value)]
     if is_dataclass(value) and classes.get(type(value).__name__) is type(value):
-        parts = {one.name: getattr(value, one.name) for one in fields(value)}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
         taken = {name: take_apart(part, f"{where}.{name}", tensors, classes) for name, part in parts.items()}
         return {"class": type(value).__name__, "fields": taken}
     raise OpenworldError(
@@ -66,15 +66,15 @@ def put_together(form: Any, tensors: Mapping[str, Tensor], classes: Mapping[str,
     if isinstance(form, list):
         return tuple(put_together(part, tensors, classes) for part in form)
     if "tensor" in form:
-        found = tensors[form["tensor"]]
-        found = found.mT if form.get("by_columns") else found
-        if list(found.shape) != form.get("shape", list(found.shape)):  # files of the first version do not tell shapes
-            raise ValueError(f"{form['tensor']} has shape {list(found.shape)}, written was {form['shape']}")
-        return found
+        tensor = tensors[form["tensor"]]
+        tensor = tensor.mT if form.get("by_columns") else tensor
+        if list(tensor.shape) != form.get("shape", list(tensor.shape)):  # files of the first version do not tell shapes
+            raise ValueError(f"{form['tensor']} has shape {list(tensor.shape)}, written was {form['shape']}")
+        return tensor
     if "dtype" in form:
-        return {str(one).removeprefix("torch."): one for one in (torch.float32, torch.float64)}[form["dtype"]]
+        return {str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64)}[form["dtype"]]
     kind = classes[form["class"]]
-    if {one.name for one in fields(kind)} != set(form["fields"]):
+    if {field.name for field in fields(kind)} != set(form["fields"]):
         raise ValueError(f"{kind.__name__} has other fields in this version")
     # Not by its constructor: text embeddings, say, would be divided by their length a second time, and scores move.
     made = object.__new__(kind)
@@ -85,13 +85,13 @@ def put_together(form: Any, tensors: Mapping[str, Tensor], classes: Mapping[str,
 
 def _name_of(value: Tensor, where: str, tensors: dict[str, Tensor]) -> str:
     """A tensor that is there already, under whatever name, is kept once: heads, and their biases in masked heads."""
-    known = next((name for name, one in tensors.items() if _is_same(one, value)), where)
+    known = next((name for name, tensor in tensors.items() if _is_same(tensor, value)), where)
     tensors[known] = value
     return known
 
 
-def _is_same(one: Tensor, other: Tensor) -> bool:
+def _is_same(first: Tensor, second: Tensor) -> bool:
     def place(tensor):
         return (tensor.device, tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
 
-    return place(one) == place(other)
+    return place(first) == place(second)

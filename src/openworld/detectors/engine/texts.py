@@ -69,13 +69,13 @@ def encode_texts(
     """
     if template.count("{}") != 1:
         raise OpenworldError(f"the template {template!r} needs exactly one {{}}, the place of the name.")
-    own, other = (
+    texts, other = (
         clip.encode_text([template.format(readable_class_name(name)) for name in part]) if len(part) else None
         for part in (names, negative)
     )
-    if own is None:
+    if texts is None:
         raise OpenworldError("there is no class name; give at least one.")
-    return Texts(own, other)
+    return Texts(texts, other)
 
 
 @checked

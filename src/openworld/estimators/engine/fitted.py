@@ -121,9 +121,9 @@ def look_at(source: Outputs, estimator: Estimator, calibrate: bool = False) -> S
         return SourceSummary(source.n, source.classes)
     if not calibrate:
         return SourceSummary(source.n, source.classes, source.mistakes, pulls=np.zeros(source.n))
-    found = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
-    warnings = (found.warning,) if found.warning else ()
-    return SourceSummary(source.n, source.classes, source.mistakes, found.value, warnings, found.pulls)
+    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+    warnings = (temperature.warning,) if temperature.warning else ()
+    return SourceSummary(source.n, source.classes, source.mistakes, temperature.value, warnings, temperature.pulls)
 
 
 def finite(number: float) -> float | None:

@@ -33,8 +33,8 @@ def base_weights(base: np.ndarray, reference: np.ndarray, weighting: Weighting =
     >>> base_weights(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]]))
     array([0.6])
     """
-    own, other = (one.max(axis=1) for one in _pair(base, reference))
-    return own / (own + other) if weighting == "linear" else expit(own - other)
+    of_base, of_reference = (rows.max(axis=1) for rows in _pair(base, reference))
+    return of_base / (of_base + of_reference) if weighting == "linear" else expit(of_base - of_reference)
 
 
 @checked

@@ -55,7 +55,7 @@ class Outputs:
             "logits": logits,
             "labels": None if self.labels is None else _labels(self.labels, logits.shape),
             "reference": None if self.reference is None else _alike(self.reference, "reference", logits.shape),
-            "partners": tuple(_alike(one, f"partners[{i}]", logits.shape) for i, one in enumerate(self.partners)),
+            "partners": tuple(_alike(array, f"partners[{i}]", logits.shape) for i, array in enumerate(self.partners)),
             "slices": None if self.slices is None else _slices(self.slices, logits.shape[0]),
         }
         for name, value in checked.items():
@@ -115,7 +115,7 @@ class Outputs:
             self.logits[rows],
             None if self.labels is None else self.labels[rows],
             None if self.reference is None else self.reference[rows],
-            tuple(one[rows] for one in self.partners),
+            tuple(array[rows] for array in self.partners),
             None if self.slices is None else self.slices[rows],
         )
 

@@ -21,11 +21,11 @@ def are_probabilities(scores: np.ndarray) -> np.ndarray:
     [True, True, False]
     """
     table = np.asarray(scores, np.float64)
-    found = np.zeros(len(table), bool)
+    probable = np.zeros(len(table), bool)
     for whole in (1, 100):
         likely = np.flatnonzero((np.abs(table.sum(axis=1) / whole - 1) <= WIDEST) & (table >= 0).all(axis=1))
-        found[likely] = adds_up(table[likely] / whole)
-    return found
+        probable[likely] = adds_up(table[likely] / whole)
+    return probable
 
 
 def adds_up(table: np.ndarray) -> np.ndarray:

@@ -95,21 +95,21 @@ class _Pair:
 
     def divergence(self, temperature: float) -> float:
         """Mean over images."""
-        found: list[float] = []
+        divergences: list[float] = []
         for rows, q, logs in self._softened(temperature):
-            own = -np.einsum("ij,ij->i", q, logs)
+            entropies = -np.einsum("ij,ij->i", q, logs)
             middle = _entropies((self.base[rows] + q) / 2)
-            found += (middle - (own + self.entropies[rows]) / 2).tolist()
-        return max(0.0, fsum(found) / len(found))  # fsum: no order of the images shows in the last bit
+            divergences += (middle - (entropies + self.entropies[rows]) / 2).tolist()
+        return max(0.0, fsum(divergences) / len(divergences))  # fsum: no order of the images shows in the last bit
 
     def slope(self, temperature: float) -> float:
         """Its derivative by log tau: mean of -1/2 sum_c q_c (l_c - sum_k q_k l_k) ln(q_c / m_c), with l = ln q."""
-        found: list[float] = []
+        slopes: list[float] = []
         for rows, q, logs in self._softened(temperature):
             centred = logs - np.einsum("ij,ij->i", q, logs)[:, None]
             ratio = logs - np.log(np.maximum((self.base[rows] + q) / 2, TINY))
-            found += np.einsum("ij,ij->i", q * centred, ratio).tolist()
-        return -fsum(found) / len(found) / 2
+            slopes += np.einsum("ij,ij->i", q * centred, ratio).tolist()
+        return -fsum(slopes) / len(slopes) / 2
 
     def _softened(self, temperature: float) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Rows, softmax(similarities / temperature) of them, and its logarithm, finite where the softmax is 0."""

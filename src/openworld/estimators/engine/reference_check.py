@@ -65,26 +65,26 @@ class ReferenceCheck:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why nothing that rests on this reference is quoted, in a few words each; empty where it may be asked."""
-        found = [] if self.informed else ["knows too little of these classes"]
-        return tuple(found if self.independent else [*found, "may repeat the model's mistakes"])
+        reasons = [] if self.informed else ["knows too little of these classes"]
+        return tuple(reasons if self.independent else [*reasons, "may repeat the model's mistakes"])
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """The same in sentences, with the figures."""
-        found = []
+        warnings = []
         if not self.informed:
-            found.append(
+            warnings.append(
                 f"the reference names {100 * self.accuracy:.1f} % of the source right, of the {int(self.known.sum())} "
                 f"classes that it knows {100 * self.known_accuracy:.1f} % (the judged model "
                 f"{100 * self.model_accuracy:.1f} %): it knows too little to stand in for labels"
             )
         if not self.independent:
-            found.append(
+            warnings.append(
                 f"judged model and reference repeat {100 * self.repeated:.0f} % of each other's source mistakes, "
                 f"or up to {100 * self.at_most:.0f} % for all that so few mistakes tell: they may not err "
                 "independently, and be wrong together where they agree"
             )
-        return tuple(found)
+        return tuple(warnings)
 
 
 @checked
@@ -107,16 +107,16 @@ def _check(source: Outputs) -> ReferenceCheck:
     named, labels = source.reference.argmax(axis=1), source.labels
     right = named == labels
     known = np.bincount(labels[right], minlength=source.classes) > 0
-    found = {"accuracy": float(right.mean()), "known": known}
+    facts = {"accuracy": float(right.mean()), "known": known}
     if not known.any():
         nothing = dict.fromkeys(("known_accuracy", "model_accuracy", "beyond_chance", "repeated"), 0.0)
-        return ReferenceCheck(**found, **nothing, at_most=1.0)
+        return ReferenceCheck(**facts, **nothing, at_most=1.0)
     concerned, images = known[labels] | known[named], known[labels]
-    answers = [one[images] for one in (source.predictions, named)]
+    answers = [names[images] for names in (source.predictions, named)]
     shares = [_repeated(*pair, labels[images], source.classes) for pair in (answers, answers[::-1])]
     shares = [(share, n) for share, n in shares if n >= FEW] or shares
     return ReferenceCheck(
-        **found,
+        **facts,
         known_accuracy=float(right[concerned].mean()),
         model_accuracy=float(1 - source.wrong[concerned].mean()),
         beyond_chance=_beyond_chance(named[concerned], labels[concerned]),
@@ -127,7 +127,7 @@ def _check(source: Outputs) -> ReferenceCheck:
 
 def _beyond_chance(named: np.ndarray, labels: np.ndarray) -> float:
     """Cohen's kappa (1960) of answers and labels; 0 where there is one class alone, which says nothing."""
-    shares = [np.bincount(one, minlength=max(named.max(), labels.max()) + 1) / len(labels) for one in (named, labels)]
+    shares = [np.bincount(row, minlength=max(named.max(), labels.max()) + 1) / len(labels) for row in (named, labels)]
     chance = float(shares[0] @ shares[1])
     return (float((named == labels).mean()) - chance) / (1 - chance) if chance < 1 else 0.0
 

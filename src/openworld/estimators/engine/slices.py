@@ -63,9 +63,9 @@ class SlicedSource:
 
     def _again(self, distinct: np.ndarray, counts: np.ndarray, generator: np.random.Generator) -> float:
         """The error of one resample; NaN where no weights reach the target's means."""
-        own, other = (_redrawn(each, generator) for each in (self.counts, counts))
-        weights = tilted(self.patterns, own.sum(axis=0), other @ distinct / other.sum())
-        return np.nan if weights is None else _error(weights, own)
+        on_source, on_target = (_redrawn(each, generator) for each in (self.counts, counts))
+        weights = tilted(self.patterns, on_source.sum(axis=0), on_target @ distinct / on_target.sum())
+        return np.nan if weights is None else _error(weights, on_source)
 
 
 _UNREACHED = (
@@ -92,9 +92,9 @@ def tilted(patterns: np.ndarray, counts: np.ndarray, wanted: np.ndarray) -> np.n
     for _ in range(STEPS):
         gradient = wanted - weights @ patterns
         if np.abs(gradient).max() < REACHED:
-            found = np.zeros(len(counts))
-            found[held] = weights
-            return found
+            whole = np.zeros(len(counts))
+            whole[held] = weights
+            return whole
         centred = patterns - weights @ patterns
         step = np.linalg.lstsq((centred * weights[:, None]).T @ centred, gradient, rcond=1e-12)[0]
         size = 1.0

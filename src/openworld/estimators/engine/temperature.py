@@ -91,12 +91,12 @@ def _slopes(logits: np.ndarray, labels: np.ndarray, inverse: float) -> tuple[flo
 
 def _pulls(logits: np.ndarray, labels: np.ndarray, inverse: float) -> np.ndarray:
     """Slope of each image's own likelihood over the curvature of the mean, by ln T; they add up to 0."""
-    found = np.empty(len(logits))
+    pulls = np.empty(len(logits))
     for rows in blocks(*logits.shape):
         z = logits[rows]
         mean = np.einsum("ij,ij->i", probabilities(z, 1 / inverse), z)
-        found[rows] = mean - z[np.arange(len(z)), labels[rows]]
-    return found / (_slopes(logits, labels, inverse)[1] * inverse)
+        pulls[rows] = mean - z[np.arange(len(z)), labels[rows]]
+    return pulls / (_slopes(logits, labels, inverse)[1] * inverse)
 
 
 def probabilities(logits: np.ndarray, temperature: float) -> np.ndarray:
@@ -111,11 +111,11 @@ def probabilities(logits: np.ndarray, temperature: float) -> np.ndarray:
 
 def confidences(logits: np.ndarray, temperature: float) -> np.ndarray:
     """Largest probability of each row, float64[n] in (0, 1]."""
-    found = np.empty(len(logits))
+    largest = np.empty(len(logits))
     for rows in blocks(*logits.shape):
         z = logits[rows]
-        found[rows] = 1 / np.exp((z - z.max(axis=1, keepdims=True)) / temperature).sum(axis=1)
-    return found
+        largest[rows] = 1 / np.exp((z - z.max(axis=1, keepdims=True)) / temperature).sum(axis=1)
+    return largest
 
 
 def negative_entropies(logits: np.ndarray, temperature: float) -> np.ndarray:
@@ -124,11 +124,11 @@ def negative_entropies(logits: np.ndarray, temperature: float) -> np.ndarray:
     >>> negative_entropies(np.array([[0.0, 0.0], [1000.0, 0.0]]), 1.0).round(4).tolist()
     [-0.6931, 0.0]
     """
-    found = np.empty(len(logits))
+    entropies = np.empty(len(logits))
     for rows in blocks(*logits.shape):
         p = probabilities(logits[rows], temperature)
-        found[rows] = xlogy(p, p).sum(axis=1)
-    return found
+        entropies[rows] = xlogy(p, p).sum(axis=1)
+    return entropies
 
 
 def response(given: np.ndarray, logits: np.ndarray, temperature: float) -> float:

@@ -58,18 +58,18 @@ def threshold_warnings(scores: np.ndarray, mistakes: int, threshold: float) -> t
         return ("no source image is named wrong: nothing lies below the threshold and the estimated error is 0",)
     if mistakes == len(scores):
         return ("every source image is named wrong: nothing is known of how right predictions score",)
-    found = []
+    warnings = []
     for count, kind in ((mistakes, "wrong"), (len(scores) - mistakes, "right")):
         if count < FEW:
-            found.append(f"only {count} source images are named {kind}: the threshold rests on few and is noisy")
+            warnings.append(f"only {count} source images are named {kind}: the threshold rests on few and is noisy")
     tied = int((scores == threshold).sum())
     if tied > 1:
         below = share_below(scores, threshold)
-        found.append(
+        warnings.append(
             f"{tied} source scores tie at the threshold and count as right: the source error becomes "
             f"{100 * below:.2f} % instead of {100 * mistakes / len(scores):.2f} %"
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
 def require_rule(rule: str) -> None:

@@ -87,9 +87,9 @@ def _raise_prices(p: np.ndarray, quotas: np.ndarray, assigned: np.ndarray, price
             if len(held) <= quota:
                 continue
             worth = p[held] - prices
-            own, worth[:, label] = worth[:, label].copy(), -np.inf
+            of_label, worth[:, label] = worth[:, label].copy(), -np.inf
             other = worth.argmax(axis=1)
-            loss = own - worth[np.arange(len(held)), other]
+            loss = of_label - worth[np.arange(len(held)), other]
             leaving = np.argsort(loss, kind="stable")[: len(held) - quota]
             prices[label] += loss[leaving[-1]]
             assigned[held[leaving]] = other[leaving]

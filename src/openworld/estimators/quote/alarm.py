@@ -120,7 +120,7 @@ def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, ov
         raise OpenworldError("no chunk came, expected one or more.")
     years = _Years(chunks, rate, over, np.random.default_rng(seed))
     limit = years.limit()
-    unbiased = [np.nan if one.accuracy is None else one.accuracy - one.null.bias for one in chunks]
+    unbiased = [np.nan if chunk.accuracy is None else chunk.accuracy - chunk.null.bias for chunk in chunks]
     steps = years.steps((alert - np.array(unbiased)) / years.deviations, slice(None))
     statistics = _cusum(np.nan_to_num(steps), HIGHEST * limit)  # of None a step of 0
     return Alarms(
@@ -181,21 +181,23 @@ class _Years:
     """
 
     def __init__(self, chunks: Sequence[Chunk], rate: float, over: int, generator: np.random.Generator):
-        spreads = {id(one.null): _Spread(one.null) for one in chunks}
-        self.spreads = [spreads[id(one.null)] for one in chunks]
+        spreads = {id(chunk.null): _Spread(chunk.null) for chunk in chunks}
+        self.spreads = [spreads[id(chunk.null)] for chunk in chunks]
         self.rate, self.over, self.generator = rate, over, generator
-        self.deviations = np.array([one.deviation(chunk.n) for one, chunk in zip(self.spreads, chunks, strict=True)])
-        variance, drawn = self._variance(lambda one: one.sources - 1), generator.standard_normal(YEARS)
-        errors = {key: one.errors(variance, drawn) for key, one in spreads.items()}
-        self.errors = [errors[id(one.null)] for one in chunks]
-        self.scale = np.sqrt(self._variance(lambda one: one.sources * (one.targets - 1)))
-        unlucky = {key: float(np.quantile(one, 1 - rate / 2)) for key, one in errors.items()}
-        of_sources = np.array([unlucky[id(one.null)] for one in chunks]) / self.deviations
+        self.deviations = np.array(
+            [spread.deviation(chunk.n) for spread, chunk in zip(self.spreads, chunks, strict=True)]
+        )
+        variance, drawn = self._variance(lambda spread: spread.sources - 1), generator.standard_normal(YEARS)
+        errors = {key: spread.errors(variance, drawn) for key, spread in spreads.items()}
+        self.errors = [errors[id(chunk.null)] for chunk in chunks]
+        self.scale = np.sqrt(self._variance(lambda spread: spread.sources * (spread.targets - 1)))
+        unlucky = {key: float(np.quantile(error, 1 - rate / 2)) for key, error in errors.items()}
+        of_sources = np.array([unlucky[id(chunk.null)] for chunk in chunks]) / self.deviations
         self.allowances = HALF + of_sources if over > 1 else np.zeros(len(chunks))  # one chunk has nothing to forget
 
     def _variance(self, freedom) -> np.ndarray:
         """float64[years]: what a variance may be, relative to the one that so few degrees of freedom show."""
-        degrees = min(freedom(one) for one in self.spreads)
+        degrees = min(freedom(spread) for spread in self.spreads)
         return degrees / self.generator.chisquare(degrees, YEARS)
 
     def steps(self, z: np.ndarray, place) -> np.ndarray:
@@ -214,8 +216,8 @@ class _Years:
             z = self.errors[place] / self.deviations[place] + self._noise(self.spreads[place].left)
             now = np.maximum(0, now + self.steps(z, place))
             np.maximum(largest, now, out=largest)
-        found = float(np.quantile(largest, 1 - self.rate))
-        return found if self.over == 1 else max(found, MOST)
+        highest = float(np.quantile(largest, 1 - self.rate))
+        return highest if self.over == 1 else max(highest, MOST)
 
     def _noise(self, left: np.ndarray) -> np.ndarray:
         drawn = -left[self.generator.integers(0, len(left), YEARS)]

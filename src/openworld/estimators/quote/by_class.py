@@ -68,13 +68,13 @@ def by_class(estimate: Estimate, target: Outputs) -> ByClass:
     confusion, predicted = np.zeros(shape), np.bincount(target.predictions, minlength=target.classes)
     for rows in blocks(*target.logits.shape):
         p = probabilities(target.logits[rows], estimate.details.get("temperature") or 1.0)
-        own = np.arange(len(p)), target.predictions[rows]
-        p[own] = 0
+        predicted_cells = np.arange(len(p)), target.predictions[rows]
+        p[predicted_cells] = 0
         rest = p.sum(axis=1, keepdims=True)
         spread = np.divide(p, rest, out=np.full_like(p, 1 / (target.classes - 1)), where=rest > 0)
         spread *= 1 - right[rows, None]
-        spread[own] = right[rows]
-        np.add.at(confusion, own[1], spread)
+        spread[predicted_cells] = right[rows]
+        np.add.at(confusion, predicted_cells[1], spread)
     return ByClass(predicted, confusion)
 
 

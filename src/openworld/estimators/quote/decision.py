@@ -142,7 +142,7 @@ def evidence(
         cot=estimates["COT"].accuracy / max(nulls["COT"].mean, 1e-9),
         views=views,
         distrust=() if views is None else check_reference(source).reasons,
-        spreads={name: one.spread for name, one in nulls.items()},
+        spreads={name: null.spread for name, null in nulls.items()},
         signs=shift_signs(source, target),
     )
 
@@ -157,7 +157,7 @@ def decide(evidence: Evidence, limits: Limits) -> Quote:
             return _number("two-views", views, evidence, OFF["two-views"], _VIEWS)
         return _no_number((cot, views, doc), evidence, _TOGETHER.format(100 * views, 100 * cot))
     why = f"; the reference is not asked, for it {' and '.join(evidence.distrust)}" if evidence.distrust else ""
-    least, name = min((one, name) for name, one in (evidence.unbiased | {"COT": cot}).items())
+    least, name = min((accuracy, name) for name, accuracy in (evidence.unbiased | {"COT": cot}).items())
     if doc - cot > limits.apart:
         return _no_number((cot, doc), evidence, _PART.format(100 * doc, 100 * cot) + why)
     if evidence.source - least > limits.lost:
@@ -175,7 +175,7 @@ def no_shift_seen(signs: ShiftSigns, limits: Limits = Limits()) -> bool:
 
 
 def _number(name: str, accuracy: float, evidence: Evidence, off: tuple[float, float], why: str) -> Quote:
-    below, above = (hypot(Z * evidence.spreads[name], one) for one in off)
+    below, above = (hypot(Z * evidence.spreads[name], error) for error in off)
     return Quote(name, accuracy, held(accuracy - below), held(accuracy + above), why, evidence.signs)
 
 

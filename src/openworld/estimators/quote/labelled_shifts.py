@@ -76,18 +76,18 @@ def read_shifts(
     Raises:
         OpenworldError: a set without labels, without what an estimator needs, or of other classes.
     """
-    fitted = {name: one.fit(source) for name, one in estimators.items() if name in nulls}
-    for one in shifts:
-        _require(one, source, {name: getattr(estimators[name], "needs", ()) for name in fitted})
+    fitted = {name: estimator.fit(source) for name, estimator in estimators.items() if name in nulls}
+    for shift in shifts:
+        _require(shift, source, {name: getattr(estimators[name], "needs", ()) for name in fitted})
     generator = np.random.default_rng(seed)
     readings = []
     for place, shift in enumerate(shifts, 1):
         weights = _weights(shift.outputs, source)
         n = next(iter(nulls.values())).n if nulls else 1
         drawn = [shift.outputs.take(generator.choice(shift.outputs.n, n, p=weights)) for _ in range(DRAWS)]
-        accuracy = float(np.mean([1 - one.mistakes / one.n for one in drawn]))
+        accuracy = float(np.mean([1 - outputs.mistakes / outputs.n for outputs in drawn]))
         relative = {
-            name: _mean([fit.estimate(one, interval=False).accuracy for one in drawn]) / centre(nulls[name])
+            name: _mean([fit.estimate(outputs, interval=False).accuracy for outputs in drawn]) / centre(nulls[name])
             for name, fit in fitted.items()
         }
         readings.append(ShiftReading(shift.name, shift.family, shift.outputs.n, accuracy, relative, shift.artificial))
@@ -101,23 +101,23 @@ def centre(null: Null) -> float:
     return max(null.mean, TINY)
 
 
-def _mean(found: Sequence[float | None]) -> float:
-    return nan if None in found else float(np.mean(found))
+def _mean(accuracies: Sequence[float | None]) -> float:
+    return nan if None in accuracies else float(np.mean(accuracies))
 
 
-def _weights(own: Outputs, source: Outputs) -> np.ndarray:
+def _weights(outputs: Outputs, source: Outputs) -> np.ndarray:
     """float64[n], how likely each image of a labelled set is drawn: classes come in the shares of the source.
 
     In their own where these are others, beyond chance: then the classes themselves have shifted.
     """
-    counts, others = (np.bincount(one.labels, minlength=source.classes) for one in (own, source))
+    counts, others = (np.bincount(labelled.labels, minlength=source.classes) for labelled in (outputs, source))
     both = np.stack([counts, others])[:, counts + others > 0].astype(np.float64)
     expected = both.sum(axis=1, keepdims=True) * both.sum(axis=0) / both.sum()
     chi_squared = ((both - expected) ** 2 / expected).sum()
     moved = both.shape[1] > 1 and chdtrc(both.shape[1] - 1, chi_squared) < CHANCE
-    weights = (others / np.maximum(counts, 1))[own.labels]
+    weights = (others / np.maximum(counts, 1))[outputs.labels]
     if moved or not weights.any():
-        weights = np.ones(own.n)
+        weights = np.ones(outputs.n)
     return weights / weights.sum()
 
 

@@ -87,7 +87,7 @@ class LearnedShifts:
     @property
     def families(self) -> int:
         """How many families there are."""
-        return len({one.family for one in self.left_out})
+        return len({shift.family for shift in self.left_out})
 
     @property
     def artificial(self) -> bool:
@@ -97,7 +97,7 @@ class LearnedShifts:
     @property
     def mean_error(self) -> float:
         """Mean absolute error on sets left out."""
-        return float(np.mean([abs(one.error) for one in self.left_out]))
+        return float(np.mean([abs(shift.error) for shift in self.left_out]))
 
     @checked
     def quote(self, estimates: Mapping[str, Estimate]) -> Quote:
@@ -121,7 +121,7 @@ class LearnedShifts:
         if self.estimator not in answers:
             return Quote(None, None, 0.0, 1.0, f"{self.estimator}, chosen on them, can say nothing of this target")
         answer = answers[self.estimator]
-        off = self.caution * np.array([one.error for one in self._near(answer)])
+        off = self.caution * np.array([shift.error for shift in self._near(answer)])
         wide = stdtrit(self.families - 1, 0.975) * float(np.sqrt(np.mean(off**2)))
         half = hypot(wide, Z * self.spreads[self.estimator])
         doubt = self._doubt(answers, np.abs(off), half)
@@ -139,18 +139,18 @@ class LearnedShifts:
 
     def _near(self, answer: float) -> list[LeftOut]:
         """Sets of about this accuracy, as estimated; the nearest ones where these are few or of few families."""
-        ordered = sorted(self.left_out, key=lambda one: abs(one.estimated - answer))
-        found: list[LeftOut] = []
-        for one in ordered:
-            enough = len(found) >= SETS and len({each.family for each in found}) >= FAMILIES
-            if enough and abs(one.estimated - answer) > NEAR:
+        ordered = sorted(self.left_out, key=lambda shift: abs(shift.estimated - answer))
+        near: list[LeftOut] = []
+        for shift in ordered:
+            enough = len(near) >= SETS and len({each.family for each in near}) >= FAMILIES
+            if enough and abs(shift.estimated - answer) > NEAR:
                 break
-            found.append(one)
-        return found
+            near.append(shift)
+        return near
 
     def _doubt(self, answers: Mapping[str, float], off: np.ndarray, half: float) -> str:
         """Why the number cannot be relied on; empty where it can."""
-        answer, lowest = answers[self.estimator], min(one.estimated for one in self.left_out)
+        answer, lowest = answers[self.estimator], min(shift.estimated for shift in self.left_out)
         least, most = (pick(answers, key=answers.get) for pick in (min, max))
         if answer < lowest - WITHIN:
             return f"it reads {100 * answer:.0f} %, and the lowest labelled set {100 * lowest:.0f} %: none is as bad"
@@ -212,20 +212,20 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
         source: accuracy there, in [0, 1]. readings: of labelled sets. nulls: as for `learn_from_shifts`.
     """
     _require(readings)
-    relative = {name: np.array([one.relative[name] for one in readings]) for name in readings[0].relative}
-    answers = {name: _corrected(source, one, POWERS) for name, one in relative.items() if not np.isnan(one).any()}
+    relative = {name: np.array([reading.relative[name] for reading in readings]) for name in readings[0].relative}
+    answers = {name: _corrected(source, ratio, POWERS) for name, ratio in relative.items() if not np.isnan(ratio).any()}
     if not answers:
         names = ", ".join(relative) or "no estimator"
         raise OpenworldError(f"{names} can say nothing of some labelled set; give larger sets, or other estimators.")
-    true = np.array([one.accuracy for one in readings])
-    families = np.array([one.family for one in readings])
+    true = np.array([reading.accuracy for reading in readings])
+    families = np.array([reading.family for reading in readings])
     estimated = np.empty(len(readings))
     for family in np.unique(families):
         out = families == family
         name, places = _choose(answers, true, ~out)
         estimated[out] = answers[name][places[name], out]
     best, places = _choose(answers, true, np.ones(len(true), bool))
-    natural = {one.family for one in readings if not one.artificial}
+    natural = {reading.family for reading in readings if not reading.artificial}
     return LearnedShifts(
         estimator=best,
         powers={name: float(POWERS[place, 0]) for name, place in places.items()},
@@ -233,8 +233,8 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
         means={name: centre(nulls[name]) for name in answers},
         spreads={name: nulls[name].spread for name in answers},
         left_out=tuple(
-            LeftOut(one.name, one.family, one.n, one.accuracy, float(value))
-            for one, value in zip(readings, estimated, strict=True)
+            LeftOut(reading.name, reading.family, reading.n, reading.accuracy, float(value))
+            for reading, value in zip(readings, estimated, strict=True)
         ),
         caution=1.0 if len(natural) >= FAMILIES else CAUTION,
     )
@@ -242,7 +242,7 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
 
 def candidates(source: Outputs, shifts: Sequence[LabelledShift]) -> tuple[str, ...]:
     """The names of estimators to choose among: `CANDIDATES`, and two views where all sets have a usable reference."""
-    views = all(one.reference is not None for one in (source, *(shift.outputs for shift in shifts)))
+    views = all(outputs.reference is not None for outputs in (source, *(shift.outputs for shift in shifts)))
     return (*CANDIDATES, "two-views") if views and not check_reference(source).warnings else CANDIDATES
 
 
@@ -252,12 +252,12 @@ def _corrected(source: float, relative, power):
 
 def _choose(answers: Mapping[str, np.ndarray], true: np.ndarray, rows: np.ndarray) -> tuple[str, dict[str, int]]:
     """The best estimator, and each one's place in POWERS, by mean absolute error over some of the sets."""
-    errors = {name: np.abs(one - true)[:, rows].mean(axis=1) for name, one in answers.items()}
-    return min(errors, key=lambda name: errors[name].min()), {name: int(one.argmin()) for name, one in errors.items()}
+    errors = {name: np.abs(row - true)[:, rows].mean(axis=1) for name, row in answers.items()}
+    return min(errors, key=lambda name: errors[name].min()), {name: int(row.argmin()) for name, row in errors.items()}
 
 
 def _require(shifts: Sequence[LabelledShift] | Sequence[ShiftReading]) -> None:
-    names = sorted({one.family for one in shifts})
+    names = sorted({shift.family for shift in shifts})
     if len(shifts) < SETS or len(names) < FAMILIES:
         raise OpenworldError(
             f"{len(shifts)} labelled set(s) of {len(names)} famil{'y' if len(names) == 1 else 'ies'} came "

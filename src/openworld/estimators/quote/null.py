@@ -101,25 +101,25 @@ def measure_null(
     estimates = {name: np.full((rounds, TARGETS), np.nan) for name in estimators}
     accuracies = np.empty((rounds, TARGETS))
     for place, (known, targets) in enumerate(_draws(source, sizes, rounds, np.random.default_rng(seed))):
-        accuracies[place] = [1 - one.mistakes / one.n for one in targets]
+        accuracies[place] = [1 - target.mistakes / target.n for target in targets]
         for name, estimator in estimators.items():
             fitted = estimator.fit(known)
-            found = [fitted.estimate(one, interval=False).accuracy for one in targets]
-            estimates[name][place] = [np.nan if one is None else one for one in found]
+            answers = [fitted.estimate(target, interval=False).accuracy for target in targets]
+            estimates[name][place] = [np.nan if answer is None else answer for answer in answers]
         if progress:
             progress(place + 1)
-    return {name: Null(sizes[1], one, accuracies) for name, one in estimates.items() if not np.isnan(one).any()}
+    return {name: Null(sizes[1], table, accuracies) for name, table in estimates.items() if not np.isnan(table).any()}
 
 
 def _draws(source: Outputs, sizes: tuple[int, int], rounds: int, generator: np.random.Generator):
     """Resampled sources, each with its targets."""
-    found = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
     for _ in range(rounds):
         rows = generator.integers(0, source.n, sizes[0])
         known = source.take(rows)
-        kept = replace(found, pulls=found.pulls[rows])
+        kept = replace(temperature, pulls=temperature.pulls[rows])
         known.once("temperature", lambda kept=kept: kept)
         targets = [source.take(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
-        for one in targets:
-            waive_bias(one, found.value, known.n)
+        for target in targets:
+            waive_bias(target, temperature.value, known.n)
         yield known, targets

@@ -50,9 +50,11 @@ def shift_signs(source: Outputs, target: Outputs) -> ShiftSigns:
     """
     source.require(("labels",), "the comparison of source and target")
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
-    ours, theirs = (confidences(one.logits, temperature) for one in (source, target))
+    ours, theirs = (confidences(side.logits, temperature) for side in (source, target))
     weights = class_weights(source.labels, probabilities(target.logits, temperature))[source.labels]
-    distance, chance = moved_shares(*(np.bincount(one.predictions, minlength=one.classes) for one in (source, target)))
+    distance, chance = moved_shares(
+        *(np.bincount(side.predictions, minlength=side.classes) for side in (source, target))
+    )
     return ShiftSigns(
         confidences=_distance(ours, np.ones(source.n), theirs),
         reweighted=_distance(ours, weights, theirs),
@@ -75,9 +77,9 @@ def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
     p = p[:: -(-p.size // NUMBERS)]
     for _ in range(STEPS):
         given = p * (shares / before)
-        found = (given / given.sum(axis=1, keepdims=True)).mean(axis=0)
-        still = np.abs(found - shares).sum() < STILL
-        shares = found
+        moved = (given / given.sum(axis=1, keepdims=True)).mean(axis=0)
+        still = np.abs(moved - shares).sum() < STILL
+        shares = moved
         if still:
             break
     return shares / before

@@ -55,29 +55,29 @@ class SourceCheck:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is suspected, and what to do; empty for a source that looks fair."""
-        found = []
+        warnings = []
         if are_many(self.shared, self.n_target):
-            found.append(
+            warnings.append(
                 f"{self.shared:,} of {self.n_target:,} target images have the very scores of a source image: the same "
                 "pictures are on both sides; the target must be other pictures than the source"
             )
         if are_many(self.repeated, self.n):
-            found.append(
+            warnings.append(
                 f"{self.repeated:,} of {self.n:,} source images have the very scores of another one: pictures that "
                 "come several times tell nothing new, and make intervals too narrow; give every picture once"
             )
         if self.softmax >= SOFTMAX:
-            found.append(
+            warnings.append(
                 f"{100 * self.softmax:.0f} % of the rows of logits of one side hold no number below 0 and add up to 1: "
                 "they are probabilities; give what the model says before the softmax, or their logarithms"
             )
         if self.learned:
-            found.append(
+            warnings.append(
                 f"the model names {self.n - self.mistakes:,} of {self.n:,} source images right, which leaves "
                 f"{self.mistakes} mistake(s) to learn from; pictures that a model was trained on look like this: take "
                 "labelled pictures for the source that it has not been trained on"
             )
-        return tuple(found)
+        return tuple(warnings)
 
 
 @checked
@@ -101,33 +101,33 @@ def check_source(source: Outputs, target: Outputs | None = None) -> SourceCheck:
         raise OpenworldError(
             f"the target has {target.classes} classes and the source {source.classes}; score both with the same model."
         )
-    pictures = _pictures(source.logits if target is None else np.concatenate([source.logits, target.logits]))
-    own, other = pictures[: source.n], pictures[source.n :]
-    known = own[own >= 0]
+    images = _pictures(source.logits if target is None else np.concatenate([source.logits, target.logits]))
+    on_source, on_target = images[: source.n], images[source.n :]
+    known = on_source[on_source >= 0]
     return SourceCheck(
         n=source.n,
         mistakes=source.mistakes,
         repeated=int((np.bincount(known)[known] > 1).sum()) if known.size else 0,
-        n_target=len(other),
-        shared=int(np.isin(other, known).sum()),
-        softmax=max(float(are_probabilities(one.logits).mean()) for one in (source, target or source)),
+        n_target=len(on_target),
+        shared=int(np.isin(on_target, known).sum()),
+        softmax=max(float(are_probabilities(outputs.logits).mean()) for outputs in (source, target or source)),
     )
 
 
 def _pictures(logits: np.ndarray) -> np.ndarray:
     """Numbers int64[n], the same for rows that are equal up to a constant; -1 for rows that may be so by chance."""
-    found = np.full(len(logits), -1)
+    images = np.full(len(logits), -1)
     telling = np.flatnonzero((np.diff(np.sort(logits, axis=1), axis=1) > 0).all(axis=1))
     if not telling.size:
-        return found
+        return images
     rows = logits[telling] - logits[telling].mean(axis=1, keepdims=True)
     # Equal rows lie beside one another along any direction; this one has no two equal entries.
     order = np.argsort(rows @ np.cos(np.arange(1, rows.shape[1] + 1)), kind="stable")
     steps = np.abs(np.diff(rows[order], axis=0)).max(axis=1) > CLOSE * rows.std()
     firsts = np.concatenate([[True], steps])
     if _fine(logits[telling[order[firsts]]]):
-        found[telling[order]] = np.cumsum(firsts)
-    return found
+        images[telling[order]] = np.cumsum(firsts)
+    return images
 
 
 def _fine(rows: np.ndarray) -> bool:

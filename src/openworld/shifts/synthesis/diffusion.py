@@ -79,9 +79,9 @@ class DiffusionPainter:
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
         self.paint([Commission(0, "thing", "", "a thing", "", (0, 0), "", 0)])
-        one = torch.cuda.max_memory_allocated(device) - before
+        bytes_of_image = torch.cuda.max_memory_allocated(device) - before
         torch.cuda.empty_cache()
-        return fitting_batch(torch.cuda.mem_get_info(device)[0], one)
+        return fitting_batch(torch.cuda.mem_get_info(device)[0], bytes_of_image)
 
 
 def fitting_batch(free: int, one: int) -> int:
@@ -159,11 +159,11 @@ def _files(weights: str, half: bool) -> dict[str, Any]:
 def _hash(folder: Path) -> str:
     """Of all weights and settings in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt"))
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
-            found.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return found.hexdigest()[:16]
+            digest.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
 
 
 def _unloaded(weights: str, error: Exception) -> OpenworldError:

@@ -135,9 +135,9 @@ def _made(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
     rows, missing = {}, numbers
     for attempt in range(work.screen.attempts if work.screen else 1):
         orders = [plan.commission(number, attempt) for number in missing]
-        pictures = _painted(work.painter, orders)
-        kept = _allowed(work.screen, pictures)
-        for order, picture, keep in zip(orders, pictures, kept, strict=True):
+        images = _painted(work.painter, orders)
+        kept = _allowed(work.screen, images)
+        for order, picture, keep in zip(orders, images, kept, strict=True):
             if keep:
                 sha = set_files.write_picture(work.folder / order.file, picture)
                 rows[order.number] = set_files.row(order.number, order.file, attempt, sha)
@@ -149,18 +149,18 @@ def _made(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
 
 
 def _painted(painter: Painter, orders: list[Commission]) -> list[Image.Image]:
-    pictures = list(painter.paint(orders))
-    if len(pictures) != len(orders):
+    images = list(painter.paint(orders))
+    if len(images) != len(orders):
         raise OpenworldError(
-            f"the painter gave {len(pictures)} pictures for {len(orders)} commissions; expected as many."
+            f"the painter gave {len(images)} pictures for {len(orders)} commissions; expected as many."
         )
-    return pictures
+    return images
 
 
-def _allowed(screen: Screen | None, pictures: list[Image.Image]) -> list[bool]:
+def _allowed(screen: Screen | None, images: list[Image.Image]) -> list[bool]:
     if screen is None:
-        return [True] * len(pictures)
-    kept = [bool(keep) for keep in screen.allows(pictures)]
-    if len(kept) != len(pictures):
-        raise OpenworldError(f"the screen {screen.name!r} gave {len(kept)} answers for {len(pictures)} pictures.")
+        return [True] * len(images)
+    kept = [bool(keep) for keep in screen.allows(images)]
+    if len(kept) != len(images):
+        raise OpenworldError(f"the screen {screen.name!r} gave {len(kept)} answers for {len(images)} pictures.")
     return kept

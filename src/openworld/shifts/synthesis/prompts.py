@@ -106,8 +106,8 @@ class Prompts:
 def _require_distinct(kind: str, names: Sequence[str]) -> None:
     if not names or not all(names):
         raise OpenworldError(f"there is {'an empty' if names else 'no'} {kind} name; prompts need named {kind}s.")
-    seen: set[str] = set()
+    folded: set[str] = set()
     for name in names:
-        if name.casefold() in seen:
+        if name.casefold() in folded:
             raise OpenworldError(f"the {kind} {name!r} comes twice, if upper and lower case are alike; keep one.")
-        seen.add(name.casefold())
+        folded.add(name.casefold())

@@ -72,14 +72,14 @@ class RenderedPainter:
     def _one(self, order: Commission) -> Image.Image:
         if order.style not in STYLES:
             raise unknown_name("style", order.style, STYLES)
-        own = self._own(order.label)
-        return redrawn(self.images.image(own[order.seed % len(own)]), order.style, order.seed)
+        indices = self._own(order.label)
+        return redrawn(self.images.image(indices[order.seed % len(indices)]), order.style, order.seed)
 
     def _own(self, label: str) -> np.ndarray:
         """The pictures of a label."""
         if label not in self.images.classnames:
             raise unknown_name("class", label, self.images.classnames)
-        own = np.flatnonzero(self.images.labels == self.images.classnames.index(label))
-        if not len(own):
+        indices = np.flatnonzero(self.images.labels == self.images.classnames.index(label))
+        if not len(indices):
             raise OpenworldError(f"{self.images.name!r} has no picture of {label!r}; leave that label out.")
-        return own
+        return indices

@@ -59,12 +59,12 @@ def read_journal(folder: Path, count: int) -> dict[int, dict]:
     rows: dict[int, dict] = {}
     for line in path.read_bytes().split(b"\n") if path.exists() else ():
         try:
-            found = json.loads(line)
+            entry = json.loads(line)
         except ValueError:
             continue
-        if 0 <= found["number"] < count:
-            rows[found["number"]] = found
-    whole = {number: one for number, one in rows.items() if one["sha256"] is None or _is_whole(folder, one)}
+        if 0 <= entry["number"] < count:
+            rows[entry["number"]] = entry
+    whole = {number: entry for number, entry in rows.items() if entry["sha256"] is None or _is_whole(folder, entry)}
     write_file(path, b"".join(map(_line, whole.values())))
     return whole
 

@@ -50,7 +50,7 @@ def prompt_degrees(
     require_at_least(1, chunk=chunk)
     blocks = reference if isinstance(reference, tuple) else (reference,)
     firsts = np.cumsum([0, *map(len, blocks)])
-    found = []
+    chunks = []
     for start in range(0, len(prompts), chunk):
         texts = prompts.texts(start, start + chunk)
         features = encode(texts)
@@ -60,8 +60,8 @@ def prompt_degrees(
             shift_degrees(decomposition, features, block, k=k, first=int(first))
             for block, first in zip(blocks, firsts, strict=False)
         )
-        found.append(reduce(lambda one, other: merge_degrees([one, other]), shards))
-    return ShiftDegrees(k, *(_joined([getattr(one, half) for one in found]) for half in HALVES))
+        chunks.append(reduce(lambda merged, other: merge_degrees([merged, other]), shards))
+    return ShiftDegrees(k, *(_joined([getattr(degrees, half) for degrees in chunks]) for half in HALVES))
 
 
 def _joined(parts: list[Nearest]) -> Nearest:
