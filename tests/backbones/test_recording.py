@@ -106,7 +106,7 @@ def test_a_recording_holds_keys_and_values_alone(tiny_clip):
     recording = tiny_clip.record_text(SENTENCES)
     assert len(recording) == len(SENTENCES) and recording.length == max(map(len, tiny_clip.tokenizer(SENTENCES)))
     assert [tuple(part.shape) for block in recording.memory for part in block] == 6 * [(5, recording.length, 64)]
-    assert recording.seen.sum(dim=1).tolist() == [len(tokens) for tokens in tiny_clip.tokenizer(SENTENCES)]
+    assert recording.visible.sum(dim=1).tolist() == [len(tokens) for tokens in tiny_clip.tokenizer(SENTENCES)]
     assert not any(part.requires_grad for block in recording.memory for part in block)
 
 

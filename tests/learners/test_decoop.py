@@ -152,9 +152,9 @@ def test_detectors_keep_their_training_names_in_another_domain(clip):
     training = ("golden retriever", "ice_cream", "traffic light", "fried rice", "owl")
     parameters = LEARNER.start(clip, training, torch.Generator().manual_seed(0))
     detectors = LEARNER.text_bank(clip, parameters, NameSets(("Owl", "lamp"), ("violin",), training)).detectors
-    assert detectors.own.sum(dim=1).tolist() == [4, 4, 4]
+    assert detectors.own_names.sum(dim=1).tolist() == [4, 4, 4]
     # Every detector also sees the asked names that it has not learned: lamp and violin, and owl where it is pseudo new.
-    assert (detectors.seen & ~detectors.own).sum(dim=1).tolist() == [2, 3, 2]
+    assert (detectors.candidates & ~detectors.own_names).sum(dim=1).tolist() == [2, 3, 2]
 
 
 def test_published_rates():

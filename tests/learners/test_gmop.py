@@ -164,9 +164,9 @@ def test_detectors_keep_their_training_names_in_another_domain(clip):
     parameters = learner.start(clip, training, torch.Generator().manual_seed(0))
     bank = learner.text_bank(clip, parameters, NameSets(("owl", "lamp"), ("violin",), training))
     detectors = bank.detectors
-    assert detectors.own.sum(dim=1).tolist() == [4, 4, 4]
+    assert detectors.own_names.sum(dim=1).tolist() == [4, 4, 4]
     # Every detector also sees the asked names that it does not hold: lamp and violin, and owl where it is pseudo new.
-    assert (detectors.seen & ~detectors.own).sum(dim=1).tolist() == [2, 3, 2]
+    assert (detectors.candidates & ~detectors.own_names).sum(dim=1).tolist() == [2, 3, 2]
 
 
 def test_a_name_spelt_otherwise_in_another_domain_is_the_same_name(clip):
@@ -177,7 +177,7 @@ def test_a_name_spelt_otherwise_in_another_domain_is_the_same_name(clip):
         learner.text_bank(clip, parameters, NameSets(base, ("violin",), training))
         for base in (training, ("Ice cream", "owl", "lamp"))
     )
-    assert torch.equal(same.detectors.seen, other.detectors.seen)
+    assert torch.equal(same.detectors.candidates, other.detectors.candidates)
     torch.testing.assert_close(same.detectors.text, other.detectors.text)
 
 

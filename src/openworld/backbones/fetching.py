@@ -32,7 +32,9 @@ def fetch_commands(name: str) -> tuple[str, ...]:
     commands = []
     if source.count("/") == 1 and not local_path(source).exists() and name != "embedded":
         commands.append(_of_library(source) if name.startswith("open_clip:") and not sets else _of_hub(source, sets))
-    archives = [_OPENAI_NAMES.get(one.needs[0].any_of[0][0]) for one in sets if one.folder == OPENAI_CACHE.expanduser()]
+    archives = [
+        _OPENAI_NAMES.get(files.needs[0].any_of[0][0]) for files in sets if files.folder == OPENAI_CACHE.expanduser()
+    ]
     loading = (f"import clip; clip.load('{called}', device='cpu')" for called in archives if called)
     return (*commands, *(_OPENAI.format(f'"{line}"') for line in loading))
 
@@ -49,7 +51,7 @@ def _of_library(source: str) -> str:
 
 def _of_hub(source: str, sets) -> str:
     repository, _, revision = source.partition("@")
-    wanted = (need for one in sets if one.layout != "openai" for need in one.needs)
+    wanted = (need for files in sets if files.layout != "openai" for need in files.needs)
     files = (file for need in wanted for form in need.any_of for file in form)
     words = ["hf", "download", repository, *dict.fromkeys(map(_pattern, files))]
     words += ["--revision", revision] if revision else []

@@ -64,14 +64,14 @@ def _conversion(source: str, folder: Path) -> tuple[str, Form] | None:
 
     try:
         requests = [
-            one
-            for one in HfApi().get_repo_discussions(source, discussion_type="pull_request")
-            if one.author == _CONVERTER and one.git_reference
+            request
+            for request in HfApi().get_repo_discussions(source, discussion_type="pull_request")
+            if request.author == _CONVERTER and request.git_reference
         ]
-        for one in requests:
-            form = weight_form(folder, _names(source, one.git_reference))
+        for request in requests:
+            form = weight_form(folder, _names(source, request.git_reference))
             if form and not form.pickled:
-                return one.git_reference, form
+                return request.git_reference, form
     except Exception:  # as above; without the list of requests main's own weights do as well
         return None
     return None

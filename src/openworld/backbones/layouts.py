@@ -14,28 +14,28 @@ from torch import Tensor, nn
 from openworld._errors import OpenworldError
 
 
-def _hugging_face_tower(own: str, theirs: str) -> dict[str, tuple[str, ...]]:
-    own, theirs = f"{own}.blocks.#.", f"{theirs}.encoder.layers.#."
+def _hugging_face_tower(ours: str, theirs: str) -> dict[str, tuple[str, ...]]:
+    ours, theirs = f"{ours}.blocks.#.", f"{theirs}.encoder.layers.#."
     attention = tuple(f"{theirs}self_attn.{part}_proj.@" for part in "qkv")
     return {
-        f"{own}norm_1.@": (f"{theirs}layer_norm1.@",),
-        f"{own}qkv.@": attention,
-        f"{own}out.@": (f"{theirs}self_attn.out_proj.@",),
-        f"{own}norm_2.@": (f"{theirs}layer_norm2.@",),
-        f"{own}up.@": (f"{theirs}mlp.fc1.@",),
-        f"{own}down.@": (f"{theirs}mlp.fc2.@",),
+        f"{ours}norm_1.@": (f"{theirs}layer_norm1.@",),
+        f"{ours}qkv.@": attention,
+        f"{ours}out.@": (f"{theirs}self_attn.out_proj.@",),
+        f"{ours}norm_2.@": (f"{theirs}layer_norm2.@",),
+        f"{ours}up.@": (f"{theirs}mlp.fc1.@",),
+        f"{ours}down.@": (f"{theirs}mlp.fc2.@",),
     }
 
 
-def _openai_tower(own: str, theirs: str) -> dict[str, tuple[str, ...]]:
-    own, theirs = f"{own}.blocks.#.", f"{theirs}transformer.resblocks.#."
+def _openai_tower(ours: str, theirs: str) -> dict[str, tuple[str, ...]]:
+    ours, theirs = f"{ours}.blocks.#.", f"{theirs}transformer.resblocks.#."
     return {
-        f"{own}norm_1.@": (f"{theirs}ln_1.@",),
-        f"{own}qkv.@": (f"{theirs}attn.in_proj_@",),
-        f"{own}out.@": (f"{theirs}attn.out_proj.@",),
-        f"{own}norm_2.@": (f"{theirs}ln_2.@",),
-        f"{own}up.@": (f"{theirs}mlp.c_fc.@",),
-        f"{own}down.@": (f"{theirs}mlp.c_proj.@",),
+        f"{ours}norm_1.@": (f"{theirs}ln_1.@",),
+        f"{ours}qkv.@": (f"{theirs}attn.in_proj_@",),
+        f"{ours}out.@": (f"{theirs}attn.out_proj.@",),
+        f"{ours}norm_2.@": (f"{theirs}ln_2.@",),
+        f"{ours}up.@": (f"{theirs}mlp.c_fc.@",),
+        f"{ours}down.@": (f"{theirs}mlp.c_proj.@",),
     }
 
 
@@ -89,19 +89,19 @@ TRANSPOSED = ("visual.proj", "text_projection")
 IGNORED = re.compile(r".*position_ids|attn_mask|input_resolution|context_length|vocab_size")
 
 
-def source_names(own: str, layout: str) -> tuple[str, ...]:
+def source_names(ours: str, layout: str) -> tuple[str, ...]:
     """The names in `layout` of the tensor we call `own`; empty when that layout has no such tensor.
 
     >>> source_names("text.blocks.3.up.bias", "openai")
     ('transformer.resblocks.3.mlp.c_fc.bias',)
     """
-    number = re.search(r"\.blocks\.(\d+)\.", own)
-    pattern = re.sub(r"\.blocks\.\d+\.", ".blocks.#.", own)
+    number = re.search(r"\.blocks\.(\d+)\.", ours)
+    pattern = re.sub(r"\.blocks\.\d+\.", ".blocks.#.", ours)
     leaf = pattern.rpartition(".")[2]
     if leaf in ("weight", "bias"):
         pattern = pattern.removesuffix(leaf) + "@"
-    found = LAYOUTS[layout].get(pattern, ())
-    return tuple(name.replace("#", number[1] if number else "").replace("@", leaf) for name in found)
+    names = LAYOUTS[layout].get(pattern, ())
+    return tuple(name.replace("#", number[1] if number else "").replace("@", leaf) for name in names)
 
 
 @torch.no_grad()
@@ -111,22 +111,22 @@ def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, whe
     tensors: by their names in `layout`. where: how to call the checkpoint in errors.
     Raises OpenworldError unless every tensor of the model is there, fits, and none is left over.
     """
-    expected = {own: source_names(own, layout) for own in model.state_dict()}
+    expected = {ours: source_names(ours, layout) for ours in model.state_dict()}
     used = {name for names in expected.values() for name in names}
     _refuse(where, "lacks", [name for names in expected.values() for name in names if name not in tensors])
     left_over = [name for name in tensors if name not in used and not IGNORED.fullmatch(name)]
     _refuse(where, "has, beyond what its configuration describes,", left_over)
-    for own, target in model.state_dict().items():
-        if expected[own]:
-            target.copy_(_assemble([tensors[name] for name in expected[own]], target, expected[own], where))
+    for ours, target in model.state_dict().items():
+        if expected[ours]:
+            target.copy_(_assemble([tensors[name] for name in expected[ours]], target, expected[ours], where))
 
 
 @torch.no_grad()
 def export_state(model: nn.Module, layout: str) -> dict[str, Tensor]:
     """A `TwoTower`'s tensors under the names of `layout`: the inverse of `load_state`, for saving checkpoints."""
     state = {}
-    for own, tensor in model.state_dict().items():
-        names = source_names(own, layout)
+    for ours, tensor in model.state_dict().items():
+        names = source_names(ours, layout)
         parts = tensor.chunk(len(names)) if len(names) > 1 else [tensor] * len(names)
         for name, part in zip(names, parts, strict=True):
             shaped = part.t() if layout == "openai" and name in TRANSPOSED else part

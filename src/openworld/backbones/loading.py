@@ -164,9 +164,9 @@ def _from_archive(path: Path, name: str) -> TwoTower:
 
 def _openai_tokenizer(path: Path, config: TwoTowerConfig) -> Tokenizer:
     """CLIP's vocabulary: beside an archive, in OpenAI's or open_clip's package, in the hub cache, or from the hub."""
-    found = archive_files(path).needs[1].found
-    if found:
-        return read_tokenizer(found[0].parent, config)
+    files = archive_files(path).needs[1].found
+    if files:
+        return read_tokenizer(files[0].parent, config)
     source = next(iter(OPENAI_ARCHIVES))
     try:
         return read_tokenizer(fetch_small_files(source), config)

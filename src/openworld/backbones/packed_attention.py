@@ -32,10 +32,10 @@ class Piece(NamedTuple):
 
     def attend(self) -> Tensor:
         """Results like the queries."""
-        own = torch.baddbmm(self.unseen, self._apart(self.query), self.key.mT)
-        weights = torch.cat([self.query @ self.prefix_key.mT, self._together(own)], -1).softmax(-1)
-        before, own = weights.split_with_sizes((self.prefix_key.shape[1], self.key.shape[1]), -1)
-        return torch.baddbmm(self._together(self._apart(own) @ self.value), before, self.prefix_value)
+        behind = torch.baddbmm(self.unseen, self._apart(self.query), self.key.mT)
+        weights = torch.cat([self.query @ self.prefix_key.mT, self._together(behind)], -1).softmax(-1)
+        before, behind = weights.split_with_sizes((self.prefix_key.shape[1], self.key.shape[1]), -1)
+        return torch.baddbmm(self._together(self._apart(behind) @ self.value), before, self.prefix_value)
 
     # Shapes in numbers and methods of the tensors' base class: hundreds of views a step, each a few microseconds less.
 
@@ -72,8 +72,8 @@ class Plan(NamedTuple):
             # What precedes the shared rows is the start token; they are a sentence of their own.
             yield Piece(parts.pop(0), key[:, 1:], value[:, 1:], key[:, :1], value[:, :1], next(masks))
         for place, count in enumerate(self.counts):
-            query, *own = parts[3 * place : 3 * place + 3]
-            yield Piece(query, *(rows.reshape(lanes * count, -1, width) for rows in own), key, value, next(masks))
+            query, *behind = parts[3 * place : 3 * place + 3]
+            yield Piece(query, *(rows.reshape(lanes * count, -1, width) for rows in behind), key, value, next(masks))
 
 
 def plan_attention(packing: Packing, only_ends: bool, groups: int, heads: int, like: Tensor) -> Plan:

@@ -71,8 +71,8 @@ def pack_sentences(
     slots: of each sentence of one list, the positions behind the shared rows that a pass fills, equally many.
     """
     device = tower.positions.device
-    own = [[len(sentence) - 1 - shared for sentence in sentences] for sentences in lists]
-    packing = pack_lengths(own, shared, spare=SPARE // tower.config.width, device=device)
+    lengths = [[len(sentence) - 1 - shared for sentence in sentences] for sentences in lists]
+    packing = pack_lengths(lengths, shared, spare=SPARE // tower.config.width, device=device)
     room, order = packing.lengths, packing.order.tolist()
     padded = [
         [token for pair in zip(places, room, strict=True) for token in _own_tokens(sentences, *pair, shared)]
@@ -91,21 +91,21 @@ def pack_sentences(
 
 def _own_tokens(sentences: Sequence[Sequence[int]], place: int, length: int, shared: int) -> list[int]:
     """A sentence's own tokens, and as many end tokens behind them as are missing."""
-    own = list(sentences[place][1 + shared :])
-    return own + own[-1:] * (length - len(own))
+    tokens = list(sentences[place][1 + shared :])
+    return tokens + tokens[-1:] * (length - len(tokens))
 
 
 def start_keys_and_values(tower: TextTower, token: int) -> KeysAndValues:
     """Keys and values of the start token at every block: constants, because it sees only itself."""
-    seen = []
+    pairs = []
 
     def remember(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        seen.append((key, value))
+        pairs.append((key, value))
         return attend_all(index, block, query, key, value)
 
     row = tower.tokens.weight[token] + tower.positions[0]
     run_blocks(tower.blocks, row[None], remember)
-    return tuple(seen)
+    return tuple(pairs)
 
 
 @dataclass(frozen=True)
@@ -189,12 +189,12 @@ def encode_packed(
 
 def _encode_part(tower: TextTower, sentences: PackedSentences, insertions: Insertions) -> Tensor:
     """Embeddings float[G, C, D] in packed order."""
-    own = sentences.rows.expand(len(insertions.shared), -1, -1)
+    behind = sentences.rows.expand(len(insertions.shared), -1, -1)
     if sentences.slots.shape[1]:
         filling = insertions.slots.repeat(1, len(sentences.slots), 1)
-        own = own.index_add(1, sentences.slots.flatten(), filling)
+        behind = behind.index_add(1, sentences.slots.flatten(), filling)
     journey = _Journey(sentences, insertions)
-    rows = torch.cat([insertions.shared, own], dim=1)
+    rows = torch.cat([insertions.shared, behind], dim=1)
     first = None if sentences.first is None or 0 in insertions.per_class else sentences.first.expand(len(rows), -1, -1)
     rows = run_blocks(tower.blocks, rows, journey.attend, edit=journey.edit, keep=journey.ends, first=first)
     return tower.finish(rows)
@@ -225,8 +225,8 @@ class _Journey:
         whole = torch.cat([copies, rows[:, shared:]], dim=1)
         # Sorted by sentence, and within a sentence as they come: copies first.
         sentence = torch.arange(count, device=rows.device)
-        own = sentence.repeat_interleave(torch.tensor(before.lengths, device=rows.device))
-        sentence = torch.cat([sentence.repeat_interleave(shared), own])
+        ids = sentence.repeat_interleave(torch.tensor(before.lengths, device=rows.device))
+        sentence = torch.cat([sentence.repeat_interleave(shared), ids])
         return whole.index_select(1, sentence.argsort(stable=True))
 
     def _put(self, rows: Tensor, new: Tensor) -> Tensor:

@@ -80,10 +80,10 @@ class Packing:
         parts, padding = parts + queries, padding + padded
         for bucket in self.buckets:
             places = torch.arange(bucket.place, bucket.places.stop, device=prefix.device)
-            own, behind = self._padded(bucket)
-            queries.append(places if only_ends else own)
+            rows, behind = self._padded(bucket)
+            queries.append(places if only_ends else rows)
             padded.append(None if only_ends else behind)
-            parts += [queries[-1], key + own, value + own]
+            parts += [queries[-1], key + rows, value + rows]
             padding += [padded[-1], behind, behind]
         return order_rows(parts, padding), order_rows(queries, padded)
 
@@ -118,9 +118,9 @@ def pack_lengths(
     >>> pack_lengths([[3, 2, 3]], shared=4, spare=1).buckets
     (Bucket(place=0, count=3, length=3),)
     """
-    own = torch.tensor(lists, dtype=torch.int64)
-    own, order = own.sort(dim=1, stable=True)
-    packing = Packing(shared, tuple(own.amax(dim=0).tolist()), spare, order.to(device), own.to(device))
+    lengths = torch.tensor(lists, dtype=torch.int64)
+    lengths, order = lengths.sort(dim=1, stable=True)
+    packing = Packing(shared, tuple(lengths.amax(dim=0).tolist()), spare, order.to(device), lengths.to(device))
     return replace(packing, ends=packing.starts + packing.ends - 1)
 
 

@@ -109,8 +109,8 @@ def read_preprocess(folder: Path, layout: str = "hugging_face") -> Preprocess:
     """
     for name in PREPROCESSING[layout]:
         read = _from_open_clip if name == "open_clip_config.json" else _from_hugging_face
-        if (folder / name).is_file() and (found := described(folder / name, read)):
-            return found
+        if (folder / name).is_file() and (settings := described(folder / name, read)):
+            return settings
     raise OpenworldError(
         f"{folder} does not say how pictures are to be prepared; add the model's preprocessor_config.json."
     )

@@ -94,7 +94,7 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: Layout) -
     lists = _lists_of_names(given)
     if len(lists) > 1 and layout.position != "end":
         raise OpenworldError(f"several lists of names stand at the end of their prompts, not at the {layout.position}.")
-    names = [name for one in lists for name in one]
+    names = [name for part in lists for name in part]
     length, leading = layout.context_length, layout.leading
     try:
         sentences = tokenizer([layout.write(name) for name in names])

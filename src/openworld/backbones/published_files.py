@@ -133,9 +133,9 @@ def needed_files(name: str | Path) -> tuple[FileSet, ...]:
         return (archive_files(path),)
     source, revision = hub_id(name)
     folders = cached_folders(source, revision) or [None]
-    found = [_file_set(layout, folder) for folder in folders for layout in CONFIGURATIONS]
-    found = [one for one in found if one.complete] or found[: len(CONFIGURATIONS)]
-    return (*found, *(archive_files(path) for path in openai_archives(source, revision)))
+    file_sets = [_file_set(layout, folder) for folder in folders for layout in CONFIGURATIONS]
+    file_sets = [files for files in file_sets if files.complete] or file_sets[: len(CONFIGURATIONS)]
+    return (*file_sets, *(archive_files(path) for path in openai_archives(source, revision)))
 
 
 def hub_id(name: str) -> tuple[str, str | None]:
@@ -190,8 +190,8 @@ def vocabulary_folders(beside: Path) -> Iterator[Path]:
     """Where OpenAI's vocabulary may lie on this machine: beside the weights, in its packages, in the hub cache."""
     yield beside
     for package in ("clip", "open_clip"):
-        found = importlib.util.find_spec(package)  # finds, does not import
-        yield from map(Path, (found.submodule_search_locations or []) if found else [])
+        module = importlib.util.find_spec(package)  # finds, does not import
+        yield from map(Path, (module.submodule_search_locations or []) if module else [])
     for source in OPENAI_ARCHIVES:
         yield from cached_folders(source, None)
 
@@ -245,14 +245,14 @@ def _tokenizer(folder: Path | None) -> tuple[Path, ...]:
 
 
 def _need(folder: Path | None, purpose: str, *any_of: tuple[str, ...]) -> Need:
-    found = next((files for form in any_of if folder and (files := files_of(folder, form))), ())
-    return Need(purpose, any_of, found)
+    paths = next((files for form in any_of if folder and (files := files_of(folder, form))), ())
+    return Need(purpose, any_of, paths)
 
 
 def files_of(folder: Path, form: tuple[str, ...]) -> tuple[Path, ...]:
     """The files of one form in a folder; none if one of them is not there."""
-    found = [sorted(folder.glob(name)) if "*" in name else _existing(folder / name) for name in form]
-    return tuple(path for paths in found for path in paths) if all(found) else ()
+    matches = [sorted(folder.glob(name)) if "*" in name else _existing(folder / name) for name in form]
+    return tuple(path for paths in matches for path in paths) if all(matches) else ()
 
 
 def _is_among(names: Collection[str], files: tuple[str, ...]) -> bool:

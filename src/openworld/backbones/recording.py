@@ -24,12 +24,12 @@ from openworld.backbones.towers import ImageTower, TextTower
 class Recording:
     """Keys and values that the rows of N images or sentences left at every block of a frozen tower.
 
-    memory: for each block (key, value), each float[N, M, W]. seen: bool[N, M], False where a shorter sentence is
+    memory: for each block (key, value), each float[N, M, W]. visible: bool[N, M], False where a shorter sentence is
     padded; None where all rows count.
     """
 
     memory: KeysAndValues
-    seen: Tensor | None = None
+    visible: Tensor | None = None
 
     __repr__ = short_repr
 
@@ -43,8 +43,8 @@ class Recording:
 
     def part(self, some: slice) -> "Recording":
         """The recording of some of the images or sentences."""
-        seen = None if self.seen is None else self.seen[some]
-        return Recording(tuple((key[some], value[some]) for key, value in self.memory), seen)
+        visible = None if self.visible is None else self.visible[some]
+        return Recording(tuple((key[some], value[some]) for key, value in self.memory), visible)
 
 
 @torch.no_grad()
@@ -109,7 +109,7 @@ def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Ten
 
 def _read_part(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Tensor:
     rows = prompts.expand(len(recording), -1, -1)
-    return run_blocks(blocks, rows, _attend_seen(recording.seen), memory=recording.memory)
+    return run_blocks(blocks, rows, _attend_visible(recording.visible), memory=recording.memory)
 
 
 def _require_rows(prompts: Tensor, width: int) -> None:
@@ -119,13 +119,13 @@ def _require_rows(prompts: Tensor, width: int) -> None:
         )
 
 
-def _attend_seen(seen: Tensor | None) -> Attend:
+def _attend_visible(visible: Tensor | None) -> Attend:
     """Every row sees the recorded rows that count."""
-    if seen is None:
+    if visible is None:
         return attend_all
 
     def attend(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         query, key, value = (split_heads(rows, block.heads) for rows in (query, key, value))
-        return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=seen[:, None, None]))
+        return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=visible[:, None, None]))
 
     return attend

@@ -75,17 +75,17 @@ def read_activation(path: Path) -> str:
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if re.fullmatch(r"[^/]+/code/.*\.py", name)]
         texts = [archive.open(name).read(_CODE_READ).decode("utf-8", "replace") for name in names]
-    found = {
+    activations = {
         activation
         for activation, call in (("quick_gelu", r"\bsigmoid\("), ("gelu", r"\bgelu\("))
         if any(re.search(call, text) for text in texts)
     }
-    if len(found) != 1:
+    if len(activations) != 1:
         raise OpenworldError(
             f"{path} does not show whether its activation is GELU or QuickGELU; give the model in the layout of "
             "Hugging Face or open_clip, whose configuration says so."
         )
-    return found.pop()
+    return activations.pop()
 
 
 class _Module:
@@ -158,12 +158,12 @@ def _archive_name(archive: zipfile.ZipFile) -> str:
 
 def _tensors(tree: _Module):
     """(name, tensor) of every parameter and buffer below a module, each module once."""
-    seen, waiting = set(), [("", tree)]
+    known, waiting = set(), [("", tree)]
     while waiting:
         prefix, module = waiting.pop()
-        if id(module) in seen:
+        if id(module) in known:
             continue
-        seen.add(id(module))
+        known.add(id(module))
         for name, value in module.attributes.items():
             if isinstance(value, Tensor):
                 yield prefix + name, value

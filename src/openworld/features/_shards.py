@@ -133,9 +133,9 @@ class _Stack:
     readable: np.ndarray
 
 
-def _stack(reading: SharedReading, pictures: Sequence[np.ndarray | None]) -> _Stack:
-    pixels = torch.from_numpy(reading.stack(pictures))
-    readable = np.array([seen is not None for seen in pictures])
+def _stack(reading: SharedReading, images: Sequence[np.ndarray | None]) -> _Stack:
+    pixels = torch.from_numpy(reading.stack(images))
+    readable = np.array([image is not None for image in images])
     # From pinned memory a GPU copies by itself, while this process goes on.
     return _Stack(pixels.pin_memory() if reading.clip.device.type == "cuda" else pixels, readable)
 
@@ -147,7 +147,7 @@ def _arrays(reading: SharedReading, stack: _Stack, size: BatchSize) -> list[Arra
     for (_, name), array in computed.items():
         _require_finite(array[stack.readable], name, reading.clip)
         array[~stack.readable] = np.nan
-    return [reading.arrays_of(one, computed, pixels.numpy()) for one in reading.encodings]
+    return [reading.arrays_of(encoding, computed, pixels.numpy()) for encoding in reading.encodings]
 
 
 def _doing(reading: SharedReading) -> str:

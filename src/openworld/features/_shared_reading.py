@@ -36,15 +36,15 @@ class SharedReading:
     @cached_property
     def views(self) -> dict[tuple, slice]:
         """Every draw that is wanted -> the places of its views among a picture's looks; the picture has place 0."""
-        draws = dict.fromkeys(one.draw for one in self.encodings if one.views)
+        draws = dict.fromkeys(encoding.draw for encoding in self.encodings if encoding.views)
         starts = accumulate((views for views, *_ in draws), initial=1)
         return {draw: slice(start, start + draw[0]) for draw, start in zip(draws, starts, strict=False)}
 
     @cached_property
     def with_patches(self) -> set[int]:
         """The places of the looks whose patch rows are wanted."""
-        wanted = [one for one in self.encodings if one.patches]
-        views = [self.views[one.draw] for one in wanted if one.views]
+        wanted = [encoding for encoding in self.encodings if encoding.patches]
+        views = [self.views[encoding.draw] for encoding in wanted if encoding.views]
         return {0 for _ in wanted} | {place for part in views for place in range(part.start, part.stop)}
 
     def read(self, row: int) -> np.ndarray | None:
@@ -59,21 +59,21 @@ class SharedReading:
             views += [random_resized_crop(image, size, generator, scale=scale) for _ in range(count)]
         return np.stack([self.clip.preprocess.prepare(picture) for picture in (image, *views)])
 
-    def stack(self, pictures: Sequence[np.ndarray | None]) -> np.ndarray:
+    def stack(self, images: Sequence[np.ndarray | None]) -> np.ndarray:
         """[B, 1 + V, ...]: what was read, black where nothing could be.
 
         Raises OpenworldError where pixels are to be kept and are no bytes: another library prepared them.
         """
-        if any(seen is None for seen in pictures):
+        if any(image is None for image in images):
             black = self.clip.preprocess.prepare(Image.new("RGB", (64, 64)))
             blank = np.stack([black] * (1 + sum(views for views, *_ in self.views)))
-            pictures = [blank if seen is None else seen for seen in pictures]
-        if pictures[0].dtype != np.uint8 and any(one.pixels for one in self.encodings):
+            images = [blank if image is None else image for image in images]
+        if images[0].dtype != np.uint8 and any(encoding.pixels for encoding in self.encodings):
             raise OpenworldError(
                 f"{self.clip.name!r} prepares pictures in a way of its own, whose pixels are not kept; learners that "
                 "look at pixels need a backbone of `openworld list backbones`."
             )
-        return np.stack(pictures)
+        return np.stack(images)
 
     @torch.no_grad()
     def forward(self, pixels: torch.Tensor) -> Computed:
@@ -83,16 +83,16 @@ class SharedReading:
         `encode_patches` gives the embeddings of `encode_image` to the last bit: what is computed for one encoding does
         not depend on the others.
         """
-        found = {}
+        arrays = {}
         for place, look in enumerate(pixels.to(self.clip.device, non_blocking=True).unbind(1)):
             scaled = self.clip.preprocess.scale(look).to(self.clip.dtype)
             if place in self.with_patches:
                 embeddings, patches = self.clip.encode_patches(scaled)
-                found[place, "patches"] = patches.half().cpu().numpy()
+                arrays[place, "patches"] = patches.half().cpu().numpy()
             else:
                 embeddings = self.clip.encode_image(scaled)
-            found[place, "embeddings"] = embeddings.float().cpu().numpy()
-        return found
+            arrays[place, "embeddings"] = embeddings.float().cpu().numpy()
+        return arrays
 
     def arrays_of(self, encoding, computed: Computed, pixels: np.ndarray) -> dict[str, np.ndarray]:
         """What one encoding keeps of a batch."""

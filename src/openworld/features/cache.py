@@ -60,7 +60,7 @@ class CacheContents:
     @property
     def size(self) -> int:
         """Bytes of all sets."""
-        return sum(one.size for one in self.sets)
+        return sum(entry.size for entry in self.sets)
 
 
 def look(folder: Path) -> CacheContents:
@@ -73,7 +73,7 @@ def look(folder: Path) -> CacheContents:
         raise OpenworldError(f"{folder} is a file; the cache is a folder.")
     entries = sorted(entry for entry in folder.iterdir() if entry.name != LOCK) if folder.exists() else []
     ours = [entry for entry in entries if _is_ours(entry)]
-    sets = sorted(map(_kept, ours), key=lambda one: -one.size)
+    sets = sorted(map(_kept, ours), key=lambda entry: -entry.size)
     return CacheContents(folder, tuple(sets), tuple(entry.name for entry in entries if entry not in ours))
 
 
@@ -90,10 +90,10 @@ def remove(kept: CacheContents, sets: Sequence[CachedSet] | None = None) -> int:
             f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there, so nothing was removed; give "
             "the folder of a cache, or move that away."
         )
-    for one in sets:
-        if one.folder.parent != kept.folder or not _is_ours(one.folder):
-            raise OpenworldError(f"{one.folder} is no encoded image set (any more), so nothing was removed.")
-    return sum(one.size for one in sets if remove_unused(one.folder))
+    for entry in sets:
+        if entry.folder.parent != kept.folder or not _is_ours(entry.folder):
+            raise OpenworldError(f"{entry.folder} is no encoded image set (any more), so nothing was removed.")
+    return sum(entry.size for entry in sets if remove_unused(entry.folder))
 
 
 def _is_ours(entry: Path) -> bool:

@@ -89,16 +89,20 @@ def shrink(cache: Path, limit: int) -> list[Path]:
     """
     if not cache.is_dir():
         return []
-    before = {one.folder for one in _sets(cache)}
+    before = {entry.folder for entry in _sets(cache)}
     with file_lock(cache / LOCK):
         _make_room(cache, limit, set())
-    return sorted(before - {one.folder for one in _sets(cache)})
+    return sorted(before - {entry.folder for entry in _sets(cache)})
 
 
-def occupied(cache: Path, own: Iterable[Path]) -> int:
+def occupied(cache: Path, folders: Iterable[Path]) -> int:
     """Bytes of what is the last to go, or stays: embeddings and what is no encoded set, but for `own` folders."""
-    own = set(own)
-    return sum(one.size for one in _sets(cache) if one.folder not in own and (one.rank == LAST or not one.removable))
+    folders = set(folders)
+    return sum(
+        entry.size
+        for entry in _sets(cache)
+        if entry.folder not in folders and (entry.rank == LAST or not entry.removable)
+    )
 
 
 def remove_unused(folder: Path) -> bool:
@@ -140,21 +144,21 @@ def _note(sizes: Mapping[Path, int]) -> list[SharedLock]:
     return held
 
 
-def _make_room(cache: Path, limit: int, own: set[Path]) -> tuple[int, bool]:
+def _make_room(cache: Path, limit: int, folders: set[Path]) -> tuple[int, bool]:
     """Bytes that the cache, without its `own` sets, has beyond a limit, and whether a set in use is among them.
 
     What is used by nobody is removed, that used longest ago first, until there is no excess.
     """
     gc.collect()  # arrays of finished units that only wait to be collected hold their sets
-    sets = [one for one in _sets(cache) if one.folder not in own]
-    excess, others = sum(one.size for one in sets) - limit, False
-    for one in sorted(sets, key=lambda one: (one.rank, one.used)):
+    sets = [entry for entry in _sets(cache) if entry.folder not in folders]
+    excess, others = sum(entry.size for entry in sets) - limit, False
+    for entry in sorted(sets, key=lambda entry: (entry.rank, entry.used)):
         if excess <= 0:
             break
-        if not one.removable:
+        if not entry.removable:
             continue
-        if remove_unused(one.folder):
-            excess -= one.size
+        if remove_unused(entry.folder):
+            excess -= entry.size
         else:
             others = True
     return excess, others

@@ -35,10 +35,10 @@ def is_intact(path: Path, checksum: str | None = None) -> bool:
     """
     checksum = checksum or noted(path)
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         return False
-    return checksum is not None and checksum == _digest(path, found.st_ino, found.st_size, found.st_mtime_ns)
+    return checksum is not None and checksum == _digest(path, state.st_ino, state.st_size, state.st_mtime_ns)
 
 
 def read_intact(path: Path) -> bytes:

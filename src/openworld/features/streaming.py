@@ -72,9 +72,9 @@ class _Pixels(_Streamed):
         return 3, config.image_size, config.image_size
 
     def __getitem__(self, index) -> np.ndarray:
-        (own,) = index
+        (indices,) = index
         # A unit has the cores that its threads would have.
-        return _shards.read_pixels(self.clip, self.images, [self.rows[row] for row in own], torch.get_num_threads())
+        return _shards.read_pixels(self.clip, self.images, [self.rows[row] for row in indices], torch.get_num_threads())
 
 
 class _Patches(_Streamed):
@@ -91,10 +91,10 @@ class _Patches(_Streamed):
         self._known: dict[range, np.ndarray] = {}
 
     def __getitem__(self, index) -> np.ndarray:
-        (own,) = index
+        (indices,) = index
         batches = _shards.batches_of(self.clip, self.rows)
         size = len(batches[0])
-        wanted = np.unique(own // size)
+        wanted = np.unique(indices // size)
         self._known = {place: self._known.get(place) for place in wanted.tolist()}
         missing = [place for place, known in self._known.items() if known is None]
         computed = _shards.compute_batches(
@@ -105,8 +105,8 @@ class _Patches(_Streamed):
             torch.get_num_threads(),
         )
         self._known |= {place: arrays["patches"] for place, (arrays,) in zip(missing, computed, strict=True)}
-        found = np.stack([self._known[row // size][row % size] for row in own.tolist()])
-        for row in own[np.isnan(found[:, 0, 0])]:
+        patches = np.stack([self._known[row // size][row % size] for row in indices.tolist()])
+        for row in indices[np.isnan(patches[:, 0, 0])]:
             self.images.image(self.rows[row])  # says why it cannot be read
             raise OpenworldError(f"image {self.rows[row]} of {self.images.name!r} could not be read a moment ago.")
-        return found
+        return patches

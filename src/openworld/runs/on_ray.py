@@ -176,8 +176,8 @@ def _connect(ray: ModuleType, address: str, workers: int) -> None:
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address == "local":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        own = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
-        ray.init(address, **own, **quiet)
+        options = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
+        ray.init(address, **options, **quiet)
         return
     try:
         ray.init(address, **quiet)

@@ -164,27 +164,27 @@ def _stamps(record: Record) -> tuple | None:
     again when any stamp has changed.
     """
     try:
-        found = [(record.folder / name).lstat() for name in ("record.json", *record.files)]
+        stats = [(record.folder / name).lstat() for name in ("record.json", *record.files)]
     except OSError:
         return None
-    if max(one.st_ctime for one in found) > time.time() - _SETTLED:
+    if max(stat.st_ctime for stat in stats) > time.time() - _SETTLED:
         return None
-    return tuple((one.st_ino, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for one in found)
+    return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for stat in stats)
 
 
 def require_names(kind: str, names: Iterable[str]) -> None:
     """Refuse names that could leave the record's folder, hide in it, or collide on another file system."""
-    seen: dict[str, str] = {}
+    known: dict[str, str] = {}
     for name in names:
         parts = str(name).split("/") if kind == "attachment" else [str(name)]
         if not all(_NAME.fullmatch(part) for part in parts):
             raise OpenworldError(
                 f"{kind} name {name!r} is not allowed: letters, digits and _ . + - only, no leading dot."
             )
-        if seen.setdefault(name.casefold(), name) != name:
-            raise OpenworldError(f"{kind} names {seen[name.casefold()]!r} and {name!r} differ in case only.")
-    for folded, name in seen.items():
-        if any(other.startswith(folded + "/") for other in seen):
+        if known.setdefault(name.casefold(), name) != name:
+            raise OpenworldError(f"{kind} names {known[name.casefold()]!r} and {name!r} differ in case only.")
+    for folded, name in known.items():
+        if any(other.startswith(folded + "/") for other in known):
             raise OpenworldError(f"{kind} name {name!r} is also the folder of another one.")
 
 

@@ -127,29 +127,29 @@ class RunStore:
 
         Raises OpenworldError when one is missing or damaged, unless partial=True, which leaves it out.
         """
-        found, missing = [], []
+        records, missing = [], []
         for entry in self.planned():
             try:
-                found.append(self._load_unit(entry["key"]))
+                records.append(self._load_unit(entry["key"]))
             except OpenworldError:
                 missing.append(entry["name"])
         if missing and not partial:
             raise OpenworldError(
-                f"{len(missing)} of {len(found) + len(missing)} units of {self.folder} are not done, "
+                f"{len(missing)} of {len(records) + len(missing)} units of {self.folder} are not done, "
                 f"first {missing[0]!r}; start the run again to finish it."
             )
-        return found
+        return records
 
     def damaged(self) -> dict[str, str]:
         """{name: what is wrong} of the planned units whose record is there, but not as it was written."""
-        found = {}
+        errors = {}
         for entry in self.planned():
             try:
                 self._load_unit(entry["key"])
             except OpenworldError as error:
                 if str(error) != NO_RECORD:
-                    found[entry["name"]] = str(error)
-        return found
+                    errors[entry["name"]] = str(error)
+        return errors
 
     # -- one unit -----------------------------------------------------------------------------------
 
@@ -257,14 +257,14 @@ class RunStore:
     def _load(self, name: str) -> Any:
         """What a file of the run holds; None where there is no such file."""
         try:
-            found = json.loads(read_plain(self.folder / name))
+            content = json.loads(read_plain(self.folder / name))
         except FileNotFoundError:
             return None
         except (ValueError, RecursionError) as error:
             raise self._damaged(name, str(error)) from error
-        if found is None:
+        if content is None:
             raise self._damaged(name, "it says nothing")
-        return found
+        return content
 
     def _damaged(self, name: str, reason: str) -> OpenworldError:
         return OpenworldError(

@@ -85,9 +85,9 @@ def small_seen(
     (torch.Size([3, 24]), torch.Size([3, 24, 4, 4]), torch.Size([3, 16, 24]), [0, 1, 2])
     """
     images, labels = (part.to(device) for part in small_pictures(seed, count, known=known))
-    seen = small_classifier(device).see(images, labels, maps=True, perturbations=perturbations)
-    parts = {name: getattr(seen, name) for name in ("features", "head", "outputs", "labels", "maps", "perturbed")}
-    return Activations(**parts, texts=_texts(device), patches=seen.maps.late.flatten(2).mT)
+    batch = small_classifier(device).see(images, labels, maps=True, perturbations=perturbations)
+    parts = {name: getattr(batch, name) for name in ("features", "head", "outputs", "labels", "maps", "perturbed")}
+    return Activations(**parts, texts=_texts(device), patches=batch.maps.late.flatten(2).mT)
 
 
 @cache
@@ -96,5 +96,5 @@ def _texts(device: str) -> Texts:
     net = small_classifier(device).module
     images, labels = (part.to(device) for part in small_pictures(0, 300))
     noise = net.features(small_pictures(0, 21, known=False)[0].to(device))
-    own = torch.stack([net.features(images[labels == colour]).mean(dim=0) for colour in range(COLOURS)])
-    return Texts(own, normalize(noise, dim=1) + normalize(own, dim=1).repeat(7, 1))
+    texts = torch.stack([net.features(images[labels == colour]).mean(dim=0) for colour in range(COLOURS)])
+    return Texts(texts, normalize(noise, dim=1) + normalize(texts, dim=1).repeat(7, 1))

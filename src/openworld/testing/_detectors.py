@@ -48,9 +48,9 @@ def says_what_it_is(detector, device: str) -> None:
         assert isinstance(said, str) and said, "name, paper and summary are sentences or words"
     assert len(detector.summary) < 60, "the summary fits into a line of a table"
     assert detector.needs and set(detector.needs) <= set(NEEDS), f"needs {detector.needs}, known are {tuple(NEEDS)}"
-    asked = {need for statistic in detector.gathers for need in statistic.needs}
+    gathered = {need for statistic in detector.gathers for need in statistic.needs}
     for need in ("bank", "labels"):
-        assert (need in asked) is (need in detector.needs), f"needs and gathers disagree on {need}"
+        assert (need in gathered) is (need in detector.needs), f"needs and gathers disagree on {need}"
     assert "gradient" not in detector.needs or hash(detector.perturbation), "`perturbation` says how images are moved"
 
 
@@ -81,17 +81,17 @@ def larger_is_more_in_distribution(detector, device: str) -> None:
     """Pictures like the training images have larger scores than noise: AUROC of 0.6 at least."""
     fitted = _fitted(detector, device)
     known, strange = (fitted.score(_seen(detector, device, 2, known=known)).cpu().numpy() for known in (True, False))
-    found = auroc(known, strange).value
-    assert found >= TOLD_APART, f"AUROC of what it knows against noise is {found:.2f}; turn the sign of the scores"
+    area = auroc(known, strange).value
+    assert area >= TOLD_APART, f"AUROC of what it knows against noise is {area:.2f}; turn the sign of the scores"
 
 
 def an_image_has_its_score_whatever_the_others_are(detector, device: str) -> None:
     """In another order, and alone, an image has the score that it has among others."""
-    fitted, seen = _fitted(detector, device), _seen(detector, device, 2)
-    scores = fitted.score(seen)
-    turned = fitted.score(seen.take(torch.arange(IMAGES).flip(0).to(device)))
+    fitted, activations = _fitted(detector, device), _seen(detector, device, 2)
+    scores = fitted.score(activations)
+    turned = fitted.score(activations.take(torch.arange(IMAGES).flip(0).to(device)))
     _require_close(turned.flip(0), scores, "in another order")
-    _require_close(fitted.score(seen.take([4])), scores[4:5], "alone")
+    _require_close(fitted.score(activations.take([4])), scores[4:5], "alone")
 
 
 def no_image_has_no_score(detector, device: str) -> None:
@@ -102,29 +102,29 @@ def no_image_has_no_score(detector, device: str) -> None:
 
 def batches_and_shards_do_not_matter_to_a_fit(detector, device: str) -> None:
     """Fitted on batches, or on two shards that were gathered apart and merged, it is the same."""
-    train, judged = _seen(detector, device, 1), _seen(detector, device, 2)
-    expected = _fitted(detector, device).score(judged)
+    train, test = _seen(detector, device, 1), _seen(detector, device, 2)
+    expected = _fitted(detector, device).score(test)
     in_batches = fit_together({"it": detector}, train.split(7))["it"]
-    _require_close(in_batches.score(judged), expected, "fitted on batches of 7")
+    _require_close(in_batches.score(test), expected, "fitted on batches of 7")
     shards = [gather({"it": detector}, [part], start=50 * place) for place, part in enumerate(train.split(50))]
-    _require_close(shards[0].merge(shards[1]).fit()["it"].score(judged), expected, "fitted on two shards")
+    _require_close(shards[0].merge(shards[1]).fit()["it"].score(test), expected, "fitted on two shards")
 
 
 def calls_repeat_and_inputs_are_kept(detector, device: str) -> None:
     """The same fit and score give the same numbers; what was seen is not changed."""
-    train, judged = _seen(detector, device, 1), _seen(detector, device, 2)
-    before = [part.clone() for part in _tensors(train) + _tensors(judged)]
-    scores = [detector.fit(train).score(judged) for _ in range(2)]
+    train, test = _seen(detector, device, 1), _seen(detector, device, 2)
+    before = [part.clone() for part in _tensors(train) + _tensors(test)]
+    scores = [detector.fit(train).score(test) for _ in range(2)]
     assert torch.equal(*scores), "the same call gives the same scores"
-    assert all(map(torch.equal, before, _tensors(train) + _tensors(judged))), "what was seen is not changed"
+    assert all(map(torch.equal, before, _tensors(train) + _tensors(test))), "what was seen is not changed"
 
 
 def precision_is_that_of_the_features(detector, device: str) -> None:
     """Features in float64 give the scores of float32, those in half precision finite ones."""
     expected = _fitted(detector, device).score(_seen(detector, device, 2))
     for dtype, close in ((torch.float64, True), (torch.float16, False)):
-        train, judged = (_in(_seen(detector, device, seed), dtype) for seed in (1, 2))
-        scores = detector.fit(train).score(judged)
+        train, test = (_in(_seen(detector, device, seed), dtype) for seed in (1, 2))
+        scores = detector.fit(train).score(test)
         assert scores.isfinite().all(), f"scores of {dtype} are finite"
         if close:
             _require_close(scores, expected, f"in {dtype}")
@@ -132,15 +132,15 @@ def precision_is_that_of_the_features(detector, device: str) -> None:
 
 def labels_of_judged_images_are_not_looked_at(detector, device: str) -> None:
     """Right labels, and none, give the same scores."""
-    fitted, judged = _fitted(detector, device), _seen(detector, device, 2)
-    assert torch.equal(fitted.score(replace(judged, labels=None)), fitted.score(judged)), "labels are looked at"
+    fitted, test = _fitted(detector, device), _seen(detector, device, 2)
+    assert torch.equal(fitted.score(replace(test, labels=None)), fitted.score(test)), "labels are looked at"
 
 
 def what_is_missing_is_refused(detector, device: str) -> None:
     """Without something it needs, without labels or images where it learns from them: OpenworldError that names it."""
-    train, judged = _seen(detector, device, 1), _seen(detector, device, 2)
+    train, test = _seen(detector, device, 1), _seen(detector, device, 2)
     for need in (need for need in detector.needs if need in BLIND):
-        blind = replace(judged, **BLIND[need])
+        blind = replace(test, **BLIND[need])
         _require_refused(lambda: detector.fit(blind).score(blind), f"images without {need}", detector.name)  # noqa: B023
     if "labels" in detector.needs:
         unnamed = replace(train, labels=None)
@@ -153,21 +153,21 @@ def bad_features_are_refused(detector, device: str) -> None:
     """NaN, and another number of features than in the fit: OpenworldError."""
     if "features" not in detector.needs:
         return
-    fitted, judged = _fitted(detector, device), _seen(detector, device, 2)
-    spoilt = judged.features.clone()
+    fitted, test = _fitted(detector, device), _seen(detector, device, 2)
+    spoilt = test.features.clone()
     spoilt[3, 0] = float("nan")
-    for features, what in ((spoilt, "NaN"), (judged.features[:, :5], "another number of features")):
+    for features, what in ((spoilt, "NaN"), (test.features[:, :5], "another number of features")):
         _require_refused(lambda: fitted.score(features), what)  # noqa: B023
 
 
 def survives_a_file(detector, device: str) -> None:
     """Saved and loaded it gives the same scores, to the last bit."""
-    fitted, judged = _fitted(detector, device), _seen(detector, device, 2)
+    fitted, test = _fitted(detector, device), _seen(detector, device, 2)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "fitted.safetensors")
         fitted.save(path)
         again = load_fitted(path, kinds=[type(detector)], device=device)
-    assert torch.equal(again.score(judged), fitted.score(judged)), "scores after loading are others"
+    assert torch.equal(again.score(test), fitted.score(test)), "scores after loading are others"
     assert again.warnings == fitted.warnings, "warnings are lost"
 
 
@@ -193,13 +193,13 @@ def _fitted(detector, device: str) -> FittedDetector:
     return detector.fit(_seen(detector, device, 1))
 
 
-def _in(seen: Activations, dtype: torch.dtype) -> Activations:
-    moved = {how: features.to(dtype) for how, features in seen.perturbed.items()}
-    return replace(seen, features=seen.features.to(dtype), outputs=seen.outputs.to(dtype), perturbed=moved)
+def _in(batch: Activations, dtype: torch.dtype) -> Activations:
+    moved = {how: features.to(dtype) for how, features in batch.perturbed.items()}
+    return replace(batch, features=batch.features.to(dtype), outputs=batch.outputs.to(dtype), perturbed=moved)
 
 
-def _tensors(seen: Activations) -> list[Tensor]:
-    return [seen.features, seen.outputs, seen.labels, seen.patches, seen.maps.early, seen.maps.late]
+def _tensors(batch: Activations) -> list[Tensor]:
+    return [batch.features, batch.outputs, batch.labels, batch.patches, batch.maps.early, batch.maps.late]
 
 
 def _require_close(ours: Tensor, theirs: Tensor, when: str) -> None:

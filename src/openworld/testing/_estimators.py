@@ -71,20 +71,22 @@ def settings_are_frozen_and_survive_json(estimator) -> None:
         pass
     else:
         raise AssertionError("settings are frozen")
-    again = type(estimator)(**to_json({one.name: getattr(estimator, one.name) for one in fields(estimator)}))
+    again = type(estimator)(**to_json({field.name: getattr(estimator, field.name) for field in fields(estimator)}))
     assert again == estimator, "settings survive JSON"
 
 
 def fractions_add_up(estimator) -> None:
     """Accuracy and error are fractions that add up to 1, with an interval in order; or None, and a warning says why."""
     for seed in range(4):
-        found = _estimate(estimator, _source(), small_outputs(seed + 50, strength=seed / 2), resamples=40)
-        if found.accuracy is None:
-            assert found.warnings, "no estimate without a reason"
+        estimate = _estimate(estimator, _source(), small_outputs(seed + 50, strength=seed / 2), resamples=40)
+        if estimate.accuracy is None:
+            assert estimate.warnings, "no estimate without a reason"
             continue
-        assert 0 <= found.error <= 1 and abs(found.accuracy + found.error - 1) < FRACTIONS, "error and accuracy"
-        if found.interval is not None:
-            low, high = found.interval
+        assert 0 <= estimate.error <= 1 and abs(estimate.accuracy + estimate.error - 1) < FRACTIONS, (
+            "error and accuracy"
+        )
+        if estimate.interval is not None:
+            low, high = estimate.interval
             assert 0 <= low <= high <= 1, f"an interval from {low} to {high}"
 
 
@@ -92,20 +94,20 @@ def order_does_not_matter(estimator) -> None:
     """Images in another order give the same estimate."""
     source, target, rng = _source(), small_outputs(1), np.random.default_rng(5)
     expected = _estimate(estimator, source, target, interval=False).raw_error
-    shuffled = (one.take(rng.permutation(one.n)) for one in (source, target))
-    found = _estimate(estimator, *shuffled, interval=False).raw_error
-    assert _near(found, expected), f"{found} in another order, {expected} before"
+    shuffled = (outputs.take(rng.permutation(outputs.n)) for outputs in (source, target))
+    error = _estimate(estimator, *shuffled, interval=False).raw_error
+    assert _near(error, expected), f"{error} in another order, {expected} before"
 
 
 def calls_repeat(estimator) -> None:
     """The same call gives the same answer; a seed moves the interval alone; inputs are not changed."""
     source, target = _source(), small_outputs(1)
-    before = [one.logits.copy() for one in (source, target)]
+    before = [outputs.logits.copy() for outputs in (source, target)]
     first, second = (_estimate(estimator, source, target, seed=3, resamples=40) for _ in range(2))
     assert to_json(first) == to_json(second), "the same call gives the same answer"
     assert _near(_estimate(estimator, source, target, seed=4, resamples=40).raw_error, first.raw_error), "seed"
-    for kept, one in zip(before, (source, target), strict=True):
-        assert np.array_equal(kept, one.logits), "inputs are not changed"
+    for kept, outputs in zip(before, (source, target), strict=True):
+        assert np.array_equal(kept, outputs.logits), "inputs are not changed"
 
 
 def target_labels_are_not_looked_at(estimator) -> None:
@@ -113,21 +115,21 @@ def target_labels_are_not_looked_at(estimator) -> None:
     target = small_outputs(1)
     lying = replace(target, labels=(target.labels + 1) % CLASSES)
     blind = replace(target, labels=None)
-    found = [to_json(_estimate(estimator, _source(), one, resamples=40)) for one in (target, lying, blind)]
-    assert found[0] == found[1] == found[2], "labels of the target are looked at"
+    estimates = [to_json(_estimate(estimator, _source(), outputs, resamples=40)) for outputs in (target, lying, blind)]
+    assert estimates[0] == estimates[1] == estimates[2], "labels of the target are looked at"
 
 
 def an_estimate_survives_json(estimator) -> None:
     """An estimate comes back from JSON as it was."""
-    found = _estimate(estimator, _source(), small_outputs(1), resamples=40)
-    assert to_json(Estimate(**to_json(found))) == to_json(found)
+    estimate = _estimate(estimator, _source(), small_outputs(1), resamples=40)
+    assert to_json(Estimate(**to_json(estimate))) == to_json(estimate)
 
 
 def scores_are_of_images(estimator) -> None:
     """Sample scores are one number an image, or None; no interval without resampling; one image is enough."""
-    found = _estimate(estimator, _source(), small_outputs(1), interval=False)
-    assert found.interval is None, "interval=False gives none"
-    assert found.sample_scores is None or found.sample_scores.shape == (60,), "a score an image"
+    estimate = _estimate(estimator, _source(), small_outputs(1), interval=False)
+    assert estimate.interval is None, "interval=False gives none"
+    assert estimate.sample_scores is None or estimate.sample_scores.shape == (60,), "a score an image"
     single = _estimate(estimator, _source(), small_outputs(1).take([0]), interval=False)
     assert single.error is None or 0 <= single.error <= 1, "one image"
 
@@ -150,8 +152,8 @@ def _refused(call: Callable, what: str) -> None:
     raise AssertionError(f"{what} must be refused")
 
 
-def _near(one: float | None, other: float | None) -> bool:
-    return one is other if one is None or other is None else abs(one - other) <= ORDER
+def _near(first: float | None, second: float | None) -> bool:
+    return first is second if first is None or second is None else abs(first - second) <= ORDER
 
 
 ESTIMATOR_CHECKS: dict[str, Callable] = {

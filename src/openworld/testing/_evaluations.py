@@ -131,10 +131,10 @@ def started_again_computes_nothing(ran: EvaluationRun) -> None:
     """All records are there: nothing is trained, encoded or written, even with an empty cache."""
     before = {path: path.stat().st_mtime_ns for path in ran.folder.rglob("record.json")}
     empty = ran.folder.parent / "empty"
-    told = ran.ask("run", ran.spec, *_options(ran.folder, empty), "--json")
+    output = ran.ask("run", ran.spec, *_options(ran.folder, empty), "--json")
     assert not empty.exists(), "something was put into the cache"
     assert {path: path.stat().st_mtime_ns for path in ran.folder.rglob("record.json")} == before, "a record is new"
-    assert _finite(told), "--json shows nothing"
+    assert _finite(output), "--json shows nothing"
 
 
 def goes_on_to_the_same_bytes(ran: EvaluationRun) -> None:
@@ -182,16 +182,16 @@ def is_reported_the_same_again(ran: EvaluationRun) -> None:
 def is_exported_in_every_form(ran: EvaluationRun) -> None:
     """Every form has its numbers; CSV has rows of one length, JSON no NaN; a file holds what the screen shows."""
     for form in FORMS:
-        shown = ran.ask("report", ran.folder, "--table", form)
-        assert any(character.isdigit() for character in shown), f"{form} shows no number"
+        output = ran.ask("report", ran.folder, "--table", form)
+        assert any(character.isdigit() for character in output), f"{form} shows no number"
         file = ran.folder.parent / f"table.{form}"
         ran.ask("report", ran.folder, "--table", form, "--output", file)
-        assert file.read_text(encoding="utf-8").strip() == shown.strip(), f"the file of {form} is not what is shown"
+        assert file.read_text(encoding="utf-8").strip() == output.strip(), f"the file of {form} is not what is shown"
         if form == "csv":
-            rows = list(csv.reader(io.StringIO(shown)))
+            rows = list(csv.reader(io.StringIO(output)))
             assert len(rows) > 1 and len(set(map(len, rows))) == 1, "CSV has rows of several lengths, or none"
         if form == "json":
-            assert _finite(shown), "JSON is empty"
+            assert _finite(output), "JSON is empty"
     assert _refusal(ran, "report", ran.folder, "--table", "no such form"), "an unknown form is let through"
 
 

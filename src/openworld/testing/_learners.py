@@ -137,7 +137,7 @@ def lowers_its_loss(learner, world: World) -> None:
         return
     start = learner.start(world.clip, world.shots.classnames, torch.Generator().manual_seed(1))
     comparable = start.keys() == fitted.parameters.keys()
-    before, after = (_loss(learner, world, one) for one in (start, fitted.parameters)) if comparable else (0.0, 0.0)
+    before, after = (_loss(learner, world, each) for each in (start, fitted.parameters)) if comparable else (0.0, 0.0)
     first, last = fitted.history[0]["total"], fitted.history[-1]["total"]
     _require(after < before, f"training lowers the loss of {first:g}", last)
 

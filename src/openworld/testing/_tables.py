@@ -50,9 +50,9 @@ def _same_on_the_page(table: Table) -> None:
     page = _Page()
     page.feed(str(html_table(table)))
     for place, (row, cells) in enumerate(texts(table)):
-        label, *found = page.rows[place]
+        label, *contents = page.rows[place]
         assert label[0].strip() == f"{row.label} {row.remark}".strip(), f"row {row.label!r} is {label[0]!r} on the page"
-        for at, (cell, (text, attributes)) in enumerate(zip(cells, found, strict=True)):
+        for at, (cell, (text, attributes)) in enumerate(zip(cells, contents, strict=True)):
             assert text == f"{cell.text} {cell.faint}".rstrip(" ") or not cell.faint and text == cell.text, (cell, text)
             assert ("leads" in (attributes.get("class") or "").split()) == cell.bold, (cell, attributes)
             if cell.sort is not None:

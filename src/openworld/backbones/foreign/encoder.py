@@ -184,11 +184,11 @@ class ForeignEncoder:
     @torch.no_grad()
     def _joint_dimension(self) -> int:
         picture = torch.from_numpy(self.preprocess.prepare(Image.new("RGB", (96, 64))))
-        seen = self.encode_image(picture[None].to(self.device, self.dtype))
-        read = self.encode_text(["a photo."])
-        if seen.dim() != 2 or read.dim() != 2 or seen.shape[1] != read.shape[1]:
+        of_image = self.encode_image(picture[None].to(self.device, self.dtype))
+        of_text = self.encode_text(["a photo."])
+        if of_image.dim() != 2 or of_text.dim() != 2 or of_image.shape[1] != of_text.shape[1]:
             raise OpenworldError(
-                f"{self.name!r} gives {list(seen.shape)} of one picture and {list(read.shape)} of one sentence, "
+                f"{self.name!r} gives {list(of_image.shape)} of one image and {list(of_text.shape)} of one sentence, "
                 "expected one embedding each, equally wide; it is no dual encoder."
             )
-        return seen.shape[1]
+        return of_image.shape[1]

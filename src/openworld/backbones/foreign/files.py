@@ -44,8 +44,8 @@ def needed_files(name: str) -> tuple[FileSet, ...]:
     weights = Path(source.partition("/")[2]).expanduser()
     if not weights.suffix:  # a tag
         return ()
-    found = (weights,) if weights.is_file() else ()
-    return (FileSet(library, weights.parent, (Need("weights", ((weights.name,),), found),)),)
+    files = (weights,) if weights.is_file() else ()
+    return (FileSet(library, weights.parent, (Need("weights", ((weights.name,),), files),)),)
 
 
 def _folders(source: str) -> list[Path | None]:
@@ -58,6 +58,6 @@ def _folders(source: str) -> list[Path | None]:
 def _file_set(library: str, folder: Path | None, wanted: tuple) -> FileSet:
     needs = []
     for purpose, any_of in wanted:
-        found = next((files for form in any_of if folder and (files := files_of(folder, form))), ())
-        needs.append(Need(purpose, any_of, found))
+        paths = next((files for form in any_of if folder and (files := files_of(folder, form))), ())
+        needs.append(Need(purpose, any_of, paths))
     return FileSet(library, folder, tuple(needs))

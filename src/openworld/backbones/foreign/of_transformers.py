@@ -37,20 +37,20 @@ def load(source: str, name: str) -> ForeignModel:
     where = {} if revision is None else {"revision": revision}
     pil = {"backend": "pil"} if int(library.__version__.split(".")[0]) >= 5 else {"use_fast": False}
     with refusing("transformers", name), _without_bars(library):
-        module, found = library.AutoModel.from_pretrained(
+        module, report = library.AutoModel.from_pretrained(
             place, dtype=torch.float32, output_loading_info=True, trust_remote_code=False, **where
         )
-        _require_whole(name, module, found)
+        _require_whole(name, module, report)
         processor = library.AutoImageProcessor.from_pretrained(place, trust_remote_code=False, **pil, **where)
         tokenizer = library.AutoTokenizer.from_pretrained(place, trust_remote_code=False, **where)
     positions, padding = _sentences(module.config, tokenizer)
-    pictures = _Pictures(processor, module)
+    images = _Pictures(processor, module)
     return ForeignModel(
         module=module,
         architecture=json.dumps([type(module).__name__, module.config.to_json_string(use_diff=False)]),
-        embed_pictures=pictures.embed,
+        embed_pictures=images.embed,
         embed_sentences=_Sentences(tokenizer, module, positions, padding),
-        prepare=pictures.prepare,
+        prepare=images.prepare,
         preparation=f"{type(processor).__name__} {processor.to_json_string()}",
         logit_scale=_logit_scale(name, module),
         tokenizer=_speller(tokenizer, positions),
@@ -135,7 +135,7 @@ def _sentences(config, tokenizer) -> tuple[int, int | None]:
     stated += [tokenizer.model_max_length if tokenizer.model_max_length < _UNKNOWN else None]
     kind = config.model_type
     stated += [_PADDED.get(kind)]
-    positions = min(one for one in stated if one is not None) if any(stated) else _UNKNOWN
+    positions = min(number for number in stated if number is not None) if any(stated) else _UNKNOWN
     if kind in _PADDED and positions < _UNKNOWN:
         return positions, positions
     return positions, None
@@ -153,14 +153,14 @@ def _logit_scale(name: str, module: nn.Module) -> Tensor:
     )
 
 
-def _require_whole(name: str, module: nn.Module, found: Mapping) -> None:
+def _require_whole(name: str, module: nn.Module, report: Mapping) -> None:
     """Refuse what has no towers for both, and weights that transformers would have drawn at random."""
     if not (hasattr(module, "get_image_features") and hasattr(module, "get_text_features")):
         raise OpenworldError(
             f"{name!r} is a {type(module).__name__}, which lacks get_image_features or get_text_features; take a model "
             "that embeds pictures and sentences."
         )
-    missing = [*found["missing_keys"], *(str(key) for key in found["mismatched_keys"])]
+    missing = [*report["missing_keys"], *(str(key) for key in report["mismatched_keys"])]
     if missing:
         raise OpenworldError(
             f"the weights of {name!r} lack {len(missing)} tensors of a {type(module).__name__}, first {missing[0]}: "
