@@ -56,24 +56,24 @@ def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
     """
     _require_acceptable(paper, setup)
     changes = replace(setup.changes, shots=1, views=0)
-    own = replace(setup, learners=(METHOD,), seeds=setup.seeds or SEEDS[paper], changes=changes)
-    plans = [plan(paper, tables, own) for tables in GROUPS[paper]]
-    runs = tuple(run for one in plans for run in one.runs)
-    tables = tuple(number for one in plans for number in one.tables)
+    clip_only = replace(setup, learners=(METHOD,), seeds=setup.seeds or SEEDS[paper], changes=changes)
+    plans = [plan(paper, tables, clip_only) for tables in GROUPS[paper]]
+    runs = tuple(run for part in plans for run in part.runs)
+    tables = tuple(number for part in plans for number in part.tables)
     return ReproductionPlan(paper, plans[0].setup, runs, tables, remarks=(REMARK, *setup.changes.sentences))
 
 
-def without_missing(found: ReproductionPlan) -> tuple[ReproductionPlan, tuple[str, ...]]:
+def without_missing(reproduction: ReproductionPlan) -> tuple[ReproductionPlan, tuple[str, ...]]:
     """The runs whose data sets are there, and the data sets without which the others are left out.
 
     Raises:
         OpenworldError: where no data set is there.
     """
-    missing = {name for name in found.downloads if not _is_there(name, found.setup.data)}
-    runs = tuple(run for run in found.runs if not missing & {one.dataset for one in run.data})
+    missing = {name for name in reproduction.downloads if not _is_there(name, reproduction.setup.data)}
+    runs = tuple(run for run in reproduction.runs if not missing & {image_set.dataset for image_set in run.data})
     if not runs:
-        require_places(found.downloads, found.setup.data)
-    return replace(found, runs=runs), tuple(name for name in found.downloads if name in missing)
+        require_places(reproduction.downloads, reproduction.setup.data)
+    return replace(reproduction, runs=runs), tuple(name for name in reproduction.downloads if name in missing)
 
 
 def _is_there(name: str, root: str) -> bool:
@@ -89,7 +89,7 @@ def _require_acceptable(paper: str, setup: ReproductionSetup) -> None:
         raise OpenworldError(f"--accept holds zero-shot CLIP against {' and '.join(GROUPS)}; {paper} has no such rows.")
     if setup.embedded:
         raise OpenworldError("--accept needs the papers' own pictures, which are not embedded; give --data FOLDER.")
-    other = [one for one in setup.learners if one.casefold() not in (METHOD.casefold(), "zero-shot")]
+    other = [learner for learner in setup.learners if learner.casefold() not in (METHOD.casefold(), "zero-shot")]
     if other:
         raise OpenworldError(
             f"--accept is of {METHOD}, whose numbers no seed changes; {', '.join(other)} learns. Leave --learners out."

@@ -110,29 +110,29 @@ def tolerance_of(images: int) -> float:
 def openworldauc_cells(runs: Sequence[PaperRun]) -> Iterator[AcceptanceCell]:
     """The cells of Tables 8-9 and 10 whose data sets the runs have, and CoCoOp's accuracies."""
     printed = {
-        (one.dataset, one.metric): (one.in_data, f"Table {one.table}")
+        (row.dataset, row.metric): (row.in_data, f"Table {row.table}")
         for number in ("8-9", "10")
-        for one in published_numbers("openworldauc", number)
-        if one.method == METHOD
+        for row in published_numbers("openworldauc", number)
+        if row.method == METHOD
     }
     for dataset, (base, new) in COCOOP.items():
         printed |= {(dataset, "BaseAcc"): (base / 100, "CoCoOp"), (dataset, "NewAcc"): (new / 100, "CoCoOp")}
-    for one in _played(runs):
-        pictures = len(one.outcomes[0].test)
+    for outcomes in _played(runs):
+        images = len(outcomes.outcomes[0].test)
         for metric in ("BaseAcc", "NewAcc", "HM", "AUROC", "OpenworldAUC"):
-            if (one.dataset, metric) in printed:
-                value, source = printed[one.dataset, metric]
-                ours = recognition.detection(one, metric).number
-                contradicted, gap = _elsewhere(one.dataset, metric, printed)
+            if (outcomes.dataset, metric) in printed:
+                value, source = printed[outcomes.dataset, metric]
+                ours = recognition.detection(outcomes, metric).number
+                contradicted, gap = _elsewhere(outcomes.dataset, metric, printed)
                 yield AcceptanceCell(
-                    one.dataset, metric, value, source, ours, tolerance_of(pictures) + gap, contradicted
+                    outcomes.dataset, metric, value, source, ours, tolerance_of(images) + gap, contradicted
                 )
 
 
 def _played(runs: Sequence[PaperRun]) -> Iterator[recognition.MethodOutcomes]:
     """CLIP once on every data set; on a source as in a recognition record where there are both."""
-    found = [one for one in recognition.methods_of(runs) if one.method == METHOD and one.kind != "other"]
-    yield from {one.dataset: one for one in sorted(found, key=lambda one: one.kind is None)}.values()
+    methods = [method for method in recognition.methods_of(runs) if method.method == METHOD and method.kind != "other"]
+    yield from {method.dataset: method for method in sorted(methods, key=lambda method: method.kind is None)}.values()
 
 
 def _elsewhere(dataset: str, metric: str, printed: Mapping) -> tuple[float | None, float]:
@@ -146,18 +146,18 @@ def _elsewhere(dataset: str, metric: str, printed: Mapping) -> tuple[float | Non
 
 def openpl_cells(runs: Sequence[PaperRun]) -> Iterator[AcceptanceCell]:
     """The cells of Tables 10 to 20, 32 and 33 whose data sets the runs have."""
-    numbers = [one for number in (*EMERGING, *SHIFTS) for one in published_numbers("openpl", number)]
+    numbers = [row for number in (*EMERGING, *SHIFTS) for row in published_numbers("openpl", number)]
     printed = {
-        (one.dataset, one.table): one.in_data for one in numbers if one.method == METHOD and one.metric == "Acc(0)"
+        (row.dataset, row.table): row.in_data for row in numbers if row.method == METHOD and row.metric == "Acc(0)"
     }
     for scenario, tables in (("emerging-classes", EMERGING), ("distribution-shift", SHIFTS)):
         for placed in dynamic.scenario_runs(runs, scenario):
             dataset, numbers = placed[0], dynamic.numbers_of(placed, ("Acc(0)",))
-            ours = next((one for one in numbers if one.method == METHOD), None)
+            ours = next((result for result in numbers if result.method == METHOD), None)
             for table in tables:
                 if (value := printed.get((dataset, table))) is not None:
-                    own = None if ours is None else ours.number
-                    yield AcceptanceCell(dataset, "Acc(0)", value, f"Table {table}", own, _over_orders(ours))
+                    our_number = None if ours is None else ours.number
+                    yield AcceptanceCell(dataset, "Acc(0)", value, f"Table {table}", our_number, _over_orders(ours))
 
 
 def _over_orders(ours: PaperResult | None) -> float:
@@ -208,8 +208,8 @@ def acceptance_table(cells: Sequence[AcceptanceCell]) -> Table:
         Column(TEXT, "source"),
     )
     rows = tuple(
-        Row(one.dataset, (one.metric, *(_value(getattr(one, name)) for name in NUMBERS), one.verdict, one.source))
-        for one in cells
+        Row(cell.dataset, (cell.metric, *(_value(getattr(cell, name)) for name in NUMBERS), cell.verdict, cell.source))
+        for cell in cells
     )
     return Table("acceptance", "Zero-shot CLIP against printed numbers", "", "data set", columns, rows, best="")
 
@@ -221,7 +221,7 @@ def _value(number: float | None) -> Value | str:
 def acceptance_rows(cells: Sequence[AcceptanceCell]) -> list[dict]:
     """Plain values for JSON and CSV."""
     return [
-        {name: getattr(one, name) for name in AcceptanceCell.__dataclass_fields__}
-        | {"difference": one.difference, "within": one.within, "unit": METRICS[one.metric].stored_unit}
-        for one in cells
+        {name: getattr(cell, name) for name in AcceptanceCell.__dataclass_fields__}
+        | {"difference": cell.difference, "within": cell.within, "unit": METRICS[cell.metric].stored_unit}
+        for cell in cells
     ]

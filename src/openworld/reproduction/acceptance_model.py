@@ -39,13 +39,18 @@ _ALIKE = 1e-3
 
 def preprocessing_departures(clip: TwoTower) -> Iterator[Departure]:
     """Sizes, filter and statistics that are not CLIP's; of a backbone of another library its pixels alone tell."""
-    one = clip.preprocess
-    if not isinstance(one, Preprocess):
+    preprocess = clip.preprocess
+    if not isinstance(preprocess, Preprocess):
         return
-    own = {"resize": one.resize, "crop": one.crop, "mode": one.mode, "filter": one.resample}
+    ours = {
+        "resize": preprocess.resize,
+        "crop": preprocess.crop,
+        "mode": preprocess.mode,
+        "filter": preprocess.resample,
+    }
     expected = {"resize": SIDE, "crop": SIDE, "mode": "shortest", "filter": int(Image.Resampling.BICUBIC)}
-    wrong = [f"{key} is {own[key]}, CLIP's is {expected[key]}" for key in own if own[key] != expected[key]]
-    for key, values, known in (("mean", one.mean, MEAN), ("std", one.std, DEVIATION)):
+    wrong = [f"{key} is {ours[key]}, CLIP's is {expected[key]}" for key in ours if ours[key] != expected[key]]
+    for key, values, known in (("mean", preprocess.mean, MEAN), ("std", preprocess.std, DEVIATION)):
         if not np.allclose(values, known, atol=1e-6):
             wrong.append(f"{key} is {tuple(values)}, CLIP's is {known}")
     yield from (Departure("preprocessing", (), what) for what in wrong)
@@ -55,11 +60,11 @@ def pixels_departures(title: str, clip: TwoTower, images) -> Iterator[Departure]
     """Pictures whose pixels are not those of the plain form."""
     for number in np.linspace(0, len(images) - 1, min(_LOOKED_AT, len(images))).astype(int):
         picture = images.image(int(number))
-        own, plain = np.asarray(clip.preprocess(picture)), plain_pixels(picture)
-        if own.shape != plain.shape:
-            yield Departure("preprocessing", (), f"images become {own.shape}, CLIP's are {plain.shape}")
+        ours, plain = np.asarray(clip.preprocess(picture)), plain_pixels(picture)
+        if ours.shape != plain.shape:
+            yield Departure("preprocessing", (), f"images become {ours.shape}, CLIP's are {plain.shape}")
             return
-        apart = float(np.abs(own - plain).max())
+        apart = float(np.abs(ours - plain).max())
         if apart > _ALIKE:
             what = f"pixels of image {number} of {title} differ by {apart:.3g} from those of CLIP's preparation"
             yield Departure("preprocessing", (title,), what)
@@ -83,11 +88,11 @@ def weights_departures(clip: TwoTower) -> Iterator[Departure]:
         what = f"{clip.name} is read by another library, and cannot be held against OpenAI's ViT-B/16"
         yield Departure("weights", (), what)
         return
-    own = facts_of(clip)
+    ours = facts_of(clip)
     for what, expected in VIT_B_16.items():
-        same = own[what] == expected if isinstance(expected, str) else abs(own[what] - expected) <= _ALIKE * expected
+        same = ours[what] == expected if isinstance(expected, str) else abs(ours[what] - expected) <= _ALIKE * expected
         if not same:
-            yield Departure("weights", (), f"{what} is {own[what]}, that of OpenAI's ViT-B/16 is {expected}")
+            yield Departure("weights", (), f"{what} is {ours[what]}, that of OpenAI's ViT-B/16 is {expected}")
     named = named_drawings(clip)
     if named < _LEAST_NAMED:
         share = f"{100 * named:.0f} % of {DRAWINGS} embedded drawings"
@@ -99,7 +104,7 @@ def weights_departures(clip: TwoTower) -> Iterator[Departure]:
 def facts_of(clip: TwoTower) -> dict[str, float | str]:
     """The same facts of a backbone at hand."""
     image, text = clip.config.image, clip.config.text
-    numbers = sum(one.numel() for name, one in clip.named_parameters() if name != "logit_bias")  # CLIP has none
+    numbers = sum(tensor.numel() for name, tensor in clip.named_parameters() if name != "logit_bias")  # CLIP has none
     return {
         "image size": image.image_size,
         "patch size": image.patch_size,
@@ -124,6 +129,6 @@ def named_drawings(clip: TwoTower) -> float:
     rows = np.unique(images.labels, return_index=True)[1][:DRAWINGS]
     pixels = torch.stack([clip.preprocess(images.image(int(row))) for row in rows]).to(clip.device, clip.dtype)
     texts = clip.encode_text([f"an icon of a {name}." for name in images.classnames])
-    pictures = torch.cat([clip.encode_image(some) for some in pixels.split(10)])
-    said = (torch.nn.functional.normalize(pictures) @ torch.nn.functional.normalize(texts).T).argmax(dim=1)
+    embeddings = torch.cat([clip.encode_image(some) for some in pixels.split(10)])
+    said = (torch.nn.functional.normalize(embeddings) @ torch.nn.functional.normalize(texts).T).argmax(dim=1)
     return float((said.cpu().numpy() == images.labels[rows]).mean())

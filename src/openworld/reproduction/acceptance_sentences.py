@@ -25,14 +25,14 @@ def other_sentences(
     """
     for run in runs:
         titles = set(run.datasets.values())
-        own = [one for one in cells if one.dataset in titles]
-        departing = sum(not one.within for one in own)
+        concerned = [cell for cell in cells if cell.dataset in titles]
+        departing = sum(not cell.within for cell in concerned)
         if run.spec.protocol != "recognition" or not departing:
             continue
         for words, templates in _candidates().items():
-            kept = sum(not one.within for one in _again(own, _numbers(run.spec, templates, machine)))
+            kept = sum(not cell.within for cell in _again(concerned, _numbers(run.spec, templates, machine)))
             if kept < departing:
-                yield own[0].dataset, f"in {words} {len(own) - kept} of {len(own)} would be within"
+                yield concerned[0].dataset, f"in {words} {len(concerned) - kept} of {len(concerned)} would be within"
 
 
 def _candidates() -> Mapping[str, tuple[str, ...]]:
@@ -51,4 +51,4 @@ def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, fl
 
 
 def _again(cells: Sequence[AcceptanceCell], numbers: Mapping[str, float | None]) -> list[AcceptanceCell]:
-    return [replace(one, ours=numbers[METRICS[one.metric].key]) for one in cells]
+    return [replace(cell, ours=numbers[METRICS[cell.metric].key]) for cell in cells]

@@ -46,27 +46,27 @@ def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str)
         runs: of zero-shot CLIP, in `folder`.
         name: of the backbone, which is loaded on `device`.
     """
-    clip, found = backbone(name, device), []
+    clip, departures = backbone(name, device), []
     for run in runs:
         sets = {
-            run.datasets[str(one)]: (one.dataset, DatasetSpec(one.dataset, one.domain).images().load())
-            for one in run.data
+            run.datasets[str(entry)]: (entry.dataset, DatasetSpec(entry.dataset, entry.domain).images().load())
+            for entry in run.data
         }
         for title, (dataset, images) in sets.items():
-            found += images_departures(title, dataset, images)
-            found += names_departures(title, dataset, images.classnames)
-            found += pixels_departures(title, clip, images)
+            departures += images_departures(title, dataset, images)
+            departures += names_departures(title, dataset, images.classnames)
+            departures += pixels_departures(title, clip, images)
         if run.spec.protocol == "dynamic":
             records = RunStore(folder / run.name).records()
-            found += [one for record in records for one in curve_departures(tuple(sets), record)]
+            departures += [departure for record in records for departure in curve_departures(tuple(sets), record)]
         else:
             titles = {dataset: title for title, (dataset, _) in sets.items()}
             whole = RunFolder.read(folder / run.name)
             records = whole.records
-            found += [one for outcome in outcomes(whole) for one in metric_departures(titles, outcome)]
-        found += [one for record in records for one in sentences_departures(tuple(sets), record)]
-    found += [*preprocessing_departures(clip), *weights_departures(clip)]
-    return tuple(sorted(dict.fromkeys(found), key=lambda one: STAGES.index(one.stage)))
+            departures += [departure for outcome in outcomes(whole) for departure in metric_departures(titles, outcome)]
+        departures += [departure for record in records for departure in sentences_departures(tuple(sets), record)]
+    departures += [*preprocessing_departures(clip), *weights_departures(clip)]
+    return tuple(sorted(dict.fromkeys(departures), key=lambda departure: STAGES.index(departure.stage)))
 
 
 def images_departures(title: str, dataset: str, images) -> Iterator[Departure]:
@@ -85,14 +85,14 @@ def names_departures(title: str, dataset: str, names: Sequence[str]) -> Iterator
     known = listed_names("imagenet" if shared else dataset)
     if known is None:
         return
-    expected = [_unmended(one) for one in known.names]
-    own = [_unmended(one) for one in names]
-    if shared and len(own) < len(expected):
-        expected = [one for one in expected if one in set(own)]
-    pairs = zip_longest(own, expected, fillvalue="nothing")
-    for place, (found, published) in enumerate(pairs):
-        if found != published:
-            yield Departure("names", (title,), f"class {place} of {title} is {found!r}, published is {published!r}")
+    expected = [_unmended(name) for name in known.names]
+    ours = [_unmended(name) for name in names]
+    if shared and len(ours) < len(expected):
+        expected = [name for name in expected if name in set(ours)]
+    pairs = zip_longest(ours, expected, fillvalue="nothing")
+    for place, (our_name, published) in enumerate(pairs):
+        if our_name != published:
+            yield Departure("names", (title,), f"class {place} of {title} is {our_name!r}, published is {published!r}")
             return
 
 
@@ -105,9 +105,9 @@ def sentences_departures(titles: tuple[str, ...], record: Record) -> Iterator[De
     """Sentences around the names that are not CoOp's one of the data set."""
     task = record.unit.arguments["task"]
     dataset = task.get("dataset") or (task.get("data") or task["source"])["dataset"]
-    own, expected = tuple(task["learner"]["settings"]["templates"]), (SENTENCES.get(dataset, PHOTO),)
-    if own != expected:
-        yield Departure("sentences", titles, f"names of {dataset} stand in {list(own)}, CoOp's in {list(expected)}")
+    ours, expected = tuple(task["learner"]["settings"]["templates"]), (SENTENCES.get(dataset, PHOTO),)
+    if ours != expected:
+        yield Departure("sentences", titles, f"names of {dataset} stand in {list(ours)}, CoOp's in {list(expected)}")
 
 
 def metric_departures(titles: Mapping[str, str], outcome: Outcome) -> Iterator[Departure]:
@@ -146,8 +146,8 @@ def curve_departures(titles: tuple[str, ...], record: Record) -> Iterator[Depart
     """Accuracies before any change that are not those of the record's own predictions."""
     rows = record.table("predictions")
     for number, scenario_run in enumerate(read_spec(record.metrics, DynamicRecord).courses):
-        own = (rows["course"] == number) & (rows["level"] == 0)
-        value = float(np.mean(rows["prediction"][own] == rows["label"][own]))
+        first_level = (rows["course"] == number) & (rows["level"] == 0)
+        value = float(np.mean(rows["prediction"][first_level] == rows["label"][first_level]))
         accuracy = scenario_run.views[0].accuracy
         if abs(value - accuracy) > 1e-9:
             what = f"Acc(0) of {scenario_run.scenario} is {accuracy}, its own predictions give {value}"

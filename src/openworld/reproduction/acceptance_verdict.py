@@ -65,8 +65,8 @@ class Acceptance:
 
     def to_dict(self) -> dict:
         """Return plain values for JSON."""
-        found = {"accepted": self.accepted, "numbers": acceptance_rows(self.cells)}
-        return found | {"departures": list(map(asdict, self.departures)), "other_sentences": self.other_sentences}
+        content = {"accepted": self.accepted, "numbers": acceptance_rows(self.cells)}
+        return content | {"departures": list(map(asdict, self.departures)), "other_sentences": self.other_sentences}
 
 
 def accept(plan: ReproductionPlan, folder: Path, failed: Collection[str], machine: Machine) -> Acceptance:
@@ -80,5 +80,5 @@ def accept(plan: ReproductionPlan, folder: Path, failed: Collection[str], machin
     """
     runs = [run for run in plan.runs if run.name not in failed]
     cells = tuple(CELLS[plan.paper]([PaperRun(folder / run.name, run.datasets, run.methods) for run in runs]))
-    found = departures(runs, folder, plan.setup.backbone, machine.device)
-    return Acceptance(cells, found, tuple(other_sentences(runs, cells, machine)))
+    departing = departures(runs, folder, plan.setup.backbone, machine.device)
+    return Acceptance(cells, departing, tuple(other_sentences(runs, cells, machine)))

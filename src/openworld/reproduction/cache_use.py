@@ -61,60 +61,61 @@ class Ledger:
         """
         if self._limit is not None:
             units = [units[number] for number in by_training_set([unit.training for unit in units])]
-        disk_sets = {self._disk_set(one): one for one in dict.fromkeys(one for unit in units for one in unit.sets)}
-        self._sizes |= {one: disk_set.size for disk_set, one in disk_sets.items()}
-        embeddings = [one for one in map(self._disk_set, self._kept) if one.rank == LAST]
-        others = sum(one.size for one in embeddings if one not in disk_sets)
-        first = [disk_sets[one] for one in made_first(list(disk_sets), self._limit, self._workers, others)]
-        images, passes = count_passes(one for one in first if one not in self._kept)
-        for one in first:
-            self._read(one, first)
-        return images, passes + sum(self._passes(one, unit) for unit in units for one in unit.sets)
+        entries = dict.fromkeys(entry for unit in units for entry in unit.sets)
+        disk_sets = {self._disk_set(entry): entry for entry in entries}
+        self._sizes |= {entry: disk_set.size for disk_set, entry in disk_sets.items()}
+        embeddings = [disk_set for disk_set in map(self._disk_set, self._kept) if disk_set.rank == LAST]
+        others = sum(disk_set.size for disk_set in embeddings if disk_set not in disk_sets)
+        first = [disk_sets[disk_set] for disk_set in made_first(list(disk_sets), self._limit, self._workers, others)]
+        images, passes = count_passes(entry for entry in first if entry not in self._kept)
+        for entry in first:
+            self._read(entry, first)
+        return images, passes + sum(self._passes(entry, unit) for unit in units for entry in unit.sets)
 
-    def _disk_set(self, one: EncodedSet) -> DiskSet:
-        return DiskSet(one.source, one.encoding, one.size(self._config))
+    def _disk_set(self, entry: EncodedSet) -> DiskSet:
+        return DiskSet(entry.source, entry.encoding, entry.size(self._config))
 
-    def _passes(self, one: EncodedSet, unit: LearningUnit) -> int:
+    def _passes(self, entry: EncodedSet, unit: LearningUnit) -> int:
         """Of a unit that reads a set: none where it is kept."""
-        kept = one in self._kept
-        if not kept and streams(one.encoding, self._limit):
-            again = _answered(one, unit) * one.encoding.patches  # pixels are read without the tower
+        kept = entry in self._kept
+        if not kept and streams(entry.encoding, self._limit):
+            again = _answered(entry, unit) * entry.encoding.patches  # pixels are read without the tower
             self._streamed += again
             return again
-        self._made_again += not kept and one in self._made
-        self._read(one)
-        return 0 if kept else count_passes([one])[1]
+        self._made_again += not kept and entry in self._made
+        self._read(entry)
+        return 0 if kept else count_passes([entry])[1]
 
-    def _read(self, one: EncodedSet, held: Sequence[EncodedSet] = ()) -> None:
-        self._kept.pop(one, None)
-        self._made.add(one)
+    def _read(self, entry: EncodedSet, held: Sequence[EncodedSet] = ()) -> None:
+        self._kept.pop(entry, None)
+        self._made.add(entry)
         if self._limit is not None:
-            self._make_room(self._limit - self._sizes[one], set(held))
-        self._kept[one] = None
+            self._make_room(self._limit - self._sizes[entry], set(held))
+        self._kept[entry] = None
         self._most = max(self._most, self._taken)
 
     @property
     def _taken(self) -> int:
-        return sum(self._sizes[one] for one in self._kept)
+        return sum(self._sizes[entry] for entry in self._kept)
 
     def _make_room(self, room: int, held: set[EncodedSet]) -> None:
-        for one in sorted(self._kept, key=lambda one: self._disk_set(one).rank):
+        for entry in sorted(self._kept, key=lambda entry: self._disk_set(entry).rank):
             if self._taken <= room:
                 return
-            if one not in held:
-                del self._kept[one]
+            if entry not in held:
+                del self._kept[entry]
 
 
 def count_passes(sets: Iterable[EncodedSet]) -> tuple[int, int]:
     """Images, and passes through the image tower, where each image set is encoded in all its ways together."""
     ways: dict[tuple[ImageSelection, int], list[Encoding]] = {}
-    for one in sets:
-        ways.setdefault((one.source, one.count), []).append(one.encoding)
+    for entry in sets:
+        ways.setdefault((entry.source, entry.count), []).append(entry.encoding)
     images = sum(count for _, count in ways)
     return images, sum(count * count_looks(encodings) for (_, count), encodings in ways.items())
 
 
-def _answered(one: EncodedSet, unit: LearningUnit) -> int:
+def _answered(entry: EncodedSet, unit: LearningUnit) -> int:
     """How many images of a test set a unit answers: those of its first one again beside every other data set."""
     first, *others = unit.tests
-    return one.count if one != first else max(one.count, unit.answers - sum(other.count for other in others))
+    return entry.count if entry != first else max(entry.count, unit.answers - sum(other.count for other in others))

@@ -52,7 +52,7 @@ class Changes:
         require_at_least(0, **({} if self.views is None else {"views": self.views}))
         if self.precision not in DTYPES:
             raise unknown_name("precision", self.precision, DTYPES)
-        labels = [one.label.casefold() for one in self.added]
+        labels = [entry.label.casefold() for entry in self.added]
         if len(set(labels)) < len(labels):
             given = ", ".join(learner.label for learner in self.added)
             raise OpenworldError(f"learners to add need distinct labels; they are {given}.")
@@ -68,22 +68,22 @@ class Changes:
             OpenworldError: settings of an unknown method, or of a kind that it does not have; an added learner with
                 the name of one of the paper's.
         """
-        found = dict(known)
-        for asked, settings in self.settings.items():
-            name = _find(asked, known)
-            found[name] = replace(known[name], settings=override(found[name].settings, settings))
+        methods = dict(known)
+        for given, settings in self.settings.items():
+            name = _find(given, known)
+            methods[name] = replace(known[name], settings=override(methods[name].settings, settings))
         taken = _names(known)
-        for one in self.added:
-            if one.label.casefold() in taken:
+        for entry in self.added:
+            if entry.label.casefold() in taken:
                 raise OpenworldError(
-                    f"a learner to add is called {one.label!r}, and so is one of the paper's; give it another label."
+                    f"a learner to add is called {entry.label!r}, and so is one of the paper's; give it another label."
                 )
-        return found | {one.label + ADDED: one for one in self.added}
+        return methods | {entry.label + ADDED: entry for entry in self.added}
 
     @property
     def suffix(self) -> tuple[str, ...]:
         """What sets a run's folder apart from the paper's."""
-        parts = [f"with-{one.label}{_short(one.settings, one.choose)}" for one in self.added]
+        parts = [f"with-{entry.label}{_short(entry.settings, entry.choose)}" for entry in self.added]
         parts += [f"settings{_short(self.settings)}"] if self.settings else []
         parts += [] if self.shots is None else [f"shots-{self.shots}"]
         parts += [] if self.precision == "float32" else [self.precision]
@@ -92,7 +92,9 @@ class Changes:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The same for a reader of the tables."""
-        sentences = [f"Added, and not of the paper: {_with_settings(one.label, one.settings)}." for one in self.added]
+        sentences = [
+            f"Added, and not of the paper: {_with_settings(entry.label, entry.settings)}." for entry in self.added
+        ]
         sentences += [
             f"Settings changed: {_with_settings(name, settings)}." for name, settings in self.settings.items()
         ]
@@ -121,7 +123,7 @@ def read_settings(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     >>> read_settings(["GMoP.alpha = 0.5", "GMoP.schedule.epochs = 20"])
     {'GMoP': {'alpha': 0.5, 'schedule': {'epochs': 20}}}
     """
-    found: dict[str, dict[str, Any]] = {}
+    settings_of: dict[str, dict[str, Any]] = {}
     for text in texts:
         name, _, rest = text.partition(".")
         try:
@@ -133,21 +135,21 @@ def read_settings(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
                 f"--settings is {text!r}, expected METHOD.SETTING = VALUE as TOML has it, such as "
                 "'CoOp.schedule.epochs = 100' or 'GMoP.gate = \"none\"'."
             )
-        found[name.strip()] = override(found.get(name.strip(), {}), settings)
-    return found
+        settings_of[name.strip()] = override(settings_of.get(name.strip(), {}), settings)
+    return settings_of
 
 
 def _names(known: Mapping[str, LearnerSpec]) -> dict[str, str]:
     """Either name of a method -> the paper's."""
-    labels = {one.label.casefold(): name for name, one in known.items()}
+    labels = {entry.label.casefold(): name for name, entry in known.items()}
     return labels | {name.casefold(): name for name in known}
 
 
-def _find(asked: str, known: Mapping[str, LearnerSpec]) -> str:
+def _find(given: str, known: Mapping[str, LearnerSpec]) -> str:
     names = _names(known)
-    if asked.casefold() not in names:
-        raise unknown_name("method", asked, known)
-    return names[asked.casefold()]
+    if given.casefold() not in names:
+        raise unknown_name("method", given, known)
+    return names[given.casefold()]
 
 
 def _short(*settings: Mapping) -> str:
@@ -165,7 +167,7 @@ def _with_settings(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def _flat(settings: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
-    found = []
+    items = []
     for key, value in settings.items():
-        found += _flat(value, f"{path}{key}.") if isinstance(value, Mapping) else [(f"{path}{key}", value)]
-    return found
+        items += _flat(value, f"{path}{key}.") if isinstance(value, Mapping) else [(f"{path}{key}", value)]
+    return items

@@ -94,7 +94,7 @@ class PlanCost:
         """Its runs: units, images, and what they are for."""
         columns = (Column(UNITS), Column(METRICS["images"]), Column(TEXT, "for"))
         cells = [(Value(run.units), Value(run.images), tables_in_words(run.tables)) for run in self.runs]
-        rows = tuple(Row(run.name, own) for run, own in zip(self.runs, cells, strict=True))
+        rows = tuple(Row(run.name, counts) for run, counts in zip(self.runs, cells, strict=True))
         return Table("plan", "", "", "run", columns, rows, best="")
 
 
@@ -144,8 +144,8 @@ def _of_learners(plan: ReproductionPlan, workers: int, limit: int | None) -> Pla
     for run in plan.runs:
         units = [unit for unit in dict.fromkeys(learning_units(run.spec)) if unit not in known]
         known |= dict.fromkeys(units)
-        images, looks = ledger.add(units)
-        passes += looks
+        images, repeated = ledger.add(units)
+        passes += repeated
         runs.append(RunCost(run.name, run.tables, len(units), images))
     records = sum(RECORD_BYTES + ROW_BYTES * unit.answers for unit in known)
     sentence = (
@@ -177,7 +177,7 @@ def _of_estimates(plan: ReproductionPlan) -> PlanCost:
     specs = [run.spec for run in plan.runs]
     cache = sum(4 * run.images * _columns(spec, run.units) for run, spec in zip(runs, specs, strict=True))
     records = sum(run.units * (JUDGED_RECORD_BYTES + JUDGED_ROW_BYTES * run.images) for run in runs)
-    trainings = sum(len(spec.seeds) * sum(not one.weights for one in spec.models) for spec in specs)
+    trainings = sum(len(spec.seeds) * sum(not model.weights for model in spec.models) for spec in specs)
     sentence = (
         f"In all {trainings} trainings, of which {_units(runs):,} checkpoints are judged; {_images(runs):,} images, "
         f"each looked at by every checkpoint of its run and by the references; {size(cache)} of disk for their outputs "
@@ -189,17 +189,20 @@ def _of_estimates(plan: ReproductionPlan) -> PlanCost:
 def judged_images(spec) -> int:
     """Images of the source set and of all conditions of a run of accuracy estimation."""
     sources, targets, limit = spec.sources, spec.targets, spec.images
-    home = sum(one.count_images(spec.corrupted_part) for one in sources)
-    held = spec.held_out or sum(one.count_images(spec.source_part) for one in sources)
-    shown = [_few(one.count_images(one.part), limit) for one in targets]
-    corrupted = [_few(home, limit), *(count for count, one in zip(shown, targets, strict=True) if one.corrupted_row)]
-    return held + sum(shown) + len(spec.corruptions) * len(spec.severities) * sum(corrupted)
+    home = sum(source.count_images(spec.corrupted_part) for source in sources)
+    held = spec.held_out or sum(source.count_images(spec.source_part) for source in sources)
+    counts = [_few(target.count_images(target.part), limit) for target in targets]
+    corrupted = [
+        _few(home, limit),
+        *(count for count, target in zip(counts, targets, strict=True) if target.corrupted_row),
+    ]
+    return held + sum(counts) + len(spec.corruptions) * len(spec.severities) * sum(corrupted)
 
 
-def _columns(spec, judged: int) -> int:
+def _columns(spec, images: int) -> int:
     """Numbers that are kept of every image: logits of all judged classifiers, embeddings of the references."""
-    embedded = sum(bool(one.backbone) for one in spec.references)
-    return judged * spec.sources[0].count_classes() + 512 * embedded
+    embedded = sum(bool(reference.backbone) for reference in spec.references)
+    return images * spec.sources[0].count_classes() + 512 * embedded
 
 
 def _few(count: int, limit: int | None) -> int:
@@ -228,14 +231,14 @@ def _of_shift(plan: ReproductionPlan) -> PlanCost:
 def shown_images(spec) -> int:
     """What every judged model sees: in-distribution test images and those of the pool; or all that are split."""
     if spec.protocol == "decomposed-zero-shot":
-        return sum(len(one.looks) * _shown(one, spec.images) for one in spec.sets)
+        return sum(len(entry.looks) * _shown(entry, spec.images) for entry in spec.sets)
     if spec.cells:
         return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
-    tested = sum(one.count_images(spec.id_part) for one in spec.sources)
+    tested = sum(source.count_images(spec.id_part) for source in spec.sources)
     tested = tested if spec.classes == "all" else tested // 2
-    return tested + sum(_few(one.count_images(one.part), spec.images) for one in spec.pool)
+    return tested + sum(_few(target.count_images(target.part), spec.images) for target in spec.pool)
 
 
-def _shown(one, limit: int | None) -> int:
+def _shown(entry, limit: int | None) -> int:
     """Images of an entry in one look; drawings as drawn are shown once each, other test drawings several times."""
-    return _few(_DRAWN if one.as_drawn else one.count_images(one.part), limit)
+    return _few(_DRAWN if entry.as_drawn else entry.count_images(entry.part), limit)

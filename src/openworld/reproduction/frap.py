@@ -56,7 +56,7 @@ _ENTRIES = (
     _frap("FRAP (Random)", "dirichlet"),
 )
 
-METHODS: dict[str, EstimatorSpec | Calibrated] = {one.label: one for one in _ENTRIES}
+METHODS: dict[str, EstimatorSpec | Calibrated] = {entry.label: entry for entry in _ENTRIES}
 """What the paper calls a method, its reference in parentheses -> what is run or read."""
 
 ABSENT = {"5": "it repeats the list of shifts and holds no results"}
@@ -105,7 +105,7 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
             named = {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
             titles = {} if setup.embedded else named  # what stands in keeps its own names
             name = f"{world.name}{setup.suffix(*(() if kept == every else kept))}"
-            yield PlannedRun(name, _spec(world, kept, setup), titles, {one: one for one in kept}, tuple(wanted))
+            yield PlannedRun(name, _spec(world, kept, setup), titles, {label: label for label in kept}, tuple(wanted))
 
 
 def _methods_of(world: SourceWorld, setup: ReproductionSetup) -> list[str]:
@@ -122,7 +122,7 @@ def _has_siglip(setup: ReproductionSetup) -> bool:
 
 def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) -> AccuracyEstimationSpec:
     entries = [METHODS[name] for name in methods]
-    estimators = [_tuned(one, setup) for one in entries if isinstance(one, EstimatorSpec)]
+    estimators = [_tuned(entry, setup) for entry in entries if isinstance(entry, EstimatorSpec)]
     return AccuracyEstimationSpec(
         sources=world.sources,
         shots=world.shots,
@@ -134,7 +134,7 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         cut=world.cut,
         # Images of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided.
         images=world.images if setup.quick == 1 else max(FEWEST_IMAGES, (world.images or 10_000) // setup.quick),
-        models=tuple(_shortened(one, setup.quick) for one in world.models),
+        models=tuple(_shortened(model, setup.quick) for model in world.models),
         references=tuple(_references(entries, setup)),
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
         seeds=setup.seeds,
@@ -142,7 +142,7 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
 
 
 def _references(entries: Iterable[EstimatorSpec | Calibrated], setup: ReproductionSetup) -> Iterator[ReferenceSpec]:
-    named = {one.reference for one in entries}
+    named = {entry.reference for entry in entries}
     for name, backbone in {"CLIP": setup.backbone, "SigLIP": SIGLIP}.items():
         if name in named:
             yield ReferenceSpec(name, backbone)
@@ -150,12 +150,12 @@ def _references(entries: Iterable[EstimatorSpec | Calibrated], setup: Reproducti
         yield ReferenceSpec("dirichlet")
 
 
-def _tuned(one: EstimatorSpec, setup: ReproductionSetup) -> EstimatorSpec:
+def _tuned(entry: EstimatorSpec, setup: ReproductionSetup) -> EstimatorSpec:
     """A fixed temperature is one over the reference's own logit scale."""
-    if not one.label.endswith("fixed tau"):
-        return one
-    tau = 1 / logit_scale(SIGLIP if one.reference == "SigLIP" else setup.backbone)
-    return replace(one, settings=one.settings | {"tau": round(tau, 6)})
+    if not entry.label.endswith("fixed tau"):
+        return entry
+    tau = 1 / logit_scale(SIGLIP if entry.reference == "SigLIP" else setup.backbone)
+    return replace(entry, settings=entry.settings | {"tau": round(tau, 6)})
 
 
 def logit_scale(backbone: str) -> float:

@@ -51,7 +51,7 @@ class SourceWorld:
     @property
     def rows(self) -> tuple[str, ...]:
         """The rows of the table that it gives."""
-        return tuple(dict.fromkeys(filter(None, (*(one.row for one in self.targets), self.corruption_row))))
+        return tuple(dict.fromkeys(filter(None, (*(target.row for target in self.targets), self.corruption_row))))
 
 
 _CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
@@ -60,9 +60,9 @@ _CHECKPOINTS = 3  # of a training of which only the end is published: "different
 def _published_models(dataset: str) -> Iterator[ModelSpec]:
     recipe: Recipe = published(dataset)
     thirds = tuple(recipe.epochs * place // _CHECKPOINTS for place in range(1, _CHECKPOINTS + 1))
-    judged = recipe.checkpoints if len(recipe.checkpoints) > 1 else thirds
+    checkpoints = recipe.checkpoints if len(recipe.checkpoints) > 1 else thirds
     for architecture in published_architectures(dataset):
-        yield ModelSpec(architecture, checkpoints=judged).resolved(dataset)
+        yield ModelSpec(architecture, checkpoints=checkpoints).resolved(dataset)
 
 
 _LARGE = 224  # pixels of a corrupted picture of ImageNet
@@ -74,7 +74,7 @@ def _breeds(name: str, title: str, short: str) -> SourceWorld:
     rows = {"source": f"{short}-S", "target": f"{short}-N"}
     clean = [TargetSpec(name, "source", row=rows["source"], name="same subclasses")]
     clean += [TargetSpec(name, "target", row=rows["target"], name="novel subclasses", corrupted_row=rows["target"])]
-    variants = [TargetSpec(name, f"{side} {one}", row=row) for side, row in rows.items() for one in _V2]
+    variants = [TargetSpec(name, f"{side} {version}", row=row) for side, row in rows.items() for version in _V2]
     return SourceWorld(
         title, name, (DatasetSpec(name, "source"),), (*clean, *variants), rows["source"], held_out=10_000, cut=_LARGE
     )

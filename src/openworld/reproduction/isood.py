@@ -31,7 +31,7 @@ PAPER = "is-ood"
 DEFAULTS = PaperDefaults(seeds=(0, 1, 2))
 """Ours: the paper judges one published classifier, which is judged once, and names no CLIP for its decomposition."""
 
-DETECTORS: dict[str, DetectorSpec] = {one.name: DetectorSpec(one.name) for one in PROFILES[PAPER]}
+DETECTORS: dict[str, DetectorSpec] = {detector.name: DetectorSpec(detector.name) for detector in PROFILES[PAPER]}
 HALVES: dict[str, HalvesSpec] = {name: HalvesSpec(name) for name in ("PCA", "LAID")}
 WHOLE = "CLIP"
 """What the paper calls whole features."""
@@ -99,11 +99,11 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """One run per division, which every table of it is read from, and one of decomposed features."""
     _require_makeable(tables, setup)
-    kept = [name for name, one in DETECTORS.items() if setup.keeps(name, one)]
+    kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
     suffix = setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
-    same = {one: one for one in kept}
+    same = {name: name for name in kept}
     for name, title in _TITLES.items() if kept else ():
-        wanted = tuple(one.number for one in tables if title in one.datasets)
+        wanted = tuple(table.number for table in tables if title in table.datasets)
         if wanted and setup.embedded:
             yield PlannedRun(f"emoji{suffix}", _embedded(kept, setup), {}, same, wanted)
         elif wanted:
@@ -114,10 +114,10 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
 def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     every = [*HALVES, WHOLE]
     kept = [name for name in every if setup.keeps(name, METHODS[name])]
-    if kept and _DECOMPOSED in [one.number for one in tables]:
+    if kept and _DECOMPOSED in [table.number for table in tables]:
         suffix = setup.suffix(*(() if kept == every else kept))
         titles = {} if setup.embedded else {row: row for row in ROWS.values()}
-        methods = {one: one for one in kept}
+        methods = {method: method for method in kept}
         yield PlannedRun(f"halves{suffix}", _halves(kept, setup), titles, methods, (_DECOMPOSED,))
 
 
@@ -139,7 +139,7 @@ def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> Incremen
         classes="all",
         shots=None,
         cells=CellsSpec(
-            tuple(str(folder / one) for one in _LISTS[name]), str(folder / name), tested=str(folder / _TESTED)
+            tuple(str(folder / file) for file in _LISTS[name]), str(folder / name), tested=str(folder / _TESTED)
         ),
         seeds=setup.seeds,
     )
@@ -200,7 +200,7 @@ def _embedded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) ->
             LabelledSetSpec("emoji-concepts", domain, row=row, looks=looks, as_drawn=True)
             for row, (domain, looks) in rows.items()
         ),
-        methods=tuple(HalvesSpec("LAID", settings=settings) if one.method == "LAID" else one for one in methods),
+        methods=tuple(HalvesSpec("LAID", settings=settings) if half.method == "LAID" else half for half in methods),
         names=("emoji-concepts-400",),
         tested_teach=False,
         backbone=setup.backbone,

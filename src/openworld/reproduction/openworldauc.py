@@ -118,7 +118,7 @@ def _generalisation_run(
     """Tuned on ImageNet's base half, then shown its variants and other data sets."""
     methods, source = _LEARNERS.methods_of(crossing, setup), setup.place(SOURCE, STAND_INS)
     titles = [[need.title for need in crossing if need.task == task] for task in _CROSSING]
-    variants, others = (places_of(own, STAND_INS, setup) for own in titles)
+    variants, others = (places_of(title, STAND_INS, setup) for title in titles)
     shared = _LEARNERS.settings(methods, source, setup)
     spec = GeneralisationSpec(source=source, variants=variants, others=others, keep_learners=False, **shared)
     targets = {"domains": (titles[0], VARIANTS), "datasets": (titles[1], TABLES[PAPER]["13"].datasets)}

@@ -20,7 +20,9 @@ from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import Changes
 from openworld.reproduction.settings import EMBEDDED, PlannedRun, ReproductionSetup
 
-PAPERS: dict[str, ModuleType] = {one.PAPER: one for one in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)}
+PAPERS: dict[str, ModuleType] = {
+    paper.PAPER: paper for paper in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)
+}
 """Paper -> its plan: DEFAULTS, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
 
 ON_EMBEDDED = ReproductionSetup()
@@ -55,7 +57,7 @@ class ReproductionPlan:
     @property
     def downloads(self) -> tuple[str, ...]:
         """The data sets that must have been downloaded."""
-        named = dict.fromkeys(one.dataset for run in self.runs for one in run.data)
+        named = dict.fromkeys(image_set.dataset for run in self.runs for image_set in run.data)
         return tuple(name for name in (*PUBLISHED, *SHIFTED) if name in named)
 
     @property
@@ -102,16 +104,16 @@ def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_E
     setup = setup.settled(module.DEFAULTS)
     _require_methods(module, setup)
     _require_changeable(module, setup)
-    wanted = [find_table(paper, one) for one in tables or module.default_tables(setup)]
-    asked = list({table.number: table for table in wanted}.values())
-    runs = tuple(module.plan_runs(asked, setup))
+    wanted = [find_table(paper, number) for number in tables or module.default_tables(setup)]
+    chosen = list({table.number: table for table in wanted}.values())
+    runs = tuple(module.plan_runs(chosen, setup))
     made = {number for run in runs for number in run.tables}
     reason = "none of its methods is among those asked for"
-    left_out = {table.number: reason for table in asked if table.number not in made}
+    left_out = {table.number: reason for table in chosen if table.number not in made}
     if not runs:
         raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
     remarks = module.remarks(setup) if hasattr(module, "remarks") else ()
-    kept = tuple(one.number for one in asked if one.number in made)
+    kept = tuple(table.number for table in chosen if table.number in made)
     return ReproductionPlan(paper, setup, runs, kept, left_out, (*setup.sentences, *remarks))
 
 
@@ -156,7 +158,7 @@ def _require_methods(module: ModuleType, setup: ReproductionSetup) -> None:
 
 def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
     if setup.changes and not hasattr(module, "PUBLISHED_TASK"):
-        of_learners = " and ".join(name for name, one in PAPERS.items() if hasattr(one, "PUBLISHED_TASK"))
+        of_learners = " and ".join(name for name, module in PAPERS.items() if hasattr(module, "PUBLISHED_TASK"))
         raise OpenworldError(
             f"added learners, other settings, shots and views are for {of_learners}, which tune learners; "
             f"{module.PAPER} does not. Leave them out, or write a spec for openworld run."

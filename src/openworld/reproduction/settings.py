@@ -85,15 +85,15 @@ class ReproductionSetup:
         """Whether embedded data sets stand in for the paper's."""
         return self.data == EMBEDDED
 
-    def keeps(self, method: str, one: LearnerSpec) -> bool:
+    def keeps(self, method: str, learner: LearnerSpec) -> bool:
         """Whether a method was asked for, by either of its names."""
-        asked = {name.casefold() for name in self.learners}
-        return not asked or bool(asked & {method.casefold(), one.label.casefold()})
+        chosen = {name.casefold() for name in self.learners}
+        return not chosen or bool(chosen & {method.casefold(), learner.label.casefold()})
 
     def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
         """The methods to run: those of the paper that were asked for, settings changed, and the added ones."""
-        found = self.changes.methods(known)
-        return {name: one for name, one in found.items() if name not in known or self.keeps(name, one)}
+        methods = self.changes.methods(known)
+        return {name: learner for name, learner in methods.items() if name not in known or self.keeps(name, learner)}
 
     def place(self, title: str, stand_ins: Mapping[str, DatasetSpec]) -> DatasetSpec:
         """A data set of the paper, or what stands in for it."""
@@ -102,15 +102,15 @@ class ReproductionSetup:
     def titles(self, data: Iterable[DatasetSpec]) -> dict[str, str]:
         """What the paper calls each data set; what stands in keeps its own name."""
         known = {} if self.embedded else {name: title for title, name in NAMES.items()}
-        return {str(one): known[one.dataset] for one in data if one.dataset in known}
+        return {str(image_set): known[image_set.dataset] for image_set in data if image_set.dataset in known}
 
-    def learner(self, one: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
+    def learner(self, learner: LearnerSpec, dataset: str, published: PublishedTask) -> LearnerSpec:
         """A learner with the settings that suit the backbone, its own over them, and epochs divided by `quick`."""
-        suited = self._suited(published).get("learners", {}).get(one.learner, {})
-        settings = override(override({}, suited), one.settings)
+        suited = self._suited(published).get("learners", {}).get(learner.learner, {})
+        settings = override(override({}, suited), learner.settings)
         if self.quick > 1:
-            settings = override(settings, _fewer_epochs(one.learner, settings, dataset, published, self.quick))
-        return replace(one, settings=settings)
+            settings = override(settings, _fewer_epochs(learner.learner, settings, dataset, published, self.quick))
+        return replace(learner, settings=settings)
 
     def views(self, published: PublishedTask) -> int:
         """How many augmented views of every shot are encoded."""
@@ -176,7 +176,7 @@ def embedded_settings() -> dict[str, Any]:
     return tomllib.loads(files("openworld.reproduction").joinpath("embedded-learners.toml").read_text(encoding="utf-8"))
 
 
-def fewer_targets(asked: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
+def fewer_targets(chosen: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
     """What the name of a run adds where it has not all targets of the paper.
 
     Args:
@@ -185,19 +185,19 @@ def fewer_targets(asked: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> t
     >>> fewer_targets({"domains": ("ab", "ab"), "datasets": ("", "cd")}), fewer_targets({"domains": ("b", "ab")})
     (('domains',), ('b',))
     """
-    if all(set(some) == set(every) for some, every in asked.values()):
+    if all(set(some) == set(every) for some, every in chosen.values()):
         return ()
-    parts = [(word,) if set(some) == set(every) else dict.fromkeys(some) for word, (some, every) in asked.items()]
+    parts = [(word,) if set(some) == set(every) else dict.fromkeys(some) for word, (some, every) in chosen.items()]
     return tuple(part for group in parts for part in group)
 
 
 def _fewer_epochs(name: str, settings, dataset: str, published: PublishedTask, divisor: int) -> dict[str, Any]:
     learner, changes = configure(find_learner(name), settings, dataset, published), {}
-    for one in fields(learner):
-        schedule = getattr(learner, one.name)
+    for stage in fields(learner):
+        schedule = getattr(learner, stage.name)
         if isinstance(schedule, Schedule):
             epochs = min(schedule.epochs, max(_FEWEST_EPOCHS, schedule.epochs // divisor))
-            changes[f"{one.name}.epochs"] = epochs
+            changes[f"{stage.name}.epochs"] = epochs
             if isinstance(learner, PromptSRC):  # the Gaussian over the epochs shrinks with them
                 share = epochs / schedule.epochs
                 changes |= {"mean": learner.mean * share, "deviation": learner.deviation * share}

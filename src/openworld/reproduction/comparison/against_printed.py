@@ -17,22 +17,22 @@ CHARTS = 12  # beyond, the numbers are in the tables
 
 def against_printed(tables: Sequence[PaperComparison], styles: dict[str, SeriesStyle]) -> Figure | None:
     """Return one chart per table and metric with at least three methods on both sides; None where there is none."""
-    found = [
-        (table, one, both_sides(one, table.ours, table.printed))
+    panels = [
+        (table, agreement, both_sides(agreement, table.ours, table.printed))
         for table in tables
-        for one in table.agreements
-        if one.tau is not None and METRICS[one.metric].unit in DRAWN and METRICS[one.metric].better
+        for agreement in table.agreements
+        if agreement.tau is not None and METRICS[agreement.metric].unit in DRAWN and METRICS[agreement.metric].better
     ]
-    if not found:
+    if not panels:
         return None
-    charts = tuple(_chart(*own, several=len(tables) > 1) for own in found[:CHARTS])
+    charts = tuple(_chart(*panel, several=len(tables) > 1) for panel in panels[:CHARTS])
     rows = tuple(
-        {"table": table.table.number, "metric": one.metric, "task": one.column, "method": method}
+        {"table": table.table.number, "metric": agreement.metric, "task": agreement.column, "method": method}
         | {"printed": printed, "ours": ours}
-        for table, one, numbers in found
+        for table, agreement, numbers in panels
         for method, (ours, printed) in numbers.items()
     )
-    left_out = f" Of {len(found)} panels the first {CHARTS} are drawn." if len(found) > CHARTS else ""
+    left_out = f" Of {len(panels)} panels the first {CHARTS} are drawn." if len(panels) > CHARTS else ""
     caption = (
         "Each dot is one method: its printed number across, ours upwards, each averaged over its own data sets.",
         "Where the dots rise from left to right, both order the methods alike; the thin line, where it is in sight, is "
@@ -42,15 +42,17 @@ def against_printed(tables: Sequence[PaperComparison], styles: dict[str, SeriesS
 
 
 def _chart(
-    table: PaperComparison, one: Agreement, numbers: dict[str, tuple[float, float]], *, several: bool
+    table: PaperComparison, agreement: Agreement, numbers: dict[str, tuple[float, float]], *, several: bool
 ) -> ScatterChart:
-    metric = METRICS[one.metric]
-    name, unit, digits = (metric.title, "number", 3) if one.metric in RANKS else (f"{metric.title}, %", "percent", 1)
+    metric = METRICS[agreement.metric]
+    name, unit, digits = (
+        (metric.title, "number", 3) if agreement.metric in RANKS else (f"{metric.title}, %", "percent", 1)
+    )
     x, y = (Quantity(side, f"{side} {name}", unit, digits) for side in ("printed", "ours"))
     series = {
         method: Cloud(((printed, ours),), text=f"printed {x.write(printed)}, ours {x.write(ours)}")
         for method, (ours, printed) in numbers.items()
     }
-    named = " ".join(filter(None, (metric.title, SHORT.get(one.column, one.column))))
-    title = f"{named}, Kendall's tau {one.tau:.2f}"
+    named = " ".join(filter(None, (metric.title, SHORT.get(agreement.column, agreement.column))))
+    title = f"{named}, Kendall's tau {agreement.tau:.2f}"
     return ScatterChart(f"Table {table.table.number}, {title}" if several else title, x, y, series, "equal", named=True)

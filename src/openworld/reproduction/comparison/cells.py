@@ -105,60 +105,60 @@ class TableNumbers:
     @cached_property
     def by_key(self) -> dict[tuple[str, PaperColumn], PublishedNumber]:
         """The printed numbers by row and column."""
-        return {self.key(one): one for one in self.printed}
+        return {self.key(number): number for number in self.printed}
 
     @property
     def same_methods(self) -> bool:
         """Whether ours are of exactly the paper's methods, so that ranks among them compare."""
-        return {one.method for one in self.ours} == {one.method for one in self.printed}
+        return {number.method for number in self.ours} == {number.method for number in self.printed}
 
 
 def cells(numbers: TableNumbers) -> Cells:
     """Return every cell that is not empty, with the tests of the whole table corrected together (Holm)."""
-    found = _same_data(numbers) if numbers.same_data else _other_data(numbers)
-    tests = {key: pair.test for key, pair in found.items() if pair.test}
+    pairs = _same_data(numbers) if numbers.same_data else _other_data(numbers)
+    tests = {key: pair.test for key, pair in pairs.items() if pair.test}
     corrected = dict(zip(tests, correct_for_many(tests.values()), strict=True))
-    return {key: replace(pair, test=corrected.get(key)) for key, pair in found.items()}
+    return {key: replace(pair, test=corrected.get(key)) for key, pair in pairs.items()}
 
 
 def _same_data(numbers: TableNumbers) -> Cells:
     """The paper's columns as far as we measured them; in them every printed number, run by us or not."""
-    averaged = any(one.dataset == AVERAGE for one in numbers.printed)
-    ours = {numbers.key(one): one for one in numbers.ours if averaged or one.dataset != AVERAGE}
+    averaged = any(number.dataset == AVERAGE for number in numbers.printed)
+    ours = {numbers.key(number): number for number in numbers.ours if averaged or number.dataset != AVERAGE}
     columns: dict[PaperColumn, PaperResult] = {}
-    for (_, column), one in ours.items():
-        columns.setdefault(column, one)
-    found = {}
+    for (_, column), number in ours.items():
+        columns.setdefault(column, number)
+    pairs = {}
     for row, column in [*ours, *(key for key in numbers.by_key if key[1] in columns and key not in ours)]:
-        one = ours.get((row, column))
-        printed = _printed_like(numbers, row, column, _measured_on(numbers, one, columns[column]))
-        found[row, column] = CellPair(one, None) if printed is None else _paired(numbers, one, printed)
-    return found
+        number = ours.get((row, column))
+        printed = _printed_like(numbers, row, column, _measured_on(numbers, number, columns[column]))
+        pairs[row, column] = CellPair(number, None) if printed is None else _paired(numbers, number, printed)
+    return pairs
 
 
 def _other_data(numbers: TableNumbers) -> Cells:
     """Ours; and printed averages beside ours, or in columns of their own where ours has none."""
-    found = {}
-    for one in numbers.ours:
-        like = numbers.by_key.get(numbers.key(one))
-        found[numbers.key(one)] = CellPair(one, None) if like is None else CellPair(one, like.in_data, like.std)
-    if any(pair.printed is not None for pair in found.values()):
-        return found
-    kinds = {numbers.kind(one): None for one in numbers.printed}
-    for row in dict.fromkeys(row for row, _ in found):
+    pairs = {}
+    for ours in numbers.ours:
+        like = numbers.by_key.get(numbers.key(ours))
+        pairs[numbers.key(ours)] = CellPair(ours, None) if like is None else CellPair(ours, like.in_data, like.std)
+    if any(pair.printed is not None for pair in pairs.values()):
+        return pairs
+    kinds = {numbers.kind(number): None for number in numbers.printed}
+    for row in dict.fromkeys(row for row, _ in pairs):
         for kind in kinds:
             average = summary(
-                [one for one in numbers.printed if numbers.key(one)[0] == row and numbers.kind(one) == kind]
+                [number for number in numbers.printed if numbers.key(number)[0] == row and numbers.kind(number) == kind]
             )
             if average is not None:
-                found[row, kind] = CellPair(None, average)
-    return found
+                pairs[row, kind] = CellPair(None, average)
+    return pairs
 
 
 def summary(numbers: Sequence[PaperResult | PublishedNumber]) -> float | None:
     """Return one number for several of one method and metric: their average, or the mean without a source."""
-    averages = [_plain(one) for one in numbers if one.dataset == AVERAGE]
-    values = averages or [_plain(one) for one in numbers if one.setting != "source"]
+    averages = [_plain(number) for number in numbers if number.dataset == AVERAGE]
+    values = averages or [_plain(number) for number in numbers if number.setting != "source"]
     return None if not values or None in values else fmean(values)
 
 
@@ -182,14 +182,16 @@ def _printed_like(numbers: TableNumbers, row: str, column: PaperColumn, datasets
     dataset = row if numbers.table.rows == "dataset" else column.dataset
     if dataset and dataset != AVERAGE:
         return exact and _Printed(exact.in_data, exact.std, True)
-    listed = [one for one in numbers.printed if one.dataset not in ("", AVERAGE)] if dataset else []
-    whole = {one.dataset for one in listed} or set(AVERAGED[column.task][1] if column.task else numbers.table.datasets)
+    listed = [cell for cell in numbers.printed if cell.dataset not in ("", AVERAGE)] if dataset else []
+    whole = {cell.dataset for cell in listed} or set(
+        AVERAGED[column.task][1] if column.task else numbers.table.datasets
+    )
     if listed and set(datasets) != whole:
         alike = [
-            one for one in listed if numbers.averaged_with(*numbers.key(one)) == numbers.averaged_with(row, column)
+            cell for cell in listed if numbers.averaged_with(*numbers.key(cell)) == numbers.averaged_with(row, column)
         ]
-        own = [one.in_data for one in alike if one.dataset in datasets]
-        return _Printed(fmean(own), None, True) if own else None
+        values = [cell.in_data for cell in alike if cell.dataset in datasets]
+        return _Printed(fmean(values), None, True) if values else None
     return exact and _Printed(exact.in_data, exact.std, set(datasets) == whole)
 
 

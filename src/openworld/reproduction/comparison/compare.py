@@ -72,7 +72,7 @@ class PaperComparison:
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods that have a row, or, where rows are none, a number of ours."""
-        return self.rows if self.table.rows == "method" else tuple(dict.fromkeys(one.method for one in self.ours))
+        return self.rows if self.table.rows == "method" else tuple(dict.fromkeys(number.method for number in self.ours))
 
     @property
     def verdicts(self) -> tuple[int, int, int, int]:
@@ -83,14 +83,15 @@ class PaperComparison:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What comes of it."""
-        found = (self._compared,) if self.same_data else (self._not_compared,)
+        overall = (self._compared,) if self.same_data else (self._not_compared,)
         about = ABOUT_OURS.get((self.table.paper, self.table.number))
-        return (*found, *self.remarks, *(one.sentence for one in self.agreements), *([about] if about else []))
+        orders = (agreement.sentence for agreement in self.agreements)
+        return (*overall, *self.remarks, *orders, *([about] if about else []))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is known to be wrong with the printed table."""
-        return tuple(one.what for one in misprints_of(self.table.paper, self.table.number))
+        return tuple(misprint.what for misprint in misprints_of(self.table.paper, self.table.number))
 
     @property
     def _model(self) -> str:
@@ -99,20 +100,20 @@ class PaperComparison:
 
     @property
     def _compared(self) -> str:
-        found = [pair for pair in self.pairs.values() if pair.difference is not None]
-        if not found:
+        pairs = [pair for pair in self.pairs.values() if pair.difference is not None]
+        if not pairs:
             return f"{self._model} Nothing is subtracted: {NOT_ALIKE}."
         higher, lower, alike, untested = self.verdicts
         return (
-            f"{self._model} Of {len(found)} numbers of ours, {higher} are higher than printed, {lower} lower, {alike} "
+            f"{self._model} Of {len(pairs)} numbers of ours, {higher} are higher than printed, {lower} lower, {alike} "
             f"are not told apart at this number of seeds, and {untested} cannot be tested (Student's t over our seeds "
-            f"against the printed number as if exact, Holm over {higher + lower + alike}).{self._typical(found)}"
+            f"against the printed number as if exact, Holm over {higher + lower + alike}).{self._typical(pairs)}"
         )
 
-    def _typical(self, found: Sequence[CellPair]) -> str:
+    def _typical(self, pairs: Sequence[CellPair]) -> str:
         sizes = {
-            METRICS[metric]: median(abs(pair.difference) for pair in found if pair.ours.metric == metric)
-            for metric in dict.fromkeys(pair.ours.metric for pair in found)
+            METRICS[metric]: median(abs(pair.difference) for pair in pairs if pair.ours.metric == metric)
+            for metric in dict.fromkeys(pair.ours.metric for pair in pairs)
         }
         parts = [f"{metric.title} {metric.write(size, 1)}" for metric, size in sizes.items()]
         return f" The median size of a difference: {', '.join(parts)}."
@@ -142,17 +143,17 @@ def compare_with_paper(
     same = any(name in wanted.datasets for number in ours for name in number.datasets)
     numbers = TableNumbers(wanted, _axes(wanted, ours), ours, printed, same)
     pairs, alike = cells(numbers), tuple(_alike(printed, ours) if same else printed)
-    names = dict.fromkeys(getattr(one, wanted.rows) for one in (*printed, *ours))
+    names = dict.fromkeys(getattr(number, wanted.rows) for number in (*printed, *ours))
     filled = {row for row, _ in pairs}
     return PaperComparison(
         table=wanted,
         same_data=same,
         rows=tuple(sorted((row for row in names if row in filled), key=lambda row: row == AVERAGE)),
-        columns=_ordered(wanted, pairs, [numbers.key(one)[1] for one in printed]),
+        columns=_ordered(wanted, pairs, [numbers.key(number)[1] for number in printed]),
         pairs=pairs,
         agreements=agreements(wanted, ours, alike),
-        backbones=tuple(dict.fromkeys(one.backbone for one in ours if one.backbone)),
-        datasets=tuple(dict.fromkeys(name for one in ours for name in one.datasets)),
+        backbones=tuple(dict.fromkeys(number.backbone for number in ours if number.backbone)),
+        datasets=tuple(dict.fromkeys(name for number in ours for name in number.datasets)),
         ours=tuple(ours),
         printed=alike,
         remarks=tuple(remarks),
@@ -161,25 +162,25 @@ def compare_with_paper(
 
 def _alike(printed: Sequence[PublishedNumber], ours: Sequence[PaperResult]) -> list[PublishedNumber]:
     """The printed numbers of the data sets that ours are on; all where the table names none of them."""
-    known = {name for one in ours for name in one.datasets}
-    every = {one.dataset for one in printed} - {"", AVERAGE}
-    return list(printed) if known >= every else [one for one in printed if one.dataset in known]
+    known = {name for number in ours for name in number.datasets}
+    every = {number.dataset for number in printed} - {"", AVERAGE}
+    return list(printed) if known >= every else [number for number in printed if number.dataset in known]
 
 
 def _axes(wanted: PaperTable, ours: Sequence[PaperResult]) -> tuple[str, ...]:
     """What the columns differ in: as printed, and what else differs among ours, which may be on more data sets."""
-    also = {axis for axis in ("dataset", "method") if len({getattr(one, axis) for one in ours}) > 1}
+    also = {axis for axis in ("dataset", "method") if len({getattr(number, axis) for number in ours}) > 1}
     return tuple(axis for axis in AXES if axis != wanted.rows and axis in {*wanted.columns, *also})
 
 
 def _ordered(wanted: PaperTable, pairs: Mapping, printed: Sequence[PaperColumn]) -> tuple[PaperColumn, ...]:
     """Columns in the order printed, then ours in the order measured, averages and printed ones last."""
     places = {column: place for place, column in enumerate(dict.fromkeys(printed))}
-    own = dict.fromkeys(column for _, column in pairs)
+    columns = dict.fromkeys(column for _, column in pairs)
     metrics = {metric: place for place, metric in enumerate(wanted.metrics)}
 
     def place(column: PaperColumn) -> tuple:
         last = column.printed_only + (column.dataset == AVERAGE and not column.task)
         return last, places.get(column, len(places)), metrics[column.metric] if column.printed_only else 0
 
-    return tuple(sorted(own, key=place))
+    return tuple(sorted(columns, key=place))

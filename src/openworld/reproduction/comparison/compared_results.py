@@ -27,24 +27,24 @@ class ComparedResults(Results):
         return [row | _printed(pair) for row, pair in zip(super().records(), self.pairs, strict=True)]
 
 
-def compared_results(found: Sequence[PaperComparison]) -> ComparedResults:
+def compared_results(comparisons: Sequence[PaperComparison]) -> ComparedResults:
     """Return the numbers of several tables."""
     cells = [
-        (_result(one, row, column, pair), pair)
-        for one in found
-        for row in one.rows
-        for column in one.columns
-        if (pair := one.pairs.get((row, column)))
+        (_result(comparison, row, column, pair), pair)
+        for comparison in comparisons
+        for row in comparison.rows
+        for column in comparison.columns
+        if (pair := comparison.pairs.get((row, column)))
     ]
     tests = tuple(pair.test for _, pair in cells if pair.test)
     return ComparedResults("reproduction", tuple(row for row, _ in cells), tests, tuple(pair for _, pair in cells))
 
 
-def _result(one: PaperComparison, row: str, column: PaperColumn, pair: CellPair) -> Result:
+def _result(comparison: PaperComparison, row: str, column: PaperColumn, pair: CellPair) -> Result:
     """Ours as a result; of a method that was not run it says so."""
-    own = {one.table.rows: row}
-    names = {axis: own.get(axis) or getattr(pair.ours or column, axis) for axis in (*AXES, "method")}
-    where = {"paper": one.table.paper, "table": one.table.number} | {axis: names[axis] for axis in AXES}
+    row_name = {comparison.table.rows: row}
+    names = {axis: row_name.get(axis) or getattr(pair.ours or column, axis) for axis in (*AXES, "method")}
+    where = {"paper": comparison.table.paper, "table": comparison.table.number} | {axis: names[axis] for axis in AXES}
     if pair.ours is None:
         value = Value(None, reason="not measured")
         return Result(names["method"], METRICS[column.metric], value, where | {"datasets": "", "backbone": ""})

@@ -25,20 +25,20 @@ def compare_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] =
         failed: names of runs.
     """
     read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
-    found = []
+    comparisons = []
     for number in plan.tables:
         names = [run.name for run in plan.runs if number in run.tables]
         missing = [name for name in names if name in failed]
         remarks = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
         if len(missing) < len(names):
             ours = paper_results(plan.paper, number, [read[name] for name in names if name not in failed])
-            found.append(compare_with_paper(plan.paper, number, ours, remarks=(*plan.setup.sentences, *remarks)))
-    return found
+            comparisons.append(compare_with_paper(plan.paper, number, ours, remarks=(*plan.setup.sentences, *remarks)))
+    return comparisons
 
 
-def write_tables(plan: ReproductionPlan, folder: Path, found: Sequence[PaperComparison]) -> None:
+def write_tables(plan: ReproductionPlan, folder: Path, comparisons: Sequence[PaperComparison]) -> None:
     """Write every table in every form; remove those of an earlier call whose runs failed this time."""
-    made = {comparison.table.number: comparison for comparison in found}
+    made = {comparison.table.number: comparison for comparison in comparisons}
     folder.mkdir(parents=True, exist_ok=True)
     for number in plan.tables:
         for form, write in WRITERS.items():
@@ -49,10 +49,10 @@ def write_tables(plan: ReproductionPlan, folder: Path, found: Sequence[PaperComp
                 path.unlink(missing_ok=True)
 
 
-def plain_tables(found: Sequence[PaperComparison]) -> list[Mapping[str, Any]]:
+def plain_tables(comparisons: Sequence[PaperComparison]) -> list[Mapping[str, Any]]:
     """Return the tables as plain values for JSON."""
     return [
-        {"table": one.table.number, "title": one.table.heading, "says": list(one.sentences)}
-        | {"numbers": compared_results([one]).records()}
-        for one in found
+        {"table": comparison.table.number, "title": comparison.table.heading, "says": list(comparison.sentences)}
+        | {"numbers": compared_results([comparison]).records()}
+        for comparison in comparisons
     ]

@@ -82,41 +82,41 @@ def agreements(
         return ()
     by_task, by_setting = "task" in table.columns, table.columns[0] == "setting"
     sides = [
-        {(one.metric, one.task if by_task else "", one.setting if by_setting else ""): None for one in side}
+        {(number.metric, number.task if by_task else "", number.setting if by_setting else ""): None for number in side}
         for side in (printed, ours)
     ]
     kinds = [kind for kind in sides[0] if kind in sides[1] and kind[0] != "Final_rank"]
-    found = [_agreement(Agreement(kind[0], kind[1], None, None, 0, setting=kind[2]), ours, printed) for kind in kinds]
-    corrected = holm([one.p for one in found])
-    return tuple(replace(one, p=p) for one, p in zip(found, corrected, strict=True))
+    orders = [_agreement(Agreement(kind[0], kind[1], None, None, 0, setting=kind[2]), ours, printed) for kind in kinds]
+    corrected = holm([agreement.p for agreement in orders])
+    return tuple(replace(agreement, p=p) for agreement, p in zip(orders, corrected, strict=True))
 
 
 def both_sides(
-    one: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]
+    agreement: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]
 ) -> dict[str, tuple[float, float]]:
     """{method: (ours, printed)} that is ordered, averages over either side's data sets, for the methods of both."""
-    sides = [_by_method([number for number in side if one.is_of(number)]) for side in (ours, printed)]
+    sides = [_by_method([number for number in side if agreement.is_of(number)]) for side in (ours, printed)]
     return {name: (value, sides[1][name]) for name, value in sides[0].items() if name in sides[1]}
 
 
-def _agreement(one: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]) -> Agreement:
+def _agreement(agreement: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]) -> Agreement:
     """With its numbers."""
-    methods = both_sides(one, ours, printed)
-    one = replace(one, n=len(methods))
+    methods = both_sides(agreement, ours, printed)
+    agreement = replace(agreement, n=len(methods))
     if len(methods) < MINIMUM:
-        return replace(one, reason=f"fewer than {MINIMUM} methods are on both sides")
+        return replace(agreement, reason=f"fewer than {MINIMUM} methods are on both sides")
     from scipy.stats import kendalltau
 
-    found = kendalltau(*zip(*methods.values(), strict=True), nan_policy="raise")
-    tau, p = float(found.statistic), float(found.pvalue)
+    test = kendalltau(*zip(*methods.values(), strict=True), nan_policy="raise")
+    tau, p = float(test.statistic), float(test.pvalue)
     if tau != tau:
-        return replace(one, reason="all methods of one side are equal")
-    return replace(one, tau=tau, p=p)
+        return replace(agreement, reason="all methods of one side are equal")
+    return replace(agreement, tau=tau, p=p)
 
 
 def _by_method(numbers: Sequence[PaperResult | PublishedNumber]) -> dict[str, float]:
     groups: dict[str, list] = {}
-    for one in numbers:
-        groups.setdefault(one.method, []).append(one)
+    for number in numbers:
+        groups.setdefault(number.method, []).append(number)
     values = {method: summary(group) for method, group in groups.items()}
     return {method: round(value, 12) for method, value in values.items() if value is not None}

@@ -36,7 +36,7 @@ UNITS = {
 """Unit of a metric -> how a caption calls it, where its title does not say it."""
 
 
-def table_of(found: PaperComparison, styles: dict[str, SeriesStyle] | None = None, name: str = "table") -> Table:
+def table_of(comparison: PaperComparison, styles: dict[str, SeriesStyle] | None = None, name: str = "table") -> Table:
     """Return the table of a comparison.
 
     Args:
@@ -44,29 +44,29 @@ def table_of(found: PaperComparison, styles: dict[str, SeriesStyle] | None = Non
         styles: of the methods, on a page.
         name: of its own on a page.
     """
-    columns = tuple(Column(METRICS[column.metric], column_title(found, column)) for column in found.columns)
-    return _laid_out(found, columns, _cell, (name, found.table.heading, caption(found)), styles or {})
+    columns = tuple(Column(METRICS[column.metric], column_title(comparison, column)) for column in comparison.columns)
+    return _laid_out(comparison, columns, _cell, (name, comparison.table.heading, caption(comparison)), styles or {})
 
 
-def details_of(found: PaperComparison, styles: dict[str, SeriesStyle], name: str) -> Table:
+def details_of(comparison: PaperComparison, styles: dict[str, SeriesStyle], name: str) -> Table:
     """Return the same table with every interval and every test in words."""
-    columns = tuple(Column(TEXT, column_title(found, column)) for column in found.columns)
-    title = f"{found.table.short_heading}, intervals and tests"
+    columns = tuple(Column(TEXT, column_title(comparison, column)) for column in comparison.columns)
+    title = f"{comparison.table.short_heading}, intervals and tests"
     text = "Ours, the printed number and its deviation, every 95 % interval, and the test of ours against it."
-    return _laid_out(found, columns, explanation, (name, title, text), styles)
+    return _laid_out(comparison, columns, explanation, (name, title, text), styles)
 
 
 def _laid_out(
-    found: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, SeriesStyle]
+    comparison: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, SeriesStyle]
 ) -> Table:
     rows = []
-    for row in found.rows:
-        pairs = ((found.pairs.get((row, column)), column) for column in found.columns)
+    for row in comparison.rows:
+        pairs = ((comparison.pairs.get((row, column)), column) for column in comparison.columns)
         cells = tuple(cell_of(pair, column) if pair else "" for pair, column in pairs)
         label, series = row.removesuffix(" over the ten ratios"), row if row in styles else ""
         rows.append(Row(label, cells, series=series, rule=row == AVERAGE))
-    label = {"dataset": "data set"}.get(found.table.rows, found.table.rows)
-    best = {"method": "columns", "dataset": "rows"}.get(found.table.rows, "")
+    label = {"dataset": "data set"}.get(comparison.table.rows, comparison.table.rows)
+    best = {"method": "columns", "dataset": "rows"}.get(comparison.table.rows, "")
     return Table(*names, label, columns, tuple(rows), best, LATEX_COLUMNS)
 
 
@@ -77,28 +77,30 @@ def _cell(pair: CellPair, column: PaperColumn) -> Cell:
     return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note=note)
 
 
-def column_title(found: PaperComparison, column: PaperColumn) -> str:
+def column_title(comparison: PaperComparison, column: PaperColumn) -> str:
     """Return the head of a column: whatever tells it from the others."""
-    average = _average(found, column) if column.dataset == AVERAGE and not column.task else ""
+    average = _average(comparison, column) if column.dataset == AVERAGE and not column.task else ""
     dataset = average or column.dataset.replace(AVERAGE, "")
     parts = [column.method, dataset, *(SHORT.get(name, name) for name in (column.task, column.setting))]
     parts = [part for part in parts if part]
-    if not parts or len({other.metric for other in found.columns}) > 1 or column.printed_only:
+    if not parts or len({other.metric for other in comparison.columns}) > 1 or column.printed_only:
         parts.append(METRICS[column.metric].title)
     return " ".join(parts) + (", printed" if column.printed_only else "")
 
 
-def caption(found: PaperComparison) -> str:
+def caption(comparison: PaperComparison) -> str:
     """Return what the cells hold, and what the intervals are over."""
-    metrics = [METRICS[column.metric] for column in found.columns]
+    metrics = [METRICS[column.metric] for column in comparison.columns]
     units = dict.fromkeys(UNITS.get(metric.unit, metric.title) for metric in metrics)
-    ours = [pair.ours for pair in found.pairs.values() if pair.ours]
-    firsts = [one.value.intervals[0] for one in ours if one.value.intervals]
+    ours = [pair.ours for pair in comparison.pairs.values() if pair.ours]
+    firsts = [result.value.intervals[0] for result in ours if result.value.intervals]
     named = "ours [95 %]" if firsts else "ours"
-    held = f"{named} (printed, ours minus printed)" if found.same_data else f"{named}; printed numbers are called so"
-    if not found.same_data and any(pair.ours and pair.printed is not None for pair in found.pairs.values()):
+    held = (
+        f"{named} (printed, ours minus printed)" if comparison.same_data else f"{named}; printed numbers are called so"
+    )
+    if not comparison.same_data and any(pair.ours and pair.printed is not None for pair in comparison.pairs.values()):
         held = f"{named} (printed, on the paper's data)"
-    counts = sorted({len(one.per_seed) for one in ours if one.per_seed})
+    counts = sorted({len(result.per_seed) for result in ours if result.per_seed})
     seeds = f" Means of {' or '.join(map(str, counts))} seed{'s' * (counts != [1])}." if counts else ""
     over = f" Intervals are over {_all_over(firsts)}." if firsts else ""
     text = " and ".join(units)
@@ -111,7 +113,9 @@ def explanation(pair: CellPair, column: PaperColumn) -> str:
     printed = "" if pair.printed is None else f"printed {metric.write(pair.printed, 1)}"
     if value is None:
         return "; ".join(filter(None, (printed, _note(pair))))
-    over = [f"{metric.write_interval(one, 1)} over {one.over} (n = {one.n})" for one in value.intervals]
+    over = [
+        f"{metric.write_interval(interval, 1)} over {interval.over} (n = {interval.n})" for interval in value.intervals
+    ]
     return "; ".join(filter(None, (metric.write(value.value, 1), printed, *over, _note(pair))))
 
 
@@ -121,37 +125,40 @@ def _note(pair: CellPair) -> str:
     return "; ".join(filter(None, (deviation, verdict)))
 
 
-def _average(found: PaperComparison, column: PaperColumn) -> str:
-    counts = {len(pair.ours.datasets) for (_, own), pair in found.pairs.items() if own == column and pair.ours}
+def _average(comparison: PaperComparison, column: PaperColumn) -> str:
+    counts = {
+        len(pair.ours.datasets) for (_, measured), pair in comparison.pairs.items() if measured == column and pair.ours
+    }
     return f"{AVERAGE} of {' or '.join(map(str, sorted(counts)))}" if counts else AVERAGE
 
 
 def _all_over(intervals: Sequence[Interval]) -> str:
     """What the intervals are over, each once, with every number of them."""
     counts = {
-        over: sorted({one.n for one in intervals if one.over == over}) for over in (one.over for one in intervals)
+        over: sorted({interval.n for interval in intervals if interval.over == over})
+        for over in (interval.over for interval in intervals)
     }
     return " or ".join(f"{over} (n = {', '.join(map(str, numbers))})" for over, numbers in counts.items())
 
 
-def sentences(found: PaperComparison) -> list[str]:
+def sentences(comparison: PaperComparison) -> list[str]:
     """Return what comes of a comparison, then what is known to be wrong with the printed table."""
-    return [*found.sentences, *(f"Known of the printed table: {note}" for note in found.notes)]
+    return [*comparison.sentences, *(f"Known of the printed table: {note}" for note in comparison.notes)]
 
 
-def as_markdown(found: PaperComparison) -> str:
+def as_markdown(comparison: PaperComparison) -> str:
     """Return the table and what comes of it."""
-    return "\n".join([markdown_table(table_of(found)), *map(plain, sentences(found))]) + "\n"
+    return "\n".join([markdown_table(table_of(comparison)), *map(plain, sentences(comparison))]) + "\n"
 
 
-def as_latex(found: PaperComparison) -> str:
+def as_latex(comparison: PaperComparison) -> str:
     """Return the table, and what comes of it as comments."""
-    return "".join(f"% {as_tex(line)}\n" for line in sentences(found)) + latex_table(table_of(found))
+    return "".join(f"% {as_tex(line)}\n" for line in sentences(comparison)) + latex_table(table_of(comparison))
 
 
-def as_csv(found: PaperComparison) -> str:
+def as_csv(comparison: PaperComparison) -> str:
     """Return a row for every cell: numbers in the unit of data, every interval, what was printed, and the test."""
-    return compared_results([found]).to_csv()
+    return compared_results([comparison]).to_csv()
 
 
 WRITERS = {"csv": as_csv, "md": as_markdown, "tex": as_latex}
