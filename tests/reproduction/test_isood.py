@@ -78,7 +78,7 @@ def test_what_it_comes_to_is_counted_without_data():
     assert [run.images for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
     assert told.units == 2 and told.cache_bytes == 0, "degrees are published"
     run, halves = EMBEDDED.runs
-    assert shown_images(halves.spec) == sum(len(one.images.load()) for one in halves.spec.ground.shown)
+    assert shown_images(halves.spec) == sum(len(one.images.load()) for one in halves.spec.ground.named_sets)
     pool = run.spec.ground
     assert shown_images(run.spec) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
 

@@ -51,8 +51,8 @@ def made_first(sets: Sequence[DiskSet], limit: int | None, workers: int = 1, occ
     """
     if limit is None:
         return list(sets)
-    drawn, pixels, patches, embeddings = ([one for one in sets if one.rank == rank] for rank in range(LAST + 1))
-    room, largest = limit - _total(embeddings), max((one.size for one in drawn), default=0)
+    drawn, pixels, patches, embeddings = ([entry for entry in sets if entry.rank == rank] for rank in range(LAST + 1))
+    room, largest = limit - _total(embeddings), max((entry.size for entry in drawn), default=0)
     if largest > room:
         raise OpenworldError(
             f"the cache may have {size_in_words(limit)}, and embeddings take {size_in_words(_total(embeddings))} and "
@@ -62,8 +62,8 @@ def made_first(sets: Sequence[DiskSet], limit: int | None, workers: int = 1, occ
     room = max(room - occupied, largest)
     kept = _fitting([*patches, *pixels], room - workers * largest)
     # Up to the first that does not fit: one made beyond it would be the first to go when that is made.
-    begun = accumulate((one.size for one in drawn), initial=_total(kept))
-    return [*embeddings, *kept, *(one for one, taken in zip(drawn, list(begun)[1:], strict=True) if taken <= room)]
+    begun = accumulate((entry.size for entry in drawn), initial=_total(kept))
+    return [*embeddings, *kept, *(entry for entry, taken in zip(drawn, list(begun)[1:], strict=True) if taken <= room)]
 
 
 def streams(encoding: Encoding, limit: int | None) -> bool:
@@ -81,19 +81,19 @@ def by_training_set(drawn: Sequence[Hashable]) -> list[int]:
     [0, 2, 1]
     """
     first: dict[Hashable, int] = {}
-    for number, one in enumerate(drawn):
-        first.setdefault(one, number)
+    for number, training in enumerate(drawn):
+        first.setdefault(training, number)
     return sorted(range(len(drawn)), key=lambda number: first[drawn[number]])
 
 
 def _fitting(sets: Iterable[DiskSet], room: int) -> list[DiskSet]:
     kept = []
-    for one in sets:
-        if one.size <= room:
-            kept.append(one)
-            room -= one.size
+    for entry in sets:
+        if entry.size <= room:
+            kept.append(entry)
+            room -= entry.size
     return kept
 
 
 def _total(sets: Iterable[DiskSet]) -> int:
-    return sum(one.size for one in sets)
+    return sum(entry.size for entry in sets)

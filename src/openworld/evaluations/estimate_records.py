@@ -37,10 +37,10 @@ class Seconds:
     @classmethod
     def of(cls, timing: Mapping[str, Any]) -> "Seconds":
         """Return what the clocks of a record say; nothing where they timed the unit as a whole."""
-        found, stages = timing.get("seconds"), ("fit", "estimate")
-        if not isinstance(found, Mapping) or not all(isinstance(found.get(stage), Mapping) for stage in stages):
+        seconds, stages = timing.get("seconds"), ("fit", "estimate")
+        if not isinstance(seconds, Mapping) or not all(isinstance(seconds.get(stage), Mapping) for stage in stages):
             return cls()
-        return cls(*(dict(found[stage]) for stage in stages), str(timing.get("device", cls.device)))
+        return cls(*(dict(seconds[stage]) for stage in stages), str(timing.get("device", cls.device)))
 
     @property
     def timing(self) -> dict[str, Any]:

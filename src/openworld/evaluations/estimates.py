@@ -45,9 +45,9 @@ class Answers:
 
     def tau(self, reference: str, temperature: float) -> ReferenceTemperature:
         """The temperature at which a reference comes nearest to the judged model's probabilities; as FRAP finds it."""
-        one = self.outputs[reference]
-        base = probabilities(one.logits, temperature)
-        return one.once(("tau", temperature), lambda: reference_temperature(base, one.reference))
+        outputs = self.outputs[reference]
+        base = probabilities(outputs.logits, temperature)
+        return outputs.once(("tau", temperature), lambda: reference_temperature(base, outputs.reference))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,17 +107,17 @@ def seconds_alone(
     specs: Iterable[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers], target: Answers, device: str
 ) -> Seconds:
     """Time each estimator alone, so that it cannot use what others have found."""
-    found = Seconds({}, {}, device)
+    seconds = Seconds({}, {}, device)
     for spec in specs:
-        known, asked = _forgetful(spec, source), _forgetful(spec, target)
+        known, unlabelled = _forgetful(spec, source), _forgetful(spec, target)
         sets = [_forgetful(spec, shift) for shift in shifts.values()] if spec.is_score else []
         started = time.perf_counter()
         fitted = spec.build().fit(sets if spec.is_score else known)
         fitted_at = time.perf_counter()
-        fitted.estimate(asked, interval=False)
-        found.fit[spec.label] = fitted_at - started
-        found.estimate[spec.label] = time.perf_counter() - fitted_at
-    return found
+        fitted.estimate(unlabelled, interval=False)
+        seconds.fit[spec.label] = fitted_at - started
+        seconds.estimate[spec.label] = time.perf_counter() - fitted_at
+    return seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,10 @@ def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) ->
         return {None: spec.build().fit(outputs_for(spec, source))}
     sets = {corruption: outputs_for(spec, shift) for corruption, shift in shifts.items()}
     line = ScoreRegression(_Once(spec.build().of, spec.label))
-    return {left_out: line.fit([own for other, own in sets.items() if other != left_out]) for left_out in (*sets, None)}
+    return {
+        left_out: line.fit([outputs for other, outputs in sets.items() if other != left_out])
+        for left_out in (*sets, None)
+    }
 
 
 def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:

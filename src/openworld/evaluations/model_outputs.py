@@ -82,7 +82,7 @@ class ModelOutputs:
 
     def _missing(self, machine: Machine) -> list[Checkpoint]:
         folder = folder_of(self, machine)
-        return [one for one in self.classifiers if not is_intact(folder / _file(one))]
+        return [classifier for classifier in self.classifiers if not is_intact(folder / _file(classifier))]
 
     def _embed(self, images: ImageSet, shard: int, machine: Machine) -> None:
         """Encode the shards of that number which are missing."""
@@ -120,9 +120,9 @@ class _Batch:
         if classifier.view not in self._prepared:
             self._prepared[classifier.view] = self._prepare(classifier)
         pixels, unreadable = self._prepared[classifier.view]
-        found = classifier.logits_of_pixels(pixels, device=device)
-        found[unreadable] = np.nan
-        return found
+        logits = classifier.logits_of_pixels(pixels, device=device)
+        logits[unreadable] = np.nan
+        return logits
 
     def _prepare(self, classifier) -> tuple[np.ndarray, np.ndarray]:
         pixels = np.zeros((len(self._rows), 3, classifier.side, classifier.side), np.uint8)

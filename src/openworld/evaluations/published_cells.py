@@ -62,24 +62,24 @@ def given_cells(spec: CellsSpec) -> GivenCells:
     paths, covariate, semantic = zip(*lines, strict=True)
     _require_once(paths)
     labels, styles = zip(*map(_said, paths), strict=True)
-    (classes, label), (looks, style) = (np.unique(names, return_inverse=True) for names in (labels, styles))
+    (classes, label), (style_names, style) = (np.unique(names, return_inverse=True) for names in (labels, styles))
     images = image_set("given cells", Path(spec.pictures), classes.tolist(), ImageRows(paths, label.astype(np.int64)))
     shape = 1 + max(row for _, row, _ in files), 1 + max(column for _, _, column in files)
-    levels = (np.array(one, dtype=np.int64) for one in (semantic, covariate))
-    return GivenCells(images, tuple(looks.tolist()), style.astype(np.int64), *levels, shape)
+    levels = (np.array(level, dtype=np.int64) for level in (semantic, covariate))
+    return GivenCells(images, tuple(style_names.tolist()), style.astype(np.int64), *levels, shape)
 
 
-def _generated(found: GeneratedSet) -> GivenCells:
-    grid = found.grid
-    return GivenCells(found.images, found.styles, found.style, grid.semantic, grid.covariate, grid.shape)
+def _generated(generated: GeneratedSet) -> GivenCells:
+    grid = generated.grid
+    return GivenCells(generated.images, generated.styles, generated.style, grid.semantic, grid.covariate, grid.shape)
 
 
 def _files(folder: Path) -> list[tuple[Path, int, int]]:
     """(file, covariate level, semantic level) of every list in a folder, level by level."""
-    named = [(path, found) for path in folder.glob("cov_*_sem_*.txt") if (found := _NAME.fullmatch(path.name))]
+    named = [(path, match) for path in folder.glob("cov_*_sem_*.txt") if (match := _NAME.fullmatch(path.name))]
     if not named:
         raise OpenworldError(f"{folder} holds no list cov_I_sem_J.txt; give the folder of the lists of all cells.")
-    return sorted(((path, int(found[1]), int(found[2])) for path, found in named), key=lambda one: one[1:])
+    return sorted(((path, int(found[1]), int(found[2])) for path, found in named), key=lambda file: file[1:])
 
 
 def _lines(file: Path, covariate: int, semantic: int) -> Iterator[tuple[str, int, int]]:

@@ -25,10 +25,10 @@ def image_table(answer, features, base_count: int) -> dict[str, np.ndarray]:
     """
     logits, labels = np.asarray(answer.logits, np.float64), features.labels
     is_base = labels < base_count
-    own = np.where((np.arange(logits.shape[1]) < base_count) == is_base[:, None], logits, -np.inf)
+    competing = np.where((np.arange(logits.shape[1]) < base_count) == is_base[:, None], logits, -np.inf)
     if answer.base_logits is not None:
-        own[is_base, :base_count] = answer.base_logits[is_base]
-    prediction = own.argmax(axis=1)
+        competing[is_base, :base_count] = answer.base_logits[is_base]
+    prediction = competing.argmax(axis=1)
     return {
         "id": features.rows,
         "side": np.where(is_base, "base", "new"),
@@ -37,7 +37,7 @@ def image_table(answer, features, base_count: int) -> dict[str, np.ndarray]:
         "joint_prediction": logits.argmax(axis=1),
         "correct": prediction == labels,
         "score": np.asarray(answer.baseness, np.float64),
-        "confidence": 1 / np.exp(own - own.max(axis=1, keepdims=True)).sum(axis=1),
+        "confidence": 1 / np.exp(competing - competing.max(axis=1, keepdims=True)).sum(axis=1),
         "group": features.groups,
     }
 

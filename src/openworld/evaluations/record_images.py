@@ -25,14 +25,14 @@ def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int],
     {'id': [7], 'path': ['7.png'], 'label': [1], 'label_name': ['dog']}
     """
     names = np.array([*classnames, ""], dtype=object)
-    found: dict[str, np.ndarray] = {}
+    columns: dict[str, np.ndarray] = {}
     for column, values in table.items():
-        found[column] = values
+        columns[column] = values
         if column == "id" and path_of is not None:
-            found["path"] = np.array([path_of(number) for number in values.tolist()], dtype=object)
+            columns["path"] = np.array([path_of(number) for number in values.tolist()], dtype=object)
         if column in NUMBERED:
-            found[f"{column}_name"] = names[values]
-    return found
+            columns[f"{column}_name"] = names[values]
+    return columns
 
 
 def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str = "pictures") -> dict[str, bytes]:
@@ -43,7 +43,7 @@ def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str =
         picture: id -> PIL image.
         folder: of the attachments.
     """
-    ids = {int(table["id"][one.place]) for picked in album.choose(table).values() for one in picked}
+    ids = {int(table["id"][image.place]) for picked in album.choose(table).values() for image in picked}
     return {f"{folder}/{number}.png": thumbnail(picture(number)) for number in sorted(ids)}
 
 

@@ -18,7 +18,7 @@ from openworld.learners.engine.text_features import encode_names
 
 
 def similarities(
-    reference: ReferenceSpec, pictures: ImageSelection, rows: np.ndarray, dataset: str, machine: Machine
+    reference: ReferenceSpec, selection: ImageSelection, rows: np.ndarray, dataset: str, machine: Machine
 ) -> np.ndarray:
     """What a reference says of pictures.
 
@@ -32,10 +32,10 @@ def similarities(
         float[n, C], cosines of a backbone, logits of a classifier.
     """
     if reference.backbone:
-        return _cosines(reference, pictures, dataset, machine)
+        return _cosines(reference, selection, dataset, machine)
     if reference.classifier:
-        return logits_of(pictures, of_reference(reference), machine)[rows]
-    images = pictures.load()
+        return logits_of(selection, of_reference(reference), machine)[rows]
+    images = selection.load()
     if reference.name == "uniform":
         return uniform_reference(len(rows), len(images.classnames))
     return dirichlet_reference(len(rows), len(images.classnames), seed=int(images.fingerprint[:8], 16))
@@ -53,9 +53,9 @@ def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, ma
     return _text(reference.backbone, chosen, tuple(names), machine.device)
 
 
-def _cosines(reference: ReferenceSpec, pictures: ImageSelection, dataset: str, machine: Machine) -> np.ndarray:
-    text = class_texts(reference, pictures.load().classnames, dataset, machine)
-    embeddings = torch.from_numpy(encoded(pictures.load(), reference.backbone, machine).embeddings)
+def _cosines(reference: ReferenceSpec, selection: ImageSelection, dataset: str, machine: Machine) -> np.ndarray:
+    text = class_texts(reference, selection.load().classnames, dataset, machine)
+    embeddings = torch.from_numpy(encoded(selection.load(), reference.backbone, machine).embeddings)
     return (normalize(embeddings, dim=-1) @ text.mT).numpy()
 
 

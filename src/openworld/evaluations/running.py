@@ -140,14 +140,14 @@ def count_workers(options: RunOptions, specs: Sequence) -> int:
 def headline(spec, options: RunOptions) -> str:
     """Return a line that says what is run on what, and where."""
     precision = getattr(spec, "precision", "float32")
-    found = " (found)" if options.device == "auto" else ""
+    choice = " (found)" if options.device == "auto" else ""
     on_ray = " on Ray" if options.engine == "ray" else ""
     parts = [
         f"openworld {__version__}",
         *evaluation_of(spec).summary(spec),
         *(["seeds " + " ".join(map(str, spec.seeds))] if hasattr(spec, "seeds") else []),
         *([] if precision == "float32" else [f"frozen towers in {precision}"]),
-        f"{' '.join(options.devices)}{found}, {options.workers} worker(s){on_ray} x {getattr(spec, 'threads', 1)} "
+        f"{' '.join(options.devices)}{choice}, {options.workers} worker(s){on_ray} x {getattr(spec, 'threads', 1)} "
         "thread(s)",
     ]
     return " · ".join(parts)

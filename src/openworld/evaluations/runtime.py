@@ -101,9 +101,9 @@ class Clock:
         return {"seconds": self._seconds, "device": self._device}
 
 
-def require_same(found: Mapping[str, str], expected: Mapping[str, str]) -> None:
+def require_same(actual: Mapping[str, str], expected: Mapping[str, str]) -> None:
     """Refuse to compute when fingerprints are not those that the unit was planned for."""
-    changed = sorted(name for name in expected if expected[name] != found.get(name))
+    changed = sorted(name for name in expected if expected[name] != actual.get(name))
     if changed:
         raise OpenworldError(
             f"{', '.join(changed)} changed since this run was planned (fingerprints differ); "

@@ -45,13 +45,13 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
         raise OpenworldError(f"{first} holds a run of {names[0]} and {second} one of {names[1]}; give two of one kind.")
     require_same_data(*runs)
     ours, theirs = (report.story(run) for report, run in zip(reports, runs, strict=True))
-    pair = pairing[0] or (lambda one, other, of: pair_results(one.results, other.results, of))
-    found = pair(ours, theirs, metric)
-    if not isinstance(found, RunComparison):
-        found = RunComparison((str(first), str(second)), found[0].first.metric, found)
-    known = {setting for setting, _, _ in found.changes}
-    asked = [change for change in differing_settings(*runs) if change[0] not in known]
-    return replace(found, changes=(*found.changes, *asked))
+    pair = pairing[0] or (lambda first, other, of: pair_results(first.results, other.results, of))
+    comparison = pair(ours, theirs, metric)
+    if not isinstance(comparison, RunComparison):
+        comparison = RunComparison((str(first), str(second)), comparison[0].first.metric, comparison)
+    known = {setting for setting, _, _ in comparison.changes}
+    settings = [change for change in differing_settings(*runs) if change[0] not in known]
+    return replace(comparison, changes=(*comparison.changes, *settings))
 
 
 def _report(evaluation: str | None):

@@ -103,8 +103,8 @@ def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -
     if machine.cache_limit is None:
         return sets
     cache = machine.folder or default_cache()
-    own = (cache / fingerprint_of(*_of_set(entry, machine)) for entry in sets)
-    return made_first(sets, machine.cache_limit, workers, occupied(cache, own))
+    folders = (cache / fingerprint_of(*_of_set(entry, machine)) for entry in sets)
+    return made_first(sets, machine.cache_limit, workers, occupied(cache, folders))
 
 
 def _of_set(entry: DiskSet, machine: Machine) -> tuple:

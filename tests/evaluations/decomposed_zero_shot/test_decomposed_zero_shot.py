@@ -41,7 +41,7 @@ def ran(shapes, tmp_path_factory):
 def test_stages_do_what_is_missing_and_no_more(ran):
     spec, machine, folder, made, records = ran
     names = len(spec.ground.teaching)
-    assert made == [3 * len(spec.ground.shown[0].images.load()), 3 * names * len(SENTENCES)]
+    assert made == [3 * len(spec.ground.named_sets[0].images.load()), 3 * names * len(SENTENCES)]
     assert [stage.work(Crew("local", 1, folder), None) for stage in EVALUATION.artifacts(spec, machine)] == [
         0,
         0,
@@ -59,7 +59,7 @@ def test_a_method_that_draws_nothing_runs_once(ran):
 
 def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
     spec, machine, *_, records = ran
-    clip, images = backbones.load("embedded"), spec.ground.shown[2].images.load()
+    clip, images = backbones.load("embedded"), spec.ground.named_sets[2].images.load()
     texts = clip.encode_text([f"a photo of a {name}." for name in images.classnames])
     grid = torch.stack([clip.encode_text([one.replace("{}", name) for one in SENTENCES]) for name in images.classnames])
     found = encode(clip, images, cache=machine.folder)
@@ -83,7 +83,7 @@ def test_drawings_are_shown_as_drawn():
         for as_drawn in (False, True)
     )
     assert EVALUATION.fingerprints(plain) != EVALUATION.fingerprints(drawn)
-    (shown,) = drawn.ground.shown
+    (shown,) = drawn.ground.named_sets
     assert len(shown.images.load()) == 40 and shown.entry.row == "emoji-concepts, twemoji"
 
 

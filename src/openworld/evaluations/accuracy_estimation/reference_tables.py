@@ -182,10 +182,10 @@ def alignment_sentences(results: Results, measured: Measurements) -> Iterator[st
         shares = (
             results.value(entity, GAINS.key, images=measured.main, baseline=other) for other in (JUDGED_MODELS, name)
         )
-        judged, alone = (GAINS.write(share.value) for share in shares)
+        against_model, against_reference = (GAINS.write(share.value) for share in shares)
         yield (
             f"Fused with {name}, predictions lie nearer in meaning to the true class than the judged model's "
-            f"in {judged}\u00a0% of all cases, and than {name}'s own in {alone}\u00a0%."
+            f"in {against_model}\u00a0% of all cases, and than {name}'s own in {against_reference}\u00a0%."
         )
 
 

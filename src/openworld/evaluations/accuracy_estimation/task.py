@@ -38,7 +38,7 @@ class AccuracyTask(EstimationSettings):
     @property
     def name(self) -> str:
         """What people call the unit."""
-        return f"{self.judged.label}, seed {self.seed}, epoch {self.judged.epoch}"
+        return f"{self.judged_checkpoint.label}, seed {self.seed}, epoch {self.judged_checkpoint.epoch}"
 
     @property
     def is_first(self) -> bool:
@@ -46,7 +46,7 @@ class AccuracyTask(EstimationSettings):
         return (self.model, self.seed, self.checkpoint) == (0, self.seeds[0], 0)
 
     @property
-    def judged(self) -> Checkpoint:
+    def judged_checkpoint(self) -> Checkpoint:
         """The classifier whose accuracy is estimated."""
         return self._everyone[self.model, self.seed, self.checkpoint]
 
@@ -147,9 +147,9 @@ def inputs(task: AccuracyTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
     images = {"training pictures": ground.training, "source pictures": ground.source}
-    found = {name: selection.load().fingerprint for name, selection in images.items()}
-    found["conditions"] = digest([condition.images.load().fingerprint for condition in ground.conditions])
-    found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in task.backbones}
-    found |= {f"classifier {checkpoint.folder}": checkpoint.key for checkpoint in task.folders}
+    fingerprints = {name: selection.load().fingerprint for name, selection in images.items()}
+    fingerprints["conditions"] = digest([condition.images.load().fingerprint for condition in ground.conditions])
+    fingerprints |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in task.backbones}
+    fingerprints |= {f"classifier {checkpoint.folder}": checkpoint.key for checkpoint in task.folders}
     plug_ins = {spec.estimator: origin(spec.estimator) for spec in task.estimators}
-    return found | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
+    return fingerprints | {f"plug-in {name}": package for name, package in plug_ins.items() if package}

@@ -69,7 +69,7 @@ def answers(
         labelled: let estimators see the labels: the source.
         alone: without partners and without references but the first: what a score is given.
     """
-    logits = logits_of(images, task.judged, machine)
+    logits = logits_of(images, task.judged_checkpoint, machine)
     rows = np.flatnonzero(np.isfinite(logits[:, 0]))
     labels = images.load().labels[rows]
     partners = () if alone else tuple(logits_of(images, partner, machine)[rows] for partner in task.partners)
@@ -77,8 +77,8 @@ def answers(
     references = task.score_references if alone else task.references
     outputs = {}
     for reference in references:
-        found = similarities(reference, images, rows, task.ground.sources[0].dataset, machine)
-        outputs[reference.name] = Outputs(known.logits, known.labels, found, known.partners)
+        views = similarities(reference, images, rows, task.ground.sources[0].dataset, machine)
+        outputs[reference.name] = Outputs(known.logits, known.labels, views, known.partners)
     return Answers(rows, labels, outputs or {"": known})
 
 
@@ -103,20 +103,20 @@ def _target_record(
 
 
 def _record(task: AccuracyTask, source: Answers, targets: tuple[TargetRecord, ...], machine: Machine) -> AccuracyRecord:
-    judged, taxonomy = task.judged, taxonomy_of(task.ground.sources[0].dataset)
+    checkpoint, taxonomy = task.judged_checkpoint, taxonomy_of(task.ground.sources[0].dataset)
     model = task.models[task.model]
     return AccuracyRecord(
         protocol="accuracy-estimation",
         model=model.label,
-        architecture=judged.load(machine).architecture,
+        architecture=checkpoint.load(machine).architecture,
         seed=task.seed,
-        epoch=judged.epoch,
+        epoch=checkpoint.epoch,
         checkpoint=task.checkpoint,
         sources=tuple(SourceSet(source.dataset, source.domain) for source in task.ground.sources),
         classes=source.any.classes,
         references=tuple(reference.name for reference in task.references),
         reference_models=tuple(ReferenceRecord(**asdict(reference)) for reference in task.references),
-        training={"recipe": model.recipe, "history": judged.load(machine).history if judged.training else ()},
+        training={"recipe": model.recipe, "history": checkpoint.load(machine).history if checkpoint.training else ()},
         source=source_record(source),
         estimators=tuple(MethodRecord(**estimator.facts()) for estimator in task.estimators),
         left_out=task.left_out,

@@ -17,7 +17,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 
 def data(spec: DecomposedZeroShotSpec) -> tuple[DatasetSpec, ...]:
     """Return the images, and the data sets whose names teach."""
-    return tuple(dict.fromkeys([*(one.data for one in spec.sets), *map(DatasetSpec, spec.names)]))
+    return tuple(dict.fromkeys([*(entry.data for entry in spec.sets), *map(DatasetSpec, spec.names)]))
 
 
 def class_lists(spec: DecomposedZeroShotSpec) -> tuple[ClassList]:

@@ -55,24 +55,24 @@ class NamedGround:
     class_sentences: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> tuple[NamedImages, ...]:
+    def named_sets(self) -> tuple[NamedImages, ...]:
         """Every entry in every appearance."""
-        return tuple(NamedImages(one, look, self._images(one, look)) for one in self.sets for look in one.looks)
+        return tuple(NamedImages(entry, look, self._images(entry, look)) for entry in self.sets for look in entry.looks)
 
     @property
     def names_of(self) -> ImageSelection:
         """Whose class names count."""
         return self.sets[0].images(self.sets[0].part)
 
-    def _images(self, one: LabelledSetSpec, look: str) -> ImageSelection:
-        names_of = None if one.as_drawn else self.names_of
-        return one.images(one.part, as_drawn=one.as_drawn, names_of=names_of, limit=self.images, appearance=look)
+    def _images(self, entry: LabelledSetSpec, look: str) -> ImageSelection:
+        names_of = None if entry.as_drawn else self.names_of
+        return entry.images(entry.part, as_drawn=entry.as_drawn, names_of=names_of, limit=self.images, appearance=look)
 
     @property
     def teaching(self) -> tuple[str, ...]:
         """The names that decompositions are taught by."""
         kept = {} if self.tested_teach else {normalise_class_name(name) for name in self.names_of.load().classnames}
-        every = [name for one in self.names for name in DatasetSpec(one).classnames]
+        every = [name for dataset in self.names for name in DatasetSpec(dataset).classnames]
         return tuple(name for name in every if normalise_class_name(name) not in kept)
 
 
@@ -143,7 +143,7 @@ def tasks(spec: DecomposedZeroShotSpec) -> list[DecomposedTask]:
 
 def preparations(spec: DecomposedZeroShotSpec, machine: Machine) -> tuple[Stage, ...]:
     """Return the stages: running the backbone on all images, and fitting the decompositions."""
-    sets = {str(one): one.images for one in spec.ground.shown}
+    sets = {str(images): images.images for images in spec.ground.named_sets}
     outputs = [ModelOutputs(name, images, (), (spec.backbone,), spec.threads) for name, images in sets.items()]
     splits = [replace(task.split, title=task.name) for task in tasks(spec)]
     return (
@@ -154,13 +154,17 @@ def preparations(spec: DecomposedZeroShotSpec, machine: Machine) -> tuple[Stage,
 
 def summary(spec: DecomposedZeroShotSpec) -> list[str]:
     """What is run on what, in a few words each."""
-    rows = dict.fromkeys(one.row for one in spec.sets)
-    return [" + ".join(rows), f"{len(spec.ground.shown)} image set(s)", " + ".join(one.label for one in spec.methods)]
+    rows = dict.fromkeys(entry.row for entry in spec.sets)
+    return [
+        " + ".join(rows),
+        f"{len(spec.ground.named_sets)} image set(s)",
+        " + ".join(method.label for method in spec.methods),
+    ]
 
 
 def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
     """What pictures the run reads: a hash per image set."""
-    return {str(one): one.images.fingerprint for one in spec.ground.shown}
+    return {str(images): images.images.fingerprint for images in spec.ground.named_sets}
 
 
 def evaluate(task: DecomposedTask, machine: Machine) -> UnitResult:
@@ -177,18 +181,18 @@ def evaluate(task: DecomposedTask, machine: Machine) -> UnitResult:
         taught_by={"names": len(task.split.names), "sentences": len(task.split.templates)},
         widths={"semantic": halves.semantic.shape[1], "covariate": halves.covariate.shape[1]},
         decomposition=halves.about,
-        sets=tuple(_named(one, halves, texts, ground.backbone, machine) for one in ground.shown),
+        sets=tuple(_named(images, halves, texts, ground.backbone, machine) for images in ground.named_sets),
     )
     clock.stop("naming")
     return UnitResult(metrics=asdict(record), timing=clock.timing)
 
 
-def _named(shown: NamedImages, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
+def _named(images: NamedImages, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
     """What a record says of one image set."""
-    found, entry = encoded(shown.images.load(), name, machine), shown.entry
-    rows = decomposed_zero_shot(halves, found.embeddings[:], found.labels, texts, groups=found.groups)
+    features, entry = encoded(images.images.load(), name, machine), images.entry
+    rows = decomposed_zero_shot(halves, features.embeddings[:], features.labels, texts, groups=features.groups)
     parts = {row.part: PartAccuracy(_share(row.top1), row.top5 and _share(row.top5)) for row in rows}
-    return SetRecord(entry.row, entry.dataset, entry.domain, shown.appearance, parts)
+    return SetRecord(entry.row, entry.dataset, entry.domain, images.appearance, parts)
 
 
 def _share(accuracy: Accuracy) -> Share:
@@ -197,6 +201,6 @@ def _share(accuracy: Accuracy) -> Share:
 
 def inputs(task: DecomposedTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
-    found = {str(one): one.images.fingerprint for one in task.ground.shown}
+    fingerprints = {str(images): images.images.fingerprint for images in task.ground.named_sets}
     clip = backbone(task.ground.backbone, machine.device)
-    return found | {"weights": clip.fingerprint, "decomposition": task.split.key}
+    return fingerprints | {"weights": clip.fingerprint, "decomposition": task.split.key}

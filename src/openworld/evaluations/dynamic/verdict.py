@@ -103,13 +103,13 @@ def _against_baseline(results: Results, facts: DynamicFacts) -> str:
     return f"{shares}{_most_often(total, gains, 'gains')}{_most_often(total, losses, 'losses')}."
 
 
-def _most_often(tested: Mapping[str, int], shown: Mapping[str, int], what: str) -> str:
+def _most_often(tested: Mapping[str, int], changes: Mapping[str, int], what: str) -> str:
     """In which scenarios gains or losses are most frequent, and how frequent they are."""
-    shares = {name: shown[name] / tested[name] for name in SCENARIOS if name in tested}
+    shares = {name: changes[name] / tested[name] for name in SCENARIOS if name in tested}
     most = [name for name in shares if shares[name] == max(shares.values())]
-    if not shown or len(most) == len(shares) > 1:
+    if not changes or len(most) == len(shares) > 1:
         return ""
-    counts = [f"{SCENARIOS[name]} ({shown[name]} of {tested[name]})" for name in most]
+    counts = [f"{SCENARIOS[name]} ({changes[name]} of {tested[name]})" for name in most]
     return f"; {what} are most frequent in {listed(counts)}"
 
 

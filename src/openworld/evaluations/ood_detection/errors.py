@@ -89,7 +89,7 @@ def joint_error(joint: JointErrors | None, contrast: Mapping[str, float]) -> Spr
         return UNKNOWN
     counted = [(joint.detectors.index(label), factor) for label, factor in contrast.items()]
     degrees = [joint.degrees_of_freedom[place] for place, _ in counted]
-    variance = sum(one * two * joint.covariance[a][b] for a, one in counted for b, two in counted)
+    variance = sum(first * two * joint.covariance[a][b] for a, first in counted for b, two in counted)
     if None in degrees or variance <= ROUNDING**2:
         return UNKNOWN
     return Spread(sqrt(variance), min(degrees))

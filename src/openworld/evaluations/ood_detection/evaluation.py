@@ -13,7 +13,7 @@ ALGORITHM_VERSION = 3
 def summary(spec: IncrementalShiftSpec) -> list[str]:
     """Return what is run on what, in a few words each."""
     pool = f"{len(spec.pool)} image set(s)" if spec.pool else "given cells"
-    detectors = dict.fromkeys(one.label for model in spec.models for one in model.detectors)
+    detectors = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
     return [
         f"{' + '.join(map(str, spec.sources))}, {spec.classes} classes, against {pool}",
         f"{len(spec.models)} model(s)",
@@ -25,13 +25,13 @@ def fingerprints(spec: IncrementalShiftSpec) -> dict[str, str]:
     """Return a hash of every image set that the run reads."""
     ground = spec.ground
     sets = {"training": ground.training, "in-distribution test": ground.test}
-    found = {name: pictures.load().fingerprint for name, pictures in sets.items()}
-    return found | {"pool": ground.load_pool().images.fingerprint}
+    fingerprints = {name: images.load().fingerprint for name, images in sets.items()}
+    return fingerprints | {"pool": ground.load_pool().images.fingerprint}
 
 
 def data(spec: IncrementalShiftSpec) -> tuple[DatasetSpec, ...]:
     """Return the in-distribution data sets, and those of the pool."""
-    return tuple(dict.fromkeys(one.data for one in (*spec.sources, *spec.pool)))
+    return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.pool)))
 
 
 def class_lists(spec: IncrementalShiftSpec) -> tuple[ClassList]:
@@ -43,7 +43,7 @@ def class_lists(spec: IncrementalShiftSpec) -> tuple[ClassList]:
 def backbones(spec: IncrementalShiftSpec) -> tuple[str, ...]:
     """Return the one whose features are split, and the two-tower models."""
     split = (spec.decomposition.backbone,) if spec.pool else ()
-    return tuple(dict.fromkeys([*split, *(one.backbone for one in spec.models if one.backbone)]))
+    return tuple(dict.fromkeys([*split, *(model.backbone for model in spec.models if model.backbone)]))
 
 
 EVALUATION = Evaluation(

@@ -43,7 +43,9 @@ def level_figures(results: DetectionResults, axis: str, styles: Mapping[str, Ser
     Both have one range, so that what the mix of cells does is seen; none where no level has a cell.
     """
     facts = results.facts
-    curves = {cells: {own: results.curve(own, axis, cells) for own in facts.detectors} for cells in CELLS}
+    curves = {
+        cells: {detector: results.curve(detector, axis, cells) for detector in facts.detectors} for cells in CELLS
+    }
     numbers = [
         seed for lines in curves.values() for line in lines.values() for level in line for seed in level.per_seed
     ]
@@ -110,8 +112,8 @@ def heat_maps(results: DetectionResults) -> Figure:
         for row in chart.rows()
         if "auroc" in row
     )
-    shown, title = tuple(charts.values())[:MOST], "Where does a detector see it?"
-    return Figure("cells", title, caption, shown, key=scale_key(KEY), shared=rows)
+    maps, title = tuple(charts.values())[:MOST], "Where does a detector see it?"
+    return Figure("cells", title, caption, maps, key=scale_key(KEY), shared=rows)
 
 
 def _area_map(results: DetectionResults, detector: Detector) -> CellChart:
@@ -134,13 +136,19 @@ def cell_differences(results: DetectionResults) -> Figure | None:
     """Return maps of each other model's AUROC minus the first one's, of detectors that both have; None without any."""
     detectors, (model, *_) = results.facts.detectors, results.facts.models
     first = {detector.label: detector for detector in detectors if detector.model == model}
-    pairs = [(first[own.label], own) for own in detectors if own.model != model and own.label in first]
+    pairs = [
+        (first[detector.label], detector)
+        for detector in detectors
+        if detector.model != model and detector.label in first
+    ]
     if not pairs:
         return None
-    shown, beyond = pairs[:MOST_PAIRS], len(pairs) - MOST_PAIRS
-    apart = {pair: _differences(results, *pair) for pair in shown}
-    largest = max((abs(value) for own in apart.values() for value in own.values() if value is not None), default=0.0)
-    charts = tuple(_difference_map(results.facts, *pair, own, largest or 1.0) for pair, own in apart.items())
+    drawn, beyond = pairs[:MOST_PAIRS], len(pairs) - MOST_PAIRS
+    apart = {pair: _differences(results, *pair) for pair in drawn}
+    largest = max(
+        (abs(value) for cells in apart.values() for value in cells.values() if value is not None), default=0.0
+    )
+    charts = tuple(_difference_map(results.facts, *pair, cells, largest or 1.0) for pair, cells in apart.items())
     caption = (
         f"Difference of the AUROCs, whole points, means over the seeds. {NEAR}."
         + f" {beyond} more pairs are not shown." * (beyond > 0),
@@ -180,7 +188,7 @@ def cell_counts(facts: ShiftFacts) -> Figure:
     for place, address in example_images(facts).items():
         images[place] = ChartCell(images=(CellImage(address, place_text(place)),), faint=not present[place])
     titled = {"Images per cell": cells, "One image of each cell": images}
-    charts = tuple(level_map(title, own, counts.shape) for title, own in titled.items() if own)
+    charts = tuple(level_map(title, cells, counts.shape) for title, cells in titled.items() if cells)
     caption = (
         f"{NEAR}. Hatched: fewer than {facts.least} images, N/A; they count nowhere.",
         "From left to right images should mean other things, from bottom to top their appearance should change; faint "

@@ -65,7 +65,7 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     Raises:
         OpenworldError: other images, other cells, or no detector that both have.
     """
-    before, after = (ShiftFacts.read(own.run) for own in (first, second))
+    before, after = (ShiftFacts.read(side.run) for side in (first, second))
     _require_same(before, after, (first.run.folder, second.run.folder))
     ours, theirs = first.results, second.results
     alone = len(before.models) == len(after.models) == 1
@@ -83,8 +83,8 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     pairs, images = [], {"images": SUBSETS[before.whole]}
     for (old, new), test in zip(detectors, tests, strict=True):
         values = (
-            own.results.result(detector.label, "auroc", model=detector.model, **images)
-            for own, detector in ((first, old), (second, new))
+            side.results.result(detector.label, "auroc", model=detector.model, **images)
+            for side, detector in ((first, old), (second, new))
         )
         pairs.append(Pair(*values, test))
     means, slopes = ({"id_classes": before.counting, "cells": cells} for cells in CELLS)

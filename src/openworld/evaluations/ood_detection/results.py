@@ -88,15 +88,15 @@ class DetectionResults:
     def ranked(self) -> list[Detector]:
         """Those that have an AUROC against the whole pool, the largest first."""
         values = {detector: self.whole_pool(detector).value for detector in self.facts.detectors}
-        return sorted((detector for detector in values if values[detector] is not None), key=lambda own: -values[own])
+        return sorted((detector for detector in values if values[detector] is not None), key=lambda name: -values[name])
 
     def best_cells(self) -> dict[Detector, np.ndarray]:
         """bool[R, C], the cells in which each detector has the largest AUROC; a tie counts for all of them."""
         values = {detector: self.cells(detector).values() for detector in self.facts.detectors}
-        areas = [[-np.inf if area.value is None else area.value for area in own] for own in values.values()]
+        areas = [[-np.inf if area.value is None else area.value for area in row] for row in values.values()]
         areas = np.array(areas).round(12).reshape(-1, *self.facts.shape)
         largest = np.where(self.facts.present(), areas.max(axis=0), np.inf)
-        return {detector: own == largest for detector, own in zip(values, areas, strict=True)}
+        return {detector: cells == largest for detector, cells in zip(values, areas, strict=True)}
 
     def _cell_counts(self) -> Iterator[Result]:
         """In how many cells a detector is the best, blind, or below chance."""

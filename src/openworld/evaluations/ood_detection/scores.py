@@ -74,15 +74,15 @@ def two_tower_scores(
     texts = _texts(model, clip, training.classnames, dataset)
     fitted = detectors.fit_together(_built(model), [detectors.activations_of(clip, training, texts)])
     # Classes of the pool are others, and no score may look at them.
-    seen = [replace(detectors.activations_of(clip, features, texts), labels=None) for features in (test, pool)]
-    scores = [_plain(detectors.score_together(fitted, activations)) for activations in seen]
-    return ModelScores(*scores, seen[0].predictions.cpu().numpy(), _warnings(fitted))
+    both = [replace(detectors.activations_of(clip, features, texts), labels=None) for features in (test, pool)]
+    scores = [_plain(detectors.score_together(fitted, activations)) for activations in both]
+    return ModelScores(*scores, both[0].predictions.cpu().numpy(), _warnings(fitted))
 
 
 def groups_of(test: ReadableImages, divided: DividedPool) -> tuple[np.ndarray, np.ndarray]:
     """Groups of the test images and of the pool's: apart, for numbers of two image sets mean nothing together."""
-    own = test.images.groups[test.rows]
-    return own, divided.pool.images.groups[divided.rows] + int(own.max(initial=-1)) + 1
+    groups = test.images.groups[test.rows]
+    return groups, divided.pool.images.groups[divided.rows] + int(groups.max(initial=-1)) + 1
 
 
 def pool_table(test: ReadableImages, divided: DividedPool, scores: ModelScores) -> dict[str, np.ndarray]:
@@ -100,7 +100,7 @@ def pool_table(test: ReadableImages, divided: DividedPool, scores: ModelScores) 
             table[half] = divided.degrees[half]
         table[f"{half}_level"] = divided.levels[half].astype(np.int16)
     table = with_names(table, images.classnames, images.path_of)
-    return table | {f"score {label}": own for label, own in scores.pool.items()}
+    return table | {f"score {label}": values for label, values in scores.pool.items()}
 
 
 def test_table(
@@ -116,7 +116,7 @@ def test_table(
     table = with_names(table, test.images.classnames, test.images.path_of)
     degrees = test_degrees(task.shift, machine)
     table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
-    return table | {f"score {label}": own for label, own in scores.test.items()}
+    return table | {f"score {label}": values for label, values in scores.test.items()}
 
 
 def joined(parts: list[Features]) -> Features:
@@ -136,8 +136,8 @@ def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> det
     template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
     if not model.negatives:
         return detectors.encode_texts(clip, names, template=template)
-    own = {normalise_class_name(name) for name in names}
-    words = [word for word in class_names(model.negatives).names if normalise_class_name(word) not in own]
+    known = {normalise_class_name(name) for name in names}
+    words = [word for word in class_names(model.negatives).names if normalise_class_name(word) not in known]
     both = detectors.encode_texts(clip, names, negative=words, template=template)
     return detectors.Texts(both.own, both.negative[detectors.mine_negatives(both.own, both.negative)])
 

@@ -66,17 +66,17 @@ class IncrementalShiftSpec(ShiftImages, Division):
         parts = (self.train_part, self.id_part)
         sources = [(_place_of(source.dataset), source.domain) for source in self.sources]
         taken = {(*source, part, None, None) for source in sources for part in parts}
-        seen = set()
+        entries = set()
         for entry in self.pool:
-            shown = (_place_of(entry.dataset), entry.domain, entry.part, entry.corruption, entry.severity)
+            images = (_place_of(entry.dataset), entry.domain, entry.part, entry.corruption, entry.severity)
             sentence = f"the pool shows {entry.dataset}, {entry.domain or 'its only domain'}, part {entry.part!r}"
-            if shown in taken:
+            if images in taken:
                 raise OpenworldError(
                     f"{sentence}, whose pictures are the in-distribution ones; give id_part or the entry another part."
                 )
-            if shown in seen:
+            if images in entries:
                 raise OpenworldError(f"{sentence}, twice; a picture has one cell, so list each entry once.")
-            seen.add(shown)
+            entries.add(images)
 
 
 def _place_of(dataset: str) -> str:

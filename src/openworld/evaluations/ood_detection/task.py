@@ -60,7 +60,7 @@ class DetectionTask:
     @property
     def shift(self) -> ShiftPlan:
         """What measures the degrees and cuts the pool into cells; two-tower models that look at no patches join in."""
-        names = [one.backbone for one in self.models if one.backbone and not one.needs_patches]
+        names = [model.backbone for model in self.models if model.backbone and not model.needs_patches]
         return ShiftPlan(self.ground, self.division, self.threads, tuple(dict.fromkeys(names)))
 
 
@@ -78,7 +78,7 @@ def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, .
     """Return the stages: training, running models, fitting the decomposition, and measuring the degrees."""
     planned = tasks(spec)
     first = planned[0]
-    trainings = [one.classifier.training for one in planned if one.classifier and one.classifier.training]
+    trainings = [task.classifier.training for task in planned if task.classifier and task.classifier.training]
     training = Stage("training", "trained", "epochs", machine, lambda: trainings)
     return (training, *first.shift.stages(machine, lambda: first.shift.outputs))
 
@@ -86,16 +86,18 @@ def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, .
 def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
-    found = {"training pictures": ground.training.load().fingerprint, "test pictures": ground.test.load().fingerprint}
-    found["pool"] = digest([one.load().fingerprint for one in ground.tested] or ground.load_pool().images.fingerprint)
+    hashes = {"training pictures": ground.training.load().fingerprint, "test pictures": ground.test.load().fingerprint}
+    hashes["pool"] = digest(
+        [part.load().fingerprint for part in ground.tested] or ground.load_pool().images.fingerprint
+    )
     names = {task.judged.backbone, "" if ground.cells else task.division.decomposition.backbone} - {""}
-    found |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
+    hashes |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
     if not ground.cells:
-        found["decomposition"] = task.shift.split.key
+        hashes["decomposition"] = task.shift.split.key
     if task.classifier and task.classifier.folder:
-        found[f"classifier {task.classifier.folder}"] = task.classifier.key
-    plug_ins = {one.detector: origin(one.detector) for one in task.judged.detectors}
-    return found | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
+        hashes[f"classifier {task.classifier.folder}"] = task.classifier.key
+    plug_ins = {entry.detector: origin(entry.detector) for entry in task.judged.detectors}
+    return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
 
 
 def _has_seeds(model: JudgedSpec) -> bool:

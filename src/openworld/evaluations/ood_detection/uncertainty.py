@@ -43,16 +43,16 @@ def over_images(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list
     chosen = {kind: shift_weights(grid.present, common=common) for kind, common in KINDS.items()}
     places = [(axis, kind) for axis in HALVES for kind in KINDS]
     weights = {(axis, kind): chosen[kind][axis] for axis, kind in places}
-    curves = {place: own.curve.reshape(-1, grid.present.size) for place, own in weights.items()}
-    slopes = {place: own.slope.reshape(1, -1) for place, own in weights.items() if own.slope is not None}
+    curves = {place: weight.curve.reshape(-1, grid.present.size) for place, weight in weights.items()}
+    slopes = {place: weight.slope.reshape(1, -1) for place, weight in weights.items() if weight.slope is not None}
     joint = dict(zip(slopes, _rows(ranked.sides.sums(cells, _stacked(slopes, grid.present.size))), strict=True))
     errors = [{axis: {} for axis in HALVES} for _ in ranked.labels]
     stacked = _stacked(curves, grid.present.size)
     for number in range(len(ranked.labels)):  # one detector after the other, for there are many
         rows = _rows(ranked.sides.of(number).sums(cells, stacked))
         for axis, kind in places:
-            own, slope = [next(rows) for _ in curves[axis, kind]], joint.get((axis, kind))
-            intervals = tuple(row.interval(0) for row in own)
+            errors_of_curve, slope = [next(rows) for _ in curves[axis, kind]], joint.get((axis, kind))
+            intervals = tuple(row.interval(0) for row in errors_of_curve)
             errors[number][axis][kind] = CurveErrors(intervals, slope and slope.interval(number, share=False))
     return errors, {
         axis: {kind: joint_errors(joint.get((axis, kind)), ranked.labels) for kind in KINDS} for axis in HALVES

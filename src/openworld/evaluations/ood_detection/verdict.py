@@ -61,7 +61,7 @@ def _sizes(results: DetectionResults, tests: Sequence[Comparison], axis: str) ->
     if len(models) == 1 or len(models) > NAMED:
         return _size(results, pairs, axis)
     by_model = {model: [pair for pair in pairs if pair[0].model == model] for model in models}
-    return "; ".join(f"of {model} {_size(results, own, axis)}" for model, own in by_model.items())
+    return "; ".join(f"of {model} {_size(results, sizes, axis)}" for model, sizes in by_model.items())
 
 
 def _size(results: DetectionResults, pairs: Sequence[tuple[Detector, Comparison]], axis: str) -> str:
@@ -99,13 +99,15 @@ def _best(results: DetectionResults) -> str:
         return ""
     cells = results.best_cells()
     counts = {detector: int(where.sum()) for detector, where in cells.items()}
-    leaders = sorted((own for own in counts if own != best and counts[own]), key=lambda own: -counts[own])
+    leaders = sorted(
+        (detector for detector in counts if detector != best and counts[detector]), key=lambda name: -counts[name]
+    )
     value, present = results.whole_pool(best), int(results.facts.present().sum())
     number = f"{AUROC.write(value.value)} {AUROC.write_interval(value.over())}".rstrip()
     sentence = (
         f"{best.title} has the largest AUROC against the whole pool, {number}, and in {counts[best]} of {present} cells"
     )
-    named = [f"{own.title} in {counts[own]} ({_where(cells[own])})" for own in leaders[:NAMED]]
+    named = [f"{detector.title} in {counts[detector]} ({_where(cells[detector])})" for detector in leaders[:NAMED]]
     named += [f"{len(leaders) - NAMED} more in some"] * (len(leaders) > NAMED)
     return "; ".join(filter(None, (sentence, listed(named) if named else ""))) + f".{_ahead(results, best)}"
 

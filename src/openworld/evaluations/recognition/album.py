@@ -13,7 +13,7 @@ THUMBNAIL_BYTES = 500_000  # of the page's 1.5 MB; thumbnails beyond it are left
 def albums(results: RecognitionResults) -> list[Album]:
     """An album per setting: of its best learner, first seed."""
     count = {1: 8, 2: 6}.get(len(results.settings), 4)
-    left, found = THUMBNAIL_BYTES, []
+    left, albums = THUMBNAIL_BYTES, []
     for setting in results.settings:
         kinds = []
         for name, images in shown_images(setting.outcomes[setting.best][0], count).items():
@@ -23,8 +23,8 @@ def albums(results: RecognitionResults) -> list[Album]:
                 kept.append(image if left >= 0 else replace(image, address=None))
             kinds.append(AlbumPart(KINDS[name], tuple(kept)))
         if kinds:
-            found.append(Album(setting.title, _caption(setting), tuple(kinds)))
-    return found
+            albums.append(Album(setting.title, _caption(setting), tuple(kinds)))
+    return albums
 
 
 def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[AlbumImage]]:

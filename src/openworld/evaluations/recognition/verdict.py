@@ -171,10 +171,10 @@ def _leader_of_many(results: RecognitionResults) -> str:
     best = max(averages, key=averages.get)
     firsts = sum(setting.best == best for setting in results.settings)
     tests = [_against_others(setting, best) for setting in results.settings]
-    shown = sum(bool(others) and all(test.better for test in others) for others in tests)
+    wins = sum(bool(others) and all(test.better for test in others) for others in tests)
     return (
         f"Over {count} settings {best} has the highest mean OpenworldAUC, {AUC.write(averages[best])}; it has the "
-        f"highest value in {firsts} of them, and is shown to be better than every other learner in {shown}."
+        f"highest value in {firsts} of them, and is shown to be better than every other learner in {wins}."
     )
 
 
@@ -184,8 +184,8 @@ def _against_baseline_of_many(results: RecognitionResults) -> str:
     tests = _defined([setting.compare(best, setting.baseline) for setting in with_best if setting.baseline])
     if not tests and best in results.baselines:
         beaten = [setting for setting in with_best if any(test.worse for test in _against_others(setting, best))]
-        shown = f"in {_of(beaten, with_best)}" if beaten else "in no setting"
-        return f"It tunes nothing, and {shown} a tuned learner is shown to be better."
+        where = f"in {_of(beaten, with_best)}" if beaten else "in no setting"
+        return f"It tunes nothing, and {where} a tuned learner is shown to be better."
     if not tests:
         return "Nothing untuned was run beside it, so what tuning brought is not known."
     better, worse, level = _sorted_out(tests)

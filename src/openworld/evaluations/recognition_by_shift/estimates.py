@@ -101,7 +101,7 @@ def _outputs(
 ) -> Answers:
     labels = answers.table["label"][rows]
     known = labels if labelled else None
-    outputs = {name: Outputs(answers.logits[rows], known, own[rows]) for name, own in similar.items()}
+    outputs = {name: Outputs(answers.logits[rows], known, views[rows]) for name, views in similar.items()}
     return Answers(rows, labels, outputs or {"": Outputs(answers.logits[rows], known)})
 
 

@@ -26,20 +26,20 @@ def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Re
     Args:
         records: by learner, each with an `estimation` of the same estimators.
     """
-    truth = {name: _by_seed([record.estimation.accuracy for record in own]) for name, own in records.items()}
+    truth = {name: _by_seed([record.estimation.accuracy for record in runs]) for name, runs in records.items()}
     first = next(iter(records.values()))[0].estimation
-    for name, own in records.items():
-        seeds = tuple(record.seed for record in own)
-        at_home = tuple(record.estimation.home.accuracy for record in own)
+    for name, runs in records.items():
+        seeds = tuple(record.seed for record in runs)
+        at_home = tuple(record.estimation.home.accuracy for record in runs)
         yield Result(name, TRUE, over_seeds(at_home, TRUE), {"images": VALIDATION}, seeds, at_home)
         yield Result(name, TRUE, _mean(truth[name]), {"images": CELLS})
         yield from _accuracies(name, TRUE, truth[name], {}, seeds)
     for estimator in first.estimates:
         errors = []
-        for name, own in records.items():
-            estimated = _by_seed([record.estimation.estimates[estimator].cells for record in own])
+        for name, runs in records.items():
+            estimated = _by_seed([record.estimation.estimates[estimator].cells for record in runs])
             yield from _accuracies(
-                estimator, ESTIMATED, estimated, {"learner": name}, tuple(record.seed for record in own)
+                estimator, ESTIMATED, estimated, {"learner": name}, tuple(record.seed for record in runs)
             )
             errors.append((estimated - truth[name]).mean(axis=0))
             yield from _errors(estimator, errors[-1], {"learner": name})
@@ -51,10 +51,10 @@ def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Re
 def _accuracies(entity: str, metric, values: np.ndarray, where: Mapping, seeds: tuple[int, ...]) -> Iterator[Result]:
     """By cell, for every seed, and by level: the mean of the cells. values: float[seeds, R, C], NaN where N/A."""
     for row, column in np.ndindex(values.shape[1:]):
-        own = tuple(None if np.isnan(seed) else float(seed) for seed in values[:, row, column])
-        value = over_seeds(own, metric, reason="the cell is N/A, or nothing can be said of it")
+        accuracies = tuple(None if np.isnan(seed) else float(seed) for seed in values[:, row, column])
+        value = over_seeds(accuracies, metric, reason="the cell is N/A, or nothing can be said of it")
         place = {**where, "covariate_level": row, "semantic_level": column}
-        yield Result(entity, metric, value, place, seeds, own)
+        yield Result(entity, metric, value, place, seeds, accuracies)
     for place, chosen in _levels(values):
         yield Result(entity, metric, _mean(chosen), {**where, **place})
 

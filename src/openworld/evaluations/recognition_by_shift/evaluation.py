@@ -23,7 +23,7 @@ from openworld.evaluations.tasks import require_learnable
 
 def data(spec: OpenWorldShiftSpec) -> tuple[DatasetSpec, ...]:
     """Return what is tuned on, and the pool."""
-    return tuple(dict.fromkeys(one.data for one in (*spec.sources, *spec.pool)))
+    return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.pool)))
 
 
 def class_lists(spec: OpenWorldShiftSpec) -> tuple[ClassList]:
@@ -34,7 +34,7 @@ def class_lists(spec: OpenWorldShiftSpec) -> tuple[ClassList]:
 
 def backbones(spec: OpenWorldShiftSpec) -> tuple[str, ...]:
     """Return those of the learners, the degrees and the references."""
-    references = [one.backbone for one in spec.references if one.backbone] if spec.estimators else []
+    references = [reference.backbone for reference in spec.references if reference.backbone] if spec.estimators else []
     return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
 
 

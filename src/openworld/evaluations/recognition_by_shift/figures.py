@@ -91,11 +91,11 @@ def _map(counts, name: str, table: Mapping[Place, float | None], ends: tuple[flo
 def estimate_figure(results: RecognitionShiftResults, styles: Styles) -> Figure:
     """Return a chart per learner and axis: what is true, and what estimators say that see no label there."""
     lines = {(name, axis): _estimates(results, name, axis) for name in results.facts.learners for axis in AXES}
-    known = [y for own in lines.values() for line in own.values() for _, y in line.known]
+    known = [y for by_name in lines.values() for line in by_name.values() for _, y in line.known]
     accuracy = Quantity.of(METRICS["accuracy"], covers=tuple(known and (min(known), max(known))))
     charts = tuple(
-        LineChart(f"{name}, by {AXES[axis]}", level_quantity(axis), accuracy, own)
-        for (name, axis), own in lines.items()
+        LineChart(f"{name}, by {AXES[axis]}", level_quantity(axis), accuracy, by_name)
+        for (name, axis), by_name in lines.items()
     )
     caption = (
         "Accuracy among all names, of all images, base and new: the mean of the cells at each level, what is true "
@@ -112,4 +112,4 @@ def _estimates(results: RecognitionShiftResults, learner: str, axis: str) -> dic
     further = {"learner": [learner] * len(levels), "axis": [axis] * len(levels)}
     values = {TRUTH: results.by_level(learner, "accuracy", axis)}
     values |= {name: results.by_level(name, "estimated_accuracy", axis, learner=learner) for name in estimators}
-    return {name: Line(levels, [value.value for value in own], further=further) for name, own in values.items()}
+    return {name: Line(levels, [value.value for value in curve], further=further) for name, curve in values.items()}

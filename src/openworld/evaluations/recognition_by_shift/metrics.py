@@ -58,21 +58,21 @@ def by_shift(base: Table, pool: Table, divided: DividedPool, least: int) -> dict
         least: fewest images of a cell or level.
     """
     kept = np.flatnonzero(~divided.known)
-    grid, new, shown = divided.grid(kept, least), rows_of(pool, kept), rows_of(pool, np.flatnonzero(divided.known))
+    grid, new, known = divided.grid(kept, least), rows_of(pool, kept), rows_of(pool, np.flatnonzero(divided.known))
     covariate = divided.levels["covariate"][divided.known]
     # Apart from one another: numbers of two image sets mean nothing together.
     apart = new["group"] + int(base["group"].max(initial=-1)) + 1
     near = open_world_by_shift(_scored(base), _scored(new), grid, base_groups=base["group"], new_groups=apart)
-    groups = {"base_groups": shown["group"], "new_groups": new["group"]}
-    same = open_world_in_same_looks(_scored(shown), covariate, _scored(new), grid, **groups)
+    groups = {"base_groups": known["group"], "new_groups": new["group"]}
+    same = open_world_in_same_looks(_scored(known), covariate, _scored(new), grid, **groups)
     overall = openworld_auc(*_scored(base), *_scored(new), base_groups=base["group"], new_groups=apart)
-    shown_counts = np.bincount(covariate, minlength=grid.shape[0]).tolist()
+    known_counts = np.bincount(covariate, minlength=grid.shape[0]).tolist()
     return {
         "levels": {axis: LevelsRecord(**levels) for axis, levels in divided.level_facts(kept).items()},
         "counts": grid.counts.tolist(),
         "overall": parts_record(overall),
         "near": _view(near, grid),
-        "same_looks": _view(same, grid, shown_counts),
+        "same_looks": _view(same, grid, known_counts),
     }
 
 

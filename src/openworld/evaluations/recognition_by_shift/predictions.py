@@ -46,7 +46,7 @@ class Predictor:
             logits += [np.asarray(answer.logits)] if self._task.estimators else []
             images = self._task.sources[part].load()
             row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
-        table = {name: np.concatenate([own[name] for own in tables]) for name in tables[0]}
+        table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
         return LearnerAnswers(table, np.concatenate(logits) if logits else None)
 
     def _by_all_names(self, features: Features) -> Features:

@@ -87,7 +87,7 @@ def _subtitle(facts: RecognitionShiftFacts) -> Iterator[str]:
     sources = (", ".join(str(part) for part in source.values() if part) for source in first.sources)
     yield f"tuned on {' + '.join(sources)}"
     yield f"{first.n_base_classes} base + {first.n_new_classes} new classes"
-    records = [{"training_images": record.training_images} for own in facts.records.values() for record in own]
+    records = [{"training_images": record.training_images} for runs in facts.records.values() for record in runs]
     yield shots_in_words(first.shots, training_images(records)) or "all images"
     yield f"seed{'s' * (len(facts.seeds) > 1)} {' '.join(map(str, facts.seeds))}"
     yield first.backbone

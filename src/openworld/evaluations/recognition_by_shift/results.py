@@ -106,13 +106,15 @@ class RecognitionShiftResults:
             by_learner.setdefault(metrics.learner, []).append((metrics, record))
         for pairs in by_learner.values():
             pairs.sort(key=lambda pair: pair[0].seed)
-        facts = RecognitionShiftFacts({name: tuple(own for own, _ in pairs) for name, pairs in by_learner.items()})
+        facts = RecognitionShiftFacts(
+            {name: tuple(record for record, _ in pairs) for name, pairs in by_learner.items()}
+        )
         images = {name: [_Images.read(record) for _, record in pairs] for name, pairs in by_learner.items()}
         rows, tests = [], []
-        for name, own in images.items():
-            rows += _average(name, average([seed.score(seed.new) for seed in own]), facts, {"view": NEAR})
+        for name, seeds in images.items():
+            rows += _average(name, average([seed.score(seed.new) for seed in seeds]), facts, {"view": NEAR})
         for view, axis in BY_LEVEL:
-            averages = {name: _averages(own, facts, view, axis) for name, own in images.items()}
+            averages = {name: _averages(seeds, facts, view, axis) for name, seeds in images.items()}
             for name, by_level in averages.items():
                 for level, mean_of_seeds in enumerate(by_level):
                     rows += _average(name, mean_of_seeds, facts, {"view": view, "axis": axis, "level": level})
@@ -166,19 +168,19 @@ class _Images:
         """Some new images against all base test images, or against some base images of the pool; bool[N]."""
         chosen = {name: self.pool[name][new] for name in ("score", "correct", "group")}
         if base is None:
-            own = self.base
-            chosen["group"] = chosen["group"] + int(own["group"].max(initial=-1)) + 1  # another image set
+            beside = self.base
+            chosen["group"] = chosen["group"] + int(beside["group"].max(initial=-1)) + 1  # another image set
         else:
-            own = {name: self.pool[name][base] for name in chosen}
-        groups = {"base_groups": own["group"], "new_groups": chosen["group"]}
-        return openworld_auc(own["score"], own["correct"], chosen["score"], chosen["correct"], **groups)
+            beside = {name: self.pool[name][base] for name in chosen}
+        groups = {"base_groups": beside["group"], "new_groups": chosen["group"]}
+        return openworld_auc(beside["score"], beside["correct"], chosen["score"], chosen["correct"], **groups)
 
 
-def _averages(own: Sequence[_Images], facts: RecognitionShiftFacts, view: str, axis: str) -> list[SeedAverage | None]:
+def _averages(seeds: Sequence[_Images], facts: RecognitionShiftFacts, view: str, axis: str) -> list[SeedAverage | None]:
     """The mean over the seeds at every level; None where the records say N/A."""
     known = getattr(getattr(facts.first, FIELDS[view]), axis)
     return [
-        None if record is None else average([seed.at(view, axis, level) for seed in own])
+        None if record is None else average([seed.at(view, axis, level) for seed in seeds])
         for level, record in enumerate(known)
     ]
 
@@ -199,10 +201,10 @@ def _average(name: str, of: SeedAverage | None, facts: RecognitionShiftFacts, wh
 def _tests(averages: Mapping[str, Sequence[SeedAverage | None]], baseline: str, where: Mapping) -> Sequence[Comparison]:
     """Every learner against the baseline at every level that is not N/A."""
     return correct_for_many(
-        comparison_of(name, baseline, AUC, paired_test(own, other), where={**where, "level": level})
+        comparison_of(name, baseline, AUC, paired_test(area, baseline_area), where={**where, "level": level})
         for name, by_level in (averages.items() if baseline else ())
-        for level, (own, other) in enumerate(zip(by_level, averages[baseline], strict=True))
-        if name != baseline and own is not None
+        for level, (area, baseline_area) in enumerate(zip(by_level, averages[baseline], strict=True))
+        if name != baseline and area is not None
     )
 
 
