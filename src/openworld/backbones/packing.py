@@ -80,14 +80,14 @@ class Packing:
         parts, padding = parts + queries, padding + padded
         for bucket in self.buckets:
             places = torch.arange(bucket.place, bucket.places.stop, device=prefix.device)
-            rows, behind = self._padded(bucket)
+            rows, behind = self._pad(bucket)
             queries.append(places if only_ends else rows)
             padded.append(None if only_ends else behind)
             parts += [queries[-1], key + rows, value + rows]
             padding += [padded[-1], behind, behind]
         return order_rows(parts, padding), order_rows(queries, padded)
 
-    def _padded(self, bucket: Bucket) -> tuple[Tensor, Tensor]:
+    def _pad(self, bucket: Bucket) -> tuple[Tensor, Tensor]:
         """The rows of a bucket's sentences, each of its length, and which of them are padding."""
         starts, within = self.starts[bucket.places, None], torch.arange(bucket.length, device=self.order.device)
         lengths = torch.tensor(self.lengths[bucket.places], device=self.order.device)[:, None]

@@ -57,12 +57,12 @@ class NegLabel:
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""
-        negative = self._grouped(activations)
+        negative = self._group(activations)
         of_names = (activations.cosines / self.temperature).logsumexp(dim=1)
         groups = ((activations.unit @ part.mT / self.temperature).logsumexp(dim=1) for part in negative)
         return torch.stack([(of_names - group).sigmoid() for group in groups]).mean(dim=0)
 
-    def _grouped(self, activations: Activations) -> tuple[Tensor, ...]:
+    def _group(self, activations: Activations) -> tuple[Tensor, ...]:
         negative = activations.texts.to(activations.unit).negative
         if negative is None or len(negative) < self.groups:
             raise OpenworldError(

@@ -57,10 +57,10 @@ class RankFeat:
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        logits = [activations.head.logits(pooled) for pooled in self._pooled(activations.maps)]
+        logits = [activations.head.logits(pooled) for pooled in self._pool(activations.maps)]
         return self.temperature * (sum(logits) / len(logits) / self.temperature).logsumexp(dim=1)
 
-    def _pooled(self, maps: Maps) -> list[Tensor]:
+    def _pool(self, maps: Maps) -> list[Tensor]:
         pooled = []
         if self.blocks != "before":
             pooled.append(without_largest(maps.late.float()).mean(dim=(2, 3)))

@@ -114,7 +114,7 @@ class _Curves:
         """Calibrated probabilities float64[n] of the predicted classes."""
         scores = np.empty(outputs.n)
         for rows in blocks(*outputs.logits.shape):
-            p = _calibrated(probabilities(outputs.logits[rows], self.temperature), self.of)
+            p = _calibrate(probabilities(outputs.logits[rows], self.temperature), self.of)
             scores[rows] = p[np.arange(len(p)), outputs.predictions[rows]]
         return scores
 
@@ -162,7 +162,7 @@ def isotonic(p: np.ndarray, true: np.ndarray) -> _Curve:
     return _Curve(x, isotonic_regression(mean, weights=weight).x)
 
 
-def _calibrated(p: np.ndarray, curves: tuple[_Curve | None, ...]) -> np.ndarray:
+def _calibrate(p: np.ndarray, curves: tuple[_Curve | None, ...]) -> np.ndarray:
     """Rows that add up to 1; uniform where every class was calibrated to 0."""
     q = p.copy()
     for c, curve in enumerate(curves):

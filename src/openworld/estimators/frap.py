@@ -80,22 +80,22 @@ class FRAP:
             return FittedEstimator(self, known)
         if self.tau == "dynamic" and self.tau_source == "target":
             return FittedEstimator(self, known, _Source(source.wrong, None, source))
-        return FittedEstimator(self, known, _Source(source.wrong, self._scored(known, source), None))
+        return FittedEstimator(self, known, _Source(source.wrong, self._score(known, source), None))
 
     def read(self, known: SourceSummary, state: "_Source | None", target: Outputs) -> RawEstimate:
         """Sample scores: <p_b, q>; of pseudo-labels 1 where the reference agrees and 0 where it does not."""
         if self.reference == "pseudo-labels":
             return _agreement(target)
-        scored = self._scored(known, target)
+        scored = self._score(known, target)
         if state is None:
             return _mean(scored)
-        source = state.scored or self._scored(known, state.outputs, scored.tau)
+        source = state.scored or self._score(known, state.outputs, scored.tau)
         cut = Cut.between(source.scores, state.wrong, self.rule)
         warnings = tuple(sorted({*source.warnings, *scored.warnings}))
         details = scored.details | {"informative": source.tau.informative and scored.tau.informative}
         return cut.read(scored.scores, "T and tau", warnings, source_tau=source.tau.value, **details)
 
-    def _scored(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
+    def _score(self, known: SourceSummary, outputs: Outputs, tau: ReferenceTemperature | None = None) -> "_Scored":
         base = probabilities(outputs.logits, known.temperature)
         tau = tau or self._tau(base, outputs, known.temperature)
         scores, weights = np.empty(outputs.n), np.empty(outputs.n)

@@ -63,7 +63,7 @@ class IM:
             source.require(("labels", "slices"), "IM with slices='given'")
             return FittedEstimator(self, look_at(source, self), SlicedSource.of(source, self.pairs))
         known = look_at(source, self, self.calibrate)
-        binned, wrong = self._binned(confidences(source.logits, known.temperature)), source.wrong
+        binned, wrong = self._bin(confidences(source.logits, known.temperature)), source.wrong
         return FittedEstimator(self, known, np.stack([self._counts(binned[wrong]), self._counts(binned[~wrong])]))
 
     def read(self, known: SourceSummary, state: np.ndarray | SlicedSource, target: Outputs) -> RawEstimate:
@@ -71,7 +71,7 @@ class IM:
         if self.slices == "given":
             target.require(("slices",), "IM with slices='given'")
             return state.read(target)
-        bins = self._binned(confidences(target.logits, known.temperature))
+        bins = self._bin(confidences(target.logits, known.temperature))
         counts = self._counts(bins)
         error = float(_errors(state, counts))
         dropped = int(counts[state.sum(axis=0) == 0].sum()) / target.n
@@ -89,7 +89,7 @@ class IM:
             (_DROPPED.format(100 * dropped),) if dropped > DROPPED else (),
         )
 
-    def _binned(self, confidence: np.ndarray) -> np.ndarray:
+    def _bin(self, confidence: np.ndarray) -> np.ndarray:
         """Bin of each confidence, 0 to bins - 1, by (l, u]."""
         return np.searchsorted(np.arange(1, self.bins) / self.bins, confidence, side="left")
 

@@ -187,10 +187,10 @@ class _Drawn:
                 return self
             other = _Drawn(other.outputs.take(better), other.rows[better], other.lots[better])
         rows, lots = (np.concatenate(pair) for pair in ((self.rows, other.rows), (self.lots, other.lots)))
-        return _Drawn(_joined(self.outputs, other.outputs), rows, lots).least(count)
+        return _Drawn(_join(self.outputs, other.outputs), rows, lots).least(count)
 
 
-def _joined(first: Outputs, second: Outputs) -> Outputs:
+def _join(first: Outputs, second: Outputs) -> Outputs:
     """The images of both."""
     _require_alike(first, second)
     held = {field.name: (getattr(first, field.name), getattr(second, field.name)) for field in fields(Outputs)}

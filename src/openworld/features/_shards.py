@@ -47,7 +47,7 @@ def compute_shards(
         OpenworldError: an embedding that is not finite.
     """
     batches = compute_batches(clip, images, encodings, batches_of(clip, rows), cores)
-    return [_joined([batch[place] for batch in batches]) for place in range(len(encodings))]
+    return [_join([batch[place] for batch in batches]) for place in range(len(encodings))]
 
 
 def compute_batches(
@@ -80,7 +80,7 @@ def read_pixels(clip: DualEncoder, images: ImageSet, rows: Sequence[int], cores:
         return np.stack(list(pool.map(read, rows)))
 
 
-def _joined(parts: Sequence[Arrays]) -> Arrays:
+def _join(parts: Sequence[Arrays]) -> Arrays:
     return parts[0] if len(parts) == 1 else {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
@@ -143,7 +143,7 @@ def _stack(reading: SharedReading, images: Sequence[np.ndarray | None]) -> _Stac
 def _arrays(reading: SharedReading, stack: _Stack, size: BatchSize) -> list[Arrays]:
     """The arrays of one batch for every encoding."""
     pixels = stack.pixels
-    computed = _joined(size.parts(lambda some: reading.forward(pixels[some]), len(pixels)))
+    computed = _join(size.parts(lambda some: reading.forward(pixels[some]), len(pixels)))
     for (_, name), array in computed.items():
         _require_finite(array[stack.readable], name, reading.clip)
         array[~stack.readable] = np.nan

@@ -218,7 +218,7 @@ class _Laid:
         starts = np.searchsorted(self.pair_cell, np.arange(len(self.sizes) + 1))
         blocks = (outside[:, start:end] for start, end in zip(starts[:-1], starts[1:], strict=True))
         cells = _grams(blocks, len(values))
-        rows = [self._grouped(inside[:, number] * scale[0]) for number in range(len(weights))]
+        rows = [self._group(inside[:, number] * scale[0]) for number in range(len(weights))]
         cells_inside = _grams(rows, len(values))
         if self.plan.grouped:
             both = zip(rows, weights, strict=True)
@@ -229,7 +229,7 @@ class _Laid:
         groups = np.array([self._groups(weight) for weight in weights])
         return CellSums(values, joint, reasons, weights, cells_inside, cells, effective - 1, groups)
 
-    def _grouped(self, influence: np.ndarray) -> np.ndarray:
+    def _group(self, influence: np.ndarray) -> np.ndarray:
         """Sums over the groups of the in-distribution side: float64[D, G]."""
         side = self.plan.base
         if not self.plan.grouped:

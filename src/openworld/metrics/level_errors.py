@@ -82,7 +82,7 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
     >>> errors.accuracy.tolist(), round(errors.spread([[1]]).standard_error, 3)  # sqrt(.25 / 2 x 2)
     ([[0.5]], 0.5)
     """
-    groups, correct = _checked(groups, correct)
+    groups, correct = _check(groups, correct)
     known, codes = np.unique(np.concatenate([view for seed in groups for view in seed]), return_inverse=True)
     methods, levels = len(correct[0][0]), len(groups[0])
     accuracy = np.zeros((methods, levels))
@@ -102,7 +102,7 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
     return LevelErrors(accuracy / seeds, flat @ flat.T, shares @ shares.T, known.size)
 
 
-def _checked(groups, correct):
+def _check(groups, correct):
     groups = [[as_groups(view, "groups") for view in seed] for seed in groups]
     correct = [[as_answers(view, "correct") for view in seed] for seed in correct]
     shapes = [[(len(view),) for view in seed] for seed in groups]

@@ -47,18 +47,18 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
         return MetricEstimate(None, undefined[0])
     if any(part.influence is None for part in each):
         return MetricEstimate(fmean(part.value for part in each))
-    stacked = _stacked([part.influence for part in each], groups)
+    stacked = _stack([part.influence for part in each], groups)
     return MetricEstimate(fmean(part.value for part in each), None, lambda: stacked)
 
 
-def _stacked(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
+def _stack(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
     """All sets as one, in which the images of each have an equal weight in sum."""
     designs = [influence.design for influence in influences]
     sides = [[getattr(of_set, name) for of_set in designs] for name in ("base", "new")]
     sizes = tuple(sum(side.n for side in of_side) for of_side in sides)
     weights = tuple(np.concatenate([_shares(side) for side in of_side]) for of_side in sides)
     labels = tuple(_labels(place, designs, groups) for place in (0, 1))
-    values = (_joined([getattr(influence, name) for influence in influences]) for name in ("base", "new"))
+    values = (_join([getattr(influence, name) for influence in influences]) for name in ("base", "new"))
     return Influence(design(sizes, weights, labels), *values)
 
 
@@ -80,5 +80,5 @@ def _shares(side: Side) -> np.ndarray:
     return np.full(side.n, 1 / side.n) if side.weights is None else side.weights / side.total
 
 
-def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:
+def _join(parts: list[np.ndarray | None]) -> np.ndarray | None:
     return None if parts[0] is None else np.concatenate(parts)

@@ -79,7 +79,7 @@ def trend(levels: ArrayLike, values: ArrayLike) -> Trend:
     require_length(values, "values", levels.size)
     if np.unique(levels).size < 2:
         return Trend(None, None, None, levels.size, "fewer than two distinct levels have a value")
-    (x, up), (y, across) = (_scaled(numbers - numbers.mean()) for numbers in (levels, values))
+    (x, up), (y, across) = (_scale(numbers - numbers.mean()) for numbers in (levels, values))
     try:
         slope = ldexp(float(x @ y / (x @ x)), across - up)
     except OverflowError:
@@ -92,7 +92,7 @@ def trend(levels: ArrayLike, values: ArrayLike) -> Trend:
     return Trend(correlation, slope, abs(slope), levels.size)
 
 
-def _scaled(values: np.ndarray) -> tuple[np.ndarray, int]:
+def _scale(values: np.ndarray) -> tuple[np.ndarray, int]:
     """Values over a power of two, and its exponent, so that no square of them overflows or is lost; no bit changes."""
     exponent = int(np.frexp(np.abs(values).max())[1])
     return np.ldexp(values, -exponent), exponent

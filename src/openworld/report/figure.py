@@ -115,8 +115,8 @@ class Figure:
                 f"the figure {self.name!r} came with {len(given)} axes, expected one for each of its "
                 f"{len(self.charts)} charts: {titles}."
             )
-        for own, chart in zip(given, self.charts, strict=True):
-            chart.draw(own, self.styles)
+        for panel, chart in zip(given, self.charts, strict=True):
+            chart.draw(panel, self.styles)
 
     def save(self, path: str | Path) -> Path:
         """Write the figure as .pdf, .svg or .png, 3.25 inches a chart, in type of at least 7 points; return the path.

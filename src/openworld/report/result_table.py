@@ -44,9 +44,9 @@ def result_table(
     places = _shared(by_metric)
     if not places:
         raise OpenworldError(f"the run has no {', '.join(metrics)} in {dict(where or {})}.")
-    first = [next(found[place] for found in by_metric if place in found) for place in places]
+    first = [next(by_place[place] for by_place in by_metric if place in by_place) for place in places]
     rows = tuple(
-        Row(name, tuple(cell_of(found[place]) if place in found else None for found in by_metric))
+        Row(name, tuple(cell_of(by_place[place]) if place in by_place else None for by_place in by_metric))
         for name, place in zip(titles(first), places, strict=True)
     )
     style = {"show": "deviation" if show == "deviation" else "value", "intervals": int(show == "interval")}
@@ -59,7 +59,7 @@ def result_table(
 
 def _caption(show: str, by_metric: Sequence[Mapping[tuple, Result]], places: Sequence[tuple]) -> str:
     """What stands behind the numbers."""
-    values = [found[place].value for found in by_metric for place in places if place in found]
+    values = [by_place[place].value for by_place in by_metric for place in places if place in by_place]
     if show == "deviation" and any(value.deviation is not None for value in values):
         return "± standard deviation over seeds."
     over = dict.fromkeys(value.intervals[0].over for value in values if value.intervals)
@@ -74,10 +74,10 @@ def _by_place(results: Results) -> dict[tuple, Result]:
 
 def _shared(by_metric: Sequence[Mapping[tuple, Result]]) -> list[tuple]:
     """The places to show: of those that every metric has the ones with the fewest names, else every metric's own."""
-    shared = [place for place in by_metric[0] if all(place in found for found in by_metric)]
+    shared = [place for place in by_metric[0] if all(place in by_place for by_place in by_metric)]
     if shared:
         return _fewest(shared)
-    return list(dict.fromkeys(place for found in by_metric for place in _fewest(list(found))))
+    return list(dict.fromkeys(place for by_place in by_metric for place in _fewest(list(by_place))))
 
 
 def _fewest(places: Sequence[tuple]) -> list[tuple]:

@@ -47,11 +47,11 @@ def _rules(sheet: str, body: str, known: dict[str, str], styles: list[SeriesStyl
         if not used:
             continue
         if not re.search(r"var\(--ink[,)]", plain):
-            yield f"{', '.join(used)} {{ {_resolved(plain, known)} }}"
+            yield f"{', '.join(used)} {{ {_resolve(plain, known)} }}"
             continue
         for style in styles:
             coloured = ", ".join(f".{style.css_class} {name}" for name in used)
-            yield f"{coloured} {{ {_resolved(plain, known | {'--ink': style.light})} }}"
+            yield f"{coloured} {{ {_resolve(plain, known | {'--ink': style.light})} }}"
 
 
 def _of_drawings(selectors: str) -> Iterator[str]:
@@ -61,5 +61,5 @@ def _of_drawings(selectors: str) -> Iterator[str]:
             yield selector.removeprefix("svg ")
 
 
-def _resolved(declarations: str, known: dict[str, str]) -> str:
+def _resolve(declarations: str, known: dict[str, str]) -> str:
     return re.sub(r"var\((--[\w-]+)(?:,[^()]*(?:\([^()]*\))?)?\)", lambda match: known[match[1]], declarations)

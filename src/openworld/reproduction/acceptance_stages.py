@@ -85,8 +85,8 @@ def names_departures(title: str, dataset: str, names: Sequence[str]) -> Iterator
     known = listed_names("imagenet" if shared else dataset)
     if known is None:
         return
-    expected = [_unmended(name) for name in known.names]
-    ours = [_unmended(name) for name in names]
+    expected = [_original_name(name) for name in known.names]
+    ours = [_original_name(name) for name in names]
     if shared and len(ours) < len(expected):
         expected = [name for name in expected if name in set(ours)]
     pairs = zip_longest(ours, expected, fillvalue="nothing")
@@ -96,7 +96,7 @@ def names_departures(title: str, dataset: str, names: Sequence[str]) -> Iterator
             return
 
 
-def _unmended(name: str) -> str:
+def _original_name(name: str) -> str:
     """CLIP's name of a class that has another one here."""
     return {ours: theirs for theirs, ours in MENDED.values()}.get(name, name)
 

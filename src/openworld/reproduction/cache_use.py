@@ -79,7 +79,7 @@ class Ledger:
         """Of a unit that reads a set: none where it is kept."""
         kept = entry in self._kept
         if not kept and streams(entry.encoding, self._limit):
-            again = _answered(entry, unit) * entry.encoding.patches  # pixels are read without the tower
+            again = _count_answers(entry, unit) * entry.encoding.patches  # pixels are read without the tower
             self._streamed += again
             return again
         self._made_again += not kept and entry in self._made
@@ -115,7 +115,7 @@ def count_passes(sets: Iterable[EncodedSet]) -> tuple[int, int]:
     return images, sum(count * count_looks(encodings) for (_, count), encodings in ways.items())
 
 
-def _answered(entry: EncodedSet, unit: LearningUnit) -> int:
+def _count_answers(entry: EncodedSet, unit: LearningUnit) -> int:
     """How many images of a test set a unit answers: those of its first one again beside every other data set."""
     first, *others = unit.tests
     return entry.count if entry != first else max(entry.count, unit.answers - sum(other.count for other in others))

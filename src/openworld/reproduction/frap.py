@@ -122,7 +122,7 @@ def _has_siglip(setup: ReproductionSetup) -> bool:
 
 def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) -> AccuracyEstimationSpec:
     entries = [METHODS[name] for name in methods]
-    estimators = [_tuned(entry, setup) for entry in entries if isinstance(entry, EstimatorSpec)]
+    estimators = [_tune(entry, setup) for entry in entries if isinstance(entry, EstimatorSpec)]
     return AccuracyEstimationSpec(
         sources=world.sources,
         shots=world.shots,
@@ -134,7 +134,7 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         cut=world.cut,
         # Images of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided.
         images=world.images if setup.quick == 1 else max(FEWEST_IMAGES, (world.images or 10_000) // setup.quick),
-        models=tuple(_shortened(model, setup.quick) for model in world.models),
+        models=tuple(_shorten(model, setup.quick) for model in world.models),
         references=tuple(_references(entries, setup)),
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
         seeds=setup.seeds,
@@ -150,7 +150,7 @@ def _references(entries: Iterable[EstimatorSpec | Calibrated], setup: Reproducti
         yield ReferenceSpec("dirichlet")
 
 
-def _tuned(entry: EstimatorSpec, setup: ReproductionSetup) -> EstimatorSpec:
+def _tune(entry: EstimatorSpec, setup: ReproductionSetup) -> EstimatorSpec:
     """A fixed temperature is one over the reference's own logit scale."""
     if not entry.label.endswith("fixed tau"):
         return entry
@@ -166,7 +166,7 @@ def logit_scale(backbone: str) -> float:
     return 100.0 if card and card.source != "package" else float(backbones.load(backbone).logit_scale)
 
 
-def _shortened(model: ModelSpec, quick: int) -> ModelSpec:
+def _shorten(model: ModelSpec, quick: int) -> ModelSpec:
     """With its epochs divided, and milestones and checkpoints at the same places among them."""
     every = model.recipe["epochs"]
     epochs = max(min(every, 2), every // quick)

@@ -119,7 +119,7 @@ def judge(
             place = dict(where or {})
             raise OpenworldError(f"the run has no {requirement.metric} of {entity or 'anything'} in {place}.")
         checks += [
-            _judged(title, requirement.write(row.metric), row.metric, row.value, requirement)
+            _judge(title, requirement.write(row.metric), row.metric, row.value, requirement)
             for title, row in zip(titles(rows), rows, strict=True)
         ]
     return tuple(checks)
@@ -148,7 +148,7 @@ def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
         value = Value(test.difference, (test.interval,) if test.interval else (), test.reason)
         words = f"{metric.title} at most {metric.write(margin)} worse"
         same = (pair.first.value, pair.first.per_seed) == (pair.second.value, pair.second.per_seed)
-        check = _judged(title, words, metric, value, requirement)
+        check = _judge(title, words, metric, value, requirement)
         checks.append(replace(check, decision=HOLDS, reason="the same number") if same else check)
     return tuple(checks)
 
@@ -163,7 +163,7 @@ def titles(rows: Sequence[Result], between: str = ", ") -> list[str]:
     return [between.join(filter(None, part)) for part in parts]
 
 
-def _judged(title: str, required: str, metric: Metric, value: Value, requirement: Requirement) -> Check:
+def _judge(title: str, required: str, metric: Metric, value: Value, requirement: Requirement) -> Check:
     if value.value is None or not value.intervals:
         reason = value.reason or "no interval is known of it"
         return Check(title, required, metric, value, OPEN, reason)

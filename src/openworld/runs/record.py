@@ -86,20 +86,20 @@ class Record:
         """{column: array [N] or [N, C]} of one table; text comes as object arrays."""
         if name not in self.tables:
             raise unknown_name(f"table of record {self.name!r}:", name, self.tables)
-        return decode_table(self._checked(f"{name}.parquet"))
+        return decode_table(self._check(f"{name}.parquet"))
 
     def attachment(self, name: str) -> bytes:
         """The bytes of one attachment."""
         if name not in self.attachments:
             raise unknown_name(f"attachment of record {self.name!r}:", name, self.attachments)
-        return self._checked(f"attachments/{name}")
+        return self._check(f"attachments/{name}")
 
     def verify(self) -> None:
         """Raise OpenworldError naming the first file that is missing or not as written."""
         for file in self.files:
-            self._checked(file)
+            self._check(file)
 
-    def _checked(self, file: str) -> bytes:
+    def _check(self, file: str) -> bytes:
         try:
             data = read_plain(self.folder / file)
         except OSError as error:
@@ -122,14 +122,14 @@ def pack(unit: Unit, result: UnitResult) -> dict[str, bytes]:
         "metrics": to_json(result.metrics, "metrics"),
         "files": {name: _entry(data) for name, data in files.items()},
     }
-    return files | {"record.json": _sealed(content)}
+    return files | {"record.json": _seal(content)}
 
 
 def renamed(record: Record, unit: Unit) -> bytes:
     """The `record.json` of a record under the key of another unit, which computes the same."""
     content = json.loads(read_plain(record.folder / "record.json"))
     del content["seal"]
-    return _sealed(content | unit.identity() | {"key": unit.key})
+    return _seal(content | unit.identity() | {"key": unit.key})
 
 
 def load_record(folder: Path) -> Record:
@@ -198,7 +198,7 @@ def _from_content(content: dict[str, Any], folder: Path) -> Record:
     return Record(unit, content["metrics"], content["files"], folder)
 
 
-def _sealed(content: dict[str, Any]) -> bytes:
+def _seal(content: dict[str, Any]) -> bytes:
     return readable_json(content | {"seal": digest(content)})
 
 

@@ -72,7 +72,7 @@ def streamed_degrees(
     """
     _require_sliceable(images=images, reference=reference)
     cuts = _cuts(len(images), len(reference), k, shards or Shards())
-    return _merged(k, cuts, (_piece(decomposition, images, reference, k, cut) for cut in cuts))
+    return _merge(k, cuts, (_piece(decomposition, images, reference, k, cut) for cut in cuts))
 
 
 @checked
@@ -110,7 +110,7 @@ def sharded_degrees(
     decomposition.save(files["decomposition"])
     units = list(_units(cuts, k, files))
     records = execute(units, RunStore(folder), engine=shards.engine, workers=shards.workers, progress=progress)
-    return _merged(k, cuts, (_read(record, k) for record in records))
+    return _merge(k, cuts, (_read(record, k) for record in records))
 
 
 def measure_piece(
@@ -162,15 +162,15 @@ def _read(record: Record, k: int) -> ShiftDegrees:
     return ShiftDegrees(k, *(Nearest(**record.table(half)) for half in HALVES))
 
 
-def _merged(k: int, cuts: Sequence[Cut], pieces: Iterable[ShiftDegrees]) -> ShiftDegrees:
+def _merge(k: int, cuts: Sequence[Cut], pieces: Iterable[ShiftDegrees]) -> ShiftDegrees:
     """Shard by shard for each part of the images, so that one more piece is in memory at a time; then the parts."""
     parts: dict[Span, ShiftDegrees] = {}
     for (images, _), piece in zip(cuts, pieces, strict=True):
         parts[images] = merge_degrees([parts[images], piece]) if images in parts else piece
-    return ShiftDegrees(k, *(_joined([getattr(part, half) for part in parts.values()]) for half in HALVES))
+    return ShiftDegrees(k, *(_join([getattr(part, half) for part in parts.values()]) for half in HALVES))
 
 
-def _joined(parts: Sequence[Nearest]) -> Nearest:
+def _join(parts: Sequence[Nearest]) -> Nearest:
     """Of all images from those of parts of them."""
     distances, places = (np.concatenate([getattr(part, what) for part in parts]) for what in ("distances", "places"))
     return Nearest(distances, places)

@@ -69,7 +69,7 @@ def settings_are_frozen_and_survive_json(detector, device: str) -> None:
 
 def scores_are_a_number_an_image(detector, device: str) -> None:
     """float[N] on the device of the features, finite, without a gradient, not all the same."""
-    scores = _fitted(detector, device).score(_seen(detector, device, 2))
+    scores = _fit(detector, device).score(_seen(detector, device, 2))
     assert isinstance(scores, Tensor) and scores.shape == (IMAGES,), f"a score an image, not {_shape(scores)}"
     assert scores.is_floating_point() and scores.isfinite().all(), "scores are finite numbers"
     assert scores.device.type == torch.device(device).type, f"scores lie on {scores.device}, features on {device}"
@@ -79,7 +79,7 @@ def scores_are_a_number_an_image(detector, device: str) -> None:
 
 def larger_is_more_in_distribution(detector, device: str) -> None:
     """Pictures like the training images have larger scores than noise: AUROC of 0.6 at least."""
-    fitted = _fitted(detector, device)
+    fitted = _fit(detector, device)
     known, strange = (fitted.score(_seen(detector, device, 2, known=known)).cpu().numpy() for known in (True, False))
     area = auroc(known, strange).value
     assert area >= TOLD_APART, f"AUROC of what it knows against noise is {area:.2f}; turn the sign of the scores"
@@ -87,7 +87,7 @@ def larger_is_more_in_distribution(detector, device: str) -> None:
 
 def an_image_has_its_score_whatever_the_others_are(detector, device: str) -> None:
     """In another order, and alone, an image has the score that it has among others."""
-    fitted, activations = _fitted(detector, device), _seen(detector, device, 2)
+    fitted, activations = _fit(detector, device), _seen(detector, device, 2)
     scores = fitted.score(activations)
     turned = fitted.score(activations.take(torch.arange(IMAGES).flip(0).to(device)))
     _require_close(turned.flip(0), scores, "in another order")
@@ -96,14 +96,14 @@ def an_image_has_its_score_whatever_the_others_are(detector, device: str) -> Non
 
 def no_image_has_no_score(detector, device: str) -> None:
     """Of no image, scores float[0]."""
-    scores = _fitted(detector, device).score(_seen(detector, device, 2).take([]))
+    scores = _fit(detector, device).score(_seen(detector, device, 2).take([]))
     assert scores.shape == (0,), f"float[0] of no image, not {_shape(scores)}"
 
 
 def batches_and_shards_do_not_matter_to_a_fit(detector, device: str) -> None:
     """Fitted on batches, or on two shards that were gathered apart and merged, it is the same."""
     train, test = _seen(detector, device, 1), _seen(detector, device, 2)
-    expected = _fitted(detector, device).score(test)
+    expected = _fit(detector, device).score(test)
     in_batches = fit_together({"it": detector}, train.split(7))["it"]
     _require_close(in_batches.score(test), expected, "fitted on batches of 7")
     shards = [gather({"it": detector}, [part], start=50 * place) for place, part in enumerate(train.split(50))]
@@ -121,7 +121,7 @@ def calls_repeat_and_inputs_are_kept(detector, device: str) -> None:
 
 def precision_is_that_of_the_features(detector, device: str) -> None:
     """Features in float64 give the scores of float32, those in half precision finite ones."""
-    expected = _fitted(detector, device).score(_seen(detector, device, 2))
+    expected = _fit(detector, device).score(_seen(detector, device, 2))
     for dtype, close in ((torch.float64, True), (torch.float16, False)):
         train, test = (_in(_seen(detector, device, seed), dtype) for seed in (1, 2))
         scores = detector.fit(train).score(test)
@@ -132,7 +132,7 @@ def precision_is_that_of_the_features(detector, device: str) -> None:
 
 def labels_of_judged_images_are_not_looked_at(detector, device: str) -> None:
     """Right labels, and none, give the same scores."""
-    fitted, test = _fitted(detector, device), _seen(detector, device, 2)
+    fitted, test = _fit(detector, device), _seen(detector, device, 2)
     assert torch.equal(fitted.score(replace(test, labels=None)), fitted.score(test)), "labels are looked at"
 
 
@@ -153,7 +153,7 @@ def bad_features_are_refused(detector, device: str) -> None:
     """NaN, and another number of features than in the fit: OpenworldError."""
     if "features" not in detector.needs:
         return
-    fitted, test = _fitted(detector, device), _seen(detector, device, 2)
+    fitted, test = _fit(detector, device), _seen(detector, device, 2)
     spoilt = test.features.clone()
     spoilt[3, 0] = float("nan")
     for features, what in ((spoilt, "NaN"), (test.features[:, :5], "another number of features")):
@@ -162,7 +162,7 @@ def bad_features_are_refused(detector, device: str) -> None:
 
 def survives_a_file(detector, device: str) -> None:
     """Saved and loaded it gives the same scores, to the last bit."""
-    fitted, test = _fitted(detector, device), _seen(detector, device, 2)
+    fitted, test = _fit(detector, device), _seen(detector, device, 2)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "fitted.safetensors")
         fitted.save(path)
@@ -189,7 +189,7 @@ def _seen(detector, device: str, seed: int, *, known: bool = True) -> Activation
     return small_seen(seed, IMAGES, known=known, perturbations=moved, device=device)
 
 
-def _fitted(detector, device: str) -> FittedDetector:
+def _fit(detector, device: str) -> FittedDetector:
     return detector.fit(_seen(detector, device, 1))
 
 

@@ -44,7 +44,7 @@ def check_learner(learner, world: World | None = None) -> None:
         except AssertionError:
             raise
         except Exception as error:  # any failure of a learner is a promise not kept
-            raise AssertionError(f"{_called(learner)}, {name}: {type(error).__name__}: {error}") from error
+            raise AssertionError(f"{_title(learner)}, {name}: {type(error).__name__}: {error}") from error
 
 
 def describes_itself(learner, world: World) -> None:
@@ -102,7 +102,7 @@ def gives_a_loss(learner, world: World) -> None:
 
 def fits_the_same_again(learner, world: World) -> None:
     """Equal seeds give equal parameters, bit by bit; another seed gives others."""
-    once, other = _fitted(learner, world, 1), _fitted(learner, world, 2)
+    once, other = _fit(learner, world, 1), _fit(learner, world, 2)
     again = learner.fit(world.clip, world.shots, seed=1)
     _require(isinstance(once, FittedLearner), "fit returns a FittedLearner", once)
     _require(
@@ -132,7 +132,7 @@ def lowers_its_loss(learner, world: World) -> None:
     Every epoch draws other views, which moves its mean loss by some percent; a few epochs at small rates may learn less
     than that.
     """
-    fitted = _fitted(learner, world)
+    fitted = _fit(learner, world)
     if not fitted.history or fitted.history[-1]["total"] < fitted.history[0]["total"]:
         return
     start = learner.start(world.clip, world.shots.classnames, torch.Generator().manual_seed(1))
@@ -155,7 +155,7 @@ def fits_seeds_together(learner, world: World) -> None:
     """Several seeds fitted side by side give what each gives alone, up to the order of sums."""
     both = fit_together(learner, world.clip, [world.shots, world.shots], seeds=(1, 2))
     for seed, fitted in zip((1, 2), both, strict=True):
-        for name, tensor in _fitted(learner, world, seed).parameters.items():
+        for name, tensor in _fit(learner, world, seed).parameters.items():
             distance = float((fitted.parameters[name] - tensor).abs().max())
             promise = f"fitted together, seed {seed} gives the {name} that it gives alone"
             _require(distance <= 1e-3 * float(tensor.abs().max()), promise, f"a difference of {distance:g}")
@@ -205,7 +205,7 @@ def says_whether_names_matter(learner, world: World) -> None:
 
 def reads_underscores_as_spaces(learner, world: World) -> None:
     """A class named "wild_dog" is a class named "wild dog"."""
-    fitted = _fitted(learner, world)
+    fitted = _fit(learner, world)
     names = world.shots.classnames
     ours, spaced = (fitted.text_bank(given, ("wild_dog",)) for given in (names, [n.replace("_", " ") for n in names]))
     _close(fitted.logits(world.shots, ours), fitted.logits(world.shots, spaced), '"_" in a name is read as a space')
@@ -213,7 +213,7 @@ def reads_underscores_as_spaces(learner, world: World) -> None:
 
 def answers_one_name_per_half(learner, world: World) -> None:
     """Names at test time may be fewer than in training: one base name and one new one, or one very long one."""
-    fitted = _fitted(learner, world)
+    fitted = _fit(learner, world)
     for new in (world.new[0], "very " * 30 + "old lamp"):
         bank = fitted.text_bank(world.shots.classnames[:1], (new,))
         logits = fitted.logits(world.shots, bank)
@@ -234,7 +234,7 @@ def names_a_part_of_its_classes(learner, world: World) -> None:
 
 def refuses_bad_names(learner, world: World) -> None:
     """Names that occur twice or do not fit are refused with a sentence, in training and after."""
-    fitted, names = _fitted(learner, world), world.shots.classnames
+    fitted, names = _fit(learner, world), world.shots.classnames
     _refuses(lambda: fitted.text_bank(names, (names[0].upper(),)), "a new name that is a base name")
     _refuses(lambda: fitted.text_bank(names, ("very " * 90 + "old lamp",)), "a name longer than the text tower reads")
     twice = replace(world.shots, classnames=(names[1], *names[1:]))
@@ -318,12 +318,12 @@ LEARNER_CHECKS: Mapping[str, Callable[[object, World], None]] = {
 
 
 @lru_cache(maxsize=8)
-def _fitted(learner, world: World, seed: int = 1) -> FittedLearner:
+def _fit(learner, world: World, seed: int = 1) -> FittedLearner:
     return learner.fit(world.clip, world.shots, seed=seed)
 
 
 def _with_bank(learner, world: World):
-    fitted = _fitted(learner, world)
+    fitted = _fit(learner, world)
     return fitted, fitted.text_bank(world.shots.classnames, world.new)
 
 
@@ -346,5 +346,5 @@ def _refuses(attempt: Callable[[], object], what: str) -> None:
     raise AssertionError(f"promised: {what} is refused with an OpenworldError; it was let through")
 
 
-def _called(learner) -> str:
+def _title(learner) -> str:
     return getattr(learner, "name", type(learner).__name__)

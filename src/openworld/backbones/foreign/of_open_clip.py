@@ -26,7 +26,7 @@ def load(source: str, name: str) -> ForeignModel:
     Raises OpenworldError where open_clip is not there, for a name without weights, which would be random, and for what
     open_clip cannot make.
     """
-    model, weights = _parted(source, name)
+    model, weights = _split_name(source, name)
     library = import_library("open_clip", name)
     with refusing("open_clip", name):
         module, transform = library.create_model_from_pretrained(model, weights)
@@ -89,7 +89,7 @@ def _speller(tokenizer, positions: int) -> Tokenizer | _Encoding | None:
     return _Encoding(tokenizer.encode, positions) if hasattr(tokenizer, "encode") else None
 
 
-def _parted(source: str, name: str) -> tuple[str, str | None]:
+def _split_name(source: str, name: str) -> tuple[str, str | None]:
     """Model and weights; a repository of the hub brings its own weights."""
     if source.startswith(HUB):
         return source, None

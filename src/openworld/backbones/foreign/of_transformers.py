@@ -33,7 +33,7 @@ def load(source: str, name: str) -> ForeignModel:
     Raises OpenworldError where transformers is not there, cannot make the model whole, or gives no dual encoder.
     """
     library = import_library("transformers", name)
-    place, revision = (source, None) if Path(source).is_dir() else _parted(source)
+    place, revision = (source, None) if Path(source).is_dir() else _split_source(source)
     where = {} if revision is None else {"revision": revision}
     pil = {"backend": "pil"} if int(library.__version__.split(".")[0]) >= 5 else {"use_fast": False}
     with refusing("transformers", name), _without_bars(library):
@@ -176,7 +176,7 @@ def _speller(tokenizer, positions: int) -> Tokenizer | None:
     return None if engine is None else Tokenizer(Engine.from_str(engine.to_str()), positions)
 
 
-def _parted(source: str) -> tuple[str, str | None]:
+def _split_source(source: str) -> tuple[str, str | None]:
     place, _, revision = source.partition("@")
     return place, revision or None
 

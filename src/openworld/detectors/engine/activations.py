@@ -41,7 +41,7 @@ class Maps:
 
     def __post_init__(self):
         for name in ("early", "late"):
-            object.__setattr__(self, name, _checked(getattr(self, name), name, 4))
+            object.__setattr__(self, name, _check(getattr(self, name), name, 4))
         if len(self.early) != len(self.late) or self.early.dtype != self.late.dtype:
             raise OpenworldError(
                 f"early maps are {self.early.dtype}{list(self.early.shape)} and late ones {self.late.dtype}"
@@ -85,8 +85,8 @@ class Activations:
     def __post_init__(self):
         for name, dimensions in (("features", 2), ("outputs", 2), ("patches", 3)):
             if (tensor := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _checked(tensor, name, dimensions))
-        object.__setattr__(self, "perturbed", {how: _checked(h, "perturbed", 2) for how, h in self.perturbed.items()})
+                object.__setattr__(self, name, _check(tensor, name, dimensions))
+        object.__setattr__(self, "perturbed", {how: _check(h, "perturbed", 2) for how, h in self.perturbed.items()})
         if self.labels is not None:
             object.__setattr__(self, "labels", _labels(self.labels))
         _require_one_count(self)
@@ -199,7 +199,7 @@ def require_finite(values: Tensor, what: str, then: str) -> None:
     )
 
 
-def _checked(values: Tensor, name: str, dimensions: int) -> Tensor:
+def _check(values: Tensor, name: str, dimensions: int) -> Tensor:
     if not isinstance(values, Tensor) or values.dim() != dimensions:
         axes = {2: "[N, D]" if name != "outputs" else "[N, C]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[
             dimensions

@@ -79,7 +79,7 @@ class Bank:
         drawn = draws < self.share
         labels = None if activations.labels is None else activations.labels.to(drawn.device)[drawn]
         rows = Rows(activations.features[drawn], labels, draws[drawn], total.offered, total.offered + len(activations))
-        return self._trimmed(_joined(total, rows))
+        return self._trim(_join(total, rows))
 
     def merge(self, first: Rows, second: Rows) -> Rows:
         """The total of two shards, the images of `first` before those of `second`.
@@ -92,9 +92,9 @@ class Bank:
                 f"sample draws by an image's place; merge shards in order, that one gathered with "
                 f"start={first.offered}."
             )
-        return self._trimmed(_joined(first, second))
+        return self._trim(_join(first, second))
 
-    def _trimmed(self, rows: Rows) -> Rows:
+    def _trim(self, rows: Rows) -> Rows:
         if self.rows is None or len(rows.features) <= self.rows:
             return rows
         ranks = _rank_in_class(rows.labels, rows.draws)
@@ -105,7 +105,7 @@ class Bank:
         return Rows(rows.features[kept], labels, rows.draws[kept], rows.first, rows.offered)
 
 
-def _joined(first: Rows, second: Rows) -> Rows:
+def _join(first: Rows, second: Rows) -> Rows:
     if first.features is None:
         return second
     if (first.labels is None) != (second.labels is None):

@@ -61,7 +61,7 @@ class FitStatistics:
         least = [smallest for smallest in (self.least, following.least) if smallest is not None]
         return FitStatistics(
             self.detectors,
-            self._merged(following),
+            self._merge(following),
             self.head or following.head,
             self.texts or following.texts,
             min(least, default=None),
@@ -84,7 +84,7 @@ class FitStatistics:
 
         save_gathered(self, path)
 
-    def _merged(self, following: "FitStatistics") -> tuple:
+    def _merge(self, following: "FitStatistics") -> tuple:
         if not self.totals or not following.totals:
             return self.totals or following.totals
         pairs = zip(statistics_of(self.detectors), self.totals, following.totals, strict=True)
@@ -97,7 +97,7 @@ class FitStatistics:
         concerns = detector.concerns(*gathered) if statistics and hasattr(detector, "concerns") else ()
         fitted = FittedDetector(detector, state, self.head, self.texts, tuple(concerns), self.width)
         negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
-        return _warned(fitted, self.least) if negative else fitted
+        return _warn(fitted, self.least) if negative else fitted
 
 
 @checked
@@ -189,7 +189,7 @@ def _require_to_learn(detector: OODDetector, statistics: tuple, part: Activation
             raise OpenworldError(f"{detector.name} needs labels of the training images; pass labels=...")
 
 
-def _warned(fitted: FittedDetector, least: float) -> FittedDetector:
+def _warn(fitted: FittedDetector, least: float) -> FittedDetector:
     sentence = (
         f"{fitted.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
         f"here is {least:.3g}."

@@ -103,7 +103,7 @@ def score_together(fitted: Mapping[str, FittedDetector], features: Tensor | Acti
     for part in whole.split(ROWS):
         completed = {}
         for label, detector in fitted.items():
-            activations = _completed(part, detector, completed)
+            activations = _complete(part, detector, completed)
             _require_width(activations, detector)
             for need in detector.detector.needs:
                 activations.require(need, detector.detector.name)
@@ -119,7 +119,7 @@ def _require_width(activations: Activations, fitted: FittedDetector) -> None:
         )
 
 
-def _completed(part: Activations, fitted: FittedDetector, completed: dict[tuple, Activations]) -> Activations:
+def _complete(part: Activations, fitted: FittedDetector, completed: dict[tuple, Activations]) -> Activations:
     """The part with head and texts of the fit where it brings none; one for all detectors that were fitted together."""
     head, texts = part.head or fitted.head, part.texts or fitted.texts
     key = (id(head), id(texts))

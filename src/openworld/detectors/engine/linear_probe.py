@@ -45,11 +45,11 @@ def linear_probe(features: Tensor, labels: Tensor, classes: int | None = None, *
             f"{max(classes or len(counts), 2)}; give every class an image."
         )
     rows = activations.features.double()
-    return _fitted(rows, activations.labels.to(rows.device), len(counts), penalty, activations.features.dtype)
+    return _fit(rows, activations.labels.to(rows.device), len(counts), penalty, activations.features.dtype)
 
 
 @torch.enable_grad()
-def _fitted(rows: Tensor, labels: Tensor, classes: int, penalty: float, dtype: torch.dtype) -> Head:
+def _fit(rows: Tensor, labels: Tensor, classes: int, penalty: float, dtype: torch.dtype) -> Head:
     weight = rows.new_zeros(classes, rows.shape[1], requires_grad=True)
     bias = rows.new_zeros(classes, requires_grad=True)
     optimiser = torch.optim.LBFGS(

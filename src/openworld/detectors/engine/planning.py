@@ -135,7 +135,7 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
     >>> plan([MSP(), KNN(), ODIN()], model).passes
     Passes(forwards=2, backwards=1, stages=0)
     """
-    labelled = _labelled(detectors)
+    labelled = _label(detectors)
     for label, detector in labelled.items():
         if "maps" in detector.needs and model.last_stage is None:
             raise OpenworldError(f"{label}: {no_last_stage(model)}")
@@ -168,7 +168,7 @@ def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
             detector.require_images(images)
 
 
-def _labelled(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:
+def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:
     if isinstance(detectors, Mapping):
         labelled = dict(detectors)
     else:

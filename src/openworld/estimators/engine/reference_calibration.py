@@ -96,7 +96,7 @@ class _Pair:
     def divergence(self, temperature: float) -> float:
         """Mean over images."""
         divergences: list[float] = []
-        for rows, q, logs in self._softened(temperature):
+        for rows, q, logs in self._soften(temperature):
             entropies = -np.einsum("ij,ij->i", q, logs)
             middle = _entropies((self.base[rows] + q) / 2)
             divergences += (middle - (entropies + self.entropies[rows]) / 2).tolist()
@@ -105,13 +105,13 @@ class _Pair:
     def slope(self, temperature: float) -> float:
         """Its derivative by log tau: mean of -1/2 sum_c q_c (l_c - sum_k q_k l_k) ln(q_c / m_c), with l = ln q."""
         slopes: list[float] = []
-        for rows, q, logs in self._softened(temperature):
+        for rows, q, logs in self._soften(temperature):
             centred = logs - np.einsum("ij,ij->i", q, logs)[:, None]
             ratio = logs - np.log(np.maximum((self.base[rows] + q) / 2, TINY))
             slopes += np.einsum("ij,ij->i", q * centred, ratio).tolist()
         return -fsum(slopes) / len(slopes) / 2
 
-    def _softened(self, temperature: float) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    def _soften(self, temperature: float) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Rows, softmax(similarities / temperature) of them, and its logarithm, finite where the softmax is 0."""
         for rows in blocks(*self.base.shape):
             logs = self.similarities[rows] - self.similarities[rows].max(axis=1, keepdims=True)

@@ -113,7 +113,7 @@ def _check(source: Outputs) -> ReferenceCheck:
         return ReferenceCheck(**facts, **nothing, at_most=1.0)
     concerned, images = known[labels] | known[named], known[labels]
     answers = [names[images] for names in (source.predictions, named)]
-    shares = [_repeated(*pair, labels[images], source.classes) for pair in (answers, answers[::-1])]
+    shares = [_repeated_share(*pair, labels[images], source.classes) for pair in (answers, answers[::-1])]
     shares = [(share, n) for share, n in shares if n >= FEW] or shares
     return ReferenceCheck(
         **facts,
@@ -132,7 +132,7 @@ def _beyond_chance(named: np.ndarray, labels: np.ndarray) -> float:
     return (float((named == labels).mean()) - chance) / (1 - chance) if chance < 1 else 0.0
 
 
-def _repeated(model: np.ndarray, other: np.ndarray, labels: np.ndarray, classes: int) -> tuple[float, int]:
+def _repeated_share(model: np.ndarray, other: np.ndarray, labels: np.ndarray, classes: int) -> tuple[float, int]:
     """Share of another's mistakes that a model repeats, less the share that its own confusions explain; and how many.
 
     Of other images of the same class, how many does the model give the wrong name that the other gives this one?

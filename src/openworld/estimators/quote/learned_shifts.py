@@ -114,7 +114,7 @@ class LearnedShifts:
             if name not in estimates:
                 raise OpenworldError(f"{name} is missing; give estimates of {', '.join(self.powers)}.")
         answers = {
-            name: float(_corrected(self.source, estimates[name].accuracy / self.means[name], power))
+            name: float(_correct(self.source, estimates[name].accuracy / self.means[name], power))
             for name, power in self.powers.items()
             if estimates[name].accuracy is not None
         }
@@ -213,7 +213,7 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
     """
     _require(readings)
     relative = {name: np.array([reading.relative[name] for reading in readings]) for name in readings[0].relative}
-    answers = {name: _corrected(source, ratio, POWERS) for name, ratio in relative.items() if not np.isnan(ratio).any()}
+    answers = {name: _correct(source, ratio, POWERS) for name, ratio in relative.items() if not np.isnan(ratio).any()}
     if not answers:
         names = ", ".join(relative) or "no estimator"
         raise OpenworldError(f"{names} can say nothing of some labelled set; give larger sets, or other estimators.")
@@ -246,7 +246,7 @@ def candidates(source: Outputs, shifts: Sequence[LabelledShift]) -> tuple[str, .
     return (*CANDIDATES, "two-views") if views and not check_reference(source).warnings else CANDIDATES
 
 
-def _corrected(source: float, relative, power):
+def _correct(source: float, relative, power):
     return source * np.clip(relative, 0, 1) ** power
 
 

@@ -85,7 +85,7 @@ def error_time(results: Results, measured: Measurements, styles: dict[str, Serie
         seconds = results.value(label, ESTIMATE.key).value
         error = results.value(label, ERROR.key, images=measured.main)
         if error.value is not None and seconds > 0:
-            clouds[label] = _timed(seconds, error)
+            clouds[label] = _time_cloud(seconds, error)
     if len(clouds) < 2:
         return None
     x = Quantity("milliseconds_per_condition", "milliseconds for one condition", "number", 6, log=True)
@@ -99,7 +99,7 @@ def error_time(results: Results, measured: Measurements, styles: dict[str, Serie
     return Figure("error-time", "What does a smaller error cost?", caption, (chart,), styles, names=("panel", "method"))
 
 
-def _timed(seconds: float, error: Value) -> Cloud:
+def _time_cloud(seconds: float, error: Value) -> Cloud:
     time, interval = 1000 * seconds, error.over()
     text = f"off by {ERROR.write(error.value)} in {ESTIMATE.write(seconds)} ms"
     low, high = (interval.low, interval.high) if interval else (None, None)

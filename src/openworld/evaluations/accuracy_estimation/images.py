@@ -95,16 +95,16 @@ class Ground:
         home = replace(self._pool(self.corrupted_part), limit=self.images)
         domain = " + ".join(dict.fromkeys(source.domain for source in self.sources if source.domain))
         clean = TargetImages("", self.corruption_row, "synthetic", self.sources[0].dataset, domain, home)
-        yield from self._corrupted(clean)
+        yield from self._corrupt(clean)
         for target in self.targets:
             if target.corrupted_row:
-                yield from self._corrupted(replace(self._natural(target), row=target.corrupted_row))
+                yield from self._corrupt(replace(self._natural(target), row=target.corrupted_row))
 
     def _natural(self, target: TargetSpec) -> TargetImages:
         images = target.images(target.part, names_of=self.names_of, limit=self.images)
         return TargetImages(target.name, target.row, "natural", target.dataset, target.domain or "", images)
 
-    def _corrupted(self, clean: TargetImages) -> Iterator[TargetImages]:
+    def _corrupt(self, clean: TargetImages) -> Iterator[TargetImages]:
         for corruption in self.corruptions:
             for severity in self.severities:
                 images = replace(clean.images, corruption=corruption, severity=severity, cut=self.cut)

@@ -80,7 +80,7 @@ def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:
             summaries = {cards.MEDIAN: _of_sizes(np.median), cards.WORST: _of_sizes(np.max)}
             yield bootstrap.result(label, ERROR, np.abs(signed), line, NO_ESTIMATE)
             yield bootstrap.result(label, cards.BIAS, signed, line, NO_ESTIMATE)
-            yield from _summarised(label, signed, {"images": line}, summaries)
+            yield from _summarise(label, signed, {"images": line}, summaries)
         yield Result("", EXPECTED, Value(float(known.sum())), {"images": line})
 
 
@@ -98,7 +98,7 @@ def _shifts(measured: Measurements) -> Iterator[Result]:
         yield Result("", TRUE_ACCURACY, value_of(np.mean, true), where)
         yield Result("", EXPECTED, Value(float(true.size)), where)
         for label, errors in zip(measured.labels, measured.signed_error[:, :, chosen], strict=True):
-            yield from _summarised(label, errors, where, {cards.SHIFT_ERROR: _of_sizes(np.mean)})
+            yield from _summarise(label, errors, where, {cards.SHIFT_ERROR: _of_sizes(np.mean)})
 
 
 def _severities(measured: Measurements) -> Iterator[Result]:
@@ -108,12 +108,10 @@ def _severities(measured: Measurements) -> Iterator[Result]:
         yield Result("", TRUE_ACCURACY, value_of(np.mean, finite(measured.accuracy[:, chosen])), where)
         for label, errors in zip(measured.labels, measured.signed_error[:, :, chosen], strict=True):
             summaries = {cards.SEVERITY_ERROR: _of_sizes(np.mean), cards.SEVERITY_BIAS: np.mean}
-            yield from _summarised(label, errors, where, summaries)
+            yield from _summarise(label, errors, where, summaries)
 
 
-def _summarised(
-    label: str, signed: np.ndarray, where: Mapping, summaries: Mapping[Metric, Summary]
-) -> Iterator[Result]:
+def _summarise(label: str, signed: np.ndarray, where: Mapping, summaries: Mapping[Metric, Summary]) -> Iterator[Result]:
     """What the signed errors of a method somewhere come to, and how many there are."""
     known = finite(signed)
     for metric, summary in summaries.items():

@@ -65,7 +65,7 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
         self._require_conditions()
         self._require_seed_folders()
         settle(self, models=tuple(model.resolved(self.sources[0].dataset) for model in self.models))
-        settle(self, estimators=tuple(map(self._referred, self.estimators)) or self._usual())
+        settle(self, estimators=tuple(map(self._with_reference, self.estimators)) or self._usual())
         for estimator in self.estimators:
             if why := self._lacking(estimator):
                 raise OpenworldError(f"{estimator.label} {why}")
@@ -121,14 +121,14 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
             return "needs partners: further seeds, or further models."
         return ""
 
-    def _referred(self, estimator: EstimatorSpec) -> EstimatorSpec:
+    def _with_reference(self, estimator: EstimatorSpec) -> EstimatorSpec:
         """With the name of its reference, "" where it needs none, and its settings written out whole."""
         first = self.references[0].name if self.references else ""
         return estimator.resolved((estimator.reference or first) if "reference" in estimator.needs else "")
 
     def _usual(self) -> tuple[EstimatorSpec, ...]:
         known = map(EstimatorSpec, ESTIMATORS)
-        return tuple(self._referred(estimator) for estimator in known if not self._lacking(estimator))
+        return tuple(self._with_reference(estimator) for estimator in known if not self._lacking(estimator))
 
 
 def _known_corruptions(given) -> tuple[str, ...]:

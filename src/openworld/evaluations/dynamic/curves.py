@@ -101,10 +101,10 @@ def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
             key = ScenarioKey(scenario_run.scenario, metrics.dataset, metrics.source, scenario_run.against)
             by_key.setdefault(key, {}).setdefault(metrics.learner, []).append((metrics, scenario_run, answers))
     order = list(SCENARIOS)
-    return tuple(_joined(key, by_key[key]) for key in sorted(by_key, key=lambda key: order.index(key.scenario)))
+    return tuple(_join(key, by_key[key]) for key in sorted(by_key, key=lambda key: order.index(key.scenario)))
 
 
-def _joined(key: ScenarioKey, by_learner: Mapping[str, list[UnitRun]]) -> ScenarioCurves:
+def _join(key: ScenarioKey, by_learner: Mapping[str, list[UnitRun]]) -> ScenarioCurves:
     by_seed = {name: sorted(units, key=lambda unit: unit[0].seed) for name, units in by_learner.items()}
     baseline = next((name for name, units in by_seed.items() if units[0][0].yardstick), None)
     if baseline is None:

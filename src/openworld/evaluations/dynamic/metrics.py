@@ -16,7 +16,7 @@ Rows = dict[str, Columns]
 def view_record(predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun) -> ViewRecord:
     """Compute every number of one view, of whose images all are named among all its classes."""
     view = predictions.view
-    labels, correct = pool.labels[view.images], _predicted(predictions) == pool.labels[view.images]
+    labels, correct = pool.labels[view.images], _predict_classes(predictions) == pool.labels[view.images]
     groups, is_new = pool.groups[view.images], np.isin(labels, run.new)
     overall = metrics.accuracy(correct, groups=groups)
     by_class = metrics.per_class_accuracy(correct, labels, len(pool.names)).per_class
@@ -48,7 +48,7 @@ def view_rows(predictions: ViewPredictions, pool: ImagePool, number: int) -> Row
         "part": pool.origin[images].astype(np.int8),
         "id": pool.rows[images],
     }
-    answers = {"group": pool.groups[images], "label": pool.labels[images], "prediction": _predicted(predictions)}
+    answers = {"group": pool.groups[images], "label": pool.labels[images], "prediction": _predict_classes(predictions)}
     score = predictions.baseness
     scores = {} if score is None else {"scores": keys | {"score": score.astype(np.float32)}}
     return {"predictions": keys | answers} | scores
@@ -74,7 +74,7 @@ def stacked(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _predicted(predictions: ViewPredictions) -> np.ndarray:
+def _predict_classes(predictions: ViewPredictions) -> np.ndarray:
     """int64[n], the class that every image is given."""
     return predictions.view.classes[predictions.logits.argmax(axis=1)]
 

@@ -60,7 +60,7 @@ class ImagePool:
             fitted.answer(part.select(rows - start), bank)
             for part, rows, start in zip(self.parts, inside, starts[:-1], strict=True)
         ]
-        return Answer(*(_joined([getattr(answer, name) for answer in answers]) for name in Answer.__annotations__))
+        return Answer(*(_join([getattr(answer, name) for answer in answers]) for name in Answer.__annotations__))
 
 
 def joined(source: Features, other: Features, *, same_names: bool) -> ImagePool:
@@ -169,7 +169,7 @@ def _sides(run: ScenarioRun, view: View) -> tuple[np.ndarray, np.ndarray]:
     return view.classes[~is_new], view.classes[is_new]
 
 
-def _joined(parts: list[np.ndarray | None]) -> np.ndarray | None:
+def _join(parts: list[np.ndarray | None]) -> np.ndarray | None:
     if parts[0] is None or len(parts) == 1:
         return parts[0]
     return np.concatenate(parts)

@@ -121,12 +121,12 @@ def _results(
     for metric in (AUC, HM, *MEASURED.values(), *LOSSES.values()):
         if all(target.find(learner, metric.key) for target in targets):
             rows = [target.result(learner, metric.key) for target in targets]
-            yield _joined(rows, estimate if metric == AUC else None, place)
+            yield _join(rows, estimate if metric == AUC else None, place)
     for key in ("tuned_parameters", "fit_seconds", "score_seconds"):
         yield replace(targets[0].result(learner, key), where=place)
 
 
-def _joined(rows: Sequence[Result], estimate: MetricEstimate | None, place: Place) -> Result:
+def _join(rows: Sequence[Result], estimate: MetricEstimate | None, place: Place) -> Result:
     first, value = rows[0], mean([row.value.value for row in rows])
     seeds = first.seeds if all(row.seeds == first.seeds for row in rows) else ()
     per_seed = tuple(mean(values) for values in zip(*(row.per_seed for row in rows), strict=True)) if seeds else ()

@@ -59,7 +59,7 @@ def classifier_scores(
     module = classifier.module.to(device)
     first = next(_batches(classifier, training, device))[0][:2]
     watched = detectors.watch(module, first, pixel_std=classifier.preprocess.std)
-    route = detectors.plan(_built(model), watched)
+    route = detectors.plan(_build(model), watched)
     fitted = route.fit(_batches(classifier, training, device))
     scores = [_plain(route.score(fitted, _batches(classifier, part, device))) for part in (test, pool)]
     prediction = [watched.see(pixels).predictions.cpu().numpy() for pixels, _ in _batches(classifier, test, device)]
@@ -72,7 +72,7 @@ def two_tower_scores(
     """What a two-tower model says of encoded images; classes are those of the training images."""
     clip = backbone(model.backbone, machine.device)
     texts = _texts(model, clip, training.classnames, dataset)
-    fitted = detectors.fit_together(_built(model), [detectors.activations_of(clip, training, texts)])
+    fitted = detectors.fit_together(_build(model), [detectors.activations_of(clip, training, texts)])
     # Classes of the pool are others, and no score may look at them.
     both = [replace(detectors.activations_of(clip, features, texts), labels=None) for features in (test, pool)]
     scores = [_plain(detectors.score_together(fitted, activations)) for activations in both]
@@ -150,7 +150,7 @@ def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Itera
         yield scaled, torch.from_numpy(part.images.labels[rows])
 
 
-def _built(model: JudgedSpec) -> dict[str, Any]:
+def _build(model: JudgedSpec) -> dict[str, Any]:
     """Detectors by label."""
     return {detector.label: detector.build() for detector in model.detectors}
 

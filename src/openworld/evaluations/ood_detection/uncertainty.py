@@ -45,9 +45,9 @@ def over_images(ranked: Ranked, grid: ShiftGrid, kept: np.ndarray) -> tuple[list
     weights = {(axis, kind): chosen[kind][axis] for axis, kind in places}
     curves = {place: weight.curve.reshape(-1, grid.present.size) for place, weight in weights.items()}
     slopes = {place: weight.slope.reshape(1, -1) for place, weight in weights.items() if weight.slope is not None}
-    joint = dict(zip(slopes, _rows(ranked.sides.sums(cells, _stacked(slopes, grid.present.size))), strict=True))
+    joint = dict(zip(slopes, _rows(ranked.sides.sums(cells, _stack(slopes, grid.present.size))), strict=True))
     errors = [{axis: {} for axis in HALVES} for _ in ranked.labels]
-    stacked = _stacked(curves, grid.present.size)
+    stacked = _stack(curves, grid.present.size)
     for number in range(len(ranked.labels)):  # one detector after the other, for there are many
         rows = _rows(ranked.sides.of(number).sums(cells, stacked))
         for axis, kind in places:
@@ -103,5 +103,5 @@ def _rows(sums: CellSums) -> Iterator[WeightedSum]:
     return (WeightedSum(sums, number) for number in range(sums.values.shape[1]))
 
 
-def _stacked(weights: Mapping[tuple[str, str], np.ndarray], cells: int) -> np.ndarray:
+def _stack(weights: Mapping[tuple[str, str], np.ndarray], cells: int) -> np.ndarray:
     return np.concatenate([np.zeros((0, cells)), *weights.values()])

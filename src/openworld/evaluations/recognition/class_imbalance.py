@@ -51,7 +51,7 @@ def other_mixes(table: Table, *, factor: float, ratios: Sequence[float], resampl
     sweeps = [_sweep(base, new, ratios, np.random.default_rng([seed, resample])) for resample in range(resamples)]
     return {
         "imbalance": imbalance(table, factor, resamples, seed),
-        "ratio_sweep": tuple(RatioMix(**_joined(draws)) for draws in zip(*sweeps, strict=True)),
+        "ratio_sweep": tuple(RatioMix(**_join(draws)) for draws in zip(*sweeps, strict=True)),
         "ratio_variation": {name: _variation([[point[name] for point in sweep] for sweep in sweeps]) for name in MIXED},
     }
 
@@ -73,7 +73,7 @@ def _shrink(halves: Mapping[str, Table], side: str, factor: float, resamples: in
         generator = np.random.default_rng([seed, resample])
         rows = thin(slim[side]["label"], factor, generator)
         draws.append(_numbers(**slim | {side: rows_of(slim[side], rows)}))
-    joined, values = _joined(draws), [draw["openworld_auc"] for draw in draws]
+    joined, values = _join(draws), [draw["openworld_auc"] for draw in draws]
     return ShrunkMix(
         factor=factor,
         **joined,
@@ -135,7 +135,7 @@ def _numbers(base: Table, new: Table) -> dict:
     return counts | headline(base, new, outcome) | {"openworld_auc": outcome.value}
 
 
-def _joined(draws: Sequence[dict]) -> dict:
+def _join(draws: Sequence[dict]) -> dict:
     """Numbers of several draws of one mix: what they share, their means, and under `spread` standard deviations."""
     shared = {name: value for name, value in draws[0].items() if name not in MIXED}
     values = {name: [draw[name] for draw in draws] for name in MIXED}

@@ -60,14 +60,14 @@ def mix_comparisons(learners: Learners, place: Place) -> Iterator[Comparison]:
     """The tests of all pairs in both directions, corrected together in each."""
     for direction in shrunk_mixes(learners):
         scores = {
-            learner: [_weighted(outcome, direction) for outcome in outcomes] for learner, outcomes in learners.items()
+            learner: [_weigh(outcome, direction) for outcome in outcomes] for learner, outcomes in learners.items()
         }
         yield from compare_all(scores, {**place, "mix": direction})
 
 
 def _shrunk(learner: str, outcomes: Sequence[Outcome], direction: str, place: Place) -> Iterator[Result]:
     """Of OpenworldAUC with the interval of the mean over all possible draws."""
-    average = average_over_seeds([_weighted(outcome, direction) for outcome in outcomes])
+    average = average_over_seeds([_weigh(outcome, direction) for outcome in outcomes])
     over_images = interval_of(average and average.interval(), "images", len(outcomes[0].test))
     for row in _numbers(learner, outcomes, [outcome.record.imbalance[direction] for outcome in outcomes], place):
         known = over_images if row.metric == AUC and row.value.value is not None else ()
@@ -93,7 +93,7 @@ def _variation(learner: str, outcomes: Sequence[Outcome], place: Place) -> Itera
             yield Result(learner, metric, over_seeds(per_seed, metric, reason=reason), place, seeds, per_seed)
 
 
-def _weighted(outcome: Outcome, direction: str) -> ImageScores:
+def _weigh(outcome: Outcome, direction: str) -> ImageScores:
     """The same images, those of the shrunk half by their chance to be drawn."""
     side, test = SHRUNK[direction], outcome.test
     label = np.asarray(test.images["label"])

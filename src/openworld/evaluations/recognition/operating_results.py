@@ -78,7 +78,7 @@ def _learner(learner: str, outcomes: Sequence[Outcome], place: Mapping) -> Learn
     points = [outcome.record.operating_point for outcome in outcomes]
     seeds, rule = tuple(outcome.record.seed for outcome in outcomes), points[0].rule
     reason = _why_not(seeds, points)
-    joined = None if reason else _joined(outcomes, [point.threshold for point in points])
+    joined = None if reason else _join(outcomes, [point.threshold for point in points])
     where = {**place, "rule": rule_in_words(rule)}
 
     def result(metric: Metric, per_seed: Iterable[float | None], value: Value | None = None, **part: str) -> Result:
@@ -130,7 +130,7 @@ def _cost(joined: OperatingPoint, costs: Costs) -> Value:
     return Value(joined.cost(costs), interval_of(joined.cost_interval(costs), "images"), joined.reason or "")
 
 
-def _joined(outcomes: Sequence[Outcome], thresholds: Sequence[float]) -> OperatingPoint:
+def _join(outcomes: Sequence[Outcome], thresholds: Sequence[float]) -> OperatingPoint:
     """All seeds' test images in one: scores are counted from each seed's threshold, which thereby is 0 for all."""
     sides: list[list[np.ndarray]] = [[], [], [], [], [], []]
     for outcome, threshold in zip(outcomes, thresholds, strict=True):

@@ -172,11 +172,11 @@ def _title(results: RecognitionResults) -> str:
 
 def _subtitle(results: RecognitionResults) -> list[str]:
     """What, on what, with what: all that the settings have in common."""
-    first, *others = (_described(setting) for setting in results.settings)
+    first, *others = (_describe(setting) for setting in results.settings)
     return [part for part in first if all(part in other for other in others)]
 
 
-def _described(setting: SettingResults) -> list[str]:
+def _describe(setting: SettingResults) -> list[str]:
     key, seeds, record = setting.key, setting.most_seeds, setting.first.record
     parts = {
         key.domains: bool(key.domains),

@@ -62,10 +62,10 @@ def by_shift(base: Table, pool: Table, divided: DividedPool, least: int) -> dict
     covariate = divided.levels["covariate"][divided.known]
     # Apart from one another: numbers of two image sets mean nothing together.
     apart = new["group"] + int(base["group"].max(initial=-1)) + 1
-    near = open_world_by_shift(_scored(base), _scored(new), grid, base_groups=base["group"], new_groups=apart)
+    near = open_world_by_shift(_scores_of(base), _scores_of(new), grid, base_groups=base["group"], new_groups=apart)
     groups = {"base_groups": known["group"], "new_groups": new["group"]}
-    same = open_world_in_same_looks(_scored(known), covariate, _scored(new), grid, **groups)
-    overall = openworld_auc(*_scored(base), *_scored(new), base_groups=base["group"], new_groups=apart)
+    same = open_world_in_same_looks(_scores_of(known), covariate, _scores_of(new), grid, **groups)
+    overall = openworld_auc(*_scores_of(base), *_scores_of(new), base_groups=base["group"], new_groups=apart)
     known_counts = np.bincount(covariate, minlength=grid.shape[0]).tolist()
     return {
         "levels": {axis: LevelsRecord(**levels) for axis, levels in divided.level_facts(kept).items()},
@@ -111,5 +111,5 @@ def _trends(cells: Sequence[Sequence[PartsRecord | None]], part: str) -> dict[st
     return {"semantic": trends.semantic, "covariate": trends.covariate}
 
 
-def _scored(table: Table) -> tuple[np.ndarray, np.ndarray]:
+def _scores_of(table: Table) -> tuple[np.ndarray, np.ndarray]:
     return table["score"], table["correct"]

@@ -63,7 +63,7 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
                 )
         self._require_fresh_pool()
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.sources[0].dataset))
-        settle(self, estimators=tuple(map(self._referred, self.estimators)))
+        settle(self, estimators=tuple(map(self._with_reference, self.estimators)))
 
     @property
     def ground(self) -> ShiftGround:
@@ -85,7 +85,7 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
                     "which learners or estimators are fitted; give the entry another part."
                 )
 
-    def _referred(self, estimator: EstimatorSpec) -> EstimatorSpec:
+    def _with_reference(self, estimator: EstimatorSpec) -> EstimatorSpec:
         """With the name of its reference, "" where it needs none, and its settings written out whole."""
         for need in ("partners", "slices"):
             if need in estimator.needs:

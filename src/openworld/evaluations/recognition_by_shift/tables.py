@@ -27,7 +27,7 @@ def level_table(results: RecognitionShiftResults, view: str, axis: str, part: st
         cells = [cell_of(rows.result(name, part, view=view))] if whole else []
         for level in facts.levels(axis):
             cell = cell_of(rows.result(name, part, view=view, axis=axis, level=level))
-            cells.append(_marked(cell, tests.get((name, level))))
+            cells.append(_mark(cell, tests.get((name, level))))
         lines.append(Row(name, tuple(cells), name))
     title = f"{PARTS[part]} by {AXES[axis]}, base images in the {view}"
     marks = f" ▲ ▼: better or worse than {facts.baseline} (p < .05 after Holm over learners and levels)."
@@ -92,7 +92,7 @@ def _level_columns(results: RecognitionShiftResults, axis: str, metric: Metric) 
     return [Column(metric, title, max(0, WHOLE - 1 - at), intervals=0) for at, title in enumerate(titles)]
 
 
-def _marked(cell: Cell, test: Comparison | None) -> Cell:
+def _mark(cell: Cell, test: Comparison | None) -> Cell:
     """A number with a mark where it is better or worse than the baseline's."""
     if test is None:
         return cell

@@ -44,8 +44,8 @@ def fit_together(
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     for train_set in trains:
         require_trainable(learner, train_set)
-    parameters = trainable(_stacked([learner.start(clip, names, generator) for generator in generators]))
-    loss = _mapped(learner, clip, parameters, learner.prepare(clip, names))
+    parameters = trainable(_stack([learner.start(clip, names, generator) for generator in generators]))
+    loss = _map_over_seeds(learner, clip, parameters, learner.prepare(clip, names))
     each = [batches_of(learner, clip, *pair) for pair in zip(trains, generators, strict=True)]
     loop = getattr(learner, "loop", PLAIN)
     learned, history = train(parameters, loss, lambda epoch: _side_by_side(each, epoch), learner.schedule, loop)
@@ -67,7 +67,7 @@ def _shares_passes(learner: TrainedLearner) -> bool:
     return one_stage and learner.consumes != "pixels" and loop.gradient is None and loop.draws is None
 
 
-def _mapped(learner: TrainedLearner, clip: DualEncoder, parameters: dict[str, Tensor], prepared):
+def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, parameters: dict[str, Tensor], prepared):
     """The loss of all seeds: every term of every seed under its place, and the sum of the totals."""
 
     def of_one(values: dict[str, Tensor], given: dict[str, Tensor], labels: Tensor) -> dict[str, Tensor]:
@@ -86,10 +86,10 @@ def _side_by_side(each: list, epoch: int) -> Iterator[tuple[Images, Tensor]]:
     for step in zip(*(batches(epoch) for batches in each), strict=True):
         images, labels = zip(*step, strict=True)
         given = [{name: tensor for name, tensor in vars(chunk).items() if tensor is not None} for chunk in images]
-        yield Images(**_stacked(given)), torch.stack(labels)
+        yield Images(**_stack(given)), torch.stack(labels)
 
 
-def _stacked(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([tensors[name] for tensors in each]) for name in each[0]}
 
 

@@ -52,7 +52,7 @@ class BarChart:
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         size = ALONE if alone else AMONG_MANY
-        left = max(64.0, 12 + LETTER * max((len(_clipped(name)) for name in self.series), default=0))
+        left = max(64.0, 12 + LETTER * max((len(_clip(name)) for name in self.series), default=0))
         step, scale = size.bar + size.gap, size.width - left - 12
         height = len(self.series) * step + 22
         drawn = [
@@ -94,7 +94,7 @@ class BarChart:
     def _bar(self, name: str, values, style: SeriesStyle, size: Size, place: tuple[float, float, float]) -> Markup:
         left, top, scale = place
         middle = top + size.bar / 2 + 4
-        label = element("text", _clipped(name), element("title", name), x=left - 8, y=middle, class_="name end")
+        label = element("text", _clip(name), element("title", name), x=left - 8, y=middle, class_="name end")
         if values is None:
             return label + element("text", "not defined", x=left, y=middle, class_="tick")
         texts = (f"{part.title} {part.write(value)}" for part, value in zip(self.parts, values, strict=True))
@@ -119,5 +119,5 @@ def bars_key(parts: Sequence[Quantity], entity: str) -> tuple[tuple[Markup, str]
     return tuple(zip(drawn, titles, strict=True))
 
 
-def _clipped(name: str) -> str:
+def _clip(name: str) -> str:
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

@@ -94,7 +94,7 @@ class DotsChart:
             axes.plot(*zip(*points, strict=True), color=paper.MUTED, linestyle="--", linewidth=0.8, zorder=1)
         for group in sorted(self.groups, key=lambda dots: _layer(dots.kind)):
             name = " · ".join(filter(None, (KINDS.get(group.kind, group.kind), group.shape)))
-            paper.dots(axes, self._scaled(group), group.kind, self.shapes.index(group.shape), paper.text(name))
+            paper.dots(axes, self._scale(group), group.kind, self.shapes.index(group.shape), paper.text(name))
         if self.note:
             place = {"xycoords": "axes fraction", "xytext": (3, -3), "textcoords": "offset points", "va": "top"}
             axes.annotate(paper.text(self.note), (0, 1), color=paper.MUTED, **place)
@@ -104,7 +104,7 @@ class DotsChart:
         steps = 4 if self.small else 5
         return axis_of(self.x, [x for x, _ in points], steps), axis_of(self.y, [y for _, y in points], steps)
 
-    def _scaled(self, group: Dots) -> list[tuple[float, float]]:
+    def _scale(self, group: Dots) -> list[tuple[float, float]]:
         return [(self.x.scaled(x), self.y.scaled(y)) for x, y in group.points]
 
     def _paths(self, plot: Frame) -> Iterator[Markup]:
@@ -113,7 +113,7 @@ class DotsChart:
         for group in sorted(self.groups, key=lambda dots: _layer(dots.kind)):
             css, stroke = _glyph(self.shapes.index(group.shape), large=few)
             places = {
-                (round(plot.across(cut(plot.x, x))), round(plot.up(cut(plot.y, y)))) for x, y in self._scaled(group)
+                (round(plot.across(cut(plot.x, x))), round(plot.up(cut(plot.y, y)))) for x, y in self._scale(group)
             }
             path = "".join(f"M{x} {y}{stroke}" for x, y in sorted(places))
             yield element("path", d=path, class_=f"{css} {group.kind}")

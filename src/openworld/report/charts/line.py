@@ -99,7 +99,7 @@ class LineChart:
         parts += [self._line(plot, name, line, styles[name]) for name, line in lines.items()]
         parts += [_spots(plot, self, name, points) for name, points in self.points.items()]
         if named:
-            ends = {name: _placed(plot, self, *lines[name].known[-1]) for name in self.series if name in lines}
+            ends = {name: _place(plot, self, *lines[name].known[-1]) for name in self.series if name in lines}
             parts += beside(plot, ends, styles)
         return drawing(plot.width, plot.height, f"{self.y.title} by {self.x.title}, {len(lines)} lines.", parts)
 
@@ -169,12 +169,12 @@ class LineChart:
         return [plot.band(*map(list, zip(*ends, strict=True)), class_="band")]
 
 
-def _placed(plot: Frame, chart: LineChart, x: float, y: float) -> tuple[float, float]:
+def _place(plot: Frame, chart: LineChart, x: float, y: float) -> tuple[float, float]:
     return plot.across(chart.x.scaled(x)), plot.up(chart.y.scaled(y))
 
 
 def _ring(plot: Frame, chart: LineChart, ring: Spot, text: str) -> Markup:
-    x, y = _placed(plot, chart, ring.x, ring.y)
+    x, y = _place(plot, chart, ring.x, ring.y)
     return element("circle", element("title", text), cx=x, cy=y, r=9.0, class_="ring")
 
 
@@ -185,10 +185,10 @@ def _spots(plot: Frame, chart: LineChart, name: str, points: Points) -> Markup:
         text = points.texts[place] if points.texts else f"{name}: {'–' if y is None else chart.y.write(y)}"
         drawn = [element("title", text)]
         if points.low:
-            (across, bottom), (_, top) = (_placed(plot, chart, x, ends[place]) for ends in (points.low, points.high))
+            (across, bottom), (_, top) = (_place(plot, chart, x, ends[place]) for ends in (points.low, points.high))
             drawn.append(element("line", x1=across, x2=across, y1=bottom, y2=top, class_="quoted"))
         if y is not None:
-            drawn.append(_mark(*_placed(plot, chart, x, y), points.mark))
+            drawn.append(_mark(*_place(plot, chart, x, y), points.mark))
         parts.append(element("g", *drawn))
     return Markup("").join(parts)
 

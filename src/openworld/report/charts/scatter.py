@@ -82,7 +82,7 @@ class ScatterChart:
             if text:
                 axes.annotate(text, points[-1], (-2, 2), textcoords="offset points", color=paper.MUTED, ha="right")
         for name, cloud in self.clouds.items():
-            dots, spread = self._scaled(cloud.dots), self._scaled(cloud.spread)
+            dots, spread = self._scale(cloud.dots), self._scale(cloud.spread)
             style = paper.mark_style(styles[name])
             lines = [spread] if spread else [(_mean(dots), dot) for dot in dots if len(dots) > 1]
             for line in lines:
@@ -93,26 +93,26 @@ class ScatterChart:
         points = [point for cloud in self.clouds.values() for point in (*cloud.dots, *cloud.spread)]
         return axis_of(self.x, [x for x, _ in points]), axis_of(self.y, [y for _, y in points])
 
-    def _scaled(self, points: Sequence[Point]) -> list[Point]:
+    def _scale(self, points: Sequence[Point]) -> list[Point]:
         return [(self.x.scaled(x), self.y.scaled(y)) for x, y in points]
 
     def _dots(self) -> list[Point]:
-        return [dot for cloud in self.clouds.values() for dot in self._scaled(cloud.dots)]
+        return [dot for cloud in self.clouds.values() for dot in self._scale(cloud.dots)]
 
     def _guides(self, plot: Frame) -> Iterator[Markup]:
         for points, text in guide_lines(self.guide, plot.x, plot.y, self._dots()):
             yield plot.line(*zip(*points, strict=True), class_="contour")
             if text:
-                (x, y) = _placed(plot, points[-1:])[0]
+                (x, y) = _place(plot, points[-1:])[0]
                 on_the_right = x > plot.box[2] - 1
                 place = {"x": x - 4, "y": y - 4} if on_the_right else {"x": x + 4, "y": y - 5}
                 yield element("text", text, **place, class_="contour-name" + " end" * on_the_right)
 
     def _cloud(self, plot: Frame, name: str, cloud: Cloud, style: SeriesStyle) -> Markup:
-        places, spread = (_placed(plot, self._scaled(points)) for points in (cloud.dots, cloud.spread))
+        places, spread = (_place(plot, self._scale(points)) for points in (cloud.dots, cloud.spread))
         lines = [spread] if spread else [(_mean(places), place) for place in places if len(places) > 1]
         spokes = [element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="spoke") for (x1, y1), (x2, y2) in lines]
-        marks = [plot.mark(x, y, style.marker) for x, y in self._scaled(cloud.dots)]
+        marks = [plot.mark(x, y, style.marker) for x, y in self._scale(cloud.dots)]
         text = cloud.text or "; ".join(
             f"{self.y.title} {self.y.write(y)} at {self.x.title} {self.x.write(x)}" for x, y in cloud.dots
         )
@@ -121,13 +121,13 @@ class ScatterChart:
 
     def _names(self, plot: Frame, styles: Mapping[str, SeriesStyle]) -> list[Markup]:
         """Each name near the dot that is nearest to the mean of its dots."""
-        every = [_placed(plot, self._scaled((*cloud.dots, *cloud.spread))) for cloud in self.clouds.values()]
-        anchors = [_nearest(_placed(plot, self._scaled(cloud.dots))) for cloud in self.clouds.values()]
+        every = [_place(plot, self._scale((*cloud.dots, *cloud.spread))) for cloud in self.clouds.values()]
+        anchors = [_nearest(_place(plot, self._scale(cloud.dots))) for cloud in self.clouds.values()]
         places = near(plot, list(self.clouds), anchors, [place for places in every for place in places])
         return [_name(name, place, styles[name]) for name, place in zip(self.clouds, places, strict=True)]
 
 
-def _placed(plot: Frame, points: Sequence[Point]) -> list[Point]:
+def _place(plot: Frame, points: Sequence[Point]) -> list[Point]:
     return [(plot.across(x), plot.up(y)) for x, y in points]
 
 

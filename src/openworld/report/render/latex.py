@@ -46,14 +46,14 @@ def latex_table(table: Table) -> str:
 def _block(table: Table) -> str:
     lines, rules = [], []
     for place, (row, cells) in enumerate(texts(table, 1)):
-        lines.append([as_tex(f"{row.label} {row.remark}".strip()), *map(_marked, cells)])
+        lines.append([as_tex(f"{row.label} {row.remark}".strip()), *map(_write_cell, cells)])
         rules += [place] * row.rule
     titles = [as_tex(text) for text in (table.label, *(column.heading for column in table.columns))]
     columns = "l" + "".join("l" if column.words else "r" for column in table.columns)
     return booktabs(columns, titles, lines, rules)
 
 
-def _marked(cell: Text) -> str:
+def _write_cell(cell: Text) -> str:
     if not cell.bold:
         return as_tex(cell.line)
     return f"\\textbf{{{as_tex(cell.text)}}}{as_tex(f' {cell.rest}'.rstrip())}"

@@ -15,12 +15,12 @@ def markdown_table(table: Table) -> str:
     heads = [plain(text) for text in (table.label, *(column.heading for column in table.columns))]
     lines = [heads, ["---", *("---" if column.words else "---:" for column in table.columns)]]
     for row, cells in texts(table, 1):
-        lines.append([plain(f"{row.label} {row.remark}".strip()), *map(_marked, cells)])
+        lines.append([plain(f"{row.label} {row.remark}".strip()), *map(_write_cell, cells)])
     parts = [f"**{plain(table.title)}**", "\n".join(map(piped, lines)), plain(table.caption)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _marked(cell: Text) -> str:
+def _write_cell(cell: Text) -> str:
     if not cell.bold:
         return plain(cell.line)
     return f"**{plain(cell.text)}** {plain(cell.rest)}".strip()

@@ -17,10 +17,10 @@ def terminal_table(table: Table) -> FirstThatFits:
     """
     priorities = sorted({column.priority for column in table.columns}) or [0]
     kept = [[at for at, column in enumerate(table.columns) if column.priority >= least] for least in priorities]
-    return FirstThatFits([_drawn(table, columns) for columns in kept])
+    return FirstThatFits([_draw(table, columns) for columns in kept])
 
 
-def _drawn(table: Table, columns: Sequence[int]) -> TerminalTable:
+def _draw(table: Table, columns: Sequence[int]) -> TerminalTable:
     missing = [column.heading for at, column in enumerate(table.columns) if at not in columns]
     part = table.only(columns)
     heads = [Head(column.heading, "words" if column.words else "number") for column in part.columns]

@@ -71,10 +71,10 @@ class _Style:
 def _is_mixed(table: Table, at: int) -> bool:
     contents = (table.cell(row, at).content for row in range(len(table.rows)))
     values = (content for content in contents if isinstance(content, Value) and content.intervals)
-    return len({_ordered(value, table.columns[at])[0].over for value in values}) > 1
+    return len({_order(value, table.columns[at])[0].over for value in values}) > 1
 
 
-def _ordered(value: Value, column: Column) -> list[Interval]:
+def _order(value: Value, column: Column) -> list[Interval]:
     """The intervals, that which the column asks for first."""
     return sorted(value.intervals, key=lambda interval: interval.over != (column.over or interval.over))
 
@@ -91,10 +91,10 @@ def _text(cell: Cell, style: _Style) -> Text:
 
 
 def _of_comparison(cell: Cell, test: Comparison, style: _Style) -> Text:
-    note = _joined(cell.note, test.reason)
+    note = _join(cell.note, test.reason)
     if test.difference is None:
         return Text(test.verdict, cell.under, style.bold, None, note)
-    text = _signed(test.metric.write(test.difference, style.extra))
+    text = _with_sign(test.metric.write(test.difference, style.extra))
     return Text(text, _lines(test.verdict, cell.under), style.bold, test.difference, note)
 
 
@@ -104,7 +104,7 @@ def _of_value(cell: Cell, value: Value, style: _Style) -> Text:
         interval = value.over(column.over)
         width = None if interval is None else interval.width
         return Text(style.write_interval(interval) or DASH, "", style.bold, width, cell.note)
-    ordered = _ordered(value, column)
+    ordered = _order(value, column)
     below = 0 if column.show == "deviation" else column.intervals
     notes = [
         f"{style.write_interval(interval)} over {interval.over}" + (f" (n = {interval.n:,})" if interval.n else "")
@@ -115,18 +115,18 @@ def _of_value(cell: Cell, value: Value, style: _Style) -> Text:
         faint.append(f"±\u00a0{style.write(value.deviation)}")
     faint = _lines(*faint, _beside(cell, style), cell.under)
     text = f"{style.write(value.value)}{cell.mark if value.value is not None else ''}"
-    return Text(text, faint, style.bold, value.value, _joined(cell.note, value.reason, *notes))
+    return Text(text, faint, style.bold, value.value, _join(cell.note, value.reason, *notes))
 
 
 def _beside(cell: Cell, style: _Style) -> str:
     """What a paper printed, and ours minus that."""
     if cell.printed is None:
         return ""
-    difference = "" if cell.difference is None else f", {_signed(style.write(cell.difference))}"
+    difference = "" if cell.difference is None else f", {_with_sign(style.write(cell.difference))}"
     return f"{PRINTED}{style.write(cell.printed)}{difference}"
 
 
-def _signed(text: str) -> str:
+def _with_sign(text: str) -> str:
     """A difference that was written by a metric without signs."""
     return text if text[:1] in ("+", MINUS, DASH) or not text.strip("0.,") else f"+{text}"
 
@@ -135,5 +135,5 @@ def _lines(*parts: str) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _joined(*notes: str) -> str:
+def _join(*notes: str) -> str:
     return "; ".join(filter(None, notes))

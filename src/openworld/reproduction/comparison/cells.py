@@ -132,7 +132,7 @@ def _same_data(numbers: TableNumbers) -> Cells:
     for row, column in [*ours, *(key for key in numbers.by_key if key[1] in columns and key not in ours)]:
         number = ours.get((row, column))
         printed = _printed_like(numbers, row, column, _measured_on(numbers, number, columns[column]))
-        pairs[row, column] = CellPair(number, None) if printed is None else _paired(numbers, number, printed)
+        pairs[row, column] = CellPair(number, None) if printed is None else _pair_up(numbers, number, printed)
     return pairs
 
 
@@ -202,7 +202,7 @@ def _measured_on(numbers: TableNumbers, ours: PaperResult | None, another: Paper
     return (ours or another).datasets
 
 
-def _paired(numbers: TableNumbers, ours: PaperResult | None, printed: _Printed) -> CellPair:
+def _pair_up(numbers: TableNumbers, ours: PaperResult | None, printed: _Printed) -> CellPair:
     """Seconds are of different machines, ranks of different fields unless the methods are the same.
 
     Numbers of parameters hardly depend on the data: those measured on any of the paper's data sets are compared.

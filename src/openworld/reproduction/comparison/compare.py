@@ -149,7 +149,7 @@ def compare_with_paper(
         table=wanted,
         same_data=same,
         rows=tuple(sorted((row for row in names if row in filled), key=lambda row: row == AVERAGE)),
-        columns=_ordered(wanted, pairs, [numbers.key(number)[1] for number in printed]),
+        columns=_order(wanted, pairs, [numbers.key(number)[1] for number in printed]),
         pairs=pairs,
         agreements=agreements(wanted, ours, alike),
         backbones=tuple(dict.fromkeys(number.backbone for number in ours if number.backbone)),
@@ -173,7 +173,7 @@ def _axes(wanted: PaperTable, ours: Sequence[PaperResult]) -> tuple[str, ...]:
     return tuple(axis for axis in AXES if axis != wanted.rows and axis in {*wanted.columns, *also})
 
 
-def _ordered(wanted: PaperTable, pairs: Mapping, printed: Sequence[PaperColumn]) -> tuple[PaperColumn, ...]:
+def _order(wanted: PaperTable, pairs: Mapping, printed: Sequence[PaperColumn]) -> tuple[PaperColumn, ...]:
     """Columns in the order printed, then ours in the order measured, averages and printed ones last."""
     places = {column: place for place, column in enumerate(dict.fromkeys(printed))}
     columns = dict.fromkeys(column for _, column in pairs)

@@ -45,7 +45,7 @@ def table_of(comparison: PaperComparison, styles: dict[str, SeriesStyle] | None 
         name: of its own on a page.
     """
     columns = tuple(Column(METRICS[column.metric], column_title(comparison, column)) for column in comparison.columns)
-    return _laid_out(comparison, columns, _cell, (name, comparison.table.heading, caption(comparison)), styles or {})
+    return _lay_out(comparison, columns, _cell, (name, comparison.table.heading, caption(comparison)), styles or {})
 
 
 def details_of(comparison: PaperComparison, styles: dict[str, SeriesStyle], name: str) -> Table:
@@ -53,10 +53,10 @@ def details_of(comparison: PaperComparison, styles: dict[str, SeriesStyle], name
     columns = tuple(Column(TEXT, column_title(comparison, column)) for column in comparison.columns)
     title = f"{comparison.table.short_heading}, intervals and tests"
     text = "Ours, the printed number and its deviation, every 95 % interval, and the test of ours against it."
-    return _laid_out(comparison, columns, explanation, (name, title, text), styles)
+    return _lay_out(comparison, columns, explanation, (name, title, text), styles)
 
 
-def _laid_out(
+def _lay_out(
     comparison: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, SeriesStyle]
 ) -> Table:
     rows = []

@@ -115,7 +115,7 @@ def _work_off(plan: SynthesisPlan, waiting: list[int], work: _Work, size: int) -
 
     while waiting:
         try:
-            rows = _made(plan, waiting[:size], work)
+            rows = _make(plan, waiting[:size], work)
         except torch.OutOfMemoryError as error:
             if size == 1:
                 raise OpenworldError(
@@ -130,12 +130,12 @@ def _work_off(plan: SynthesisPlan, waiting: list[int], work: _Work, size: int) -
             work.progress(len(work.done), len(plan))
 
 
-def _made(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
+def _make(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
     """Paint, screen and write images; a row of the journal for each, in order."""
     rows, missing = {}, numbers
     for attempt in range(work.screen.attempts if work.screen else 1):
         orders = [plan.commission(number, attempt) for number in missing]
-        images = _painted(work.painter, orders)
+        images = _paint(work.painter, orders)
         kept = _allowed(work.screen, images)
         for order, picture, keep in zip(orders, images, kept, strict=True):
             if keep:
@@ -148,7 +148,7 @@ def _made(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
     return [(rows | refused)[number] for number in numbers]
 
 
-def _painted(painter: Painter, orders: list[Commission]) -> list[Image.Image]:
+def _paint(painter: Painter, orders: list[Commission]) -> list[Image.Image]:
     images = list(painter.paint(orders))
     if len(images) != len(orders):
         raise OpenworldError(

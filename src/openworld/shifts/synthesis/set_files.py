@@ -30,7 +30,7 @@ def open_folder(folder: Path, order: dict) -> None:
     if not path.exists():
         write_file(path, wanted)
     elif path.read_bytes() != wanted:
-        old = _parsed(path)
+        old = _parse(path)
         parts = [part for part in order if old.get(part) != order[part]]
         raise OpenworldError(
             f"{folder} was begun with another {' and '.join(parts) or 'layout'}; go on with the same, or give a new "
@@ -118,7 +118,7 @@ def finish(folder: Path, plan: SynthesisPlan, rows: list[dict]) -> None:
     write_file(folder / TABLE, table)
     about = {
         "version": VERSION,
-        "order": _parsed(folder / ORDER),
+        "order": _parse(folder / ORDER),
         "labels": plan.prompts.labels,
         "styles": plan.prompts.styles,
         "shape": plan.shape,
@@ -135,7 +135,7 @@ def _line(row: dict) -> bytes:
     return json.dumps(row, sort_keys=True).encode() + b"\n"
 
 
-def _parsed(path: Path) -> dict:
+def _parse(path: Path) -> dict:
     try:
         return json.loads(path.read_bytes())
     except ValueError as error:

@@ -61,8 +61,8 @@ def prompt_degrees(
             for block, first in zip(blocks, firsts, strict=False)
         )
         chunks.append(reduce(lambda merged, other: merge_degrees([merged, other]), shards))
-    return ShiftDegrees(k, *(_joined([getattr(degrees, half) for degrees in chunks]) for half in HALVES))
+    return ShiftDegrees(k, *(_join([getattr(degrees, half) for degrees in chunks]) for half in HALVES))
 
 
-def _joined(parts: list[Nearest]) -> Nearest:
+def _join(parts: list[Nearest]) -> Nearest:
     return Nearest(np.concatenate([p.distances for p in parts]), np.concatenate([p.places for p in parts]))

@@ -36,14 +36,14 @@ class LearnerCost:
     best: str
 
 
-def _tuned(setting: SettingResults, learner: str) -> float | None:
+def _count_tuned(setting: SettingResults, learner: str) -> float | None:
     return setting.value(learner, "tuned_parameters").value
 
 
 def _fit_seconds(setting: SettingResults, learner: str) -> float | None:
     """Seconds of one fit; none for a learner that tunes nothing, whatever its few milliseconds were spent on."""
     spent = setting.value(learner, "fit_seconds").value
-    return 0.0 if _tuned(setting, learner) == 0 and spent is not None else spent
+    return 0.0 if _count_tuned(setting, learner) == 0 and spent is not None else spent
 
 
 def _score_milliseconds(setting: SettingResults, learner: str) -> float | None:
@@ -55,7 +55,7 @@ PARAMETERS = LearnerCost(
     "parameters",
     "What do parameters buy?",
     Quantity("tuned_parameters", "tuned parameters", "number", 6, log=True),
-    _tuned,
+    _count_tuned,
     lambda count: f"{tuned(round(count))} tuned",
     "how many numbers it tunes",
     "Up and to the left is better; no learner that tunes as little or less reaches above the thin steps, and what "

@@ -84,7 +84,7 @@ def ratio(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) 
     swept = tuple(each for each in settings if any(_mixes(each, learner, AUC.key).x for learner in each.learners))
     if not swept:
         return None
-    charts = tuple(_mixed(each, metric, title_of(each, swept)) for each in swept for metric in MIXED)
+    charts = tuple(_mix_chart(each, metric, title_of(each, swept)) for each in swept for metric in MIXED)
     caption = (
         "The same scores on other mixes: base and new images drawn so that new ones make up the share on the "
         f"horizontal axis, mean over the seeds{_draws(swept)}.",
@@ -94,7 +94,7 @@ def ratio(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) 
     return Figure("ratio", "Does the mix matter?", caption, charts, styles, names=("setting", "learner"))
 
 
-def _mixed(setting: SettingResults, metric: str, title: str) -> LineChart:
+def _mix_chart(setting: SettingResults, metric: str, title: str) -> LineChart:
     name = f"{title}: {MIXED[metric]}" if title else MIXED[metric]
     lines = {learner: _mixes(setting, learner, metric) for learner in setting.learners}
     return LineChart(name, SHARE, Quantity(metric, f"{MIXED[metric]}, %"), lines, kept(setting), named=not title)

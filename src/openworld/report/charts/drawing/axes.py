@@ -65,7 +65,7 @@ class LogAxis:
     @property
     def labels(self) -> tuple[str, ...]:
         """What is written at the ticks."""
-        return tuple(_abbreviated(tick) for tick in self.ticks)
+        return tuple(_abbreviate(tick) for tick in self.ticks)
 
     @property
     def break_share(self) -> float:
@@ -92,7 +92,7 @@ def _round_below(value: float) -> float:
     return next(step * power for step in reversed(ROUND) if step * power <= value * 1.001)
 
 
-def _abbreviated(value: float) -> str:
+def _abbreviate(value: float) -> str:
     """A tick of a logarithmic axis: none, 0.01, 500, 10k, 2M."""
     if value == 0:
         return "none"

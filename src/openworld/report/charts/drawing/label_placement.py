@@ -55,7 +55,7 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
             cost += 40 * _overlap(boxes, np.concatenate([np.empty((0, 4)), *paths]))
             cost += 40 * sum(_overlap(step, taken) for step in np.moveaxis(_path(dots[index], tips), 1, 0))
             chosen[index] = int(np.argmin(cost))
-    return [_placed(dot, *options[index], chosen[index]) for index, dot in enumerate(dots)]
+    return [_place(dot, *options[index], chosen[index]) for index, dot in enumerate(dots)]
 
 
 def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, SeriesStyle]) -> list[Markup]:
@@ -125,7 +125,7 @@ def _side(angles: np.ndarray) -> np.ndarray:
     return np.where(np.abs(np.cos(angles)) < 0.3, 0, np.sign(np.cos(angles)))
 
 
-def _placed(dot, boxes: np.ndarray, gaps: np.ndarray, tips: np.ndarray, choice: int) -> Placed:
+def _place(dot, boxes: np.ndarray, gaps: np.ndarray, tips: np.ndarray, choice: int) -> Placed:
     left, top, right, _ = boxes[choice].tolist()
     x, y = tips[choice].tolist()
     end = "" if abs(x - left) < 1e-6 else "end" if abs(x - right) < 1e-6 else "mid"

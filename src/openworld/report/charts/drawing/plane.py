@@ -20,18 +20,18 @@ def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) 
     """Return the axis that holds all values, in the unit that is drawn, with about so many steps between ticks."""
     drawn = [quantity.scaled(value) for value in (*values, *quantity.covers) if value is not None]
     if quantity.labels:
-        return _labelled(quantity)
+        return _label_axis(quantity)
     if quantity.ends:
         low, high = map(quantity.scaled, quantity.ends)
         return Axis(quantity.title, low, high, tuple(low + (high - low) * step / 5 for step in range(6)))
     if quantity.at_values and drawn:
-        return _stepped(quantity, sorted(set(drawn)))
+        return _step_axis(quantity, sorted(set(drawn)))
     if quantity.log:
         return LogAxis.around(quantity.title, drawn)
     return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=LIMITS.get(quantity.unit, UNBOUNDED), count=steps)
 
 
-def _stepped(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
+def _step_axis(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
     ticks = tuple(steps[:: -(-len(steps) // TICKS)])
     if quantity.log:
         return LogAxis(quantity.title, steps[0], steps[-1], ticks)
@@ -39,7 +39,7 @@ def _stepped(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
     return Axis(quantity.title, steps[0] - room, steps[-1] + room, ticks)
 
 
-def _labelled(quantity: Quantity) -> Axis:
+def _label_axis(quantity: Quantity) -> Axis:
     """The first label, the last, and some between."""
     count = len(quantity.labels)
     labels = min(NAMED, count)

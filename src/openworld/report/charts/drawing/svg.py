@@ -81,7 +81,7 @@ class Frame:
     def line(self, xs: Sequence[float], ys: Sequence[float], **attributes) -> Markup:
         """A polyline through the points, thinned to what the eye can tell."""
         points = [(self.across(x), self.up(y)) for x, y in zip(xs, ys, strict=True)]
-        text = " ".join(f"{_short(x)},{_short(y)}" for x, y in _thinned(points))
+        text = " ".join(f"{_short(x)},{_short(y)}" for x, y in _thin(points))
         return element("polyline", points=text, **attributes)
 
     def band(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float], **attributes) -> Markup:
@@ -123,7 +123,7 @@ def marker(shape: str, x: float | None = None, y: float | None = None) -> Markup
     return element("use", href=f"#m-{shape}", x=x, y=y)
 
 
-def _thinned(points: list[tuple[float, float]], tolerance: float = 0.25) -> list[tuple[float, float]]:
+def _thin(points: list[tuple[float, float]], tolerance: float = 0.25) -> list[tuple[float, float]]:
     """The points that a line must keep to stay within `tolerance` user units (Douglas and Peucker, 1973)."""
     if len(points) < 3:
         return points
@@ -134,7 +134,7 @@ def _thinned(points: list[tuple[float, float]], tolerance: float = 0.25) -> list
     if distances[farthest] <= tolerance:
         return [points[0], points[-1]]
     middle = farthest + 1
-    return _thinned(points[: middle + 1], tolerance)[:-1] + _thinned(points[middle:], tolerance)
+    return _thin(points[: middle + 1], tolerance)[:-1] + _thin(points[middle:], tolerance)
 
 
 def _short(value) -> str:
