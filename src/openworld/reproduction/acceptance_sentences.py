@@ -30,7 +30,8 @@ def other_sentences(
         if run.spec.protocol != "recognition" or not departing:
             continue
         for words, templates in _candidates().items():
-            kept = sum(not cell.within for cell in _again(concerned, _numbers(run.spec, templates, machine)))
+            numbers = _numbers(run.spec, templates, machine)
+            kept = sum(not replace(cell, ours=numbers[METRICS[cell.metric].key]).within for cell in concerned)
             if kept < departing:
                 yield concerned[0].dataset, f"in {words} {len(concerned) - kept} of {len(concerned)} would be within"
 
@@ -48,7 +49,3 @@ def _numbers(spec, templates: tuple[str, ...], machine: Machine) -> dict[str, fl
     fitted = ZeroShot(templates).fit(clip, parts["train"].of_classes(parts["test"].split.base), seed=task.seed)
     numbers = recognition_metrics(score(fitted, parts["test"]))
     return numbers | {"openworld_auc": numbers["openworld_auc"]["value"]}
-
-
-def _again(cells: Sequence[AcceptanceCell], numbers: Mapping[str, float | None]) -> list[AcceptanceCell]:
-    return [replace(cell, ours=numbers[METRICS[cell.metric].key]) for cell in cells]

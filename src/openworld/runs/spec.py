@@ -73,10 +73,6 @@ def _read(value: Any, kind: Any, path: str) -> Any:
     return read(value, kind, path, _otherwise)
 
 
-def _words(kind: Any) -> str:
-    return "a table of keys" if is_dataclass(kind) else describe(kind)
-
-
 def _otherwise(value: Any, kind: Any, path: str) -> Any:
     if kind is Any:
         return to_json(value, path)
@@ -96,7 +92,8 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
             raise at(join(path, key), unknown_name("key", str(key), known))
     for name, field in known.items():
         if name not in value and field.default is MISSING and field.default_factory is MISSING:
-            raise at(join(path, name), f"this key is missing; expected {_words(hints[name])}.")
+            expected = "a table of keys" if is_dataclass(hints[name]) else describe(hints[name])
+            raise at(join(path, name), f"this key is missing; expected {expected}.")
     given = {name: _read(entry, hints[name], join(path, name)) for name, entry in value.items()}
     try:
         return kind(**given)

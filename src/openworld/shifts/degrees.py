@@ -15,7 +15,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.shifts.decomposition import Decomposition
-from openworld.shifts.nearest import Nearest, merge_nearest, nearest
+from openworld.shifts.nearest import Nearest, join_nearest, merge_nearest, nearest
 
 K = 10
 
@@ -93,3 +93,9 @@ def merge_degrees(shards: Sequence[ShiftDegrees]) -> ShiftDegrees:
     k = shards[0].k
     merged = (merge_nearest([getattr(shard, half) for shard in shards], k) for half in ("semantic", "covariate"))
     return ShiftDegrees(k, *merged)
+
+
+def join_degrees(parts: Sequence[ShiftDegrees]) -> ShiftDegrees:
+    """Return the degrees of all images from those of parts of them, one behind the other."""
+    halves = ([part.semantic for part in parts], [part.covariate for part in parts])
+    return ShiftDegrees(parts[0].k, *(join_nearest(half) for half in halves))

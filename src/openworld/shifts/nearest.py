@@ -124,6 +124,11 @@ def merge_nearest(parts: Sequence[Nearest], k: int = 10) -> Nearest:
     return Nearest(np.take_along_axis(distances, order, axis=1), np.take_along_axis(places, order, axis=1))
 
 
+def join_nearest(parts: Sequence[Nearest]) -> Nearest:
+    """Return the nearest of all queries from those of parts of them, one behind the other."""
+    return Nearest(np.concatenate([part.distances for part in parts]), np.concatenate([part.places for part in parts]))
+
+
 def _nearest(queries: Tensor, whole: SearchReference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
     """Distances float64[N, k] and places int64[N, k], `size` queries at a time."""
     distances = queries.new_empty(len(queries), k, dtype=torch.float64)

@@ -19,7 +19,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked, wrong
 from openworld.runs import Event, Record, RunStore, Unit, UnitResult, execute
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition
-from openworld.shifts.degrees import K, ShiftDegrees, merge_degrees, shift_degrees
+from openworld.shifts.degrees import K, ShiftDegrees, join_degrees, merge_degrees, shift_degrees
 from openworld.shifts.nearest import Nearest
 
 Span = tuple[int, int]  # [start, end)
@@ -72,7 +72,7 @@ def streamed_degrees(
     """
     _require_sliceable(images=images, reference=reference)
     cuts = _cuts(len(images), len(reference), k, shards or Shards())
-    return _merge(k, cuts, (_piece(decomposition, images, reference, k, cut) for cut in cuts))
+    return _merge(cuts, (_piece(decomposition, images, reference, k, cut) for cut in cuts))
 
 
 @checked
@@ -110,7 +110,7 @@ def sharded_degrees(
     decomposition.save(files["decomposition"])
     units = list(_units(cuts, k, files))
     records = execute(units, RunStore(folder), engine=shards.engine, workers=shards.workers, progress=progress)
-    return _merge(k, cuts, (_read(record, k) for record in records))
+    return _merge(cuts, (_read(record, k) for record in records))
 
 
 def measure_piece(
@@ -162,18 +162,12 @@ def _read(record: Record, k: int) -> ShiftDegrees:
     return ShiftDegrees(k, *(Nearest(**record.table(half)) for half in HALVES))
 
 
-def _merge(k: int, cuts: Sequence[Cut], pieces: Iterable[ShiftDegrees]) -> ShiftDegrees:
+def _merge(cuts: Sequence[Cut], pieces: Iterable[ShiftDegrees]) -> ShiftDegrees:
     """Shard by shard for each part of the images, so that one more piece is in memory at a time; then the parts."""
     parts: dict[Span, ShiftDegrees] = {}
     for (images, _), piece in zip(cuts, pieces, strict=True):
         parts[images] = merge_degrees([parts[images], piece]) if images in parts else piece
-    return ShiftDegrees(k, *(_join([getattr(part, half) for part in parts.values()]) for half in HALVES))
-
-
-def _join(parts: Sequence[Nearest]) -> Nearest:
-    """Of all images from those of parts of them."""
-    distances, places = (np.concatenate([getattr(part, what) for part in parts]) for what in ("distances", "places"))
-    return Nearest(distances, places)
+    return join_degrees(list(parts.values()))
 
 
 def _rows_of(path: Path) -> np.ndarray:

@@ -44,7 +44,8 @@ def check_learner(learner, world: World | None = None) -> None:
         except AssertionError:
             raise
         except Exception as error:  # any failure of a learner is a promise not kept
-            raise AssertionError(f"{_title(learner)}, {name}: {type(error).__name__}: {error}") from error
+            title = getattr(learner, "name", type(learner).__name__)
+            raise AssertionError(f"{title}, {name}: {type(error).__name__}: {error}") from error
 
 
 def describes_itself(learner, world: World) -> None:
@@ -344,7 +345,3 @@ def _refuses(attempt: Callable[[], object], what: str) -> None:
     except OpenworldError:
         return
     raise AssertionError(f"promised: {what} is refused with an OpenworldError; it was let through")
-
-
-def _title(learner) -> str:
-    return getattr(learner, "name", type(learner).__name__)

@@ -20,8 +20,6 @@ from openworld.detectors.engine.head import Head, as_floats
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.texts import Texts
 
-MAPS = "[N, channels, height, width]"
-
 
 @checked
 @dataclass(frozen=True, eq=False)

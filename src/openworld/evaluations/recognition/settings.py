@@ -60,7 +60,8 @@ def by_setting(outcomes: Sequence[Outcome]) -> dict[Setting, dict[str, tuple[Out
             untuned = outcome.record.tuned_parameters == 0 and setting_of(outcome) == replace(setting, shots=None)
             if untuned or setting_of(outcome) == setting:
                 of_learner.setdefault(outcome.record.learner, []).append(outcome)
-        by_setting[setting] = {learner: tuple(sorted(seeds, key=_seed)) for learner, seeds in of_learner.items()}
+        by_seed = {learner: sorted(runs, key=lambda run: run.record.seed) for learner, runs in of_learner.items()}
+        by_setting[setting] = {learner: tuple(runs) for learner, runs in by_seed.items()}
     return by_setting
 
 
@@ -69,7 +70,3 @@ def titles(settings: Sequence[Setting]) -> dict[Setting, str]:
     by_part = zip(*(setting.title_parts for setting in settings), strict=True)
     differing = [at for at, part in enumerate(by_part) if len(set(part)) > 1] if len(settings) > 1 else [0]
     return {setting: " · ".join(filter(None, (setting.title_parts[at] for at in differing))) for setting in settings}
-
-
-def _seed(outcome: Outcome) -> int:
-    return outcome.record.seed

@@ -11,9 +11,8 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.shifts.decomposition import HALVES, Decomposition
-from openworld.shifts.degrees import K, ShiftDegrees, merge_degrees, shift_degrees
-from openworld.shifts.nearest import Nearest
+from openworld.shifts.decomposition import Decomposition
+from openworld.shifts.degrees import K, ShiftDegrees, join_degrees, merge_degrees, shift_degrees
 from openworld.shifts.synthesis.prompts import Prompts
 
 CHUNK = 2**14
@@ -61,8 +60,4 @@ def prompt_degrees(
             for block, first in zip(blocks, firsts, strict=False)
         )
         chunks.append(reduce(lambda merged, other: merge_degrees([merged, other]), shards))
-    return ShiftDegrees(k, *(_join([getattr(degrees, half) for degrees in chunks]) for half in HALVES))
-
-
-def _join(parts: list[Nearest]) -> Nearest:
-    return Nearest(np.concatenate([p.distances for p in parts]), np.concatenate([p.places for p in parts]))
+    return join_degrees(chunks)
