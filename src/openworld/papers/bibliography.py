@@ -55,7 +55,7 @@ def bibtex(keys: Iterable[str]) -> str:
     >>> print(bibtex(["ren2021rmds", "ren2021rmds"]).splitlines()[0])
     @misc{ren2021rmds,
     """
-    return "\n".join(_written(key, entries()[key]) for key in dict.fromkeys(keys))
+    return "\n".join(_write(key, entries()[key]) for key in dict.fromkeys(keys))
 
 
 def names_used(spec: Any) -> Iterator[tuple[str, str]]:
@@ -75,11 +75,11 @@ def names_used(spec: Any) -> Iterator[tuple[str, str]]:
             yield from names_used(part)
 
 
-def _written(key: str, fields: Mapping[str, Any]) -> str:
+def _write(key: str, fields: Mapping[str, Any]) -> str:
     """An entry; the title keeps its capitals, and an arXiv number says what it is."""
-    shown = {name: str(value) for name, value in fields.items() if name != "type"}
-    shown["title"] = f"{{{shown['title']}}}"
-    if "eprint" in shown:
-        shown["archivePrefix"] = "arXiv"
-    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in shown.items())
+    entry = {name: str(value) for name, value in fields.items() if name != "type"}
+    entry["title"] = f"{{{entry['title']}}}"
+    if "eprint" in entry:
+        entry["archivePrefix"] = "arXiv"
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in entry.items())
     return f"@{fields['type']}{{{key},\n{lines}}}\n"

@@ -59,30 +59,30 @@ class WatchedModel:
         pixels = images.detach()
         if not perturbations:
             with torch.no_grad():
-                features, logits, left = self._forward(pixels, maps)
-            return Activations(features, self.head, logits, labels, left)
+                features, logits, stage_maps = self._forward(pixels, maps)
+            return Activations(features, self.head, logits, labels, stage_maps)
         std = self._deviations(pixels, perturbations)
         with torch.enable_grad():
             moving = pixels.clone().requires_grad_()
             with AffineBatchNorm():
-                features, logits, left = self._forward(moving, maps)
+                features, logits, stage_maps = self._forward(moving, maps)
             gradients = input_gradients(logits.float(), moving, perturbations)
         moved = {}
         with torch.no_grad():
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
-        return Activations(features.detach(), self.head, logits.detach(), labels, left, moved)
+        return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, moved)
 
     def _forward(self, images: Tensor, maps: bool) -> tuple[Tensor, Tensor, Maps | None]:
         wanted = {self.head_name} | ({self.last_stage} if maps else set())
         with recorded(self.module, lambda name, _: name in wanted) as calls:
             logits = logits_of(run(self.module, images))
         called = {call.name: call for call in calls}
-        seen = None
+        stage_maps = None
         if maps:
             stage = called[self.last_stage]
-            seen = Maps(stage.entered.detach(), stage.left.detach(), self._stage)
-        return called[self.head_name].entered, logits, seen
+            stage_maps = Maps(stage.entered.detach(), stage.left.detach(), self._stage)
+        return called[self.head_name].entered, logits, stage_maps
 
     @torch.no_grad()
     def _stage(self, maps: Tensor) -> Tensor:

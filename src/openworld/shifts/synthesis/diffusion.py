@@ -84,13 +84,13 @@ class DiffusionPainter:
         return fitting_batch(torch.cuda.mem_get_info(device)[0], bytes_of_image)
 
 
-def fitting_batch(free: int, one: int) -> int:
-    """How many pictures of `one` byte count fit four fifths of the free bytes: 1 to 64.
+def fitting_batch(free: int, image: int) -> int:
+    """Return how many images of `image` bytes each fit four fifths of the free bytes: 1 to 64.
 
-    >>> fitting_batch(free=10_000, one=1_000), fitting_batch(free=500, one=1_000)
+    >>> fitting_batch(free=10_000, image=1_000), fitting_batch(free=500, image=1_000)
     (8, 1)
     """
-    return max(1, min(_MOST, int(_SHARE * free / max(one, 1))))
+    return max(1, min(_MOST, int(_SHARE * free / max(image, 1))))
 
 
 def sdxl_turbo(
