@@ -20,7 +20,7 @@ class Order:
     places: Tensor
 
     def gather(self, groups: int, heads: int) -> "Gather":
-        """The same for every head of tensors of G groups."""
+        """Gather for every head of tensors of G groups."""
         device = self.rows.device
         group, head = torch.arange(groups, device=device)[:, None], torch.arange(heads, device=device)
         source = (group * len(self.places) + self.rows[:, None, None]) * heads + head
@@ -31,7 +31,7 @@ class Order:
         return Gather(there, back.flatten(), self.sizes, groups, heads)
 
     def _lanes(self, lanes: int) -> list[Tensor]:
-        """For each part int64[lanes, size], the places of the whole gather."""
+        """Return for each part int64[lanes, size], the places of the whole gather."""
         places = torch.arange(lanes * len(self.rows), device=self.rows.device)
         return [part.unflatten(0, (lanes, -1)) for part in places.split([lanes * size for size in self.sizes])]
 

@@ -139,7 +139,7 @@ class Insertions:
         return self.shared, self.slots, *self.replace.values(), *self.per_class.values()
 
     def over(self, shared: Tensor, slots: Tensor, *others: Tensor) -> "Insertions":
-        """The same insertions with other rows, in the order of `tensors`."""
+        """Return the insertions with other rows, in the order of `tensors`."""
         rows = iter(others)
         replace = {index: next(rows) for index in self.replace}
         return Insertions(shared, slots, replace, {index: next(rows) for index in self.per_class})

@@ -99,7 +99,7 @@ class Packing:
         return rows > (self.ends - self.starts)[:, None, bucket.places, None, None]
 
     def relaid(self, lengths: Sequence[int], shared: int, places: slice = slice(None)) -> "Packing":
-        """The same sentences, or those at some places, with other rows before their own: end tokens stay last."""
+        """Return the sentences, or those at some places, with other rows before their own: end tokens stay last."""
         laid = Packing(shared, tuple(lengths), self.spare, self.order[:, places], self.ends[:, places])
         before = [after - rows for after, rows in zip(lengths, self.lengths[places], strict=True)]
         moved = laid.starts - self.starts[places] + torch.tensor(before, device=self.ends.device)

@@ -117,7 +117,7 @@ def read_preprocess(folder: Path, layout: str = "hugging_face") -> Preprocess:
 
 
 def _from_hugging_face(whole: dict) -> Preprocess | None:
-    """Of preprocessor_config.json, or of the processor_config.json that newer versions of transformers write."""
+    """Read preprocessor_config.json, or the processor_config.json that newer versions of transformers write."""
     if "processor_class" in whole and "image_processor" not in whole and "size" not in whole:
         return None  # of the tokenizer alone
     settings = whole.get("image_processor", whole)

@@ -69,7 +69,7 @@ def _files(files: Sequence[str]) -> str:
 
 
 def _say_able(what: str, able: dict[str, str | None], out) -> None:
-    """Those that run, then those that do not, by what is missing."""
+    """Print those that run, then those that do not, by what is missing."""
     runs = [name for name, missing in able.items() if missing is None]
     out.print(f"  {what:<{_ASIDE}}run: {', '.join(runs) or 'none'}", markup=False)
     lacking: dict[str, list[str]] = {}

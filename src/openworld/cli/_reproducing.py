@@ -110,7 +110,7 @@ def _cost(plan, options: RunOptions):
 
 
 def _show_tables(plan, options: RunOptions, failures: Mapping[str, str], out, *, as_json: bool) -> None:
-    """On screen, as files, and on a page."""
+    """Show the tables on screen, as files, and on a page."""
     from openworld.report.render import terminal_table
     from openworld.reproduction.comparison.of_plan import compare_plan, plain_tables, write_tables
     from openworld.reproduction.comparison.page import write_comparison_page
@@ -133,7 +133,7 @@ def _show_tables(plan, options: RunOptions, failures: Mapping[str, str], out, *,
 
 
 def _show_acceptance(plan, options: RunOptions, failures: Mapping[str, str], out, *, as_json: bool) -> bool:
-    """On screen and as OUT/tables/acceptance.csv; return whether every number is within its tolerance."""
+    """Show and write the numbers (OUT/tables/acceptance.csv); return whether each is within its tolerance."""
     from openworld.report.render import terminal_table
     from openworld.reproduction.acceptance_cells import REASONS, acceptance_table
     from openworld.reproduction.acceptance_verdict import accept

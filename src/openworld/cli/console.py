@@ -67,7 +67,7 @@ def exit_code(error: Exception) -> int:
 
 
 def say_error(message: object) -> None:
-    """To standard error, plain; with a word on the alphabet where names of files are not read as UTF-8."""
+    """Print an error, plain; with a word on the alphabet where names of files are not read as UTF-8."""
     text = visible(str(message))
     alphabet = sys.getfilesystemencoding()
     if alphabet != "utf-8" and not text.isascii() and _UTF8 not in text:

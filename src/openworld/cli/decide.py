@@ -61,7 +61,7 @@ def decide(
 
 
 def _show(choice, out) -> None:
-    """Of every setting the table; then, of the learner that validation images prefer, the sentence and the commands."""
+    """Show every setting's table; then, of the learner that validation images prefer, the sentence and commands."""
     from openworld.report.render import terminal_table
 
     for decision in choice.decisions:

@@ -59,7 +59,7 @@ class CoP:
         return fit(self, features, labels, head)
 
     def learn(self, head: Head | None, moments: Moments) -> Components:
-        """In float64."""
+        """Learn in float64."""
         return components(Unit(), moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:

@@ -89,7 +89,7 @@ class CoRP:
         return fit(self, features, labels, head)
 
     def learn(self, head: Head | None, moments: Moments) -> Components:
-        """In float64."""
+        """Learn in float64."""
         return components(self.lift, moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:

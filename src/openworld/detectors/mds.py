@@ -52,7 +52,7 @@ class MDS:
         return fit(self, features, labels, head)
 
     def learn(self, head: Head | None, classes: ClassTotals, moments: Moments) -> Gaussian:
-        """From class sums and products."""
+        """Learn from class sums and products."""
         return gaussian(*within_classes(classes, moments), self.shrinkage, moments.dtype)
 
     def concerns(self, classes: ClassTotals, moments: Moments) -> tuple[str, ...]:

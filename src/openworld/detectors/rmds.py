@@ -49,7 +49,7 @@ class RMDS:
         return fit(self, features, labels, head)
 
     def learn(self, head: Head | None, classes: ClassTotals, moments: Moments) -> tuple[Gaussian, Gaussian]:
-        """From class sums and products."""
+        """Learn from class sums and products."""
         whole = gaussian(moments.mean[None], moments.about(moments.mean), self.shrinkage, moments.dtype)
         return gaussian(*within_classes(classes, moments), self.shrinkage, moments.dtype), whole
 

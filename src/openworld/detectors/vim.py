@@ -72,7 +72,7 @@ class ViM:
         return fit(self, features, labels, head)
 
     def learn(self, head: Head, moments: Moments, rows: Rows) -> Residual:
-        """In float64."""
+        """Learn in float64."""
         if self.dimensions >= head.width:
             raise OpenworldError(
                 f"ViM leaves out {self.dimensions} dimensions, but there are {head.width} features; set dimensions to "

@@ -116,7 +116,7 @@ def plan_of(target: Outputs, temperature: float, p: np.ndarray, shares: np.ndarr
 
 
 def plan_details(plan: TransportPlan, classes: int) -> dict[str, list]:
-    """For an `Estimate`: how many images each class was given, and its price."""
+    """Return details for an `Estimate`: how many images each class was given, and its price."""
     return {"quotas": np.bincount(plan.assigned, minlength=classes).tolist(), "prices": plan.prices.tolist()}
 
 

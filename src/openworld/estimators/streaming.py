@@ -242,7 +242,7 @@ class _Sums:
             self.details[name] = self.details.get(name, 0.0) + block.n * estimate.details[name]
 
     def estimate(self, sampled: Estimate) -> Estimate:
-        """With warnings, interval and further details of the sample."""
+        """Return the estimate with warnings, interval and further details of the sample."""
         details: dict[str, Any] = sampled.details | {name: total / self.n for name, total in self.details.items()}
         if not self.spoken_of:
             return replace(sampled, details=details)

@@ -98,7 +98,7 @@ class _ImageAgreements:
 
 
 def _accuracy(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the judged model and, over the images that count, of the reference; from means float[..., 6] and [..., 3]."""
+    """Return the accuracies of the judged model and the reference, from means float[..., 6] and [..., 3]."""
     counted, agree, confidence, right, counted_right, reference_right = np.moveaxis(source, -1, 0)
     here, agree_here, confidence_here = np.moveaxis(target, -1, 0)
     change = confidence_here / np.maximum(here, TINY) - confidence / np.maximum(counted, TINY)

@@ -94,7 +94,7 @@ def outputs_for(spec: EstimatorSpec, answers: Answers) -> Outputs:
 
 
 def estimate_record(estimate: Estimate) -> EstimateRecord:
-    """Of an estimate what a record holds: no lists, and nothing that is known of the source anyway."""
+    """Return what a record holds of an estimate: no lists, and nothing that is known of the source anyway."""
     details = {
         name: value
         for name, value in estimate.details.items()

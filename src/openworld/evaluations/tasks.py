@@ -90,7 +90,7 @@ def not_encoded(
 
 
 def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -> list[DiskSet]:
-    """Of all that the tasks read, what is encoded before they begin."""
+    """Return what, of all that the tasks read, is encoded before they begin."""
     needed = dict.fromkeys(
         (source, task.backbone, task.encoding(part))
         for task in in_order(tasks, machine)

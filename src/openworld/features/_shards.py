@@ -53,7 +53,7 @@ def compute_shards(
 def compute_batches(
     clip: DualEncoder, images: ImageSet, encodings: Sequence, batches: Sequence[range], cores: int | None = None
 ) -> list[list[Arrays]]:
-    """The same for batches, all of `batches_of` or some of them: for every batch the arrays of every encoding."""
+    """Compute arrays of batches, all of `batches_of` or some of them: for every batch the arrays of every encoding."""
     if not batches:
         return []
     reading = SharedReading(clip, images, tuple(encodings))

@@ -58,7 +58,7 @@ class CoCoOp:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "CoCoOp":
-        """The same for every data set; OpenPL starts from random numbers, here still image by image."""
+        """Return settings for every data set; OpenPL starts from random numbers, here still image by image."""
         default = cls()
         if task == "openpl":
             return replace(default, words=None, schedule=unified(default.schedule, dataset))

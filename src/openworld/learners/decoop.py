@@ -82,7 +82,7 @@ class DeCoOp:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DeCoOp":
-        """The same for every data set and task."""
+        """Return the same settings for every data set and task."""
         return cls()
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:

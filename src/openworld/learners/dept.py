@@ -79,7 +79,7 @@ class DePT:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DePT":
-        """With the sentence of the data set's teacher; the same for every task, for only base-to-new was published."""
+        """Return them with the teacher's sentence; the same for every task, for only base-to-new was published."""
         return cls(template=KGCOOP.get(dataset, PHOTO))
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:

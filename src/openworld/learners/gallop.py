@@ -61,7 +61,7 @@ class GalLoP:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GalLoP":
-        """With the batches and epochs of the data set's script; in OpenPL, which did not run it, a random start."""
+        """Return them with batches and epochs of the script; in OpenPL, which did not run it, a random start."""
         batch_size, epochs = {"imagenet": (128, 50), "sun397": (128, 200), "eurosat": (10, 200)}.get(dataset, (32, 200))
         default = cls()
         schedule = replace(default.schedule, batch_size=batch_size, epochs=epochs)
@@ -153,7 +153,7 @@ def joint_projection(clip: TwoTower, projection: Tensor) -> Tensor:
 
 
 def closest_patch_cosines(patches: Tensor, text: Tensor, top: Sequence[int]) -> Tensor:
-    """For each context and class, the mean cosine of its k closest patches: float[L, B, C].
+    """Return the mean cosine of the k closest patches of each context and class: float[L, B, C].
 
     Args:
         patches: float[B, P, D], any lengths.

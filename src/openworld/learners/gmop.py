@@ -90,7 +90,7 @@ class GMoP:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GMoP":
-        """With the data set's sentence, epochs and alpha, as far as they were released; the same for every task."""
+        """Return them with the data set's sentence, epochs and alpha, where released; the same for every task."""
         default = cls(template=TEMPLATES.get(dataset, PHOTO))
         epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
         alpha = 1.0 if dataset == "imagenet" else default.alpha

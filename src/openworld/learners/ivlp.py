@@ -61,7 +61,7 @@ class IVLP:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "IVLP":
-        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
+        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL has 4 + 4 prompts from random numbers, and says neither depth nor batch size: 9 and 4 here, as
         muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4.

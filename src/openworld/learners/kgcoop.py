@@ -58,7 +58,7 @@ class KgCoOp:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "KgCoOp":
-        """With the sentence of the data set's teacher; OpenPL starts from random numbers, here with batches of 32."""
+        """Return them with the sentence of the teacher; OpenPL starts from random numbers, here with batches of 32."""
         default = cls(template=KGCOOP.get(dataset, PHOTO))
         if task == "openpl":
             return replace(default, words=None, schedule=unified(Schedule(batch_size=32), dataset))

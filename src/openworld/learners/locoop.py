@@ -55,7 +55,7 @@ class LoCoOp:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "LoCoOp":
-        """The same for every data set; in OpenPL, which did not run it, 4 tokens."""
+        """Return the same settings for every data set; in OpenPL, which did not run it, 4 tokens."""
         default = cls()
         if task == "openpl":
             return replace(default, context_length=4, schedule=unified(default.schedule, dataset))

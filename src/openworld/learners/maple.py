@@ -56,7 +56,7 @@ class MaPLe:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "MaPLe":
-        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
+        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL has 4 prompts from random numbers, and says neither depth nor batch size: 9 and 4 here, as elsewhere.
         """

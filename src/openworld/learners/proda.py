@@ -57,7 +57,7 @@ class ProDA:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ProDA":
-        """The same for every data set; OpenPL takes 4 tokens."""
+        """Return the same settings for every data set; OpenPL takes 4 tokens."""
         default = cls()
         if task == "openpl":
             return replace(default, context_length=4, schedule=unified(default.schedule, dataset))

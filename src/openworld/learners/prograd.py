@@ -76,7 +76,7 @@ class ProGrad:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ProGrad":
-        """With the data set's sentence, which the context starts from, too; OpenPL takes 4 tokens of random numbers."""
+        """Return them with the sentence that the context starts from, too; OpenPL takes 4 tokens of random numbers."""
         template = PROGRAD.get(dataset, PHOTO)
         if task == "openpl":
             schedule = unified(Schedule(), dataset)

@@ -78,7 +78,7 @@ class PromptSRC:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "PromptSRC":
-        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
+        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL starts from random numbers, and says neither depth nor batch size nor Gaussian: 9 and 4 here, and for its
         50 epochs the released few-shot setting, which depends on the data set; for ImageNet's 10 a fifth of it.

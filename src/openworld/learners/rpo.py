@@ -62,7 +62,7 @@ class RPO:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "RPO":
-        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet (0.005).
+        """Return settings for every data set; for OOD, not published, as for transfer from ImageNet (0.005).
 
         OpenPL has 4 pairs, and does not say how they start or the batch size: from frozen rows and 4 here.
         """

@@ -78,7 +78,7 @@ class TCP:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "TCP":
-        """With the data set's two sentences and epochs; OpenPL's epochs are its own."""
+        """Return them with the data set's two sentences and epochs; OpenPL's epochs are its own."""
         default = cls(behind=TCP_BEHIND.get(dataset, "{}."), template=TCP_TEACHER.get(dataset, PHOTO))
         if task == "openpl":
             return replace(default, schedule=unified(default.schedule, dataset))

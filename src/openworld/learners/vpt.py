@@ -49,7 +49,7 @@ class VPT:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "VPT":
-        """The same for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
+        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
 
         OpenPL has 4 rows, and says neither depth nor batch size: 12 and 4 here, as elsewhere.
         """

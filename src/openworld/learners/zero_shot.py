@@ -38,7 +38,7 @@ class ZeroShot:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ZeroShot":
-        """With the data set's own sentence."""
+        """Return the learner with the data set's own sentence."""
         return cls(templates=(sentences.TEMPLATES.get(dataset, sentences.PHOTO),))
 
     def fit(self, clip: DualEncoder, train: Features, *, seed: int) -> FittedLearner:
@@ -69,5 +69,5 @@ class ZeroShotEnsemble(ZeroShot):
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ZeroShotEnsemble":
-        """With the data set's own ensemble."""
+        """Return the learner with the data set's own ensemble."""
         return cls(templates=sentences.ensemble(dataset))

@@ -25,7 +25,7 @@ def count_wins(high: np.ndarray, low: np.ndarray) -> int:
 
 
 def place(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each query how many of `ranked` are below it, and how many are not above it; both inputs sorted.
+    """Count for each query how many of `ranked` are below it, and how many are not above it; both inputs sorted.
 
     >>> place(np.array([1.0, 2.0, 2.0]), np.array([2.0, 3.0]))
     (array([1, 3]), array([3, 3]))
@@ -56,7 +56,7 @@ def _place_block(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, n
 
 
 def win_shares(scores: np.ndarray, others: np.ndarray, weights: np.ndarray | None = None, total=None) -> np.ndarray:
-    """For each score what the `others` below it weigh, ties one half, divided by `total`: float64[N].
+    """Return for each score what the `others` below it weigh, ties one half, divided by `total`: float64[N].
 
     Args:
         scores: float[N].
@@ -96,7 +96,7 @@ class Sweep:
 
     @classmethod
     def merged(cls, in_scores, out_scores) -> "Sweep":
-        """The same of sides that are sorted, from the smallest score up."""
+        """Return the sweep of sides that are sorted, from the smallest score up."""
         values = np.concatenate([in_scores, out_scores])
         order = np.argsort(values, kind="stable")[::-1]
         values = values[order]

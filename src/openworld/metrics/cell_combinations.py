@@ -210,7 +210,7 @@ class _Laid:
         return np.append(self.plan.base.effective_groups, cells)
 
     def joined(self, values: np.ndarray, weights: np.ndarray, inside: np.ndarray, outside: np.ndarray) -> CellSums:
-        """Of influences float64[D, W, n] and [D, P]."""
+        """Return the sums of influences float64[D, W, n] and [D, P]."""
         effective = self.effective()
         alone = effective <= ALONE
         scale = np.sqrt(effective / np.where(alone, 1, effective - 1))

@@ -142,7 +142,7 @@ class _Curve:
         return self.errors.accuracy[self.method]
 
     def spread(self, slopes: np.ndarray, against: int | None = None) -> Spread:
-        """Of the number with these slopes in the method's accuracies, and the opposite ones in another's."""
+        """Return the spread of a number with these slopes in the method's accuracies, the opposite in another's."""
         weights = np.zeros(self.errors.accuracy.shape)
         weights[self.method] = slopes
         if against is not None:

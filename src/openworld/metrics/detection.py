@@ -93,7 +93,7 @@ def aupr_in(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | 
 
 @checked
 def aupr_out(in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None) -> MetricEstimate:
-    """As `aupr_in` with out-of-distribution positive (and `prevalence` that of out).
+    """Compute `aupr_in` with out-of-distribution positive (and `prevalence` that of out).
 
     >>> aupr_out([1, 1, 1], [1, 1]).value
     0.7
@@ -120,7 +120,7 @@ def average_precision_in(
 def average_precision_out(
     in_scores: ArrayLike, out_scores: ArrayLike, *, prevalence: float | None = None
 ) -> MetricEstimate:
-    """As `average_precision_in` with out-of-distribution positive (and `prevalence` that of out).
+    """Compute `average_precision_in` with out-of-distribution positive (and `prevalence` that of out).
 
     >>> average_precision_out([1, 1, 1], [1, 1]).value
     0.4

@@ -55,11 +55,11 @@ class CheckReport:
         return f"{self.run}: {self.decision} ({len(self.checks)} checked: {listed})."
 
     def markdown(self) -> str:
-        """For the summary of a pipeline."""
+        """Return the text for the summary of a pipeline."""
         return f"{markdown_table(self.table)}\n{self.text}\n"
 
     def junit(self) -> str:
-        """As JUnit XML: what is broken is a failure, what cannot be told is skipped."""
+        """Return JUnit XML: what is broken is a failure, what cannot be told is skipped."""
         counts = Counter(check.decision for check in self.checks)
         totals = {"tests": str(len(self.checks)), "failures": str(counts[BROKEN]), "skipped": str(counts[OPEN])}
         suite = ElementTree.Element("testsuite", {"name": f"openworld check {self.run}", **totals})

@@ -81,7 +81,7 @@ class RunComparison:
 
 
 def _title(pair: Pair) -> str:
-    """Of what the numbers are, with both places where they differ."""
+    """Name what the numbers are of, with both places where they differ."""
     both = ((place, pair.second.where.get(name, place)) for name, place in pair.first.where.items())
     places = (f"{first}" if first == second else f"{first} → {second}" for first, second in both)
     return ", ".join(filter(None, (pair.first.entity, *places)))

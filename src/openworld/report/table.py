@@ -162,7 +162,7 @@ class Table:
         return frozenset(best | {place for place in places if self.cell(*place).bold})
 
     def only(self, columns: Sequence[int]) -> "Table":
-        """With these columns alone; what was in bold still is."""
+        """Return the table with these columns alone; what was in bold still is."""
         rows = []
         for place, row in enumerate(self.rows):
             cells = (replace(self.cell(place, column), bold=(place, column) in self.bold) for column in columns)

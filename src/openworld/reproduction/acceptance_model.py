@@ -102,7 +102,7 @@ def weights_departures(clip: TwoTower) -> Iterator[Departure]:
 
 
 def facts_of(clip: TwoTower) -> dict[str, float | str]:
-    """The same facts of a backbone at hand."""
+    """Return the same facts of a backbone at hand."""
     image, text = clip.config.image, clip.config.text
     numbers = sum(tensor.numel() for name, tensor in clip.named_parameters() if name != "logit_bias")  # CLIP has none
     return {

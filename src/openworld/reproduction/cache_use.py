@@ -76,7 +76,7 @@ class Ledger:
         return DiskSet(entry.source, entry.encoding, entry.size(self._config))
 
     def _passes(self, entry: EncodedSet, unit: LearningUnit) -> int:
-        """Of a unit that reads a set: none where it is kept."""
+        """Count the passes of a unit that reads a set: none where it is kept."""
         kept = entry in self._kept
         if not kept and streams(entry.encoding, self._limit):
             again = _count_answers(entry, unit) * entry.encoding.patches  # pixels are read without the tower

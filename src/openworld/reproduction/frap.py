@@ -159,7 +159,7 @@ def _tune(entry: EstimatorSpec, setup: ReproductionSetup) -> EstimatorSpec:
 
 
 def logit_scale(backbone: str) -> float:
-    """By which a two-tower model multiplies cosines: known of published ones, read of others."""
+    """Return by what a two-tower model multiplies cosines: known of published ones, read of others."""
     if backbone in SCALES:
         return SCALES[backbone]
     card = backbones.BACKBONES.get(backbone)
@@ -167,7 +167,7 @@ def logit_scale(backbone: str) -> float:
 
 
 def _shorten(model: ModelSpec, quick: int) -> ModelSpec:
-    """With its epochs divided, and milestones and checkpoints at the same places among them."""
+    """Return the model with its epochs divided, and milestones and checkpoints at the same places among them."""
     every = model.recipe["epochs"]
     epochs = max(min(every, 2), every // quick)
 

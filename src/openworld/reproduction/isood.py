@@ -189,7 +189,7 @@ def _downloaded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) 
 
 
 def _embedded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
-    """As `bench/laid_halves.py` has it."""
+    """Return the spec of `bench/laid_halves.py`."""
     style, steps = "noto", max(FEWEST_STEPS, _STEPS // setup.quick)
     settings = {"semantic_width": _WIDTH, "learning_rate": _RATE, "steps": steps}
     corrupted = tuple(f"{name} 3" for name in CORRUPTIONS)

@@ -72,7 +72,7 @@ class ReproductionSetup:
         return (*([few] if self.quick > 1 else []), *self.changes.sentences)
 
     def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
-        """The same with what a paper uses in place of what is left open.
+        """Return the same setup with what a paper uses in place of what is left open.
 
         >>> ReproductionSetup("data").settled(PaperDefaults("ViT-B/32", (0, 1, 10))).backbone
         'openai/clip-vit-base-patch32'

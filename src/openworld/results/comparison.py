@@ -128,7 +128,7 @@ class Comparison:
         return "better" if self.better else "worse"
 
     def reversed(self) -> "Comparison":
-        """The same test from the other's side."""
+        """Return the same test from the other's side."""
         difference = None if self.difference is None else -self.difference
         turned = self.interval and replace(self.interval, low=-self.interval.high, high=-self.interval.low)
         return replace(self, entity=self.other, other=self.entity, difference=difference, interval=turned)
@@ -155,7 +155,7 @@ def comparison_of(
 
 
 def correct_for_many(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    """The same with p-values corrected together (Holm, 1979): those of differing as one family, of equivalence too.
+    """Correct the p-values together (Holm, 1979): those of differing as one family, of equivalence too.
 
     >>> from openworld.results import METRICS
     >>> pairs = [Comparison("a", other, METRICS["accuracy"], 0.1, p) for other, p in (("b", 0.01), ("c", 0.03))]

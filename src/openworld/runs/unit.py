@@ -85,7 +85,7 @@ class Unit:
         return digest(self.identity())
 
     def on(self, device: str) -> "Unit":
-        """The same unit, to be computed on another device: its resource "machine" names that one."""
+        """Return the same unit, to be computed on another device: its resource "machine" names that one."""
         machine = {**self.resources["machine"], "device": device}
         return replace(self, resources={**self.resources, "machine": machine})
 

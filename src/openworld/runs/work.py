@@ -31,7 +31,7 @@ def steps(unit: Unit, store: RunStore, *, wait: bool) -> Iterator[Word]:
 
 
 def steps_elsewhere(unit: Unit, store: RunStore, *, wait: bool) -> Iterator[Word]:
-    """The same in another process than the board's, where a failure is said too: ("failed", (message, trace))."""
+    """Yield steps of another process than the board's, where a failure is said too: ("failed", (message, trace))."""
     try:
         yield from steps(unit, store, wait=wait)
     except OpenworldError as error:

@@ -8,7 +8,7 @@ from openworld.shifts._search import Candidates, SearchReference
 
 
 def faiss_search(queries: Tensor, reference: SearchReference, count: int) -> Candidates:
-    """As `matrix_search`, by `faiss.IndexFlatIP`; float32 on the CPU only."""
+    """Search as `matrix_search` does, by `faiss.IndexFlatIP`; float32 on the CPU only."""
     if "index" not in reference.scratch:
         reference.scratch["index"] = _index(reference)
     wanted = min(count, len(reference))

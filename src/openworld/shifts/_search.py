@@ -38,7 +38,7 @@ class SearchReference:
 
     @classmethod
     def kept(cls, given: Tensor, dtype: torch.dtype) -> "SearchReference":
-        """With unit vectors made once."""
+        """Return the reference with unit vectors made once."""
         units = given.new_empty(given.shape, dtype=dtype)
         for start in range(0, len(given), CHUNK):
             units[start : start + CHUNK] = unit(given[start : start + CHUNK], dtype)

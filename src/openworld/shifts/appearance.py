@@ -98,7 +98,7 @@ class AppearanceEncoder:
 
 @checked
 def in_looks(images: ImageSet, looks: Sequence[str] = LOOKS, *, seed: int = 0) -> tuple[ImageSet, ...]:
-    """The same pictures in every look, an image set each.
+    """Return the same images in every appearance, an image set each.
 
     Args:
         images: any. looks: "plain", names of `STYLES`, or of `CORRUPTIONS` with a severity ("fog 3").

@@ -147,7 +147,7 @@ def _nearest(queries: Tensor, whole: SearchReference, k: int, engine: Engine, si
 
 
 def _searches(whole: SearchReference, k: int) -> Iterator[tuple[SearchReference, int]]:
-    """In which arithmetic to look for how many candidates, until all answers are sure; with all rows they are."""
+    """Yield in which arithmetic to look for how many candidates, until all answers are sure; with all rows they are."""
     count = k + _SPARE[whole.dtype]
     yield whole, count
     yield whole, count * _MORE

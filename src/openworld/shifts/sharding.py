@@ -163,7 +163,7 @@ def _read(record: Record, k: int) -> ShiftDegrees:
 
 
 def _merge(cuts: Sequence[Cut], pieces: Iterable[ShiftDegrees]) -> ShiftDegrees:
-    """Shard by shard for each part of the images, so that one more piece is in memory at a time; then the parts."""
+    """Merge shard by shard for each part of the images, so that one more piece is in memory; then the parts."""
     parts: dict[Span, ShiftDegrees] = {}
     for (images, _), piece in zip(cuts, pieces, strict=True):
         parts[images] = merge_degrees([parts[images], piece]) if images in parts else piece

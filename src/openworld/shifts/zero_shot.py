@@ -66,7 +66,7 @@ def decomposed_zero_shot(
 def decomposed_nearest_mean(
     decomposition: Decomposition, images, labels, reference, reference_labels, *, groups=None
 ) -> tuple[DecomposedAccuracy, ...]:
-    """The same table by cosine with the mean of each class's reference images, where texts have no such features.
+    """Return the table by cosine with the mean of each class's reference images, where texts have no features.
 
     With looks in the place of classes it says how well each part tells looks apart.
 

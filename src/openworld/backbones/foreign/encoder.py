@@ -172,7 +172,7 @@ class ForeignEncoder:
         raise AttributeError(f"{type(self).__name__!r} has no attribute {attribute!r}")
 
     def _side(self) -> int:
-        """Of a square with as many pixels as the model sees of a picture; its processor must give one shape for all."""
+        """Return the side of a square with as many pixels as the model sees of an image, all in one shape."""
         wide, high = (self.preprocess.prepare(Image.new("RGB", size)) for size in ((96, 64), (40, 80)))
         if wide.shape != high.shape:
             raise OpenworldError(

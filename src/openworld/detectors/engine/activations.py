@@ -153,7 +153,7 @@ class Activations:
         return replace(self, **taken, maps=maps, perturbed={how: h[rows] for how, h in self.perturbed.items()})
 
     def split(self, size: int) -> "Iterator[Activations]":
-        """In parts of `size` images, or as it is where there are no more."""
+        """Yield parts of `size` images, or the whole where there are no more."""
         if len(self) <= size:
             yield self
             return

@@ -30,7 +30,7 @@ class Gaussian:
 
 
 def gaussian(means: Tensor, covariance: Tensor, shrinkage: float, dtype: torch.dtype) -> Gaussian:
-    """From float64 means [K, D] and one covariance [D, D]; kept in `dtype`, that of the features.
+    """Return a Gaussian of float64 means [K, D] and one covariance [D, D]; kept in `dtype`, that of the features.
 
     shrinkage: share of the covariance that is replaced by its mean variance in all directions.
     """

@@ -82,7 +82,7 @@ class Head:
         return self.weight.device == like.device and self.weight.dtype == like.dtype
 
     def to(self, like: Tensor) -> "Head":
-        """The same on the device and in the type of a tensor."""
+        """Return the head on the device and in the type of a tensor."""
         if self.fits(like):
             return self
         return Head(self.weight.to(like), None if self.bias is None else self.bias.to(like))

@@ -103,7 +103,7 @@ class DetectionPlan:
         return self.model.see(images, labels, maps=maps, perturbations=perturbations)
 
     def _with_head(self, batches: Iterable[Activations]) -> Iterable[Activations]:
-        """At least one batch, so that detectors that learn nothing know the head without any image."""
+        """Yield at least one batch, so that detectors that learn nothing know the head without any image."""
         empty = True
         for batch in batches:
             empty = False

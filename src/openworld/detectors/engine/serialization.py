@@ -146,7 +146,7 @@ def _write(path: Path, what: str, form: dict, tensors: Mapping[str, Tensor]) -> 
 
 
 def _alone(tensor: Tensor) -> Tensor:
-    """On the CPU and with its own memory, as safetensors wants it; copied only where it must be: banks are large."""
+    """Return it on the CPU, in memory of its own, for safetensors; copied only where it must be: banks are large."""
     tensor = tensor.detach().cpu().contiguous()
     return tensor if tensor.untyped_storage().nbytes() == tensor.nbytes else tensor.clone()
 

@@ -47,7 +47,7 @@ class Texts:
                 )
 
     def to(self, like: Tensor) -> "Texts":
-        """The same on the device and in the type of a tensor."""
+        """Return the texts on the device and in the type of a tensor."""
         if self.own.device == like.device and self.own.dtype == like.dtype:
             return self
         return Texts(self.own.to(like), None if self.negative is None else self.negative.to(like))

@@ -21,7 +21,7 @@ class Cut:
 
     @classmethod
     def between(cls, scores: np.ndarray, wrong: np.ndarray, rule: str) -> "Cut":
-        """With the threshold that the rule finds."""
+        """Return the cut with the threshold that the rule finds."""
         return cls(scores, wrong, rule, threshold(scores, int(wrong.sum()), rule))
 
     def read(self, target: np.ndarray, kept: str, warnings: tuple[str, ...] = (), **details) -> RawEstimate:

@@ -50,7 +50,7 @@ class Estimate:
 
     @classmethod
     def of(cls, raw_error: float | None, **rest) -> "Estimate":
-        """From an error that may lie outside [0, 1], or None."""
+        """Return the estimate of an error that may lie outside [0, 1], or None."""
         if raw_error is None:
             return cls(None, None, None, **rest)
         error = min(1.0, max(0.0, float(raw_error)))

@@ -110,7 +110,7 @@ class Outputs:
         return {}
 
     def take(self, rows) -> "Outputs":
-        """Of some images alone: indices int[m], or bool[n]."""
+        """Return the outputs of some images alone: indices int[m], or bool[n]."""
         return Outputs(
             self.logits[rows],
             None if self.labels is None else self.labels[rows],

@@ -166,7 +166,7 @@ class _Spread:
         return max(self.within * sqrt(self.n / n), 0.5 / n)
 
     def errors(self, variance: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-        """Of the sources of all years: between sources, and of the bias that was subtracted, known from few sources.
+        """Return errors of all years' sources: between sources, and of the bias subtracted, known from few sources.
 
         variance: float64[years], by how much to multiply that of means. drawn: float64[years], standard normal.
         """

@@ -185,7 +185,7 @@ def _no_number(numbers: tuple[float, ...], evidence: Evidence, why: str) -> Quot
 
 
 def held(accuracy: float) -> float:
-    """Held in [0, 1]."""
+    """Return the accuracy, held in [0, 1]."""
     return min(1.0, max(0.0, float(accuracy)))
 
 

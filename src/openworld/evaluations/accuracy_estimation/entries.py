@@ -61,7 +61,7 @@ class ModelSpec:
         settle(self, checkpoints=self.checkpoints or (1,))
 
     def resolved(self, dataset: str) -> "ModelSpec":
-        """With checkpoints and recipe written out whole, from what is published for the data set."""
+        """Return the model with checkpoints and recipe written out, from what is published for the data set."""
         if self.weights:
             return self
         known = asdict(published(dataset)) | self.recipe

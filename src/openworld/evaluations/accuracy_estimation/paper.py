@@ -62,7 +62,7 @@ def _errors(run: PaperRun, results: Results, measured: Measurements, methods: Se
 def _calibration(
     run: PaperRun, results: Results, measured: Measurements, methods: Sequence[str]
 ) -> Iterator[PaperResult]:
-    """Of several sources that were pooled the first names the data set."""
+    """Yield calibration errors; of several sources that were pooled the first names the data set."""
     dataset, backbones = run.dataset(measured.records[0].sources[0].dataset), _backbones(measured)
     for method in methods:
         reference, _, kind = method.rpartition(" ")

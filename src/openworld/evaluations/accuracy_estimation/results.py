@@ -120,7 +120,7 @@ def _summarise(label: str, signed: np.ndarray, where: Mapping, summaries: Mappin
 
 
 def _of_sizes(summary: Summary) -> Summary:
-    """The same of absolute errors."""
+    """Return the summary of absolute errors."""
     return lambda signed: summary(np.abs(signed))
 
 

@@ -122,7 +122,7 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
         return ""
 
     def _with_reference(self, estimator: EstimatorSpec) -> EstimatorSpec:
-        """With the name of its reference, "" where it needs none, and its settings written out whole."""
+        """Return it with the name of its reference ("" where it needs none) and its settings written out."""
         first = self.references[0].name if self.references else ""
         return estimator.resolved((estimator.reference or first) if "reference" in estimator.needs else "")
 

@@ -41,7 +41,7 @@ class HalvesSpec:
         return hasattr(DECOMPOSITIONS[self.method], "loss")
 
     def split_by(self, backbone: str, seed: int, templates: tuple[str, ...] = ()) -> DecompositionSpec:
-        """The same with the model whose features are split, a seed, and the sentences that teach."""
+        """Return the decomposition with the model whose features are split, a seed, and the sentences that teach."""
         return DecompositionSpec(backbone, self.method, self.settings, seed, templates)
 
 

@@ -107,7 +107,7 @@ def predict_views(
 
 
 def predict_view(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> ViewPredictions:
-    """The same for one view from its own text bank: nothing is sliced. What `predict_views` must equal."""
+    """Predict one view from its own text bank: nothing is sliced. What `predict_views` must equal."""
     base, new = _sides(run, view)
     if not len(base):
         return ViewPredictions(view, _among_new(fitted, pool, run, view), None)

@@ -85,7 +85,7 @@ def _test(on_images: Comparison | None, over_seeds: Comparison | None, *, brief:
 
 
 def _caption(results: Results, run: Average, baseline: str) -> str:
-    """Over what the numbers, the intervals, the tests and the ranks are."""
+    """Say over what the numbers, the intervals, the tests and the ranks are."""
     means = "1 seed" if run.seeds == 1 else f"mean curve of {run.seeds} seeds"
     means += f", means over {run.runs} scenario runs" if run.runs > 1 else ""
     given = ("the seed" if run.seeds == 1 else "the seeds") + " and data sets" * (run.runs > 1)

@@ -104,7 +104,7 @@ def _against_baseline(results: Results, facts: DynamicFacts) -> str:
 
 
 def _most_often(tested: Mapping[str, int], changes: Mapping[str, int], what: str) -> str:
-    """In which scenarios gains or losses are most frequent, and how frequent they are."""
+    """Say in which scenarios gains or losses are most frequent, and how frequent they are."""
     shares = {name: changes[name] / tested[name] for name in SCENARIOS if name in tested}
     most = [name for name in shares if shares[name] == max(shares.values())]
     if not changes or len(most) == len(shares) > 1:

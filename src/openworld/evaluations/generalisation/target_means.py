@@ -105,7 +105,7 @@ def _estimate(targets: Sequence[SettingResults], learner: str, groups) -> Metric
 
 
 def _groups(targets: Sequence[SettingResults]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each target the groups of its base and new images, numbered over all; shared base images keep theirs."""
+    """Return each target's groups of base and new images, numbered over all; shared base images keep theirs."""
     pairs = [target.first.test.groups for target in targets]
     beyond = 1 + max(int(side.max(initial=0)) for pair in pairs for side in pair)
     shared = targets[0].first.record.kind == "other"

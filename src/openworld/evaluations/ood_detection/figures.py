@@ -159,7 +159,7 @@ def cell_differences(results: DetectionResults) -> Figure | None:
 
 
 def _differences(results: DetectionResults, first: Detector, second: Detector) -> dict[Place, float | None]:
-    """By cell; None where it is N/A."""
+    """Return the differences by cell; None where a cell is N/A."""
     before, after = results.cells(first), results.cells(second)
     return {place: None if before[place].value is None else after[place].value - before[place].value
             for place in before}  # fmt: skip

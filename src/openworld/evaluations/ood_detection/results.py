@@ -86,7 +86,7 @@ class DetectionResults:
         return [test for test in self.rows.comparisons if test.other == NO_SLOPE and test.where["axis"] == axis]
 
     def ranked(self) -> list[Detector]:
-        """Those that have an AUROC against the whole pool, the largest first."""
+        """Return the detectors that have an AUROC against the whole pool, the largest first."""
         values = {detector: self.whole_pool(detector).value for detector in self.facts.detectors}
         return sorted((detector for detector in values if values[detector] is not None), key=lambda name: -values[name])
 
@@ -99,7 +99,7 @@ class DetectionResults:
         return {detector: cells == largest for detector, cells in zip(values, areas, strict=True)}
 
     def _cell_counts(self) -> Iterator[Result]:
-        """In how many cells a detector is the best, blind, or below chance."""
+        """Yield in how many cells each detector is the best, blind, or below chance."""
         best = self.best_cells()
         for detector in self.facts.detectors:
             areas = self.cells(detector).values()

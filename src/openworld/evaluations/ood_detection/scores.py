@@ -86,7 +86,7 @@ def groups_of(test: ReadableImages, divided: DividedPool) -> tuple[np.ndarray, n
 
 
 def pool_table(test: ReadableImages, divided: DividedPool, scores: ModelScores) -> dict[str, np.ndarray]:
-    """Per image of the pool: numbers of class and style by the record's "pool", group, degrees, levels, scores."""
+    """Return per image of the pool: class and style by the record's "pool", group, degrees, levels, scores."""
     images = divided.pool.images
     table = {
         "id": divided.rows.astype(np.int32),
@@ -106,7 +106,7 @@ def pool_table(test: ReadableImages, divided: DividedPool, scores: ModelScores) 
 def test_table(
     task: DetectionTask, test: ReadableImages, scores: ModelScores, machine: Machine
 ) -> dict[str, np.ndarray]:
-    """The same of the in-distribution test images, with what the model names them."""
+    """Return the same of the in-distribution test images, with what the model names them."""
     table = {
         "id": test.rows.astype(np.int32),
         "label": test.images.labels[test.rows].astype(np.int32),

@@ -63,7 +63,7 @@ def main_table(results: DetectionResults) -> Table:
 
 
 def cell_tables(results: DetectionResults) -> Iterator[Table]:
-    """As the paper lays them out: AUROC in every cell, a table per model and detector."""
+    """Return tables as the paper lays them out: AUROC in every cell, a table per model and detector."""
     rows, columns = results.facts.shape
     heads = tuple(Column(AUROC, str(level), intervals=0) for level in range(columns))
     for number, detector in enumerate(results.facts.detectors):

@@ -47,7 +47,7 @@ class DetectionTask:
         return self.classifier_of(self.judged, self.seed)
 
     def classifier_of(self, model: JudgedSpec, seed: int) -> Checkpoint | None:
-        """The same of any model of the run."""
+        """Return the classifier of any model of the run."""
         if model.is_two_tower:
             return None
         if model.weights:

@@ -25,7 +25,7 @@ class Ranked:
 
     @classmethod
     def of(cls, sides: Mapping[str, DetectorScores]) -> "Ranked":
-        """Of detectors that scored the same images."""
+        """Sort the scores of detectors on the same images."""
         test, pool = (np.stack([getattr(scores, side) for scores in sides.values()]) for side in ("test", "pool"))
         return cls(tuple(sides), rank_sides(test, pool, groups=next(iter(sides.values())).groups))
 
@@ -79,7 +79,7 @@ class WeightedSum:
         return self.sums.spread(self.number, np.eye(len(self.sums.values))[detector])
 
     def interval(self, detector: int, *, share: bool = True) -> tuple[float, float] | None:
-        """Of a share on the logit scale; of a slope by Student's t."""
+        """Return the interval of a share on the logit scale; of a slope by Student's t."""
         value, error = float(self.sums.values[detector, self.number]), self.spread(detector)
         if share:
             return share_interval(value, error, LEVEL)

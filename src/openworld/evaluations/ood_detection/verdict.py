@@ -125,7 +125,7 @@ def _ahead(results: DetectionResults, best: Detector) -> str:
 
 
 def _where(cells: np.ndarray) -> str:
-    """In which part of the grid most of some cells lie: nearer or farther on either axis."""
+    """Say in which part of the grid most of some cells lie: nearer or farther on either axis."""
     if cells.sum() == 1:
         return _levels(cells)
     parts = []

@@ -85,7 +85,7 @@ def _shrink(halves: Mapping[str, Table], side: str, factor: float, resamples: in
 
 
 def _expected(halves: Mapping[str, Table], side: str, factor: float) -> ExpectedAUC:
-    """Over all draws: the images of the half weighted by their chance to be drawn (see `metrics.thinning`)."""
+    """Return the value over all draws, images weighted by their chance to be drawn (see `metrics.thinning`)."""
     weights = {f"{side}_weights": kept_share(halves[side]["label"], factor)}
     scored = [halves[name][column] for name in ("base", "new") for column in ("score", "correct")]
     groups = {f"{name}_groups": half["group"] for name, half in halves.items()}
@@ -94,7 +94,7 @@ def _expected(halves: Mapping[str, Table], side: str, factor: float) -> Expected
 
 
 def _variation(sweeps: list[list[float | None]]) -> Variation:
-    """Of one number; None where it is undefined, or there are less than two ratios."""
+    """Return the variation of one number; None where it is undefined, or there are less than two ratios."""
     if not sweeps[0] or any(value is None for sweep in sweeps for value in sweep):
         return Variation(None, None)
     values = np.array(sweeps)

@@ -66,7 +66,7 @@ def mix_comparisons(learners: Learners, place: Place) -> Iterator[Comparison]:
 
 
 def _shrunk(learner: str, outcomes: Sequence[Outcome], direction: str, place: Place) -> Iterator[Result]:
-    """Of OpenworldAUC with the interval of the mean over all possible draws."""
+    """Yield OpenworldAUC with the interval of the mean over all possible draws."""
     average = average_over_seeds([_weigh(outcome, direction) for outcome in outcomes])
     over_images = interval_of(average and average.interval(), "images", len(outcomes[0].test))
     for row in _numbers(learner, outcomes, [outcome.record.imbalance[direction] for outcome in outcomes], place):
@@ -94,7 +94,7 @@ def _variation(learner: str, outcomes: Sequence[Outcome], place: Place) -> Itera
 
 
 def _weigh(outcome: Outcome, direction: str) -> ImageScores:
-    """The same images, those of the shrunk half by their chance to be drawn."""
+    """Return the images, those of the shrunk half by their chance to be drawn."""
     side, test = SHRUNK[direction], outcome.test
     label = np.asarray(test.images["label"])
     share = kept_share(label[test.is_base == (side == "base")], outcome.record.imbalance[direction].factor)

@@ -85,7 +85,7 @@ class OperatingSpec:
 def scored_validation(
     dataset: str, domain: str | None, operating: OperatingSpec | None, keep: bool
 ) -> ScoredValidation:
-    """Of which classes validation images are scored.
+    """Say of which classes validation images are scored.
 
     Args:
         dataset, domain: what the run is trained on.

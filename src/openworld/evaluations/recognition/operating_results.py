@@ -66,7 +66,7 @@ class LearnerOperatingPoint:
 
 
 def operating_points(learners: Mapping[str, Sequence[Outcome]], place: Mapping) -> tuple[LearnerOperatingPoint, ...]:
-    """Of every learner of which all records have one, in order; `place`: where their results are."""
+    """Return those of every learner of which all records have one, in order; `place`: where their results are."""
     return tuple(
         _learner(learner, outcomes, place)
         for learner, outcomes in learners.items()

@@ -207,7 +207,7 @@ def _task_columns(methods: Sequence[MethodOutcomes]) -> Iterator[PaperResult]:
 
 
 def _of_datasets(numbers: list[PaperResult], datasets: Sequence[str]) -> list[PaperResult]:
-    """Those on the table's own data sets; all of them where none is."""
+    """Return those on the table's own data sets; all of them where none is."""
     return [number for number in numbers if number.dataset in datasets] or numbers
 
 

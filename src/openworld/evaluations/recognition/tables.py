@@ -168,7 +168,7 @@ def given(setting: SettingResults) -> str:
 
 
 def clustered(setting: SettingResults, count: str = "") -> str:
-    """By what images are clustered, and how many groups there are; "" where every image stands alone."""
+    """Say by what images are clustered, and how many groups there are; "" where every image stands alone."""
     count = count or str(setting.first.test.n_groups)
     return f", clustered by {setting.group_name} (n = {count})" if setting.group_name else ""
 

@@ -142,7 +142,7 @@ def _evidence(setting: SettingResults) -> str:
 
 
 def _first_in_seeds(setting: SettingResults) -> str:
-    """With how many seeds the leader comes first, where every learner has the same seeds."""
+    """Say with how many seeds the leader comes first, where every learner has the same seeds."""
     rows = {learner: setting.result(learner, AUC.key) for learner in setting.learners}
     numbers, seeds = [row.per_seed for row in rows.values()], {row.seeds for row in rows.values()}
     if len(rows) < 2 or len(seeds) > 1 or len(numbers[0]) < 2 or any(None in per_seed for per_seed in numbers):

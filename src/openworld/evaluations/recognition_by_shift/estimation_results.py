@@ -21,7 +21,7 @@ UNDEFINED = "no cell has an estimate"
 
 
 def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Result]:
-    """Every number about estimates of a run.
+    """Yield every number about estimates of a run.
 
     Args:
         records: by learner, each with an `estimation` of the same estimators.
@@ -49,7 +49,7 @@ def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Re
 
 
 def _accuracies(entity: str, metric, values: np.ndarray, where: Mapping, seeds: tuple[int, ...]) -> Iterator[Result]:
-    """By cell, for every seed, and by level: the mean of the cells. values: float[seeds, R, C], NaN where N/A."""
+    """Yield accuracies by cell and, as means, by level. values: float[seeds, R, C], NaN where N/A."""
     for row, column in np.ndindex(values.shape[1:]):
         accuracies = tuple(None if np.isnan(seed) else float(seed) for seed in values[:, row, column])
         value = over_seeds(accuracies, metric, reason="the cell is N/A, or nothing can be said of it")
@@ -66,7 +66,7 @@ def _errors(estimator: str, off: np.ndarray, where: Mapping) -> Iterator[Result]
 
 
 def _levels(values: np.ndarray) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-    """Of [..., R, C] the part at every level of either axis."""
+    """Yield of [..., R, C] the part at every level of either axis."""
     for axis, place in ARRAY_AXES.items():
         for level in range(values.shape[place]):
             yield {"axis": axis, "level": level}, np.take(values, level, axis=place)

@@ -104,7 +104,7 @@ def _view(view: OpenWorldByShift, grid: ShiftGrid, base_counts: Sequence[int] = 
 
 
 def _trends(cells: Sequence[Sequence[PartsRecord | None]], part: str) -> dict[str, Trend]:
-    """Of one part over the cells that are there: correlation and slope per level, along either axis."""
+    """Return trends of one part over the cells that are there: correlation and slope per level, along either axis."""
     present = np.array([[cell is not None for cell in row] for row in cells])
     values = np.array([[getattr(cell, part) if cell else 0.0 for cell in row] for row in cells])
     trends = shift_trend(values, present)

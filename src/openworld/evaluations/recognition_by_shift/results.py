@@ -227,7 +227,7 @@ def _cells(name: str, facts: RecognitionShiftFacts) -> Iterator[Result]:
 
 
 def _slopes(name: str, facts: RecognitionShiftFacts) -> Iterator[Result]:
-    """By how much each part changes from level to level: of the means of the cells at each level."""
+    """Yield by how much each part changes from level to level: of the means of the cells at each level."""
     records = facts.records[name]
     seeds = tuple(record.seed for record in records)
     for part, title in PARTS.items():

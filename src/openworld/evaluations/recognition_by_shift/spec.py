@@ -86,7 +86,7 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
                 )
 
     def _with_reference(self, estimator: EstimatorSpec) -> EstimatorSpec:
-        """With the name of its reference, "" where it needs none, and its settings written out whole."""
+        """Return it with the name of its reference ("" where it needs none) and its settings written out."""
         for need in ("partners", "slices"):
             if need in estimator.needs:
                 raise OpenworldError(f"{estimator.label} needs {need}, which there are none of here; leave it out.")

@@ -40,7 +40,7 @@ def level_table(results: RecognitionShiftResults, view: str, axis: str, part: st
 
 
 def trend_table(results: RecognitionShiftResults) -> Table:
-    """By how many points each quantity changes from one level to the next."""
+    """Show by how many points each quantity changes from one level to the next."""
     places = [(part, axis) for part in ("openworld_auc", "new_accuracy", "auroc") for axis in AXES]
     rows = []
     for name in results.facts.learners:

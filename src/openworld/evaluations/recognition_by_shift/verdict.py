@@ -62,7 +62,7 @@ def _leader_in_same_appearance(results: RecognitionShiftResults) -> str:
 
 
 def _tuning(results: RecognitionShiftResults, view: str, axis: str) -> str:
-    """At which levels learners differ from the one that tunes nothing."""
+    """Say at which levels learners differ from the one that tunes nothing."""
     facts, tests = results.facts, results.tests(view, axis)
     if not facts.baseline or len(facts.learners) == 1:
         return ""

@@ -248,7 +248,7 @@ def require_trainable(learner: Learner, features: Features) -> None:
 
 
 def trainable(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same tensors as leaves that collect gradients."""
+    """Return the same tensors as leaves that collect gradients."""
     return {name: tensor.detach().requires_grad_(True) for name, tensor in parameters.items()}
 
 
@@ -260,7 +260,7 @@ def batches_of(
     loop: Loop = PLAIN,
     schedule: Schedule | None = None,
 ):
-    """For `train`: epoch to the images and labels of its steps, one augmented view of each where views are consumed."""
+    """Return, for `train`, a function from epoch to images and labels of its steps, in one view each where augmented."""
     labels = torch.as_tensor(features.labels, device=clip.device)
     schedule, augmented = schedule or learner.schedule, learner.consumes != "embeddings"
     if augmented and features.views is None:

@@ -99,7 +99,7 @@ class TableNumbers:
         return PaperColumn(number.metric, setting=setting, printed_only=True)
 
     def averaged_with(self, row: str, column: PaperColumn) -> tuple:
-        """The same for all numbers that one average is of: those of a method and metric."""
+        """Return what all numbers of one average share: those of a method and metric."""
         return (column,) if self.table.rows == "dataset" else (row, column.metric)
 
     @cached_property
@@ -137,7 +137,7 @@ def _same_data(numbers: TableNumbers) -> Cells:
 
 
 def _other_data(numbers: TableNumbers) -> Cells:
-    """Ours; and printed averages beside ours, or in columns of their own where ours has none."""
+    """Return our cells; printed averages stand beside them, or in columns of their own where ours has none."""
     pairs = {}
     for ours in numbers.ours:
         like = numbers.by_key.get(numbers.key(ours))

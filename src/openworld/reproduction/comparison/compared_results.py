@@ -41,7 +41,7 @@ def compared_results(comparisons: Sequence[PaperComparison]) -> ComparedResults:
 
 
 def _result(comparison: PaperComparison, row: str, column: PaperColumn, pair: CellPair) -> Result:
-    """Ours as a result; of a method that was not run it says so."""
+    """Return our number as a result, or the reason where the method was not run."""
     row_name = {comparison.table.rows: row}
     names = {axis: row_name.get(axis) or getattr(pair.ours or column, axis) for axis in (*AXES, "method")}
     where = {"paper": comparison.table.paper, "table": comparison.table.number} | {axis: names[axis] for axis in AXES}

@@ -100,7 +100,7 @@ def both_sides(
 
 
 def _agreement(agreement: Agreement, ours: Sequence[PaperResult], printed: Sequence[PublishedNumber]) -> Agreement:
-    """With its numbers."""
+    """Return the agreement with its numbers."""
     methods = both_sides(agreement, ours, printed)
     agreement = replace(agreement, n=len(methods))
     if len(methods) < MINIMUM:

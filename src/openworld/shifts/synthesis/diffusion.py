@@ -157,7 +157,7 @@ def _files(weights: str, half: bool) -> dict[str, Any]:
 
 
 def _hash(folder: Path) -> str:
-    """Of all weights and settings in a folder."""
+    """Return the hash of all weights and settings in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt"))
     digest = hashlib.sha256()
     for path in files:

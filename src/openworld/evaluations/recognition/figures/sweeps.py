@@ -54,7 +54,7 @@ def shots(settings: tuple[SettingResults, ...], styles: dict[str, SeriesStyle]) 
 
 
 def _over_shots(settings: Sequence[SettingResults]) -> dict[str, Line]:
-    """By learner its line over the shots, where OpenworldAUC is defined."""
+    """Return by learner its line over the shots, where OpenworldAUC is defined."""
     learners = dict.fromkeys(learner for setting in settings for learner in setting.learners)
     known = {learner: [each for each in settings if each.auc(learner) is not None] for learner in learners}
     return {learner: _line(learner, defined) for learner, defined in known.items() if defined}
@@ -170,7 +170,7 @@ def _entry(sweep: SettingSweep, value: float, learner: str) -> Cloud:
 
 
 def _sweeps(setting: SettingResults) -> Iterator[SettingSweep]:
-    """Per method and numeric setting, the longest list of entries that agree in everything else."""
+    """Return per method and numeric setting the longest list of entries that agree in everything else."""
     by_method: dict[str, list[tuple[str, dict]]] = {}
     for learner, seeds in setting.outcomes.items():
         chosen, method = _chosen(seeds), seeds[0].record.method
