@@ -260,7 +260,7 @@ def batches_of(
     loop: Loop = PLAIN,
     schedule: Schedule | None = None,
 ):
-    """Return, for `train`, a function from epoch to images and labels of its steps, in one view each where augmented."""
+    """For `train`, return a function from epoch to images and labels of its steps, one view of each."""
     labels = torch.as_tensor(features.labels, device=clip.device)
     schedule, augmented = schedule or learner.schedule, learner.consumes != "embeddings"
     if augmented and features.views is None:
