@@ -103,19 +103,20 @@ class Figure:
         """Draw on matplotlib axes of your own; `axes.legend()` then names the series.
 
         Args:
-            axes: one `Axes` for a figure of one chart, else as many as it has charts, such as `plt.subplots(1, 2)[1]`.
+            axes: one `Axes` for a figure of one chart, else at least as many as it has charts, such as
+                `plt.subplots(2, 2)[1]`; those that are left over stay as they are.
 
         Raises:
-            OpenworldError: another number of axes.
+            OpenworldError: too few axes.
         """
         given = [axes] if hasattr(axes, "plot") else list(getattr(axes, "flat", axes))
-        if len(given) != len(self.charts):
+        if len(given) < len(self.charts):
             titles = ", ".join(repr(chart.title) for chart in self.charts)
             raise OpenworldError(
                 f"the figure {self.name!r} came with {len(given)} axes, expected one for each of its "
                 f"{len(self.charts)} charts: {titles}."
             )
-        for panel, chart in zip(given, self.charts, strict=True):
+        for panel, chart in zip(given, self.charts, strict=False):
             chart.draw(panel, self.styles)
 
     def save(self, path: str | Path) -> Path:

@@ -105,7 +105,13 @@ def test_a_figure_draws_on_axes_of_a_sheet_of_your_own(count):
     assert [own.get_title(loc="left") or own.get_title() for own in sheet.axes] == ["left", "right"][:count]
 
 
-def test_another_number_of_axes_is_refused():
+def test_axes_that_are_left_over_stay_empty():
+    sheet = pytest.importorskip("matplotlib.figure").Figure()
+    figure(2).draw(sheet.subplots(2, 2))
+    assert [bool(own.lines) for own in sheet.axes] == [True, True, False, False]
+
+
+def test_too_few_axes_are_refused():
     sheet = pytest.importorskip("matplotlib.figure").Figure()
     with pytest.raises(
         OpenworldError, match="came with 1 axes, expected one for each of its 2 charts: 'left', 'right'"
