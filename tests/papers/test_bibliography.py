@@ -7,6 +7,7 @@ import pytest
 from openworld.backbones import BACKBONES
 from openworld.classifiers import ARCHITECTURES
 from openworld.datasets import DATASETS
+from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.detectors import DETECTORS
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations import EVALUATIONS
@@ -20,6 +21,7 @@ LISTED = {
     "detectors": DETECTORS,
     "estimators": ESTIMATORS,
     "decompositions": DECOMPOSITIONS,
+    "corruptions": CORRUPTIONS,
     "classifiers": ARCHITECTURES,
     "backbones": BACKBONES,
     "datasets": DATASETS,
@@ -80,3 +82,5 @@ def test_a_spec_is_read_at_any_depth():
         "models": [{"architecture": "convnet", "detectors": [{"detector": "MSP", "label": "CoOp"}]}],
     }
     assert list(names_used(spec)) == [("classifiers", "convnet"), ("detectors", "MSP")]
+    both = {"corruptions": ["fog", "snow"], "pool": [{"corruption": None}, {"corruption": "frost"}]}
+    assert [name for _, name in names_used(both)] == ["fog", "snow", "frost"]

@@ -17,6 +17,8 @@ KEYS = {
     "estimator": "estimators",
     "method": "decompositions",
     "architecture": "classifiers",
+    "corruption": "corruptions",
+    "corruptions": "corruptions",
     "backbone": "backbones",
     "dataset": "datasets",
 }
@@ -66,8 +68,9 @@ def names_used(spec: Any) -> Iterator[tuple[str, str]]:
     """
     if isinstance(spec, Mapping):
         for key, value in spec.items():
-            if key in KEYS and isinstance(value, str) and value:
-                yield KEYS[key], value
+            named = [value] if isinstance(value, str) else value
+            if key in KEYS and isinstance(named, list | tuple) and all(isinstance(name, str) for name in named):
+                yield from ((KEYS[key], name) for name in named if name)
             else:
                 yield from names_used(value)
     elif isinstance(spec, list | tuple):
