@@ -1,12 +1,16 @@
 """What a paper should cite: BibTeX of methods, and of everything that a run used."""
 
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plugins import Plugins
 from openworld.api.finished_run import Run, as_run
 from openworld.papers.bibliography import bibtex, keys_of, methods, names_used
+
+PLUGGED = ("learners", "detectors", "estimators", "evaluations")
+"""Kinds of which other packages may bring some."""
 
 
 def cite(*runs: Run | Path | str) -> str:
@@ -44,7 +48,7 @@ def cite_methods(names: Iterable[str]) -> str:
 
 
 def bibliography(used: Iterable[tuple[str, str]], further: Iterable[str] = ()) -> str:
-    """Return the entries of (kind, name), each once, and `further` behind them; then what plug-ins bring, and comments."""
+    """Return the entries of (kind, name), each once, then `further`, what plug-ins bring, and comments."""
     keys, others = [], []
     for kind, name in used:
         own = keys_of(kind, name)
@@ -68,24 +72,13 @@ def _named(name: str) -> Iterator[tuple[str, str]]:
     yield from ((kind, name) for kind in found)
 
 
-def _plugins(kind: str) -> Plugins | None:
-    if kind == "learners":
-        from openworld.learners import PLUGINS
-    elif kind == "detectors":
-        from openworld.detectors import PLUGINS
-    elif kind == "estimators":
-        from openworld.estimators import PLUGINS
-    elif kind == "evaluations":
-        from openworld.evaluations import PLUGINS
-    else:
-        return None
-    return PLUGINS
+def _plugins(kind: str) -> Plugins:
+    return import_module(f"openworld.{kind}").PLUGINS
 
 
 def _offered(kind: str) -> Iterable[str]:
     """The names of the plug-ins of a kind."""
-    plugins = _plugins(kind)
-    return () if plugins is None else plugins.offered()
+    return _plugins(kind).offered() if kind in PLUGGED else ()
 
 
 def _of_others(kind: str, name: str) -> str:
