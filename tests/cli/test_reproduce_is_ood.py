@@ -38,7 +38,7 @@ def test_a_plan_of_the_papers_data_needs_none(ask):
     assert "IS-OOD (Long et al., 2024) · Tables 1, 2, 8 · data in elsewhere" in told
     assert "imagenet21k 1 11,627,723 Tables 1, 8" in told and "SynIS 1 365,000 Table 2" in told
     assert "It must hold 1 data set(s): imagenet" in told
-    assert "64 of training pictures" in told and "11.6 million" in told and "resnet50_imagenet1k_v1" in told
+    assert "64 of training images" in told and "11.6 million" in told and "resnet50_imagenet1k_v1" in told
     assert not Path("runs").exists()
 
 
