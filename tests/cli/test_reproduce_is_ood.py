@@ -54,7 +54,7 @@ def test_a_plan_as_json_holds_specs_remarks_and_counts(ask):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--table", "5"), "generated pictures (Syn-IS)"),
+        (("--table", "5"), "generated images (Syn-IS)"),
         (("--learners", "GradNrm"), "did you mean 'GradNorm'"),
     ],
 )
@@ -83,7 +83,7 @@ def test_tables_of_the_released_division_stand_beside_the_printed_ones(ask, rele
     [
         ("imglist/imagenet21k", "holds no list cov_I_sem_J.txt"),
         ("imglist/imagenet1k/test_imagenet.txt", "test_imagenet.txt"),
-        ("imagenet21k/imagenet21k_val/n02099712", "pictures of 'given cells' are missing"),
+        ("imagenet21k/imagenet21k_val/n02099712", "images of 'given cells' are missing"),
         ("resnet50_imagenet1k_v1", "resnet50_imagenet1k_v1"),
     ],
 )
