@@ -167,7 +167,7 @@ def _below(path: str, folder: Path, source: Path) -> str:
         if not PurePath(path).is_relative_to(top):
             raise OpenworldError(
                 f"{source} names {path!r}, which does not lie below {top}; say as `root` which folder holds all of its "
-                "pictures."
+                "images."
             )
         path = PurePath(path).relative_to(top).as_posix()
     require_below(path, str(source))
