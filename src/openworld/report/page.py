@@ -21,7 +21,7 @@ from openworld import __version__
 from openworld._errors import naming
 from openworld.datasets.names.findings import Audit
 from openworld.report.album import Album
-from openworld.report.charts.drawing.svg import shapes
+from openworld.report.charts.drawing.svg import hatches, shapes
 from openworld.report.class_names import WORST, names_sentences
 from openworld.report.data_files import csv_address
 from openworld.report.figure import Figure
@@ -93,7 +93,7 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
     style, script = _asset("page.css") + style_sheet(page.styles.values()), _asset("page.js")
     return _template().render(
         version=__version__,
-        shapes=shapes(),
+        shapes=shapes() + hatches(),
         style=Markup(style),
         script=Markup(script),
         style_hash=Markup(_hash(style)),
@@ -106,9 +106,6 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         sections=page.sections,
         table=drawn_table,
         numbers=csv_address(numbers) if len(numbers) <= RESULTS_BYTES else "",
-        many_numbers=f"All {len(results):,} numbers are in results.parquet in the folder of the run."
-        if numbers
-        else "",
         audits=audits,
         names_sentences=names_sentences(audits),
         worst=WORST,

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from markupsafe import Markup
 
-from openworld.report.charts.drawing.svg import element, shapes
+from openworld.report.charts.drawing.svg import element, hatches, shapes
 from openworld.report.series_style import SeriesStyle
 
 FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }'
@@ -26,11 +26,17 @@ def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
     head, _, body = str(drawn).partition(">")
     sheet, known = _without_media(files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")), {}
     known.update(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
-    used = [series for series in styles.values() if series.css_class in body]
-    style = "\n".join([FONT, *_rules(sheet, body, known, used)])
+    inks = {series.css_class: series.light for series in styles.values()}
+    inks |= {name: _resolve(ink, known) for name, ink in re.findall(r"\.([\w-]+) \{ --ink: ([^;]+); \}", sheet)}
+    inks = {name: ink for name, ink in inks.items() if name in body}
+    rules, definitions = [*_rules(sheet, body, known, inks)], shapes()
+    if any("url(#hatch" in rule for rule in rules):
+        definitions += hatches()
+        rules += _rules(sheet, hatches(), known, {})
     paper = element("rect", width="100%", height="100%", fill=known["--paper"])
     start = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    return f"{start}><style>\n{style}\n</style><defs>{shapes()}</defs>{paper}{body}\n"
+    style = "\n".join([FONT, *rules])
+    return f"{start}><style>\n{style}\n</style><defs>{definitions}</defs>{paper}{body}\n"
 
 
 def _without_media(sheet: str) -> str:
@@ -39,8 +45,8 @@ def _without_media(sheet: str) -> str:
     return re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
 
 
-def _rules(sheet: str, body: str, known: dict[str, str], styles: list[SeriesStyle]) -> Iterator[str]:
-    """Rules of drawings that the drawing uses; those in a series' own colour once for every series."""
+def _rules(sheet: str, body: str, known: dict[str, str], inks: dict[str, str]) -> Iterator[str]:
+    """Rules of drawings that the drawing uses; those in a colour of their own once for every class that has one."""
     for selectors, declarations in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
         used = [name for name in _of_drawings(selectors) if all(part in body for part in re.findall(r"[\w-]+", name))]
         plain = "; ".join(rule.strip() for rule in declarations.split(";") if rule.strip() and "color-mix" not in rule)
@@ -49,9 +55,9 @@ def _rules(sheet: str, body: str, known: dict[str, str], styles: list[SeriesStyl
         if not re.search(r"var\(--ink[,)]", plain):
             yield f"{', '.join(used)} {{ {_resolve(plain, known)} }}"
             continue
-        for style in styles:
-            coloured = ", ".join(f".{style.css_class} {name}" for name in used)
-            yield f"{coloured} {{ {_resolve(plain, known | {'--ink': style.light})} }}"
+        for css_class, ink in inks.items():  # the class of a group, or of the mark itself
+            coloured = ", ".join(f".{css_class} {name}, {name}.{css_class}" for name in used)
+            yield f"{coloured} {{ {_resolve(plain, known | {'--ink': ink})} }}"
 
 
 def _of_drawings(selectors: str) -> Iterator[str]:

@@ -118,6 +118,20 @@ def shapes() -> Markup:
     return Markup("").join(element("path", d=path, id=f"m-{name}") for name, path in SHAPES.items())
 
 
+def hatches() -> Markup:
+    """The hatches of the parts that a bar lost, drawn once as `shapes` are."""
+    ground = element("rect", width=6, height=6, class_="hatch-ground")
+    stripe = element("rect", width=2, height=6, class_="hatch-line")
+    dot = element("circle", cx=2.5, cy=2.5, r=1, class_="hatch-line")
+    stripes = _hatch(1, 6, ground + stripe, patternTransform="rotate(45)")
+    return stripes + _hatch(2, 5, ground + dot) + _hatch(3, 6, ground)
+
+
+def _hatch(number: int, size: int, parts: Markup, **more: str) -> Markup:
+    facts = {"width": size, "height": size, "patternUnits": "userSpaceOnUse"}
+    return element("pattern", parts, id=f"hatch{number}", **facts, **more)
+
+
 def marker(shape: str, x: float | None = None, y: float | None = None) -> Markup:
     """A marker of a named shape, about 10 user units wide, centred at (x, y) or at the origin."""
     return element("use", href=f"#m-{shape}", x=x, y=y)
