@@ -67,3 +67,8 @@ def test_nothing_else_draws_tables(repository):
     source = repository / "src" / "openworld"
     others = [path for path in source.rglob("*.py") if "rich.table" in path.read_text(encoding="utf-8")]
     assert others == [source / "_terminal.py"]
+
+
+def test_text_for_a_prompt_is_not_displayed_in_a_notebook_instead(monkeypatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert terminal.as_text(lambda out: out.print("a table")) == "a table"

@@ -44,7 +44,7 @@ def as_text(show: Callable) -> str:
     """What a function prints on a rich console, as plain text that a terminal shows and never obeys."""
     from rich.console import Console
 
-    console = Console(file=io.StringIO(), highlight=False, width=PROMPT)
+    console = Console(file=io.StringIO(), highlight=False, width=PROMPT, force_jupyter=False)
     show(console)
     return visible(console.file.getvalue()).strip("\n")
 

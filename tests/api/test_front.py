@@ -142,3 +142,10 @@ def test_a_plain_script_runs_in_several_processes(tmp_path):
     done = subprocess.run([sys.executable, tmp_path / "mine.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 0
+
+
+def test_a_check_and_a_comparison_show_a_table_at_a_prompt_and_in_a_notebook():
+    run = ow.score(PREDICTIONS)
+    for answer in (ow.check(run, "auroc >= 0.8"), ow.compare(run, run)):
+        assert "CheckReport(" not in repr(answer) and len(repr(answer).splitlines()) > 3
+        assert "<table>" in answer._repr_html_()

@@ -4,7 +4,9 @@ from collections import Counter
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from openworld.report.render import markdown_table
+from openworld import _html
+from openworld._terminal import as_text
+from openworld.report.render import markdown_table, plain_html_table, terminal_table
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Check
@@ -12,7 +14,7 @@ from openworld.results.requirements import BROKEN, HOLDS, OPEN, Check
 EXIT_CODES = {HOLDS: 0, BROKEN: 3, OPEN: 4}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CheckReport:
     """Requirements on a run, each with what is known of it.
 
@@ -53,6 +55,12 @@ class CheckReport:
         counts = Counter(check.decision for check in self.checks)
         listed = ", ".join(f"{count} {decision}" for decision, count in counts.items())
         return f"{self.run}: {self.decision} ({len(self.checks)} checked: {listed})."
+
+    def __repr__(self) -> str:
+        return as_text(lambda out: out.print(terminal_table(self.table))) + f"\n\n{self.text}"
+
+    def _repr_html_(self) -> str:
+        return _html.block([self.text], plain_html_table(self.table))
 
     def markdown(self) -> str:
         """Return the text for the summary of a pipeline."""
