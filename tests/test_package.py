@@ -56,8 +56,9 @@ def test_metadata(repository):
 
 def test_every_dependency_is_pinned_for_repeatable_installs(repository):
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["test"]]
-    names = {re.split(r"[<>=]", requirement)[0] for requirement in wanted}
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["test"], *extras["docs"]]
+    names = {re.split(r"[<>=[]", requirement)[0] for requirement in wanted}
     pinned = {line.split("==")[0] for line in (repository / "constraints.txt").read_text().splitlines() if "==" in line}
     assert names <= pinned
 

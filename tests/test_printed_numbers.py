@@ -67,7 +67,7 @@ def table_after(words: str, page: str) -> str:
 @pytest.mark.parametrize(
     ("page", "part"),
     [
-        ("README.md", lambda text: block_with("GMoP's missing", text)),
+        ("docs/first-number.md", lambda text: block_with("GMoP's missing", text)),
         ("docs/learners.md", lambda text: table_after("`openworld run examples/all-learners.toml`", text)),
         ("docs/embedded-world.md", lambda text: table_after("`openworld run examples/gmop-ablations.toml`", text)),
     ],
@@ -82,8 +82,8 @@ def test_rows_of_the_demo_are_as_printed(page, part, learner, demo, repository):
     ] * len(MOVES), f"printed {expected}, found {found}"
 
 
-def test_what_the_readme_shows_of_the_demo_is_what_it_says(demo, repository):
-    printed = block_with("GMoP's missing", (repository / "README.md").read_text(encoding="utf-8"))
+def test_what_the_first_page_shows_of_the_demo_is_what_it_says(demo, repository):
+    printed = block_with("GMoP's missing", (repository / "docs/first-number.md").read_text(encoding="utf-8"))
     assert demo.startswith(printed.partition(", 2 worker(s)")[0])
     for learner in LEARNERS[1:]:
         said = re.compile(r"\(([a-z ]+), p")

@@ -4,8 +4,21 @@ The cards are light; everything that needs torch is imported when first asked fo
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from openworld.backbones.cards import BACKBONES, SHORT_NAMES, BackboneCard
+
+if TYPE_CHECKING:
+    from openworld.backbones.config import SHAPES, ImageConfig, TextConfig, TwoTowerConfig
+    from openworld.backbones.dual_encoder import DualEncoder
+    from openworld.backbones.foreign.encoder import ForeignEncoder
+    from openworld.backbones.loading import load
+    from openworld.backbones.names import known_name
+    from openworld.backbones.preprocess import Preprocess
+    from openworld.backbones.prompts import PromptedNames
+    from openworld.backbones.published_files import FileSet, Need, needed_files
+    from openworld.backbones.recording import Recording
+    from openworld.backbones.two_tower import TwoTower
 
 _HOMES = {
     "DualEncoder": "dual_encoder",
@@ -25,7 +38,26 @@ _HOMES = {
     "needed_files": "published_files",
 }
 
-__all__ = ["BACKBONES", "SHORT_NAMES", "BackboneCard", *_HOMES]
+__all__ = [
+    "BACKBONES",
+    "SHAPES",
+    "SHORT_NAMES",
+    "BackboneCard",
+    "DualEncoder",
+    "FileSet",
+    "ForeignEncoder",
+    "ImageConfig",
+    "Need",
+    "Preprocess",
+    "PromptedNames",
+    "Recording",
+    "TextConfig",
+    "TwoTower",
+    "TwoTowerConfig",
+    "known_name",
+    "load",
+    "needed_files",
+]
 
 
 def __getattr__(name: str):

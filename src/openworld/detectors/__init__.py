@@ -96,6 +96,7 @@ DETECTORS: dict[str, type[OODDetector]] = {
         NegLabel,
     )
 }
+"""Name -> class of every detector of this package."""
 
 PLUGINS = Plugins("detector", ("name", "paper", "summary", "needs", "gathers", "fit", "read"), lambda: DETECTORS)
 find_detector, all_detectors = PLUGINS.find, PLUGINS.all

@@ -71,6 +71,7 @@ ESTIMATORS: dict[str, type] = {
         MDE,
     )
 }
+"""Name -> class of every estimator of this package."""
 
 PLUGINS = Plugins("estimator", ("name", "paper", "summary", "needs"), lambda: ESTIMATORS)
 find_estimator, all_estimators = PLUGINS.find, PLUGINS.all

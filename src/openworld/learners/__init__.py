@@ -73,6 +73,7 @@ LEARNERS = {
         DeCoOp,
     )
 }
+"""Name -> class of every learner of this package."""
 
 PLUGINS = Plugins(
     "learner",

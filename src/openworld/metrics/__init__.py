@@ -90,6 +90,7 @@ METRICS: dict[str, MetricCard] = {
     "trend": MetricCard(trend, "correlation and slope of a metric along levels", (None, None), _ISOOD),
     "shift_trend": MetricCard(shift_trend, "the same for a semantic x covariate table", (None, None), _ISOOD),
 }
+"""Name -> card of every metric."""
 
 __all__ = [
     "LEVEL_NUMBERS",

@@ -32,7 +32,7 @@ class FriedmanTest:
 
 @dataclass(frozen=True)
 class CriticalDifference:
-    """Mean ranks that lie at least `value` apart differ at `significance`; p_values[i][j] of every pair."""
+    """Mean ranks that lie at least `value` apart differ at `significance`; `p_values[i][j]` is of each pair."""
 
     value: float | None
     mean_ranks: tuple[float, ...]

@@ -34,6 +34,7 @@ from openworld.shifts.whitening import Whitening, whitening
 from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot
 
 DECOMPOSITIONS: dict[str, type] = {method.name: method for method in (LAID, PCA)}
+"""Name -> class of every way to part meaning from appearance."""
 
 __all__ = [
     "DECOMPOSITIONS",

@@ -19,18 +19,13 @@ FEW_CLASSES = "there are fewer than five classes"
 
 @dataclass(frozen=True)
 class Facts:
-    """What the records of a run have in common: methods and seeds in order, rows of images, classes, backbone.
-
-    Args:
-        images: of the first row.
-    """
+    """What the records of a run have in common: methods and seeds in order, rows of images, classes, backbone."""
 
     methods: tuple[str, ...]
     seeds: tuple[int, ...]
     rows: tuple[str, ...]
     classes: int
     backbone: str
-    images: int
 
 
 def read_results(run: RunFolder) -> tuple[Results, Facts]:
@@ -48,8 +43,7 @@ def read_results(run: RunFolder) -> tuple[Results, Facts]:
     for part in halves:
         for name, of_method in by_method.items():
             results += _part(part, name, of_method, rows)
-    images = sum(image_set.parts[whole].top1.n for image_set in first.sets if image_set.row == rows[0])
-    facts = Facts(tuple(methods), seeds, rows, first.classes, first.backbone, images)
+    facts = Facts(tuple(methods), seeds, rows, first.classes, first.backbone)
     return Results("decomposed-zero-shot", tuple(results)), facts
 
 

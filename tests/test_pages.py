@@ -1,0 +1,166 @@
+"""The pages under docs/: their Python examples run and print what the pages show, notebooks run, the site is built.
+
+Blocks of `python` on a page share their names, in the order of the page; a block of `text` right behind one is what it
+prints ("..." stands for anything). A block below `<!-- not run: WHY -->` is only read by the compiler.
+"""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n\n)?```python\n(.*?)```(?:\n\n```text\n(.+?)```)?", re.DOTALL)
+TESTED_ELSEWHERE = {  # with stand-ins of their own, or as the files that they show
+    "accuracy-without-labels.md",
+    "classifiers.md",
+    "learners.md",
+    "plug-in-detector.md",
+    "plug-in-estimator.md",
+    "plug-in-evaluation.md",
+    "plug-in-learner.md",
+}
+
+
+def same(expected: str, printed: str) -> bool:
+    """Whether a text is as expected, with "..." for anything and any space for a space."""
+    parts = (re.escape(" ".join(part.split())) for part in f" {expected} ".split("..."))
+    return re.fullmatch(" ?" + " ?.* ?".join(parts) + " ?", " ".join(printed.split())) is not None
+
+
+def blocks(page: Path) -> list[tuple[str, str, str]]:
+    """(why it is not run, code, what it prints) of every Python block of a page."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+WITH_PYTHON = [path.name for path in sorted(DOCS.glob("*.md")) if blocks(path) and path.name not in TESTED_ELSEWHERE]
+
+
+@pytest.fixture
+def small_demo(monkeypatch):
+    """A demo of seconds in the place of that of minutes."""
+    from openworld.evaluations.recognition import presets
+
+    small = replace(
+        presets.PUBLISHED, dataset="emoji-groups", learners=presets.PUBLISHED.learners[:1], seeds=(1,), shots=1, views=1
+    )
+    monkeypatch.setitem(presets.PRESETS, "published", small)
+
+
+def scores() -> dict[str, object]:
+    """Names and files of scores that docs/estimate.md speaks of."""
+    generator = np.random.default_rng(0)
+    labels, hidden = generator.integers(0, 5, (2, 300))
+    logits, live = (generator.normal(size=(300, 5)) + 2 * np.eye(5)[classes] for classes in (labels, hidden))
+    np.savez("val.npz", logits=logits, labels=labels)
+    pyarrow.parquet.write_table(pyarrow.table({"logits": list(live)}), "live.parquet")
+    return {"logits": logits, "labels": labels, "classnames": [*"abcde"]}
+
+
+GIVEN = {"estimate.md": scores}
+SLOW = {"python.md"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in WITH_PYTHON]
+)
+def test_the_examples_of_a_page_run_and_print_what_it_shows(name, small_demo, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"} | GIVEN.get(name, dict)()
+    for not_run, code, expected in blocks(DOCS / name):
+        compiled = compile(code, name, "exec")
+        if not not_run:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compiled, names)  # the page is ours
+            assert not expected or same(expected, printed.getvalue()), f"{code}\nprinted\n{printed.getvalue()}"
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(DOCS.glob("*.md"))])
+def test_no_list_of_a_page_clings_to_a_paragraph(name):
+    """GitHub shows it as a list all the same, the site does not."""
+    prose = re.sub(r"```.*?```", "", (DOCS / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert not re.findall(r"^(?![-*|] |\d+\. |#|\s).+\n(?:[-*] |1\. ).*", prose, re.MULTILINE)
+
+
+def test_every_page_has_a_place_in_the_navigation(repository):
+    listed = set(re.findall(r": ([\w/-]+\.md)$", (repository / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    pages |= {path.relative_to(DOCS).with_suffix(".md").as_posix() for path in DOCS.rglob("*.ipynb")}
+    assert listed == pages
+
+
+def test_the_gallery_shows_every_kind_of_chart():
+    from openworld.report import charts
+
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    kinds = {name for name in charts.__all__ if name.endswith("Chart")}
+    assert kinds == set(re.findall(r"\b\w+Chart\b", page))
+    assert {path.name for path in (DOCS / "gallery").glob("*.svg")} == set(re.findall(r"gallery/([\w.-]+\.svg)", page))
+
+
+def test_notebooks_are_small():
+    for path in DOCS.rglob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        assert all(cell.get("execution_count") for cell in notebook["cells"] if cell["cell_type"] == "code"), path.name
+        assert path.stat().st_size < 60_000, path.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_runs_from_top_to_bottom(path, tmp_path):
+    pytest.importorskip("ipykernel")
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
+
+
+@pytest.fixture(scope="module")
+def site(repository, tmp_path_factory):
+    """The site, built as strictly as it can be."""
+    pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", str(folder)],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_elsewhere(site):
+    loaded = r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//|@import|url\(\"?(?:https?:)?//"
+    pages = [*site.rglob("*.html"), *site.rglob("*.css")]
+    assert len(pages) > 40
+    assert {path.name: re.findall(loaded, path.read_text(encoding="utf-8")) for path in pages} == {
+        path.name: [] for path in pages
+    }
+
+
+@pytest.mark.slow
+def test_the_reference_has_every_public_function_and_class(site):
+    from importlib import import_module
+    from inspect import isclass, isfunction
+
+    for page in (site / "reference").glob("*.html"):
+        if page.stem == "specs":
+            continue
+        package = "openworld" if page.stem == "openworld" else f"openworld.{page.stem}"
+        shown = set(re.findall(rf'id="{re.escape(package)}\.(\w+)"', page.read_text(encoding="utf-8")))
+        module = import_module(package)
+        public = {
+            name for name in module.__all__ if isclass(getattr(module, name)) or isfunction(getattr(module, name))
+        }
+        assert not public - shown

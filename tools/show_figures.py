@@ -1,0 +1,78 @@
+"""The gallery of the documentation: a figure of every kind, from finished runs, as a page and small drawings.
+
+python tools/show_figures.py docs runs/demo runs/dynamic runs/accuracy-estimation ...
+
+One figure of arrays that are made up joins them, the estimate of accuracy without labels. The runs are those of
+`openworld demo` and of the specs under docs/gallery/.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from markupsafe import escape
+
+import openworld as ow
+from openworld.report.standalone import standalone
+
+MOST = 2  # charts of a figure that are shown
+LEAVE_OUT = {"parameters", "fit-time", "score-time", "error-time", "semantic-common", "counts"}  # like others, or large
+HEAD = """# Gallery
+
+Every figure that a report shows, from small runs on [the embedded world](embedded-world.md): enough to see what a
+figure looks like, too little to rank methods. Each is an object, too: `run.figures["NAME"]` draws on your own axes
+(`.draw(axes)`), is saved for a paper (`.save("NAME.pdf")`, or .svg, .png), and holds its numbers (`.csv`). Of figures
+with many charts two are shown here.
+"""
+
+
+def main() -> None:
+    """Write gallery.md and its drawings."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("docs", type=Path)
+    parser.add_argument("runs", type=Path, nargs="+")
+    given = parser.parse_args()
+    for old in (given.docs / "gallery").glob("*.svg"):
+        old.unlink()
+    parts = [HEAD, *(part for folder in given.runs for part in of_run(folder, given.docs)), *of_estimate(given.docs)]
+    (given.docs / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def of_run(folder: Path, docs: Path):
+    """The parts of the page that show a finished run."""
+    run = ow.open_run(folder)
+    spec = docs / "gallery" / f"{folder.name}.toml"
+    command = f"openworld run docs/gallery/{spec.name}" if spec.exists() else "openworld demo"
+    yield f'## {run.story.page.title}\n\nFrom `{command}`; as Python: `run = ow.open_run("{folder}")`.\n'
+    for figure in run.figures.values():
+        if figure.charts and figure.name not in LEAVE_OUT:
+            yield from of_figure(figure, f"{folder.name}-{figure.name}", docs)
+
+
+def of_estimate(docs: Path):
+    """The parts that show what `openworld estimate` finds for two thousand made-up images without labels."""
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 10, 4000)
+    logits = generator.normal(size=(4000, 10)) + 2.5 * np.eye(10)[labels]
+    source = {"logits": logits[:2000], "labels": labels[:2000]}
+    report = ow.estimate(source, {"logits": 0.8 * logits[2000:]}, quiet=True)
+    yield "## How accurate is the model here?\n\nFrom `ow.estimate(source, target)` with two arrays of logits.\n"
+    for section in report.page.sections:
+        for figure in section.figures:
+            yield from of_figure(figure, f"estimate-{figure.name}", docs)
+
+
+def of_figure(figure, name: str, docs: Path):
+    """A heading, the drawings, and the caption."""
+    kinds = ", ".join(dict.fromkeys(type(chart).__name__ for chart in figure.charts))
+    yield f'### {figure.title}\n\n`{figure.name}` ({kinds})\n\n<div class="charts" markdown>\n'
+    for number, panel in enumerate(figure.panels[:MOST], 1):
+        path = docs / "gallery" / f"{name}-{number}.svg"
+        path.write_text(standalone(panel.svg, dict(figure.styles)), encoding="utf-8")
+        title = f"<figcaption>{escape(panel.title)}</figcaption>\n" if len(figure.panels) > 1 else ""
+        yield f"<figure markdown>\n![{panel.title}](gallery/{path.name}){{ .chart }}\n{title}</figure>\n"
+    yield "</div>\n\n" + escape(" ".join(figure.caption)) + "\n"
+
+
+if __name__ == "__main__":
+    main()

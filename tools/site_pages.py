@@ -1,0 +1,59 @@
+"""What the documentation site makes of notebooks, and of links that leave docs/ (hooks of mkdocs)."""
+
+import json
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
+
+
+def on_files(files, config):
+    """Make a page of every notebook."""
+    for file in list(files):
+        if file.src_uri.endswith(".ipynb"):
+            notebook = json.loads(Path(file.abs_src_path).read_text(encoding="utf-8"))
+            page = file.src_uri.replace(".ipynb", ".md")
+            files.append(File.generated(config, page, content=notebook_page(notebook, Path(file.src_uri).name)))
+    return files
+
+
+def on_page_markdown(markdown, page, **_):
+    """Name files of the repository that are no pages, in the place of links to them."""
+    return LINK.sub(lambda link: _named(link, posixpath.dirname(page.file.src_uri)), markdown)
+
+
+def _named(link: re.Match, folder: str) -> str:
+    path = posixpath.normpath(posixpath.join(folder, link[2]))
+    if not path.startswith("../"):
+        return link[0]
+    path = path.removeprefix("../")
+    return f"`{path}`" if link[1] == path else f"{link[1]} (`{path}` in the repository)"
+
+
+def notebook_page(notebook: dict, name: str = "") -> str:
+    """Return a notebook with its stored outputs as Markdown."""
+    parts = [text for cell in notebook["cells"] for text in _cell(cell)]
+    note = f"[This page as a notebook]({name})" if name else ""
+    return "\n\n".join([*parts[:1], note, *parts[1:]]) + "\n"
+
+
+def _cell(cell: dict):
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        yield source
+        return
+    yield f"```python\n{source}\n```"
+    for output in cell["outputs"]:
+        yield _output(output)
+
+
+def _output(output: dict) -> str:
+    if "text" in output:
+        return f"```text\n{''.join(output['text'])}\n```"
+    data = output["data"]
+    if "text/html" in data:
+        return f'<div class="output">{"".join(data["text/html"])}</div>'
+    return f"```text\n{''.join(data['text/plain'])}\n```"
