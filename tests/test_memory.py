@@ -21,18 +21,18 @@ class Room:
 
 
 def test_every_row_is_done_once_and_in_order_with_as_many_as_fit(caplog):
-    room, size = Room(3), BatchSize(8, "encoding pictures")
+    room, size = Room(3), BatchSize(8, "encoding images")
     parts = size.parts(room, 20)
     assert [row for part in parts for row in part] == list(range(20))
     assert room.tried[:3] == [8, 4, 2] and set(room.tried[3:]) == {2}
-    assert "encoding pictures: 8 at a time" in caplog.text and "with 2 at a time" in caplog.text
+    assert "encoding images: 8 at a time" in caplog.text and "with 2 at a time" in caplog.text
     size.parts(room, 4)
     assert room.tried[-2:] == [2, 2]  # remembered: what did not fit is not tried again
 
 
 def test_with_room_enough_nothing_is_said(caplog):
     room = Room(8)
-    assert len(BatchSize(8, "encoding pictures").parts(room, 20)) == 3
+    assert len(BatchSize(8, "encoding images").parts(room, 20)) == 3
     assert room.tried == [8, 8, 4] and not caplog.text
 
 

@@ -14,7 +14,7 @@ from openworld._short_repr import short_repr
 from openworld.estimators import COTT, Outputs
 from openworld.features import Features
 
-ROOMS = ("metrics", "estimators", "detectors", "datasets", "features", "learners", "shift", "classifiers", "backbones")
+ROOMS = ("metrics", "estimators", "detectors", "datasets", "features", "learners", "shifts", "classifiers", "backbones")
 HELD = re.compile(r"^(?!.*Callable).*(ndarray|Tensor|Sharded)")
 
 

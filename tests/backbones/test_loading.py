@@ -312,7 +312,7 @@ def test_damaged_companion_files_are_named(copy_of_clip, file):
 
 def test_pictures_of_another_size_than_the_model(copy_of_clip):
     edit_json(copy_of_clip / "preprocessor_config.json", crop_size=24)
-    with pytest.raises(OpenworldError, match="pictures of 24 pixels for a model of 16"):
+    with pytest.raises(OpenworldError, match="images of 24 pixels for a model of 16"):
         backbones.load(copy_of_clip)
 
 

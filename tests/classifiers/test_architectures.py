@@ -70,7 +70,7 @@ def test_any_function_that_returns_a_module(somebodys_code):
         ("no_such_package:linear", "cannot be imported.*ModuleNotFoundError.*current folder"),
         ("somebodys_code:broken", "gives no network.*TypeError"),
         ("somebodys_code:no_network", "returns a int, expected a torch.nn.Module"),
-        ("somebodys_code:of_seven", r"gives \[1, 7\] for one picture, expected logits of shape \[1, 5\]"),
+        ("somebodys_code:of_seven", r"gives \[1, 7\] for one image, expected logits of shape \[1, 5\]"),
         ("resnet8", "did you mean 'resnet-8'.*timm:NAME"),
     ],
 )
@@ -80,7 +80,7 @@ def test_what_cannot_be_built_is_refused(somebodys_code, asked, message):
 
 
 def test_a_network_for_other_pictures_is_refused(somebodys_code):
-    with pytest.raises(OpenworldError, match="cannot look at a picture of 20 x 20 pixels"):
+    with pytest.raises(OpenworldError, match="cannot look at an image of 20 x 20 pixels"):
         build("somebodys_code:linear", 5, 20)
 
 

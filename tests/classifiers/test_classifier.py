@@ -109,7 +109,7 @@ def test_pixels_that_were_not_prepared_are_refused(pixels, came):
 
 
 def test_names_that_do_not_fit_are_refused():
-    with pytest.raises(OpenworldError, match=r"logits of shape \[24, 3\] for 24 pictures and 2 class names"):
+    with pytest.raises(OpenworldError, match=r"logits of shape \[24, 3\] for 24 images and 2 class names"):
         mean_colour(classnames=("a", "b")).logits(image_set())
     with pytest.raises(OpenworldError, match=r"has 1 class name\(s\), expected 2 or more"):
         mean_colour(classnames=("a",))

@@ -64,7 +64,7 @@ def test_a_state_dict_of_other_code(of_a_function, tmp_path):
     weights.write_bytes(files(of_a_function)["weights.safetensors"])
     classifier = from_weights("somebodys_code:linear", weights, NAMES, PLAIN)
     assert classifier.fingerprint == of_a_function.fingerprint
-    with pytest.raises(OpenworldError, match="say how pictures are prepared"):
+    with pytest.raises(OpenworldError, match="say how images are prepared"):
         from_weights("somebodys_code:linear", weights, NAMES)
     with pytest.raises(OpenworldError, match="cannot be read"):
         from_weights("somebodys_code:linear", tmp_path / "none.safetensors", NAMES, PLAIN)

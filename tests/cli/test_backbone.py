@@ -34,7 +34,7 @@ def found(*words):
 
 
 def test_the_embedded_model_runs_every_learner_and_names_most_pictures_right():
-    told = found("embedded", "--pictures", 50)
+    told = found("embedded", "--images", 50)
     assert told["run_by"] == "openworld" and told["family"] == "clip" and told["parameters"] > 3_000_000
     assert told["text"]["causal"] and told["image"]["class_token"] and told["pixels"] == 64
     assert set(told["learners"]) == set(LEARNERS) and not any(told["learners"].values())

@@ -18,6 +18,11 @@ def test_a_run_is_cited_as_from_python(run):
     assert done.returncode == 0 and done.stdout == ow.cite(run)
 
 
+def test_what_several_runs_share_is_cited_once(run):
+    assert openworld("cite", run, run).stdout == openworld("cite", run).stdout
+    assert openworld("cite").returncode == 2
+
+
 def test_methods_are_cited_by_name_and_kind():
     done = openworld("list", "--cite", "CoOp", "detectors")
     assert done.stdout.startswith("@article{zhou2022coop,") and "@inproceedings{hendrycks2017msp," in done.stdout

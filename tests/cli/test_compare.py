@@ -84,3 +84,12 @@ def test_models_on_partly_different_images_are_compared_on_those_that_they_share
     np.savez(tmp_path / "both.npz", **{name: np.array(values) for name, values in columns.items()})
     done = openworld("score", tmp_path / "both.npz")
     assert done.exit_code == 0 and "on 150 shared images" in done.output.replace("\n", " "), done.output
+
+
+def test_json_holds_the_intervals_the_seeds_and_the_basis_of_the_table(runs):
+    compared = json.loads(openworld("compare", runs / "new", runs / "old", "--json").output)
+    (pair,) = compared["pairs"]
+    for side in ("first", "second"):
+        (interval,) = pair[f"{side}_intervals"]
+        assert interval["low"] < pair[side] < interval["high"] and interval["n"] == 200
+    assert pair["seeds"] and "n = 200" in compared["basis"] and "equivalence_p" in pair

@@ -52,7 +52,7 @@ def test_a_broken_one_says_what_and_where_from(told, eurosat):
     (eurosat / "eurosat" / "2750" / "forest" / "test.jpg").unlink()
     code, text = told("eurosat", "--root", eurosat)
     assert code == 1
-    assert "1. test: 1 of 2 pictures are missing" in text
+    assert "1. test: 1 of 2 images are missing" in text
     assert "forest/test.jpg" in text
     assert all(address in text for _, address in PUBLISHED["eurosat"].sources)
 

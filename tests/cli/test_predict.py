@@ -188,7 +188,7 @@ def test_unreadable_pictures_stop_it_unless_they_are_allowed(coop, pictures, tmp
     ("arguments", "sentence"),
     [
         (["{folder}", "nowhere.png"], "there is no file or folder nowhere.png"),
-        (["{folder}", "{empty}"], "holds no picture ending in"),
+        (["{folder}", "{empty}"], "holds no image ending in"),
         (["{empty}", "{pictures}"], "holds no learner.json and no run.json"),
         (["{folder}", "{pictures}", "--json", "--csv"], "choose one"),
         (["{folder}", "{pictures}", "--new", "Animals_nature"], "'animals nature' occurs 2 times"),

@@ -180,7 +180,7 @@ def test_the_plan_needs_no_data_and_tells_the_cost(ask):
     ("arguments", "message"),
     [
         (("frap", "--data", "data"), "openworldauc and openpl; frap has no such rows"),
-        (("openworldauc", "--data", "embedded"), "needs the papers' own pictures"),
+        (("openworldauc", "--data", "embedded"), "needs the papers' own images"),
         (("openworldauc", "--data", "data", "--learners", "CoOp"), "CoOp learns"),
         (("openworldauc", "--data", "data", "--shots", "4"), "takes no --add, --shots, --views or --quick"),
         (("openworldauc", "--data", "data", "--table", "2"), "leave --table out"),

@@ -38,7 +38,7 @@ def test_a_plan_of_the_papers_data_needs_none(ask):
     assert "IS-OOD (Long et al., 2024) · Tables 1, 2, 8 · data in elsewhere" in told
     assert "imagenet21k 1 11,627,723 Tables 1, 8" in told and "SynIS 1 365,000 Table 2" in told
     assert "It must hold 1 data set(s): imagenet" in told
-    assert "64 of training pictures" in told and "11.6 million" in told and "resnet50_imagenet1k_v1" in told
+    assert "64 of training images" in told and "11.6 million" in told and "resnet50_imagenet1k_v1" in told
     assert not Path("runs").exists()
 
 
@@ -54,7 +54,7 @@ def test_a_plan_as_json_holds_specs_remarks_and_counts(ask):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--table", "5"), "generated pictures (Syn-IS)"),
+        (("--table", "5"), "generated images (Syn-IS)"),
         (("--learners", "GradNrm"), "did you mean 'GradNorm'"),
     ],
 )
@@ -83,7 +83,7 @@ def test_tables_of_the_released_division_stand_beside_the_printed_ones(ask, rele
     [
         ("imglist/imagenet21k", "holds no list cov_I_sem_J.txt"),
         ("imglist/imagenet1k/test_imagenet.txt", "test_imagenet.txt"),
-        ("imagenet21k/imagenet21k_val/n02099712", "pictures of 'given cells' are missing"),
+        ("imagenet21k/imagenet21k_val/n02099712", "images of 'given cells' are missing"),
         ("resnet50_imagenet1k_v1", "resnet50_imagenet1k_v1"),
     ],
 )

@@ -144,7 +144,7 @@ def test_missing_pictures_name_the_check(run, place, tmp_path):
     shutil.copytree(place / "data" / "dtd", tmp_path / "dtd")
     shutil.rmtree(tmp_path / "dtd" / "images" / "Abbey")
     done = run("dtd", "--out", str(tmp_path / "run"), data=str(tmp_path))
-    assert done.exit_code == 2 and "pictures of 'dtd' are missing under" in done.output
+    assert done.exit_code == 2 and "images of 'dtd' are missing under" in done.output
     assert f"openworld data check dtd --root {tmp_path} says" in done.output
 
 

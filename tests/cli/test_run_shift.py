@@ -91,8 +91,8 @@ def test_help_and_list_tell_of_it(ran):
     [
         (("k = 2", "k = 9"), "distances to training image number 9, and there are 8"),
         (('detector = "MSP"', 'detector = "RankFeat"'), "RankFeat: maps are needed"),
-        (('id_part = "validation"', 'id_part = "train"'), "test on pictures that nothing learned from"),
-        (('{ dataset = "./darker" }', '{ dataset = "squares" }'), "twice; a picture has one cell"),
+        (('id_part = "validation"', 'id_part = "train"'), "test on images that nothing learned from"),
+        (('{ dataset = "./darker" }', '{ dataset = "squares" }'), "twice; an image has one cell"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_anything_is_done(ran, tmp_path, changed, said):

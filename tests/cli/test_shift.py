@@ -269,7 +269,7 @@ def test_refusals(folders, usual, tmp_path):
     loose = "--reference", tmp_path / "one", "--test", tmp_path / "one"
     few = "--reference", known, "--test", new, "--classnames", tmp_path / "names.txt"
     for arguments, sentence in (
-        ((*usual, "--test", tmp_path / "empty"), "holds no picture"),
+        ((*usual, "--test", tmp_path / "empty"), "holds no image"),
         ((*usual, "--test", tmp_path / "one"), "one holds 1 image(s), expected two or more"),
         ((*usual, "--test", new, "--neighbour", 30), "neighbour 30 needs 32 or more"),
         ((*usual, "--test", tmp_path / "names.txt"), "is a file; give a folder"),

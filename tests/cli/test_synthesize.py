@@ -135,7 +135,7 @@ def test_a_screen_of_ones_own_and_what_it_refused(usual, tmp_path):
 
 
 def test_the_renderer_paints_classes_of_several_sets_in_its_styles(known, tmp_path):
-    pictures = "--pictures", "emoji-concepts/noto/test", "--pictures", known / "pictures"
+    pictures = "--images", "emoji-concepts/noto/test", "--pictures", known / "pictures"
     arguments = "--painter", "rendered", *pictures, "--reference", known / "pictures", "--levels", 3, "--each", 1
     done = openworld(*arguments, "--laid", known / "halves.safetensors", "--out", tmp_path / "twin")
     assert done.exit_code == 0, done.output
@@ -176,7 +176,7 @@ def test_refusals(usual, known, tmp_path):
     for arguments, sentence in (
         (usual, "give --out FOLDER, or --plan"),
         ((*laid, *reference, *somewhere), "give --labels: a text file"),
-        ((*laid, *reference, *somewhere, "--painter", "rendered"), "give --pictures"),
+        ((*laid, *reference, *somewhere, "--painter", "rendered"), "give --images"),
         ((*usual, *somewhere, "--painter", "sdxl"), "unknown painter 'sdxl'"),
         ((*usual, *somewhere, "--painter", "own_painters:broken"), "RuntimeError: no paint left"),
         ((*usual, *somewhere, "--painter", "own_painters:no_painter"), "a int without about and fitting and paint"),

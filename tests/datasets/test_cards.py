@@ -25,7 +25,7 @@ def test_a_domain_is_passed_on():
         ("emoji-concept", {}, "did you mean 'emoji-concepts'"),
         ("/no/such/folder", {}, "no folder /no/such/folder"),
         ("emoji-groups", {"domain": "twitter"}, "unknown style"),
-        ("emoji-groups", {"part": "test", "shots": 4}, "test pictures are fixed"),
+        ("emoji-groups", {"part": "test", "shots": 4}, "test images are fixed"),
     ],
 )
 def test_what_is_not_there_is_named(name, options, message):

@@ -55,7 +55,7 @@ def test_the_tiny_trees_are_not_what_was_published(tmp_path):
     found = check("dtd", tmp_path)
     assert found.wrong[:2] == (
         "3 classes, expected 47; get the lists again.",
-        "train: 18 pictures are listed, expected 2,820; get the lists again.",
+        "train: 18 images are listed, expected 2,820; get the lists again.",
     )
     assert len(found.wrong) == 4
 
@@ -111,7 +111,7 @@ def test_missing_pictures(tmp_path, planted):
     for path, _ in tree.pictures["train"][:4]:
         (tree.images / path).unlink()
     text = said("eurosat", tmp_path)
-    assert "train: 4 of 18 pictures are missing" in text
+    assert "train: 4 of 18 images are missing" in text
     assert f"such as {tree.pictures['train'][0][0]}, " in text
 
 
@@ -126,7 +126,7 @@ def test_an_archive_that_brought_its_own_folder(tmp_path, planted):
 def test_empty_files(tmp_path, planted):
     tree = planted("dtd")
     (tree.images / tree.pictures["validation"][0][0]).write_bytes(b"")
-    assert "validation: 1 picture(s) are empty files" in said("dtd", tmp_path)
+    assert "validation: 1 image(s) are empty files" in said("dtd", tmp_path)
 
 
 def test_a_damaged_picture_shows_only_when_decoded(tmp_path, planted):
@@ -134,7 +134,7 @@ def test_a_damaged_picture_shows_only_when_decoded(tmp_path, planted):
     path = tree.images / tree.pictures["test"][0][0]
     path.write_bytes(path.read_bytes()[:-40])
     assert check("dtd", tmp_path).ok
-    assert "1 of 6 pictures cannot be read" in said("dtd", tmp_path, decoded=True)
+    assert "1 of 6 images cannot be read" in said("dtd", tmp_path, decoded=True)
 
 
 def test_a_test_picture_among_the_shots(tmp_path, planted):
@@ -144,8 +144,8 @@ def test_a_test_picture_among_the_shots(tmp_path, planted):
     split["val"][1] = split["val"][0]
     path.write_text(json.dumps(split))
     text = said("dtd", tmp_path)
-    assert "test: 1 picture(s) are also in train" in text
-    assert "validation: 1 picture(s) are listed more than once" in text
+    assert "test: 1 image(s) are also in train" in text
+    assert "validation: 1 image(s) are listed more than once" in text
 
 
 def test_a_class_without_a_test_picture(tmp_path, planted):
@@ -153,13 +153,13 @@ def test_a_class_without_a_test_picture(tmp_path, planted):
     split = json.loads(path.read_text())
     split["test"] = [entry for entry in split["test"] if entry[1] != 1]
     path.write_text(json.dumps(split))
-    assert "test: 1 class(es) have no picture, such as Abbey" in said("dtd", tmp_path)
+    assert "test: 1 class(es) have no image, such as Abbey" in said("dtd", tmp_path)
 
 
 def test_too_few_pictures_in_the_folders(tmp_path, planted):
     tree = planted("imagenet")
     (tree.images / tree.pictures["train"][0][0]).unlink()
-    assert "train: 35 pictures are listed, expected 36; extract the archive again." in said("imagenet", tmp_path)
+    assert "train: 35 images are listed, expected 36; extract the archive again." in said("imagenet", tmp_path)
 
 
 def test_imagenets_test_pictures_in_one_heap(tmp_path, planted):

@@ -50,7 +50,7 @@ def test_a_subset_keeps_class_names_and_reads_the_chosen_pictures():
         ({"classnames": ("cat", "dog", "Cat")}, "two classes named 'cat' and 'Cat'"),
         ({"classnames": ("a_b", "a b", "c")}, "two classes named"),
         ({"classnames": ("cat", " ", "owl")}, "empty class name, at place 1"),
-        ({"classnames": ("cat",)}, "picture 1 has label 1"),
+        ({"classnames": ("cat",)}, "image 1 has label 1"),
         ({"labels": [0, -1, 1, 0]}, "negative"),
         ({"labels": [0.5, 1, 1, 0]}, "integer"),
         ({"labels": [0, 1]}, "groups"),
@@ -63,7 +63,7 @@ def test_wrong_input_is_refused(changes, message):
 
 @pytest.mark.parametrize("index", [-1, 4])
 def test_there_is_no_picture_outside(index):
-    with pytest.raises(OpenworldError, match="4 pictures"):
+    with pytest.raises(OpenworldError, match="4 images"):
         make().image(index)
     with pytest.raises(OpenworldError):
         make().subset([index])

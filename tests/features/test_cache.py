@@ -60,7 +60,7 @@ def test_what_protocols_keep_is_ours_too(tmp_path, file, holds):
     assert [one.holds for one in kept.sets] == [holds] and not kept.foreign
 
 
-def test_nothing_there_is_nothing():
+def test_nothing_there_is_nothing(own_cache):
     from openworld.features import default_cache
 
     kept = look(default_cache())

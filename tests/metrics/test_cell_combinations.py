@@ -128,7 +128,7 @@ def test_what_has_no_error_says_why():
     found = ranked.sums([0, 0, 1], [[1, 0], [0, 1], [0, 0]])
     assert [found.spread(number, [1, 0]).standard_error for number in range(3)] == [None] * 3
     assert "no two samples" in found.spread(0, [1, 0]).reason  # all win, and that is no evidence
-    assert found.spread(1, [1, 0]).reason == "a cell has fewer than 2 independent pictures"
+    assert found.spread(1, [1, 0]).reason == "a cell has fewer than 2 independent images"
     few = rank_sides([[1.0]], [[0.0, 2]]).sums([0, 0], [[1]])
     assert "2 independent in-distribution" in few.spread(0, [1]).reason
     same_twice = rank_sides([[3.0, 1], [3, 1]], [[2.0, 0], [2, 0]]).sums([0, 0], [[1]])
@@ -144,7 +144,7 @@ def test_what_has_no_error_says_why():
         (lambda: rank_sides([[]], [[1.0]]), "no in-distribution score"),
         (lambda: rank_sides([[1.0]], [[1.0]], groups=([0], [0, 1])), "out_groups has 2"),
         (lambda: rank_sides([[1.0]], [[1.0]]).sums([1], [[1.0]]), "from 1 to 1"),
-        (lambda: rank_sides([[1.0]], [[1.0]]).sums([0], [[1.0, 1.0]]), "cell 1 has a weight and no picture"),
+        (lambda: rank_sides([[1.0]], [[1.0]]).sums([0], [[1.0, 1.0]]), "cell 1 has a weight and no image"),
     ],
 )
 def test_refusals(call, message):

@@ -48,7 +48,7 @@ def test_fewer_detectors_and_quicker_runs():
 
 
 def test_tables_that_cannot_be_made_say_what_would_make_them():
-    with pytest.raises(OpenworldError, match="Table 5 of is-ood is of generated pictures.*openworld synthesize"):
+    with pytest.raises(OpenworldError, match="Table 5 of is-ood is of generated images.*openworld synthesize"):
         plan("is-ood", ["5"])
 
 

@@ -1,6 +1,7 @@
 """What a paper should cite: BibTeX of methods, and of everything that a run used."""
 
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
@@ -8,26 +9,33 @@ from openworld._plugins import Plugins
 from openworld.api.finished_run import Run, as_run
 from openworld.papers.bibliography import bibtex, keys_of, methods, names_used
 
+PLUGGED = ("learners", "detectors", "estimators", "evaluations")
+"""Kinds of which other packages may bring some."""
 
-def cite(run: Run | Path | str) -> str:
-    """Return BibTeX of all that a run used: its evaluation, methods, models and data sets, and openworld.
+
+def cite(*runs: Run | Path | str) -> str:
+    """Return BibTeX of all that runs used: their evaluations, methods, models and data sets, and openworld.
 
     What has no entry, such as a data set of your own, is named in a comment.
 
     Args:
-        run: a finished run, or its folder.
+        runs: finished runs, or their folders.
 
     >>> import openworld as ow
     >>> run = ow.score({"side": ["base", "base", "new"], "score": [0.9, 0.8, 0.4], "correct": [1, 1, 1]})
     >>> print(ow.cite(run).splitlines()[0])
     @inproceedings{hua2025openworldauc,
     """
+    return bibliography([pair for run in map(as_run, runs) for pair in _used(run)], ["openworld"])
+
+
+def _used(run: Run) -> Iterator[tuple[str, str]]:
+    """The (kind, name) of everything in a run, its evaluation first."""
     from openworld.evaluations import FORMER_NAMES
 
-    run = as_run(run)
     name = run.story.run.evaluation or "recognition"
-    used = [("evaluations", FORMER_NAMES.get(name, name)), *names_used(run.spec)]
-    return bibliography(used, ["openworld"])
+    yield "evaluations", FORMER_NAMES.get(name, name)
+    yield from names_used(run.spec)
 
 
 def cite_methods(names: Iterable[str]) -> str:
@@ -40,7 +48,7 @@ def cite_methods(names: Iterable[str]) -> str:
 
 
 def bibliography(used: Iterable[tuple[str, str]], further: Iterable[str] = ()) -> str:
-    """Return the entries of (kind, name), each once; then what plug-ins bring, and what has no entry, as comments."""
+    """Return the entries of (kind, name), each once, then `further`, what plug-ins bring, and comments."""
     keys, others = [], []
     for kind, name in used:
         own = keys_of(kind, name)
@@ -48,7 +56,8 @@ def bibliography(used: Iterable[tuple[str, str]], further: Iterable[str] = ()) -
             others.append(_of_others(kind, name))
         else:
             keys += own
-    return "\n".join(filter(None, [bibtex([*keys, *further]), *dict.fromkeys(others)]))
+    last = tuple(further)
+    return "\n".join(filter(None, [bibtex([*(key for key in keys if key not in last), *last]), *dict.fromkeys(others)]))
 
 
 def _named(name: str) -> Iterator[tuple[str, str]]:
@@ -63,24 +72,13 @@ def _named(name: str) -> Iterator[tuple[str, str]]:
     yield from ((kind, name) for kind in found)
 
 
-def _plugins(kind: str) -> Plugins | None:
-    if kind == "learners":
-        from openworld.learners import PLUGINS
-    elif kind == "detectors":
-        from openworld.detectors import PLUGINS
-    elif kind == "estimators":
-        from openworld.estimators import PLUGINS
-    elif kind == "evaluations":
-        from openworld.evaluations import PLUGINS
-    else:
-        return None
-    return PLUGINS
+def _plugins(kind: str) -> Plugins:
+    return import_module(f"openworld.{kind}").PLUGINS
 
 
 def _offered(kind: str) -> Iterable[str]:
     """The names of the plug-ins of a kind."""
-    plugins = _plugins(kind)
-    return () if plugins is None else plugins.offered()
+    return _plugins(kind).offered() if kind in PLUGGED else ()
 
 
 def _of_others(kind: str, name: str) -> str:

@@ -134,7 +134,7 @@ def _chosen(count: int):
     images = datasets.load(DATASET)
     require_at_least(1, pictures=count)
     if count > len(images):
-        raise OpenworldError(f"--pictures is {count:,}, and {DATASET} has {len(images):,}; ask for as many or fewer.")
+        raise OpenworldError(f"--images is {count:,}, and {DATASET} has {len(images):,}; ask for as many or fewer.")
     labels = np.asarray(images.labels)
     turn = np.empty(len(labels), np.int64)
     for label in np.unique(labels):

@@ -73,11 +73,12 @@ def open_scores(path: Path, kinds: Sequence[str] = (".npz", ".safetensors", ".pa
     Raises:
         OpenworldError: no such file, another ending, or a file that is not what its name says.
     """
-    suffix = path.suffix.lower()
-    if suffix not in kinds:
-        raise OpenworldError(f"{path.name} ends in {path.suffix!r}; expected {', '.join(kinds)}.")
+    suffix, expected = path.suffix.lower(), ", ".join(kinds)
     if path.is_dir():
-        raise OpenworldError(f"{path} is a folder; give a file of scores.")
+        raise OpenworldError(f"{path.resolve()} is a folder, expected {expected}; give a file of scores.")
+    if suffix not in kinds:
+        ending = f"ends in {path.suffix!r}" if suffix else "has no ending"
+        raise OpenworldError(f"{path.name} {ending}; expected {expected}.")
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}.")
     try:

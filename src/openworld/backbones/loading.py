@@ -182,7 +182,7 @@ def _built(
 ) -> TwoTower:
     if preprocess.crop != config.image.image_size:
         raise OpenworldError(
-            f"{weights.path.parent} prepares pictures of {preprocess.crop} pixels for a model of "
+            f"{weights.path.parent} prepares images of {preprocess.crop} pixels for a model of "
             f"{config.image.image_size}."
         )
     if tokenizer.pad_token is not None:

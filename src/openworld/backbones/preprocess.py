@@ -112,7 +112,7 @@ def read_preprocess(folder: Path, layout: str = "hugging_face") -> Preprocess:
         if (folder / name).is_file() and (settings := described(folder / name, read)):
             return settings
     raise OpenworldError(
-        f"{folder} does not say how pictures are to be prepared; add the model's preprocessor_config.json."
+        f"{folder} does not say how images are to be prepared; add the model's preprocessor_config.json."
     )
 
 
@@ -126,7 +126,7 @@ def _from_hugging_face(whole: dict) -> Preprocess | None:
     settings = {**usual, **settings}
     off = [name for name in ("do_resize", "do_rescale", "do_normalize") if settings.get(name) is False]
     if off:
-        raise OpenworldError(f"it switches off {', '.join(off)}; expected pictures that are resized and normalised.")
+        raise OpenworldError(f"it switches off {', '.join(off)}; expected images that are resized and normalised.")
     size, resample = settings["size"], settings.get("resample", RESAMPLING["bicubic"])
     if isinstance(size, int):
         size = {"height": size, "width": size} if kind.startswith("Siglip") else {"shortest_edge": size}
@@ -144,7 +144,7 @@ def _crop(settings: dict, resize: int, mode: str) -> int:
     """The side of the square kept from the centre: what is said, else all of a picture that was made square."""
     cropped = settings.get("do_center_crop", mode == "shortest" or "crop_size" in settings)
     if not cropped and mode == "shortest":
-        raise OpenworldError("it keeps the aspect of pictures and does not crop them; expected a square in the end.")
+        raise OpenworldError("it keeps the aspect of images and does not crop them; expected a square in the end.")
     crop = settings.get("crop_size", resize) if cropped else resize
     return crop if isinstance(crop, int) else crop["height"]
 

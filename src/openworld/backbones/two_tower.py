@@ -215,7 +215,7 @@ class TwoTower(nn.Module):
         if pixels.dim() != 4 or pixels.shape[1:] != (3, size, size):
             raise OpenworldError(
                 f"expected pixels of shape [B, 3, {size}, {size}], got {list(pixels.shape)}; "
-                "`preprocess` turns a picture into them."
+                "`preprocess` turns an image into them."
             )
 
 

@@ -116,9 +116,9 @@ def require_logits(network: nn.Module, classes: int, side: int, name: str) -> No
         shape = tuple(network.eval()(torch.zeros(1, 3, side, side)).shape)
     except (RuntimeError, ValueError, TypeError, AttributeError) as error:
         raise OpenworldError(
-            f"{name!r} cannot look at a picture of {side} x {side} pixels ({error}); choose the side it was made for."
+            f"{name!r} cannot look at an image of {side} x {side} pixels ({error}); choose the side it was made for."
         ) from error
     finally:
         network.train(was_training)
     if shape != (1, classes):
-        raise OpenworldError(f"{name!r} gives {list(shape)} for one picture, expected logits of shape [1, {classes}].")
+        raise OpenworldError(f"{name!r} gives {list(shape)} for one image, expected logits of shape [1, {classes}].")

@@ -155,7 +155,7 @@ class Classifier:
         logits = self.module(scaled).float().cpu().numpy()
         if logits.shape != (len(pixels), len(self.classnames)):
             raise OpenworldError(
-                f"{self.architecture!r} gives logits of shape {list(logits.shape)} for {len(pixels)} pictures and "
+                f"{self.architecture!r} gives logits of shape {list(logits.shape)} for {len(pixels)} images and "
                 f"{len(self.classnames)} class names; give it the names it was trained with."
             )
         if not np.isfinite(logits).all():

@@ -116,7 +116,7 @@ def from_weights(
         OpenworldError: no such file, weights of another network, no preprocessing.
     """
     if preprocess is None and not architecture.startswith(_timm.PREFIX):
-        raise OpenworldError(f"say how pictures are prepared for {architecture!r}: preprocess=Preprocess(...).")
+        raise OpenworldError(f"say how images are prepared for {architecture!r}: preprocess=Preprocess(...).")
     path, names = Path(weights), tuple(classnames)
     network = build(architecture, len(names), preprocess.crop if preprocess else 224)
     try:

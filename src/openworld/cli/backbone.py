@@ -22,7 +22,9 @@ def check(
         ),
     ],
     device: Device = "auto",
-    pictures: Annotated[int, typer.Option(min=1, help="How many images that come with openworld it is shown.")] = 100,
+    images: Annotated[
+        int, typer.Option("--images", "--pictures", min=1, help="How many images that come with openworld it is shown.")
+    ] = 100,
     as_json: AsJson = False,
 ) -> None:
     """Load a pretrained model, show it some images that come with openworld, and say what it is and what runs with it.
@@ -59,9 +61,9 @@ def check(
     chosen = find_device(device)
     try:
         with console.bars(quiet=as_json) as bars:
-            bar = bars.add_task("looking at images", total=pictures)
+            bar = bars.add_task("looking at images", total=images)
             model = check_backbone(
-                name, device=chosen, pictures=pictures, progress=lambda done, total: bars.update(bar, completed=done)
+                name, device=chosen, pictures=images, progress=lambda done, total: bars.update(bar, completed=done)
             )
     except OpenworldError as error:
         places = words.places(name)

@@ -37,7 +37,7 @@ def check(
     ```
 
     Exit codes: 0 all hold; 3 something is broken; 4 something cannot be told with so few images, and nothing is
-    broken; 2 wrong use. A number is judged on its 95 % interval: a requirement *holds* where the whole interval is on
+    broken; 2 wrong use. A number is tested by its 95 % interval: a requirement *holds* where the whole interval is on
     its right side, is *broken* where the whole interval is on the other side, and *cannot be told* in between; the
     table then says how many more images would tell, if the number stays as it is.
 

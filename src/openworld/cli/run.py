@@ -70,7 +70,7 @@ def run(
     below which a learner calls an image new, by one rule: `{ miss_rate = 0.2 }`, `{ hit_rate = 0.5 }`, or costs such as
     `{ base_missed = 1.0, new_unhit = 5.0, new_share = 0.1 }`; `openworld decide` does so afterwards.
 
-    Class names are checked first (`openworld data audit`); what is wrong with them is said, and the run goes on.
+    Class names are checked first (`openworld data audit`); what is wrong with them is reported, and the run goes on.
 
     Killed and started again, a run goes on where it was and ends with the same bytes, whichever engine and however many
     workers do it. A finished run takes more: with further learners, seeds, models, estimators or detectors in its spec,

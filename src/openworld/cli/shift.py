@@ -15,7 +15,7 @@ def shift(
     classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for LAID to learn from.")] = None,
     templates: Annotated[Path | None, typer.Option(help="Text file, a sentence with {} per line, for LAID.")] = None,
     taught_by: Annotated[
-        str, typer.Option(help="What LAID learns from: texts, or pictures of the reference.")
+        str, typer.Option(help="What LAID learns from: texts, or pictures (images of the reference).")
     ] = "texts",
     neighbour: Annotated[int, typer.Option(min=1, help="A degree is the distance to this neighbour.")] = 10,
     levels: Annotated[int, typer.Option(min=3, help="Levels of each axis of the grid.")] = 8,

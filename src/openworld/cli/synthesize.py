@@ -14,7 +14,10 @@ def synthesize(
     labels: Annotated[str, typer.Option(help="What is shown: a text file, a name per line, or a data set.")] = "",
     styles: Annotated[str, typer.Option(help="How: syn-is, rendered, or FILE.toml; what suits the painter.")] = "",
     painter: Annotated[str, typer.Option(help="sdxl-turbo, rendered, or package.module:function.")] = "sdxl-turbo",
-    pictures: Annotated[list[str] | None, typer.Option(help="What `rendered` redraws; named like --reference.")] = None,
+    images: Annotated[
+        list[str] | None,
+        typer.Option("--images", "--pictures", help="What `rendered` redraws; named like --reference."),
+    ] = None,
     each: Annotated[int, typer.Option(min=1, help="Images of every cell.")] = 100,
     backbone: Annotated[str, typer.Option(help="Two-tower backbone whose features are used.")] = "embedded",
     laid: Annotated[Path | None, typer.Option(help="A kept LAID; fitted to the names if left out.")] = None,
@@ -40,8 +43,8 @@ def synthesize(
     ```
     openworld synthesize --painter rendered --levels 4 --each 25 \\
         --reference emoji-concepts/noto/train \\
-        --pictures emoji-concepts/noto/test \\
-        --pictures emoji-concepts-b/noto/test --out runs/twin
+        --images emoji-concepts/noto/test \\
+        --images emoji-concepts-b/noto/test --out runs/twin
     openworld synthesize --labels names.txt --reference train/ \\
         --backbone ViT-B/16 --plan --out runs/syn-is
     openworld synthesize --labels names.txt --reference train/ \\
@@ -81,7 +84,7 @@ def synthesize(
         *(device, allow_corrupt),
         sizes={"each": each, "k": neighbour, "levels": levels, "least": least, "seed": seed},
         painter=painter,
-        settings={"pictures": tuple(pictures or ()), "side": side, "steps": steps, "guidance": guidance, **further},
+        settings={"pictures": tuple(images or ()), "side": side, "steps": steps, "guidance": guidance, **further},
         screen=screen,
         batch=batch or None,
         only_plan=only_plan,

@@ -116,7 +116,7 @@ def load(
     """
     card = DATASETS.get(name)
     if shots is not None and part not in (card.drawn_parts if card else ("train",)):
-        raise OpenworldError(f"shots are drawn from part 'train', not {part!r}: {part} pictures are fixed.")
+        raise OpenworldError(f"shots are drawn from part 'train', not {part!r}: {part} images are fixed.")
     options = {"domain": domain, "part": part, "shots": shots, "seed": seed}
     if card:
         return card.load(**options, **({"root": root} if card.download else {}))

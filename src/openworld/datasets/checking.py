@@ -96,7 +96,7 @@ def _missing_places(card: PublishedSet, root: Path) -> Iterator[str]:
         if not (folder / listing).is_file() and not shared:
             yield f"there is no file {folder / listing}{lookalike(folder, listing)}; see below for where to get it."
     if not (folder / card.images).is_dir():
-        yield f"there is no folder {folder / card.images}{lookalike(folder, card.images)}; extract the pictures there."
+        yield f"there is no folder {folder / card.images}{lookalike(folder, card.images)}; extract the images there."
 
 
 def _picture_faults(card: PublishedSet, root: Path, split: Split, decoded: bool) -> Iterator[str]:
@@ -109,12 +109,12 @@ def _picture_faults(card: PublishedSet, root: Path, split: Split, decoded: bool)
         gone = [rows.paths[index] for index in np.flatnonzero(sizes == MISSING).tolist()]
         if gone:
             yield (
-                f"{part}: {len(gone):,} of {len(rows):,} pictures are missing under {images}, "
+                f"{part}: {len(gone):,} of {len(rows):,} images are missing under {images}, "
                 f"such as {first(gone)}{_deeper(images, gone[0])}."
             )
         empty = [rows.paths[index] for index in np.flatnonzero(sizes == 0).tolist()]
         if empty:
-            yield f"{part}: {len(empty):,} picture(s) are empty files, such as {first(empty)}; extract them again."
+            yield f"{part}: {len(empty):,} image(s) are empty files, such as {first(empty)}; extract them again."
         if decoded:
             yield from _undecodable(images, part, [rows.paths[i] for i in np.flatnonzero(sizes > 0).tolist()])
 
@@ -142,7 +142,7 @@ def _undecodable(images: Path, part: str, paths: list[str]) -> Iterator[str]:
         except OpenworldError as error:
             faults.append(str(error))
     if faults:
-        yield f"{part}: {len(faults):,} of {len(paths):,} pictures cannot be read, such as: {faults[0]}"
+        yield f"{part}: {len(faults):,} of {len(paths):,} images cannot be read, such as: {faults[0]}"
 
 
 def _count_faults(card: PublishedSet, split: Split) -> Iterator[str]:
@@ -152,11 +152,11 @@ def _count_faults(card: PublishedSet, split: Split) -> Iterator[str]:
         yield f"{len(split.classnames)} classes, expected {card.classes}; {again}."
     for part, rows in split.parts.items():
         if len(rows) != card.pictures[part]:
-            yield f"{part}: {len(rows):,} pictures are listed, expected {card.pictures[part]:,}; {again}."
+            yield f"{part}: {len(rows):,} images are listed, expected {card.pictures[part]:,}; {again}."
         without = np.setdiff1d(np.arange(len(split.classnames)), rows.labels)
         if without.size:
             names = [split.classnames[label] for label in without.tolist()]
-            yield f"{part}: {len(names)} class(es) have no picture, such as {first(names)}; {again}."
+            yield f"{part}: {len(names)} class(es) have no image, such as {first(names)}; {again}."
 
 
 def _leaks(split: Split) -> Iterator[str]:
@@ -165,9 +165,9 @@ def _leaks(split: Split) -> Iterator[str]:
     for part, rows in split.parts.items():
         again = [path for path in rows.paths if path in seen]
         if again:
-            yield f"{part}: {len(again):,} picture(s) are also in {seen[again[0]]}, such as {first(again)}."
+            yield f"{part}: {len(again):,} image(s) are also in {seen[again[0]]}, such as {first(again)}."
         if len(set(rows.paths)) < len(rows):
-            yield f"{part}: {len(rows) - len(set(rows.paths)):,} picture(s) are listed more than once."
+            yield f"{part}: {len(rows) - len(set(rows.paths)):,} image(s) are listed more than once."
         seen |= dict.fromkeys(rows.paths, part)
 
 

@@ -61,7 +61,7 @@ class ImageSet:
         _require_distinct(names, self.name)
         if labels.size and labels.max() >= len(names):
             raise OpenworldError(
-                f"{self.name!r} has {len(names)} class names, but picture {int(labels.argmax())} has label "
+                f"{self.name!r} has {len(names)} class names, but image {int(labels.argmax())} has label "
                 f"{labels.max()}; labels count from 0, so give {labels.max() + 1} names or mend the labels."
             )
         for field, value in (("classnames", names), ("labels", labels), ("groups", groups)):
@@ -91,7 +91,7 @@ class ImageSet:
             OpenworldError: no such picture, or one that cannot be read (the message names it).
         """
         if not 0 <= index < len(self):
-            raise OpenworldError(f"{self.name!r} has {len(self)} pictures; there is no number {index}.")
+            raise OpenworldError(f"{self.name!r} has {len(self)} images; there is no number {index}.")
         picture = self.read(int(index))
         return picture if picture.mode == "RGB" else picture.convert("RGB")
 
@@ -104,7 +104,7 @@ class ImageSet:
         """The pictures at `indices` (int[M], repetition allowed), in that order, with all class names kept."""
         chosen = as_labels(indices, "indices")
         if chosen.size and chosen.max() >= len(self):
-            raise OpenworldError(f"{self.name!r} has {len(self)} pictures; there is no number {chosen.max()}.")
+            raise OpenworldError(f"{self.name!r} has {len(self)} images; there is no number {chosen.max()}.")
         content = hashlib.sha256(self.content.encode() + b"\0" + chosen.tobytes()).hexdigest()
         picked = Picked(self.read, chosen)
         return replace(self, labels=self.labels[chosen], groups=self.groups[chosen], content=content, read=picked)

@@ -131,7 +131,7 @@ def few_shot(labels: Sequence[int], shots: int, generator: random.Random) -> np.
     [2, 1]
     """
     if shots < 1:
-        raise OpenworldError(f"shots is {shots}; at least 1 picture per class is needed.")
+        raise OpenworldError(f"shots is {shots}; at least 1 image per class is needed.")
     pictures: dict[int, list[int]] = {}
     for index, label in enumerate(as_labels(labels, "labels").tolist()):
         pictures.setdefault(label, []).append(index)

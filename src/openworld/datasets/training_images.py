@@ -44,7 +44,7 @@ class SeenPictures:
             if hashes.dtype != np.uint64 or hashes.shape != (len(self.same),):
                 raise OpenworldError(
                     f"{name} is {hashes.dtype} of shape {hashes.shape}, expected uint64[{len(self.same)}], a hash per "
-                    "picture."
+                    "image."
                 )
 
     def find(self, hashes: np.ndarray) -> np.ndarray:

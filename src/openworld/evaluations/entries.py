@@ -241,7 +241,7 @@ class DecompositionSpec:
         if self.taught_by not in TEACHERS:
             raise unknown_name("teacher", self.taught_by, TEACHERS)
         if self.taught_by == "pictures" and self.templates:
-            raise OpenworldError("templates are sentences, and pictures teach; leave one of the two out.")
+            raise OpenworldError("templates are sentences, and images teach; leave one of the two out.")
         self.build()
 
     @property
@@ -279,6 +279,6 @@ class CellsSpec:
     def __post_init__(self):
         if bool(self.lists) != bool(self.pictures) or bool(self.lists) == bool(self.generated):
             raise OpenworldError(
-                "cells are either lists and the folder of their pictures, or generated, a set of `openworld "
+                "cells are either lists and the folder of their images, or generated, a set of `openworld "
                 "synthesize`; give the one or the other."
             )

@@ -172,8 +172,8 @@ class ImageSelection:
         without = np.setdiff1d(self._asked_classes(images), images.labels)
         if without.size:
             raise OpenworldError(
-                f"{without.size} class(es) of {self.sources[0].dataset!r} have no picture in part {self.part!r}, first "
-                f"{images.classnames[without[0]]!r}; add pictures or leave the class out."
+                f"{without.size} class(es) of {self.sources[0].dataset!r} have no image in part {self.part!r}, first "
+                f"{images.classnames[without[0]]!r}; add images or leave the class out."
             )
 
     def _asked_classes(self, images: ImageSet) -> np.ndarray:

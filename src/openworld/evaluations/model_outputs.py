@@ -115,7 +115,7 @@ class _Batch:
         if classifier.classnames != self._images.classnames:
             raise OpenworldError(
                 f"{classifier.architecture!r} was trained on other class names than those of {self._images.name!r}, or "
-                "in another order; the pictures must show the model's classes."
+                "in another order; the images must show the model's classes."
             )
         if classifier.view not in self._prepared:
             self._prepared[classifier.view] = self._prepare(classifier)

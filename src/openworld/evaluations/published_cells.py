@@ -91,7 +91,7 @@ def _lines(file: Path, covariate: int, semantic: int) -> Iterator[tuple[str, int
     for number, line in enumerate(text.splitlines(), 1):
         path = line.strip().removeprefix("./")
         if not path:
-            raise OpenworldError(f"line {number} of {file} is empty; expected the path of a picture.")
+            raise OpenworldError(f"line {number} of {file} is empty; expected the path of an image.")
         require_below(path, str(file))
         yield path, covariate, semantic
 
@@ -100,7 +100,7 @@ def _require_once(paths: Sequence[str]) -> None:
     if len(set(paths)) < len(paths):
         twice, count = Counter(paths).most_common(1)[0]
         raise OpenworldError(
-            f"{twice} stands {count} times in the lists, in two cells or twice in one; every picture has one cell."
+            f"{twice} stands {count} times in the lists, in two cells or twice in one; every image has one cell."
         )
 
 

@@ -151,7 +151,7 @@ def _arrays(reading: SharedReading, stack: _Stack, size: BatchSize) -> list[Arra
 
 
 def _doing(reading: SharedReading) -> str:
-    return f"encoding pictures with {reading.clip.name!r}"
+    return f"encoding images with {reading.clip.name!r}"
 
 
 def _require_finite(array: np.ndarray, name: str, clip: DualEncoder) -> None:

@@ -70,7 +70,7 @@ class SharedReading:
             images = [blank if image is None else image for image in images]
         if images[0].dtype != np.uint8 and any(encoding.pixels for encoding in self.encodings):
             raise OpenworldError(
-                f"{self.clip.name!r} prepares pictures in a way of its own, whose pixels are not kept; learners that "
+                f"{self.clip.name!r} prepares images in a way of its own, whose pixels are not kept; learners that "
                 "look at pixels need a backbone of `openworld list backbones`."
             )
         return np.stack(images)

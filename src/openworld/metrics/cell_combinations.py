@@ -124,7 +124,7 @@ class RankedSides:
         laid = _Laid.of(self.plan, cells, weights.shape[1])
         bare = np.flatnonzero((weights != 0).any(axis=0) & (laid.sizes == 0))
         if bare.size:
-            raise OpenworldError(f"cell {bare[0]} has a weight and no picture; give it weight 0.")
+            raise OpenworldError(f"cell {bare[0]} has a weight and no image; give it weight 0.")
         each = [self._detector(number, laid, weights) for number in range(len(self.order))]
         areas, inside, outside = (np.stack(parts) for parts in zip(*each, strict=True))
         return laid.joined(areas @ weights.T, weights, inside, outside)
@@ -243,9 +243,9 @@ class _Laid:
 
     def _reason(self, weight: np.ndarray, alone: np.ndarray) -> str | None:
         if alone[0]:
-            return "there are fewer than 2 independent in-distribution pictures"
+            return "there are fewer than 2 independent in-distribution images"
         if (alone[1:] & (weight != 0)).any():
-            return "a cell has fewer than 2 independent pictures"
+            return "a cell has fewer than 2 independent images"
         return None if weight.any() else NO_VARIANCE
 
     def _groups(self, weight: np.ndarray) -> int:

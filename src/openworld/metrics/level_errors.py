@@ -56,7 +56,7 @@ class LevelErrors:
         share = mass / mass.sum()
         effective = 1 / float(share @ self.overlap @ share)
         if effective <= ALONE:
-            return Spread(None, None, "there are fewer than 2 independent groups of pictures")
+            return Spread(None, None, "there are fewer than 2 independent groups of images")
         variance = float(flat @ self.covariance @ flat)
         terms = float(np.abs(flat) @ np.abs(self.covariance) @ np.abs(flat))
         if variance <= ROUNDING * terms:
@@ -107,12 +107,12 @@ def _check(groups, correct):
     correct = [[as_answers(view, "correct") for view in seed] for seed in correct]
     shapes = [[(len(view),) for view in seed] for seed in groups]
     if not groups or not groups[0] or any(size == (0,) for seed in shapes for size in seed):
-        raise OpenworldError("groups hold an empty view, or none at all; every level of every seed needs a picture.")
+        raise OpenworldError("groups hold an empty view, or none at all; every level of every seed needs an image.")
     methods = {view.shape[:1] for seed in correct for view in seed}
     same = [[view.shape[1:] for view in seed] for seed in correct] == shapes
     if not same or len(methods) != 1 or len({len(seed) for seed in groups}) != 1:
         raise OpenworldError(
-            "groups and correct disagree: give for every seed, and for each of the same levels, groups [pictures] and "
-            "correct [methods, pictures], with the same methods everywhere."
+            "groups and correct disagree: give for every seed, and for each of the same levels, groups [images] and "
+            "correct [methods, images], with the same methods everywhere."
         )
     return groups, correct

@@ -169,7 +169,7 @@ _HUA = (
     _hua("2", "open-world recognition", ("recognition",)),
     _hua(
         "3",
-        "open-world recognition, base and new pictures five to one and one to five",
+        "open-world recognition, base and new images five to one and one to five",
         ("imbalance",),
         datasets=_IMBALANCED,
         columns=("dataset", "setting"),
@@ -198,7 +198,7 @@ _HUA = (
     ),
     _hua(
         "11",
-        "other shares of new pictures, DTD",
+        "other shares of new images, DTD",
         ("ratio sweep",),
         (*PARTS, "OverallAcc", "OpenworldAUC"),
         datasets=("DTD",),
@@ -207,7 +207,7 @@ _HUA = (
     ),
     _hua(
         "12",
-        "other shares of new pictures, Flowers102",
+        "other shares of new images, Flowers102",
         ("ratio sweep",),
         (*PARTS, "OverallAcc", "OpenworldAUC"),
         datasets=("Flowers102",),

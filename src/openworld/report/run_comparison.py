@@ -7,6 +7,7 @@ from openworld import _html
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
+from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Pair
 from openworld.results.value import SHARES
@@ -38,17 +39,30 @@ class RunComparison:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """A table per metric, a row per pair."""
-        return tuple(map(self._table, dict.fromkeys(pair.first.metric for pair in self.pairs)))
+        """A table per metric, a row per pair of which at least one run has a number."""
+        return tuple(map(self._table, dict.fromkeys(pair.first.metric for pair in self.pairs if _has_number(pair))))
+
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """Sentences on the metrics that neither run has a number of, with the reason."""
+        lacking: dict[tuple[str, str], int] = {}
+        for pair in self.pairs:
+            if not _has_number(pair):
+                key = pair.first.metric.title, pair.comparison.reason
+                lacking[key] = lacking.get(key, 0) + 1
+        return tuple(
+            f"{title} of {counted(count, 'pair')}, which neither run has{f' ({reason})' if reason else ''}"
+            for (title, reason), count in lacking.items()
+        )
 
     def _table(self, metric: Metric) -> Table:
-        pairs = [pair for pair in self.pairs if pair.first.metric == metric]
+        pairs = [pair for pair in self.pairs if pair.first.metric == metric and _has_number(pair)]
         columns = (Column(metric, "first"), Column(metric, "second"), Column(TEXT, "second − first"))
         rows = tuple(Row(_title(pair), _cells(pair)) for pair in pairs)
         tested = sum(pair.comparison.p is not None for pair in pairs)
         over = dict.fromkeys(pair.comparison.interval.over for pair in pairs if pair.comparison.interval)
         test = f"paired, [95 % over {' or '.join(over)}]" if over else "paired"
-        test = f" Difference: {test}; p after Holm over {tested} test{'s' * (tested != 1)}."
+        test = f" Difference: {test}" + (f"; p after Holm over {counted(tested, 'test')}." if tested else ".")
         unit = f", {metric.unit}" * (metric.unit in SHARES)
         basis = f"; {self.basis}" if self.basis else ""
         caption = f"First: {self.names[0]}. Second: {self.names[1]}. {metric.title}{unit}{basis}.{test}"
@@ -61,17 +75,17 @@ class RunComparison:
             out.print(f"{setting.replace('_', ' ')}: {before} → {after}", markup=False)
         for table in self.tables:
             out.print(terminal_table(table))
-        for sentence in self.unpaired:
+        for sentence in (*self.undefined, *self.unpaired):
             out.print(f"Not compared: {sentence}.", style="dim", markup=False)
 
     def __repr__(self) -> str:
         return as_text(self.show)
 
     def _repr_html_(self) -> str:
-        return _html.block(("", *self.unpaired), *map(plain_html_table, self.tables))
+        return _html.block(("", *self.undefined, *self.unpaired), *map(plain_html_table, self.tables))
 
     def to_json(self) -> str:
-        """The pairs in fractions, with their tests."""
+        """The pairs in fractions, with their intervals, seeds and tests."""
         pairs = [
             {
                 "entity": pair.first.entity,
@@ -79,13 +93,22 @@ class RunComparison:
                 "where": dict(pair.first.where),
                 "first": pair.first.value.value,
                 "second": pair.second.value.value,
-                **{name: asdict(pair.comparison)[name] for name in ("difference", "interval", "p", "reason")},
+                "first_intervals": list(map(asdict, pair.first.value.intervals)),
+                "second_intervals": list(map(asdict, pair.second.value.intervals)),
+                "seeds": [seed for seed in pair.first.seeds if seed in pair.second.seeds],
+                **{name: getattr(pair.comparison, name) for name in ("difference", "p", "equivalence_p", "reason")},
+                "interval": pair.comparison.interval and asdict(pair.comparison.interval),
                 "verdict": pair.comparison.verdict,
             }
             for pair in self.pairs
         ]
-        content = {"of": self.metric.key, "changes": self.changes, "pairs": pairs, "unpaired": self.unpaired}
-        return json_text(content)
+        about = {"of": self.metric.key, "changes": self.changes, "basis": self.basis}
+        return json_text(about | {"pairs": pairs, "unpaired": self.unpaired})
+
+
+def _has_number(pair: Pair) -> bool:
+    """Whether at least one of the two runs has the number."""
+    return pair.first.value.value is not None or pair.second.value.value is not None
 
 
 def _title(pair: Pair) -> str:

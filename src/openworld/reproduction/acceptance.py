@@ -88,7 +88,7 @@ def _require_acceptable(paper: str, setup: ReproductionSetup) -> None:
     if paper not in GROUPS:
         raise OpenworldError(f"--accept holds zero-shot CLIP against {' and '.join(GROUPS)}; {paper} has no such rows.")
     if setup.embedded:
-        raise OpenworldError("--accept needs the papers' own pictures, which are not embedded; give --data FOLDER.")
+        raise OpenworldError("--accept needs the papers' own images, which are not embedded; give --data FOLDER.")
     other = [learner for learner in setup.learners if learner.casefold() not in (METHOD.casefold(), "zero-shot")]
     if other:
         raise OpenworldError(

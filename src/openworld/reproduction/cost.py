@@ -179,7 +179,7 @@ def _of_estimates(plan: ReproductionPlan) -> PlanCost:
     records = sum(run.units * (JUDGED_RECORD_BYTES + JUDGED_ROW_BYTES * run.images) for run in runs)
     trainings = sum(len(spec.seeds) * sum(not model.weights for model in spec.models) for spec in specs)
     sentence = (
-        f"In all {trainings} trainings, of which {_units(runs):,} checkpoints are judged; {_images(runs):,} images, "
+        f"In all {trainings} trainings, of which {_units(runs):,} checkpoints are evaluated; {_images(runs):,} images, "
         f"each looked at by every checkpoint of its run and by the references; {size(cache)} of disk for their outputs "
         f"and {size(records)} for the records. {_DONE}"
     )
@@ -221,7 +221,7 @@ def _of_shift(plan: ReproductionPlan) -> PlanCost:
         scores += run.units * run.images * detectors
     records = RECORD_BYTES * _units(runs) + SCORE_BYTES * scores
     sentence = (
-        f"In all {_units(runs):,} judged classifiers, each with every detector, and decompositions; "
+        f"In all {_units(runs):,} classifiers, each with every detector, and decompositions; "
         f"{_images(runs):,} images, beside those that are learned from; {size(embeddings)} of disk for embeddings and "
         f"{size(records)} for the records. {_DONE}"
     )

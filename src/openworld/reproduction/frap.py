@@ -81,7 +81,7 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
         )
     else:
         stand_ins = (
-            "Corruptions are made here from test pictures, in place of the files of CIFAR-10-C and ImageNet-C; QMNIST, "
+            "Corruptions are made here from test images, in place of the files of CIFAR-10-C and ImageNet-C; QMNIST, "
             "USPS and SVHN are their test parts; checkpoints, which the paper does not list, are thirds of a training "
             "whose end alone is published.",
         )

@@ -82,7 +82,7 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
             f"semantic half has {_WIDTH} of 128 numbers, where the paper's has half.",
         )
     return (
-        "All of ImageNet-21K-P is judged, as in the paper: 64 lists of validation images and 64 of training "
+        "All of ImageNet-21K-P is evaluated, as in the paper: 64 lists of validation images and 64 of training "
         "images, about 11.6 million images together. All are resized alike, where the paper brings those of "
         "ImageNet-21K to 224 pixels and the others to 256.",
         "One process reads the images one after the other, and a saved classifier is a single unit: if the run is "
@@ -125,8 +125,8 @@ def _require_makeable(tables: Iterable[PaperTable], setup: ReproductionSetup) ->
     for table in tables:
         if setup.embedded and table.number in _GENERATED:
             raise OpenworldError(
-                f"Table {table.number} of {PAPER} is of generated pictures (Syn-IS), for which nothing embedded stands "
-                "in; leave it out, or give the folder that holds them. To judge detectors on pictures of your own "
+                f"Table {table.number} of {PAPER} is of generated images (Syn-IS), for which nothing embedded stands "
+                "in; leave it out, or give the folder that holds them. To evaluate detectors on images of your own "
                 "making: openworld synthesize, then openworld run with cells = { generated = FOLDER }."
             )
 

@@ -204,7 +204,7 @@ def keeps_its_results_as_rows(ran: EvaluationRun) -> None:
 
 def is_compared_with_itself(ran: EvaluationRun) -> None:
     """Two runs of it are compared, in words and as JSON."""
-    assert "p " in ran.ask("compare", ran.folder, ran.folder), "nothing is tested"
+    assert "second − first" in ran.ask("compare", ran.folder, ran.folder), "no difference is shown"
     assert _finite(ran.ask("compare", ran.folder, ran.folder, "--json")), "--json shows nothing"
 
 

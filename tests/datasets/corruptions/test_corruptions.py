@@ -136,7 +136,7 @@ def test_parameters_are_those_of_the_nearest_size(size, side):
     [
         (np.zeros((20, 20, 3)), 1, None, r"float64\[20, 20, 3\], expected uint8"),
         (np.zeros((20, 20), np.uint8), 1, None, r"uint8\[20, 20\]"),
-        ([[0]], 1, None, "the picture is list"),
+        ([[0]], 1, None, "the image is list"),
         (np.zeros((15, 20, 3), np.uint8), 1, None, "20 x 15 pixels"),
         (np.zeros((20, 20, 3), np.uint8), 0, None, "severity is 0"),
         (np.zeros((20, 20, 3), np.uint8), 6, None, "severity is 6"),

@@ -42,7 +42,7 @@ def test_postscript_under_another_name_starts_no_program(tmp_path, ghostscript, 
     path = tmp_path / "cat.png"
     path.write_bytes(POSTSCRIPT)
     for source in (path, io.BytesIO(POSTSCRIPT)):
-        with pytest.raises(OpenworldError, match="cat.png cannot be read as a picture"):
+        with pytest.raises(OpenworldError, match="cat.png cannot be read as an image"):
             decoding.decode(source, str(path), formats)
     assert not ghostscript.exists()
 

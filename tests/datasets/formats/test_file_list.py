@@ -38,7 +38,7 @@ def test_subsets_and_pools_know_their_files(pair, tmp_path):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (("0.png", "8.png"), "1 of the 2 pictures that .* lists are not among the 3 of 'set', such as 8.png"),
+        (("0.png", "8.png"), "1 of the 2 images that .* lists are not among the 3 of 'set', such as 8.png"),
         (("a/0.png", "b/0.png"), "lists 0.png twice"),
         ((), "is empty"),
     ],

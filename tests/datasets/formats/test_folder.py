@@ -127,7 +127,7 @@ def test_a_missing_or_empty_folder_is_named(tmp_path):
     with pytest.raises(OpenworldError, match="no class folders"):
         folder.load(tmp_path)
     (tmp_path / "cat").mkdir()
-    with pytest.raises(OpenworldError, match="no picture"):
+    with pytest.raises(OpenworldError, match="no image"):
         folder.load(tmp_path)
 
 
@@ -176,7 +176,7 @@ def test_a_cut_picture_is_an_error_when_it_is_read(tmp_path):
 
 def test_a_file_that_lies_about_its_kind_is_named(tmp_path):
     (tmp_path / "really.jpg").write_bytes(encoded("PNG"))
-    with pytest.raises(OpenworldError, match="holds a PNG picture"):
+    with pytest.raises(OpenworldError, match="holds a PNG image"):
         folder.read_picture(tmp_path / "really.jpg")
     (tmp_path / "text.png").write_text("hello")
     with pytest.raises(OpenworldError, match="text.png cannot be read"):

@@ -98,7 +98,7 @@ def test_a_data_set_that_cannot_be_had_is_two_sentences(library, tmp_path):
 
 
 def test_pictures_without_labels_are_refused(make):
-    with pytest.raises(OpenworldError, match="2 pictures without a label"):
+    with pytest.raises(OpenworldError, match="2 images without a label"):
         hub.from_dataset(make([-1, 0, -1]), "pets")
 
 
@@ -108,7 +108,7 @@ def test_columns_are_told_by_their_types(library, make):
         hub.from_dataset(make([1]).remove_columns("label"), "pets")
     both = library.Features({"front": library.Image(), "back": library.Image()})
     twice = library.Dataset.from_dict({"front": [png(0)], "back": [png(1)]}, features=both)
-    with pytest.raises(OpenworldError, match=r"2 columns of pictures \(its columns: front, back\)"):
+    with pytest.raises(OpenworldError, match=r"2 columns of images \(its columns: front, back\)"):
         hub.from_dataset(twice, "pets")
 
 

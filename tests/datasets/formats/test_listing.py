@@ -74,7 +74,7 @@ def test_paths_may_be_relative_to_another_folder(pictures, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("lists")
     path = write(elsewhere / "mine.csv", ("path", "label"), [("a.jpg", "ant")])
     assert len(load(path, root=pictures)) == 1
-    with pytest.raises(OpenworldError, match="1 of 1 pictures of 'mine' are missing"):
+    with pytest.raises(OpenworldError, match="1 of 1 images of 'mine' are missing"):
         load(path)
 
 

@@ -103,7 +103,7 @@ def special(name, kind, target=""):
         ({"0.png": special("0.png", tarfile.LNKTYPE, "1.png")}, "no plain file"),
         ({"0.png": special("0.png", tarfile.CHRTYPE)}, "no plain file"),
         ({"0.png": b"x"}, "0 has no label"),
-        ({"0.cls": b"0"}, "0 has no picture"),
+        ({"0.cls": b"0"}, "0 has no image"),
         ({"0.png": b"x", "0.jpg": b"x", "0.cls": b"0"}, "two members like 0.jpg"),
         ({"0.png": b"x", "0.cls": b"\xff"}, "is no label"),
         ({"0.png": b"x", "0.cls": b" "}, "is no label"),

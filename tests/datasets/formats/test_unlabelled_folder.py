@@ -29,7 +29,7 @@ def test_what_is_not_there(folder):
     with pytest.raises(OpenworldError, match="there is no file or folder"):
         unlabelled_folder.find_pictures([folder / "z.png"])
     (folder / "empty").mkdir()
-    with pytest.raises(OpenworldError, match="empty holds no picture ending in"):
+    with pytest.raises(OpenworldError, match="empty holds no image ending in"):
         unlabelled_folder.find_pictures([folder / "empty"])
 
 

@@ -147,7 +147,7 @@ def test_extra_pictures_are_counted_where_folders_say_what_there_is(tmp_path, pl
     tree = planted(name)
     picture(tree.images / tree.pictures[TEST][0][0].replace("_0.", "_9."), 1)
     count = len(tree.pictures[TEST])
-    assert f"test: {count + 1} pictures are listed, expected {count}" in " ".join(check(name, tmp_path).wrong)
+    assert f"test: {count + 1} images are listed, expected {count}" in " ".join(check(name, tmp_path).wrong)
 
 
 @pytest.mark.parametrize("name", LISTED)
@@ -227,7 +227,7 @@ LISTS_GONE_WRONG = {
     other_parts: "expected train, val and test",
     one_picture_twice: "listed more than once",
     a_training_picture_in_the_test: "are also in train",
-    one_picture_too_few: "pictures are listed, expected",
+    one_picture_too_few: "images are listed, expected",
     an_entry_cut_short: "expected [path, label, class name]",
 }
 

@@ -46,7 +46,7 @@ def test_broken_arrays_are_refused(tmp_path):
     with pytest.raises(OpenworldError, match="there is no file .*frost.npy"):
         load("cifar10-c", root=tmp_path, domain="frost 1")
     np.save(folder / "labels.npy", np.zeros(49, int))
-    with pytest.raises(OpenworldError, match="50 pictures and labels.npy 49 labels"):
+    with pytest.raises(OpenworldError, match="50 images and labels.npy 49 labels"):
         load("cifar10-c", root=tmp_path, domain="fog 1")
     (folder / "fog.npy").write_bytes(b"nothing of the kind")
     with pytest.raises(OpenworldError, match=r"fog.npy cannot be read"):
@@ -60,7 +60,7 @@ def test_the_check_reads_every_condition(tmp_path):
     found = check("cifar10-c", tmp_path)
     assert found.wrong[0].startswith("gaussian_noise 1 test and 4 more: there is no file")
     assert found.wrong[1] == (
-        "shot_noise 1 test and 89 more: 10 pictures are there, expected 10,000; get the files again."
+        "shot_noise 1 test and 89 more: 10 images are there, expected 10,000; get the files again."
     )
     assert len(found.pictures) == 90 and found.sources == SHIFTED["cifar10-c"].sources
 

@@ -101,7 +101,7 @@ def test_missing_pictures_are_counted_and_named(tmp_path):
     tree = plant(tmp_path, "dtd")
     gone = tree.pictures["test"][2][0]
     (tree.images / gone).unlink()
-    with pytest.raises(OpenworldError, match=f"1 of 6 pictures of 'dtd' are missing .* such as {gone}"):
+    with pytest.raises(OpenworldError, match=f"1 of 6 images of 'dtd' are missing .* such as {gone}"):
         load("dtd", root=tmp_path)
     assert len(load("dtd", root=tmp_path, part="train")) == 18
 
@@ -113,7 +113,7 @@ def test_missing_pictures_are_counted_and_named(tmp_path):
         ("imagenet-r", {"part": "train"}, "unknown part of imagenet-r 'train'"),
         ("imagenet", {"part": "validation"}, "unknown part of imagenet"),
         ("dtd", {"domain": "sketch"}, "no domains"),
-        ("dtd", {"part": "test", "shots": 4}, "test pictures are fixed"),
+        ("dtd", {"part": "test", "shots": 4}, "test images are fixed"),
         ("sun397", {}, "openworld data check sun397"),
     ],
 )

@@ -142,7 +142,7 @@ def test_shots_are_drawn_from_train(root):
     trees.plant_svhn(root)
     drawn = load("svhn", root=root, part="train", shots=1, seed=3)
     assert sorted(drawn.labels.tolist()) == list(range(10))
-    with pytest.raises(OpenworldError, match="test pictures are fixed"):
+    with pytest.raises(OpenworldError, match="test images are fixed"):
         load("svhn", root=root, shots=1)
 
 
@@ -195,7 +195,7 @@ def test_a_broken_list_of_fmow_is_refused(root, old, new, message):
 def test_a_missing_picture_of_fmow_is_named(root):
     trees.plant_fmow(root)
     (root / "fmow_v1.1" / "images" / "rgb_img_11.png").unlink()
-    with pytest.raises(OpenworldError, match=r"1 of 2 pictures of 'fmow' are missing .* images/rgb_img_11.png"):
+    with pytest.raises(OpenworldError, match=r"1 of 2 images of 'fmow' are missing .* images/rgb_img_11.png"):
         load("fmow", root=root)
 
 
@@ -346,7 +346,7 @@ def test_the_check_says_what_is_missing(root):
     trees.plant_fmow(root)
     Image.new("RGB", (4, 4)).save(root / "fmow_v1.1" / "images" / "rgb_img_4.png", "JPEG")
     (root / "fmow_v1.1" / "images" / "rgb_img_0.png").write_bytes(b"")
-    assert "1 of 2 pictures cannot be read" in " ".join(check("fmow", root, decoded=True).wrong)
+    assert "1 of 2 images cannot be read" in " ".join(check("fmow", root, decoded=True).wrong)
     with pytest.raises(OpenworldError, match="did you mean 'cifar10'"):
         check("cifar-10", root)
 

@@ -142,5 +142,5 @@ def test_oil_paint_keeps_an_edge_that_a_mean_would_blur():
 
 @pytest.mark.parametrize("picture", [PLAIN[..., 0], PLAIN.astype(float), PLAIN[:15], "a path"])
 def test_what_is_no_picture_is_refused(picture):
-    with pytest.raises(OpenworldError, match="the picture"):
+    with pytest.raises(OpenworldError, match="the image"):
         redraw("sketch", picture)

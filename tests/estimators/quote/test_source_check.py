@@ -35,7 +35,7 @@ def test_the_same_pictures_on_both_sides_are_counted(change):
     order = np.random.default_rng(3).permutation(250)
     found = check_source(source, Outputs(np.concatenate([other.logits, again])[order]))
     assert found.shared == 50 and found.repeated == 0
-    assert "50 of 250 target images" in found.warnings[0] and "other pictures than the source" in found.warnings[0]
+    assert "50 of 250 target images" in found.warnings[0] and "other images than the source" in found.warnings[0]
 
 
 def test_a_picture_or_two_on_both_sides_are_not_worth_a_word():

@@ -156,7 +156,7 @@ def test_calibration_and_alignment(run_story):
     assert calibration["Average"]["CLIP, TTC"].bold and calibration["Average"]["τ of CLIP"].text == "–"
     assert "CLIP's calibration error goes from 40.0" in chapters["Is their confidence right?"].text[0]
     assert "similarity in meaning by a tree of a class" in tables["alignment"].caption
-    assert "than the judged model's in" in chapters["Near in meaning"].text[0]
+    assert "than the classifier's in" in chapters["Near in meaning"].text[0]
 
 
 def test_why_alignment_is_not_known_is_said(make_estimates):

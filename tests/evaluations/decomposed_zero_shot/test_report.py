@@ -49,9 +49,10 @@ def test_the_table_has_whole_features_once_and_every_half(make_run):
 
 
 def test_the_verdict_says_what_each_half_knows_and_chance(make_run):
-    first, second = read_story(make_run()).page.verdict
-    assert all(fact in first for fact in ("PCA", "clean", "40.0 %", "10.0 %", "70.0 %", "1.0 %"))
+    first, second, evidence = read_story(make_run()).page.verdict
+    assert all(fact in first for fact in ("PCA", "clean", "40.0 %", "10.0 %", "70.0 %"))
     assert "LAID" in second and "55.0 %" in second
+    assert all(fact in evidence for fact in ("100 classes", "1.0 %", "2 seeds", "images"))
 
 
 def test_two_runs_are_tested_over_the_seeds_that_both_have(make_run, one_row):

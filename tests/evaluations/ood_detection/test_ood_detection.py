@@ -296,7 +296,7 @@ def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ra
     copytree(shapes / "test", tmp_path / "damaged" / "test")
     (tmp_path / "damaged" / "test" / "red circle" / "1.png").write_bytes(b"none")
     spec = read_protocol(given(shapes, pool=[{"dataset": str(tmp_path / "damaged")}]))
-    with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
+    with pytest.raises(OpenworldError, match="1.png cannot be read as an image"):
         run(spec, tmp_path / "strict", ran[1] / "cache")
     machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
     for stage in evaluation_of(spec).artifacts(spec, machine):
@@ -313,7 +313,7 @@ def test_all_pictures_of_given_cells_must_be_readable(shapes, lists, ran, tmp_pa
     spec = read_protocol(given(shapes, cells=cells, pool=[]))
     machine = Machine(cache=str(ran[1] / "cache"), allow_corrupt=1)
     for unit in EVALUATION.units(spec, machine):
-        with pytest.raises(OpenworldError, match="1.png cannot be read as a picture"):
+        with pytest.raises(OpenworldError, match="1.png cannot be read as an image"):
             EVALUATION(unit.arguments["task"], unit.resources["machine"], unit.inputs)
 
 
@@ -350,8 +350,8 @@ def test_one_class_is_no_closed_world(shapes, tmp_path):
         ({"pool": []}, "give a pool"),
         ({"id_part": "test"}, "give id_part or the entry another part"),
         ({"shots": -1}, "shots is -1"),
-        ({"id_part": "train"}, "test on pictures that nothing learned from"),
-        ({"cells": {"lists": ["x"]}, "pool": []}, "lists and the folder of their pictures"),
+        ({"id_part": "train"}, "test on images that nothing learned from"),
+        ({"cells": {"lists": ["x"]}, "pool": []}, "lists and the folder of their images"),
         ({"quantiles": {"looks": [0.1, 0.9]}}, "looks"),
         ({"models": [{}]}, "give one"),
         ({"models": [{"backbone": "embedded", "architecture": "convnet"}]}, "as it is"),
@@ -386,9 +386,9 @@ def test_a_corruption_comes_with_a_severity(shapes, bad):
 
 def test_an_entry_of_the_pool_is_known_by_any_spelling_of_its_path(shapes):
     other = f"{shapes.parent}/./{shapes.name}"
-    with pytest.raises(OpenworldError, match="whose pictures are the in-distribution ones"):
+    with pytest.raises(OpenworldError, match="whose images are the in-distribution ones"):
         read_protocol(given(shapes, pool=[{"dataset": other, "part": "train"}]))
-    with pytest.raises(OpenworldError, match="twice; a picture has one cell"):
+    with pytest.raises(OpenworldError, match="twice; an image has one cell"):
         read_protocol(given(shapes, pool=[{"dataset": str(shapes)}, {"dataset": other}]))
 
 

@@ -134,7 +134,7 @@ def test_a_decision_is_on_the_page_and_in_the_data(outcomes, small_run):
     chosen = story_of(run, results)
     check_story(chosen)
     page = chosen.html()
-    assert "Where to run it" in page and "Best by what validation images say" in page and 'id="operating-1"' in page
+    assert "Where to run it" in page and "best on validation images" in page and 'id="operating-1"' in page
     rows = decision_results(results)
     (one,) = decisions(results)
     threshold = rows.where(entity=one.preferred.learner, metric="threshold").rows[0]

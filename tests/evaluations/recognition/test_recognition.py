@@ -160,7 +160,7 @@ def test_a_class_without_a_picture_is_refused(shapes, tmp_path, part):
     for picture in (root / part / "blue circle").iterdir():
         picture.unlink()
     given = {"dataset": str(root), "train_domain": None, "test_domain": None, "learners": LEARNERS, "views": 1}
-    with pytest.raises(OpenworldError, match=f"no picture in part '{part}', first 'blue circle'"):
+    with pytest.raises(OpenworldError, match=f"no image in part '{part}', first 'blue circle'"):
         EVALUATION.units(read_spec(given, RecognitionSpec), Machine(cache=str(tmp_path / "cache")))
 
 

@@ -106,7 +106,7 @@ def test_memory_too_small_for_one_is_said(plan, painter, tmp_path):
         def paint(self, commissions):
             raise torch.OutOfMemoryError("full")
 
-    with pytest.raises(OpenworldError, match="one picture does not fit"):
+    with pytest.raises(OpenworldError, match="one image does not fit"):
         generate(plan, None_(), tmp_path / "set")
 
 
@@ -136,9 +136,9 @@ def test_painters_and_screens_that_miscount_are_refused(plan, painter, tmp_path)
         def paint(self, commissions):
             return super().paint(commissions)[1:]
 
-    with pytest.raises(OpenworldError, match="3 pictures for 4 commissions"):
+    with pytest.raises(OpenworldError, match="3 images for 4 commissions"):
         generate(plan, Short(), tmp_path / "a")
-    with pytest.raises(OpenworldError, match="0 answers for 4 pictures"):
+    with pytest.raises(OpenworldError, match="0 answers for 4 images"):
         generate(plan, painter(), tmp_path / "b", screen=Screen("none", lambda pictures: []))
     with pytest.raises(OpenworldError, match="batch is 0"):
         generate(plan, painter(), tmp_path / "c", batch=0)

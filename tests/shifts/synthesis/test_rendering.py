@@ -63,5 +63,5 @@ def test_what_it_cannot_paint_is_said(images):
         from openworld.shifts.synthesis import prompt_styles
 
         RenderedPainter(images).paint(order(name, prompt_styles()[0]))
-    with pytest.raises(OpenworldError, match="has no picture of"):
+    with pytest.raises(OpenworldError, match="has no image of"):
         RenderedPainter(images.subset([])).paint(order(name, style))

@@ -48,7 +48,7 @@ class PainterSettings:
         """
         if not self.pictures:
             raise OpenworldError(
-                "the renderer redraws images, and none are named; give --pictures, a folder of class folders or a "
+                "the renderer redraws images, and none are named; give --images, a folder of class folders or a "
                 "data set as NAME/DOMAIN/PART."
             )
         sets = [labelled_images(where) for where in self.pictures]

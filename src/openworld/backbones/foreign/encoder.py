@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from openworld._errors import OpenworldError
 from openworld.backbones.two_tower import hash_weights
 
-RUNS = "zero-shot, zero-shot-ensemble, and whatever else reads embeddings of whole pictures and sentences alone"
+RUNS = "zero-shot, zero-shot-ensemble, and whatever else reads embeddings of whole images and sentences alone"
 _TOGETHER = 256  # sentences of one pass: bounds its memory
 
 _TEXT = "a text tower that takes learned contexts"
@@ -176,7 +176,7 @@ class ForeignEncoder:
         wide, high = (self.preprocess.prepare(Image.new("RGB", size)) for size in ((96, 64), (40, 80)))
         if wide.shape != high.shape:
             raise OpenworldError(
-                f"the processor of {self.name!r} gives pictures of several shapes ({list(wide.shape)}, "
+                f"the processor of {self.name!r} gives images of several shapes ({list(wide.shape)}, "
                 f"{list(high.shape)}), which cannot be encoded together; take a model with a fixed size."
             )
         return max(round((wide.size / 3) ** 0.5), 1)

@@ -149,7 +149,7 @@ def _logit_scale(name: str, module: nn.Module) -> Tensor:
         return 1 / module.temperature.detach().float()
     raise OpenworldError(
         f"{name!r} ({type(module).__name__}) has neither logit_scale nor temperature: what its cosines are to be "
-        "multiplied by is not known; take a model trained by contrast of pictures and sentences."
+        "multiplied by is not known; take a model trained by contrast of images and sentences."
     )
 
 
@@ -158,7 +158,7 @@ def _require_whole(name: str, module: nn.Module, report: Mapping) -> None:
     if not (hasattr(module, "get_image_features") and hasattr(module, "get_text_features")):
         raise OpenworldError(
             f"{name!r} is a {type(module).__name__}, which lacks get_image_features or get_text_features; take a model "
-            "that embeds pictures and sentences."
+            "that embeds images and sentences."
         )
     missing = [*report["missing_keys"], *(str(key) for key in report["mismatched_keys"])]
     if missing:

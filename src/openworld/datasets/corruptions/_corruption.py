@@ -86,8 +86,8 @@ def _pixels(picture) -> np.ndarray:
         picture = np.asarray(picture.convert("RGB"))
     if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
         came = f"{picture.dtype}{list(picture.shape)}" if isinstance(picture, np.ndarray) else type(picture).__name__
-        raise OpenworldError(f"the picture is {came}, expected uint8[H, W, 3] or a PIL picture.")
+        raise OpenworldError(f"the image is {came}, expected uint8[H, W, 3] or a PIL image.")
     if min(picture.shape[:2]) < SMALLEST:
         height, width = picture.shape[:2]
-        raise OpenworldError(f"the picture has {width} x {height} pixels; corruptions need {SMALLEST} either way.")
+        raise OpenworldError(f"the image has {width} x {height} pixels; corruptions need {SMALLEST} either way.")
     return picture

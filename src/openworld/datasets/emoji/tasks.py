@@ -79,7 +79,7 @@ def load(
     """
     _require_known(task, style, part)
     if clean and part == "train":
-        raise OpenworldError("clean pictures exist once per drawing, so there are no shots to draw; use part='test'.")
+        raise OpenworldError("clean images exist once per drawing, so there are no shots to draw; use part='test'.")
     classes = _part_of(TASKS[task], part)
     rows = _pictures(classes, style, part, 1 if clean else VARIATIONS[part])
     if part == "train" and shots is not None:

@@ -82,7 +82,7 @@ def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN)
     except OpenworldError:
         raise
     except _UNREADABLE as error:
-        raise OpenworldError(f"{name} cannot be read as a picture ({error}); replace or remove it.") from error
+        raise OpenworldError(f"{name} cannot be read as an image ({error}); replace or remove it.") from error
     if picture.mode == "F" or picture.mode.startswith("I"):
         raise OpenworldError(f"{name} has more than 8 bits per channel (mode {picture.mode}); convert it to 8 bits.")
     # By way of RGBA, because Pillow warns when a palette with transparency goes straight to RGB.
@@ -102,8 +102,8 @@ def _reader(stream: BinaryIO) -> Callable[[BinaryIO], Image.Image]:
 
 def _require_wanted(picture: Image.Image, name: str, formats: tuple[str, ...]) -> None:
     if picture.format not in formats:
-        wanted = " or ".join(formats) or "no picture"
-        raise OpenworldError(f"{name} holds a {picture.format} picture, expected {wanted}; rename or convert it.")
+        wanted = " or ".join(formats) or "no image"
+        raise OpenworldError(f"{name} holds a {picture.format} image, expected {wanted}; rename or convert it.")
     width, height = picture.size
     if width * height > MOST_PIXELS:
         raise OpenworldError(

@@ -31,13 +31,13 @@ def listed(images: ImageSet, path: str | Path) -> np.ndarray:
     _require_once(wanted, f"{path} lists")
     paths = [file_of(images.read, place) for place in range(len(images))]
     if None in paths:
-        raise OpenworldError(f"the pictures of {images.name!r} are no files, so {path} cannot say which are meant.")
+        raise OpenworldError(f"the images of {images.name!r} are no files, so {path} cannot say which are meant.")
     names = [PurePosixPath(one).name for one in paths]
     _require_once(names, f"{images.name!r} holds")
     missing = sorted(set(wanted) - set(names))
     if missing:
         raise OpenworldError(
-            f"{len(missing):,} of the {len(wanted):,} pictures that {path} lists are not among the {len(names):,} of "
+            f"{len(missing):,} of the {len(wanted):,} images that {path} lists are not among the {len(names):,} of "
             f"{images.name!r}, such as {first(missing)}; complete the folder, or give the list of this data set."
         )
     kept = set(wanted)
@@ -48,4 +48,4 @@ def _require_once(names: Sequence[str], who: str) -> None:
     if len(set(names)) < len(names):
         seen: set[str] = set()
         twice = next(name for name in names if name in seen or seen.add(name))
-        raise OpenworldError(f"{who} {twice} twice; a list of files tells pictures by names that come once.")
+        raise OpenworldError(f"{who} {twice} twice; a list of files tells images by names that come once.")

@@ -36,7 +36,7 @@ def image_set(name: str, folder: Path, classnames: Sequence[str], rows: ImageRow
     missing = [path for path, size in zip(paths, sizes, strict=True) if size == MISSING]
     if missing:
         raise OpenworldError(
-            f"{len(missing):,} of {len(paths):,} pictures of {name!r} are missing under {folder}, "
+            f"{len(missing):,} of {len(paths):,} images of {name!r} are missing under {folder}, "
             f"such as {first(missing)}; complete the folder."
         )
     return ImageSet(

@@ -60,7 +60,7 @@ def load(
         (label, file) for label, own in enumerate(names) if (top / own).is_dir() for file in _pictures(root, top / own)
     ]
     if not files:
-        raise OpenworldError(f"{top} holds class folders but no picture ending in {', '.join(FORMATS)}.")
+        raise OpenworldError(f"{top} holds class folders but no image ending in {', '.join(FORMATS)}.")
     labels, paths = (list(column) for column in zip(*files, strict=True))
     if shots is not None:
         drawn = few_shot(labels, shots, random.Random(seed)).tolist()
@@ -88,7 +88,7 @@ def class_names(folder: str | Path) -> tuple[str, ...]:
     top = next((place for place in (root, *below, *deeper) if _holds_classes(place)), None)
     if top is None:
         raise OpenworldError(
-            f"{root} holds no class folders; put the pictures of each class into a folder of its own, as FOLDER/CLASS, "
+            f"{root} holds no class folders; put the images of each class into a folder of its own, as FOLDER/CLASS, "
             "FOLDER/PART/CLASS, FOLDER/DOMAIN/CLASS or FOLDER/DOMAIN/PART/CLASS."
         )
     return tuple(_class_names(root, top).values())
@@ -155,7 +155,7 @@ def _class_names(root: Path, top: Path) -> dict[str, str]:
     """Class folder -> class name, over all sibling parts and domains, in the order of the folders."""
     folders = sorted(set().union(*(_subfolders(place) for place in _siblings(root, top))))
     if not folders:
-        raise OpenworldError(f"{top} holds no class folders; put the pictures of each class into a folder of its own.")
+        raise OpenworldError(f"{top} holds no class folders; put the images of each class into a folder of its own.")
     listing = root / "classnames.txt"
     require_plain(listing)
     names = _read_listing(listing) if listing.is_file() else {name: name for name in folders}

@@ -79,11 +79,11 @@ def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0)
         OpenworldError: none or several columns of these types, a picture without a label.
     """
     library = _library()
-    image = _only_column(dataset, library.Image, "pictures", name)
+    image = _only_column(dataset, library.Image, "images", name)
     label = _only_column(dataset, library.ClassLabel, "class labels", name)
     labels = np.array(dataset[label], dtype=np.int64)
     if labels.size and labels.min() < 0:
-        raise OpenworldError(f"{name} has {int((labels < 0).sum())} pictures without a label; choose a labelled part.")
+        raise OpenworldError(f"{name} has {int((labels < 0).sum())} images without a label; choose a labelled part.")
     classnames = tuple(dataset.features[label].names)
     if shots is not None:
         drawn = few_shot(labels, shots, random.Random(seed))

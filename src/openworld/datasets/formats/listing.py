@@ -78,7 +78,7 @@ def _read(path: Path) -> dict[str, list[str]]:
     reader = {".csv": _read_csv, ".parquet": _read_parquet}.get(path.suffix)
     if reader is None or not path.is_file():
         why = "there is no such file" if reader else "expected a file ending in .csv or .parquet"
-        raise OpenworldError(f"{path} is no list of pictures: {why}.")
+        raise OpenworldError(f"{path} is no list of images: {why}.")
     columns = reader(path)
     missing = [name for name in ("path", "label") if name not in columns]
     if missing:
@@ -167,7 +167,7 @@ def _below(path: str, folder: Path, source: Path) -> str:
         if not PurePath(path).is_relative_to(top):
             raise OpenworldError(
                 f"{source} names {path!r}, which does not lie below {top}; say as `root` which folder holds all of its "
-                "pictures."
+                "images."
             )
         path = PurePath(path).relative_to(top).as_posix()
     require_below(path, str(source))
@@ -194,7 +194,7 @@ def _rows_of(path: Path, columns: dict[str, list[str]], part: str, domain: str |
     rows = _rows_in(path, columns, domain)
     own = np.array([row for row in rows if split[row] in PARTS[part]], dtype=np.int64)
     if not own.size:
-        hint = "" if "split" in columns else ": without a column `split` every row is a test picture"
+        hint = "" if "split" in columns else ": without a column `split` every row is a test image"
         raise OpenworldError(f"{path} has no row of part {part!r}{f' and domain {domain!r}' if domain else ''}{hint}.")
     return own
 

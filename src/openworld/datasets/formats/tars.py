@@ -75,7 +75,7 @@ def load(
     shards = _shards(str(pattern), part)
     samples = [sample for shard in shards for sample in _samples(shard)]
     if not samples:
-        raise OpenworldError(f"{pattern} holds no sample: no NAME.cls beside a picture ending in {', '.join(FORMATS)}.")
+        raise OpenworldError(f"{pattern} holds no sample: no NAME.cls beside an image ending in {', '.join(FORMATS)}.")
     names, labels = _classes(shards[0], samples)
     if shots is not None:
         drawn = few_shot(labels, shots, random.Random(seed))
@@ -190,7 +190,7 @@ def _samples(shard: Path) -> list[TarSample]:
             into[key] = member if into is pictures else _label(shard, file, member)
     alone = sorted(pictures.keys() ^ labels.keys())
     if alone:
-        lacks = "label (.cls)" if alone[0] in pictures else "picture"
+        lacks = "label (.cls)" if alone[0] in pictures else "image"
         raise OpenworldError(f"{shard} holds {len(alone)} sample(s) that are not whole: {alone[0]} has no {lacks}.")
     return [TarSample(shard, own.name, own.offset_data, own.size, labels[key]) for key, own in pictures.items()]
 

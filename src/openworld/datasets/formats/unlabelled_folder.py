@@ -63,5 +63,5 @@ class _Reader:
 def _below(folder: Path) -> list[Path]:
     found = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix.lower() in FORMATS)
     if not found:
-        raise OpenworldError(f"{folder} holds no picture ending in {', '.join(FORMATS)}.")
+        raise OpenworldError(f"{folder} holds no image ending in {', '.join(FORMATS)}.")
     return found

@@ -117,9 +117,7 @@ def _effect(pair: NamePair, clash: bool) -> str:
         return "is one of them misspelt?"
     if not pair.sure:
         return "one thing, if that is what both mean."
-    return (
-        "what is tuned on one helps the other, and new is not new." if clash else "pictures of both may be one class."
-    )
+    return "what is tuned on one helps the other, and new is not new." if clash else "images of both may be one class."
 
 
 def _across(pair: NamePair, names: Sequence[str], others: Sequence[str], other: str) -> Finding:

@@ -76,7 +76,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         classes=1000,
         pictures={"train": 1_281_167, "test": 50_000},
         sources=(
-            ("training and validation pictures of ILSVRC 2012", "https://image-net.org"),
+            ("training and validation images of ILSVRC 2012", "https://image-net.org"),
             _CLASSNAMES,
         ),
     ),
@@ -233,7 +233,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         classes=1000,
         pictures={"test": 10_000},
         sources=(
-            ("the pictures", "https://github.com/modestyachts/ImageNetV2"),
+            ("the images", "https://github.com/modestyachts/ImageNetV2"),
             _CLASSNAMES,
         ),
     ),
@@ -247,7 +247,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         classes=1000,
         pictures={"test": 50_889},
         sources=(
-            ("the pictures", "https://github.com/HaohanWang/ImageNet-Sketch"),
+            ("the images", "https://github.com/HaohanWang/ImageNet-Sketch"),
             _CLASSNAMES,
         ),
     ),
@@ -261,7 +261,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         classes=200,
         pictures={"test": 7500},
         sources=(
-            ("the pictures", "https://github.com/hendrycks/natural-adv-examples"),
+            ("the images", "https://github.com/hendrycks/natural-adv-examples"),
             _CLASSNAMES,
         ),
     ),
@@ -275,7 +275,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         classes=200,
         pictures={"test": 30_000},
         sources=(
-            ("the pictures", "https://github.com/hendrycks/imagenet-r"),
+            ("the images", "https://github.com/hendrycks/imagenet-r"),
             _CLASSNAMES,
         ),
     ),

@@ -60,7 +60,7 @@ def read_cifar_c(folder: Path, condition: str) -> PixelTable:
     each, rest = divmod(len(labels), _SEVERITIES)
     if rest or len(pictures) != len(labels):
         raise OpenworldError(
-            f"{path} holds {len(pictures):,} pictures and labels.npy {len(labels):,} labels, expected as many of both "
+            f"{path} holds {len(pictures):,} images and labels.npy {len(labels):,} labels, expected as many of both "
             "and five severities; get them again."
         )
     rows = slice((int(severity) - 1) * each, int(severity) * each)

@@ -92,7 +92,7 @@ def _read_c(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
     return files.image_set("imagenet-c", folder, found.classnames, found.parts[part])
 
 
-_PICTURES = ("the pictures: the data set imagenet", "https://image-net.org")
+_PICTURES = ("the images: the data set imagenet", "https://image-net.org")
 _NAMES = PUBLISHED["imagenet"].sources[-1]
 _BREEDS_DOMAINS = (*breeds.DOMAINS, *(f"{side} {variant}" for variant in _V2 for side in breeds.DOMAINS))
 
@@ -144,7 +144,7 @@ IMAGENET_SHIFTS: dict[str, ShiftedSet] = {
     ),
     "imagenet-c": ShiftedSet(
         title="ImageNet-C",
-        what="ImageNet's test pictures, corrupted",
+        what="ImageNet's test images, corrupted",
         folder="imagenet-c",
         classes=1000,
         pictures={"test": 50_000},

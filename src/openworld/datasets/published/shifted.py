@@ -94,7 +94,7 @@ def _read_cifar_c(clean: str, root: Path, folder: Path, domain: str, part: str) 
 def _cifar_c(clean: str, title: str, folder: str, classes: int, address: str) -> ShiftedSet:
     return ShiftedSet(
         title=title,
-        what=f"{title[:-2]}'s test pictures, corrupted",
+        what=f"{title[:-2]}'s test images, corrupted",
         folder=folder,
         classes=classes,
         pictures={"test": 10_000},

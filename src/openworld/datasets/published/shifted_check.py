@@ -25,7 +25,7 @@ def check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Ins
             continue
         pictures[where], classes = len(images), len(images.classnames)
         if expected not in (None, len(images)):
-            fault = f"{len(images):,} pictures are there, expected {expected:,}; get the files again."
+            fault = f"{len(images):,} images are there, expected {expected:,}; get the files again."
             faults.setdefault(fault, []).append(where)
         for fault in _unreadable(images) if decoded else ():
             faults.setdefault(fault, []).append(where)
@@ -55,4 +55,4 @@ def _unreadable(images: ImageSet) -> Iterator[str]:
         except OpenworldError as error:
             faults.append(str(error))
     if faults:
-        yield f"{len(faults):,} of {len(images):,} pictures cannot be read, such as: {faults[0]}"
+        yield f"{len(faults):,} of {len(images):,} images cannot be read, such as: {faults[0]}"

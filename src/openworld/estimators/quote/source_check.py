@@ -59,12 +59,12 @@ class SourceCheck:
         if are_many(self.shared, self.n_target):
             warnings.append(
                 f"{self.shared:,} of {self.n_target:,} target images have the very scores of a source image: the same "
-                "pictures are on both sides; the target must be other pictures than the source"
+                "images are on both sides; the target must be other images than the source"
             )
         if are_many(self.repeated, self.n):
             warnings.append(
-                f"{self.repeated:,} of {self.n:,} source images have the very scores of another one: pictures that "
-                "come several times tell nothing new, and make intervals too narrow; give every picture once"
+                f"{self.repeated:,} of {self.n:,} source images have the very scores of another one: images that "
+                "come several times tell nothing new, and make intervals too narrow; give every image once"
             )
         if self.softmax >= SOFTMAX:
             warnings.append(
@@ -74,8 +74,8 @@ class SourceCheck:
         if self.learned:
             warnings.append(
                 f"the model names {self.n - self.mistakes:,} of {self.n:,} source images right, which leaves "
-                f"{self.mistakes} mistake(s) to learn from; pictures that a model was trained on look like this: take "
-                "labelled pictures for the source that it has not been trained on"
+                f"{self.mistakes} mistake(s) to learn from; images that a model was trained on look like this: take "
+                "labelled images for the source that it has not been trained on"
             )
         return tuple(warnings)
 

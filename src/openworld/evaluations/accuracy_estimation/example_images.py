@@ -31,7 +31,7 @@ def albums(run: RunFolder, measured: Measurements) -> tuple[Album, ...]:
             break
     severity = f"severity {' and '.join(map(str, chosen))}" if chosen else "none"
     fewer = f" Of corruptions {severity} is shown." if len(chosen) < len(severities) else ""
-    text = f"An image or two of every condition, and the mean true accuracy of the judged models there.{fewer}"
+    text = f"An image or two of every condition, and the mean true accuracy of the classifiers there.{fewer}"
     parts = (AlbumPart(row, tuple(_images(measured, visible, row))) for row in measured.rows)
     return (Album("The conditions", text, tuple(part for part in parts if part.images)),)
 

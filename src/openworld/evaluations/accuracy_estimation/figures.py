@@ -15,7 +15,7 @@ from openworld.evaluations.accuracy_estimation.cards import (
 )
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, Model
 from openworld.evaluations.accuracy_estimation.record import FUSED
-from openworld.evaluations.accuracy_estimation.reference_results import JUDGED_MODELS, alignment_values
+from openworld.evaluations.accuracy_estimation.reference_results import CLASSIFIERS, alignment_values
 from openworld.evaluations.accuracy_estimation.results import is_complete, leader
 from openworld.report.charts import Cloud, Dots, DotsChart, Line, LineChart, Quantity, Reference, ScatterChart
 from openworld.report.charts.dots import dots_key
@@ -70,7 +70,7 @@ def severity(results: Results, measured: Measurements, styles: dict[str, SeriesS
         return None
     crowded = " Point at a name above to bring its line forward." * (len(charts[0].series) > CROWDED)
     caption = (
-        "Means over all corruptions and judged models at every severity; true accuracy goes from "
+        "Means over all corruptions and classifiers at every severity; true accuracy goes from "
         f"{TRUE_ACCURACY.write(truth[0])} to {TRUE_ACCURACY.write(truth[-1])} % on the way.",
         "Left the mean absolute error; right estimated minus true accuracy, where above 0 is overestimated. A method "
         f"that sees the shift stays level in both.{crowded}",
@@ -125,7 +125,7 @@ def estimated_and_true(results: Results, measured: Measurements) -> Figure:
 
     numbers = dict(zip(measured.labels, estimates, strict=True))
     caption = (
-        f"Every dot is one condition with one judged model{cloud.text}: its true accuracy across, what the method "
+        f"Every dot is one condition with one classifier{cloud.text}: its true accuracy across, what the method "
         "says of it without labels upwards; in the corner the mean absolute error (average of the lines).",
         "On the diagonal the estimate is right, above it overestimated; a cloud that lies flat tells good conditions "
         "from bad ones by too little, whatever its mean error is.",
@@ -145,17 +145,17 @@ def alignment_gap(measured: Measurements) -> Figure | None:
     charts, rows = [], []
     for entity in fused:
         reference = entity.removeprefix(FUSED)
-        gaps = [cloud.mean(scores[entity] - scores[other]) for other in (JUDGED_MODELS, reference)]
+        gaps = [cloud.mean(scores[entity] - scores[other]) for other in (CLASSIFIERS, reference)]
         x, y = (
             Quantity(key, f"over {name}, points", "points", covers=(0.0,))
-            for key, name in zip(GAPS, ("the judged model", reference), strict=True)
+            for key, name in zip(GAPS, ("the classifier", reference), strict=True)
         )
         zero = (Reference(0.0, axis="x"), Reference(0.0))
         charts.append(DotsChart(entity, x, y, tuple(cloud.dots(*gaps)), cloud.shapes, references=zero))
         rows += cloud.rows(dict(zip(GAPS, gaps, strict=True)), reference=reference)
     caption = (
-        f"Every dot is one condition with one judged model{cloud.text}: how much higher the Semantic Alignment Score "
-        "of the fused prediction is than the judged model's (across) and than the reference's own (upwards), points.",
+        f"Every dot is one condition with one classifier{cloud.text}: how much higher the Semantic Alignment Score "
+        "of the fused prediction is than the classifier's (across) and than the reference's own (upwards), points.",
         "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
     )
     title = "Does fusing bring predictions nearer in meaning?"

@@ -18,7 +18,7 @@ from openworld.results import Result, Value, student
 ALL = "All conditions"
 """Where a mean is over all conditions alike, whatever their lines."""
 
-JUDGED_MODELS = "judged models"
+CLASSIFIERS = "classifiers"
 CALIBRATIONS = {RAW: "raw", SCALED: "scaled", UNSCALED: "unscaled", TTC: "TTC"}
 """A kind of calibration in records -> what tables call it."""
 
@@ -40,7 +40,7 @@ def alignment_values(measured: Measurements) -> dict[str, np.ndarray]:
         return measured.read(lambda target: (target.alignment or {}).get(key))
 
     fused = {name: scores for name in measured.references if np.isfinite(scores := read(f"{FUSED}{name}")).any()}
-    values = {JUDGED_MODELS: read(BASE)} if fused else {}
+    values = {CLASSIFIERS: read(BASE)} if fused else {}
     for name, scores in fused.items():
         values |= {name: read(name), f"{FUSED}{name}": scores}
     return values
@@ -53,7 +53,7 @@ def calibration(bootstrap: CrossedBootstrap) -> Iterator[Result]:
     for name, kind in [(BASE, RAW), (BASE, SCALED), *references]:
         values = calibration_values(measured, name, kind)
         if np.isfinite(values).any():
-            entity, where = JUDGED_MODELS if name == BASE else name, {"calibration": CALIBRATIONS[kind]}
+            entity, where = CLASSIFIERS if name == BASE else name, {"calibration": CALIBRATIONS[kind]}
             for line in measured.lines:
                 yield bootstrap.result(entity, CALIBRATION, values, line, NOT_KNOWN, **where)
             yield _over_all(bootstrap, entity, values, where)
@@ -91,7 +91,7 @@ def alignment(bootstrap: CrossedBootstrap) -> Iterator[Result]:
         for entity, scores in values.items():
             yield bootstrap.result(entity, ALIGNMENT, scores, line, NOT_KNOWN)
         for entity in (entity for entity in values if entity.startswith(FUSED)):
-            for other in (JUDGED_MODELS, entity.removeprefix(FUSED)):
+            for other in (CLASSIFIERS, entity.removeprefix(FUSED)):
                 gain = values[entity] - values[other]
                 yield bootstrap.result(entity, ALIGNMENT_GAIN, gain, line, NOT_KNOWN, baseline=other)
                 known = finite(gain[:, measured.of_line(line)])

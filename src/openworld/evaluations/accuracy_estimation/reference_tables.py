@@ -24,7 +24,7 @@ from openworld.evaluations.accuracy_estimation.cards import (
 )
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, Measurements
 from openworld.evaluations.accuracy_estimation.record import FUSED, RAW, SCALED, TTC
-from openworld.evaluations.accuracy_estimation.reference_results import CALIBRATIONS, JUDGED_MODELS
+from openworld.evaluations.accuracy_estimation.reference_results import CALIBRATIONS, CLASSIFIERS
 from openworld.evaluations.accuracy_estimation.tables import error_cell
 from openworld.report.sentences import counted, none_or
 from openworld.report.table import Cell, Column, Row, Table
@@ -50,7 +50,7 @@ def calibration_table(results: Results, measured: Measurements) -> Table | None:
         return Row(line, (*cells, *medians), rule=line == AVERAGE)
 
     text = (
-        "Expected calibration error (15 bins) on the targets, percent, means over conditions and judged models; the "
+        "Expected calibration error (15 bins) on the targets, percent, means over conditions and classifiers; the "
         "smaller of a pair in bold. Raw: as the model says it, a reference at its own scale; scaled: with the "
         "temperature fitted on the source; TTC: with the temperature τ that FRAP finds on the unlabelled images "
         "(its median over conditions and models is given)."
@@ -141,11 +141,11 @@ def alignment_table(results: Results, measured: Measurements) -> Table | None:
     fused = results.where(metric=ALIGNMENT_GAIN.key).entities
     if not fused:
         return None
-    columns = [Column(ALIGNMENT, JUDGED_MODELS, intervals=0)]
+    columns = [Column(ALIGNMENT, CLASSIFIERS, intervals=0)]
     for entity in fused:
         name = entity.removeprefix(FUSED)
         columns += [Column(ALIGNMENT, each, intervals=0) for each in (name, entity)]
-        columns += [Column(ALIGNMENT_GAIN, f"fused − {other}", intervals=0) for other in ("judged", name)]
+        columns += [Column(ALIGNMENT_GAIN, f"fused − {other}", intervals=0) for other in ("classifier", name)]
 
     def gap(entity: str, other: str, line: str) -> Cell:
         gain, share = (
@@ -154,18 +154,18 @@ def alignment_table(results: Results, measured: Measurements) -> Table | None:
         return Cell(gain, under="" if share.value is None else f"{GAINS.write(share.value)}\u00a0%")
 
     def row(line: str) -> Row:
-        cells = [results.value(JUDGED_MODELS, ALIGNMENT.key, images=line)]
+        cells = [results.value(CLASSIFIERS, ALIGNMENT.key, images=line)]
         for entity in fused:
             name = entity.removeprefix(FUSED)
             cells += [results.value(each, ALIGNMENT.key, images=line) for each in (name, entity)]
-            cells += [gap(entity, other, line) for other in (JUDGED_MODELS, name)]
+            cells += [gap(entity, other, line) for other in (CLASSIFIERS, name)]
         return Row(line, tuple(cells), rule=line == AVERAGE)
 
     taxonomy = measured.records[0].taxonomy.name
     by = f" by {taxonomy}" if taxonomy else ""
     text = (
         f"Semantic Alignment Score, percent: expected similarity in meaning{by} of a class drawn from the "
-        "prediction to the true one, means over conditions and judged models. Under a gap: the share of conditions and "
+        "prediction to the true one, means over conditions and classifiers. Under a gap: the share of conditions and "
         "models in which it is above 0."
     )
     rows = tuple(map(row, measured.lines))
@@ -180,11 +180,11 @@ def alignment_sentences(results: Results, measured: Measurements) -> Iterator[st
     for entity in results.where(metric=ALIGNMENT_GAIN.key).entities:
         name = entity.removeprefix(FUSED)
         shares = (
-            results.value(entity, GAINS.key, images=measured.main, baseline=other) for other in (JUDGED_MODELS, name)
+            results.value(entity, GAINS.key, images=measured.main, baseline=other) for other in (CLASSIFIERS, name)
         )
         against_model, against_reference = (GAINS.write(share.value) for share in shares)
         yield (
-            f"Fused with {name}, predictions lie nearer in meaning to the true class than the judged model's "
+            f"Fused with {name}, predictions lie nearer in meaning to the true class than the classifier's "
             f"in {against_model}\u00a0% of all cases, and than {name}'s own in {against_reference}\u00a0%."
         )
 

@@ -121,12 +121,12 @@ def model_table(results: Results, measured: Measurements) -> Table:
         values = (results.value("", metric.key, **place, **where) for metric, _, where in numbers)
         rows.append(Row(title, (seeds, *values)))
     text = (
-        "The judged models, means over their seeds: accuracy on the labelled source images, the temperature fitted "
+        "The classifiers, means over their seeds: accuracy on the labelled source images, the temperature fitted "
         "there, its calibration error (15 bins) before and after scaling, and the true accuracy over the conditions of "
         "every line; percent."
     )
     columns = (Column(TEXT, "seeds"), *(Column(metric, title, intervals=0) for metric, title, _ in numbers))
-    return Table("models", "The judged models", text, "model", columns, tuple(rows), best="")
+    return Table("models", "The classifiers", text, "model", columns, tuple(rows), best="")
 
 
 def time_table(results: Results, measured: Measurements) -> Table | None:
@@ -142,7 +142,7 @@ def time_table(results: Results, measured: Measurements) -> Table | None:
         return Row(label, (error, *(results.value(label, metric.key) for metric in costs)), series=label)
 
     text = (
-        f"On {' and '.join(devices)}, every method alone, means over {len(measured.models)} judged models: to fit on "
+        f"On {' and '.join(devices)}, every method alone, means over {len(measured.models)} classifiers: to fit on "
         "the labelled source set, and to estimate one condition, once models have seen its images. × fastest: one "
         "condition against the fastest method."
     )
@@ -205,5 +205,5 @@ def count_models(measured: Measurements) -> str:
         "checkpoint": {model.checkpoint for model in models},
     }
     if prod(map(len, sides.values())) != len(models):
-        return f"{len(models)} judged models"
+        return f"{len(models)} classifiers"
     return " × ".join(counted(len(side), name) for name, side in sides.items())

@@ -3,6 +3,7 @@
 from openworld.evaluations.decomposed_zero_shot.record import PARTS
 from openworld.evaluations.decomposed_zero_shot.results import ANY, RANKS, Facts, read_results
 from openworld.report.page import Page, Section
+from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
 from openworld.report.story import Story
 from openworld.report.table import Column, Row, Table, cell_of
@@ -51,15 +52,19 @@ def accuracy_table(results: Results, facts: Facts) -> Table:
 
 
 def verdict(results: Results, facts: Facts) -> tuple[str, ...]:
-    """Return a sentence per method: how much of the accuracy on the first images each half has."""
+    """Return a sentence per method, how much of the accuracy on the first images each half has; last, the evidence."""
     row, write = facts.rows[0], METRICS["top1"].write
 
     def accuracy(method: str, part: str) -> str:
         return write(results.value(method, "top1", part=part, images=row).value)
 
-    return tuple(
+    methods = (
         f"{method} on {row}: the semantic half names {accuracy(method, SEMANTIC)} % and the covariate half "
-        f"{accuracy(method, COVARIATE)} %, where whole features name {accuracy(ANY, WHOLE)} % "
-        f"(chance {write(1 / facts.classes)} %)."
+        f"{accuracy(method, COVARIATE)} %, where whole features name {accuracy(ANY, WHOLE)} %."
         for method in facts.methods
+    )
+    return (
+        *methods,
+        f"This rests on {counted(facts.images, 'image')} of {facts.classes:,} classes (chance "
+        f"{write(1 / facts.classes)} %) and on {counted(len(facts.seeds), 'seed')}.",
     )

@@ -19,13 +19,18 @@ FEW_CLASSES = "there are fewer than five classes"
 
 @dataclass(frozen=True)
 class Facts:
-    """What the records of a run have in common: methods and seeds in order, rows of images, classes, backbone."""
+    """What the records of a run have in common: methods and seeds in order, rows of images, classes, backbone.
+
+    Args:
+        images: of the first row.
+    """
 
     methods: tuple[str, ...]
     seeds: tuple[int, ...]
     rows: tuple[str, ...]
     classes: int
     backbone: str
+    images: int
 
 
 def read_results(run: RunFolder) -> tuple[Results, Facts]:
@@ -43,7 +48,8 @@ def read_results(run: RunFolder) -> tuple[Results, Facts]:
     for part in halves:
         for name, of_method in by_method.items():
             results += _part(part, name, of_method, rows)
-    facts = Facts(tuple(methods), seeds, rows, first.classes, first.backbone)
+    images = sum(image_set.parts[whole].top1.n for image_set in first.sets if image_set.row == rows[0])
+    facts = Facts(tuple(methods), seeds, rows, first.classes, first.backbone, images)
     return Results("decomposed-zero-shot", tuple(results)), facts
 
 

@@ -1,6 +1,6 @@
 """What a run of generalisation says: learners by targets (OpenworldAUC's Tables 4 and 13), then all of recognition."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from openworld.evaluations.generalisation.target_means import TargetAverage, target_averages
@@ -31,7 +31,7 @@ def story_of(run: RunFolder, results: RecognitionResults) -> Story:
     averages, plain = target_averages(results), recognition.story_of(run, results)
     if not averages:
         return replace(plain, results=replace(plain.results, evaluation=EVALUATION))
-    tables, by_target = tuple(map(target_table, averages)), recognition.main_tables(results)
+    tables, by_target = tuple(map(target_table, averages)), (*_mean_tables(averages), *recognition.main_tables(results))
     numbers, *others = plain.page.sections
     targets = [Section(table.title, tables=(table,)) for table in by_target]
     further = [part for part in numbers.folded if part.heading not in {target.heading for target in targets}]
@@ -68,6 +68,13 @@ def target_table(average: TargetAverage) -> Table:
         rows.append(Row(learner, (*cells, mean.value(learner, AUC.key), *tests), learner))
     title = f"OpenworldAUC in {average.heading}"
     return Table(f"targets-{average.kind}", title, caption(average), "learner", tuple(columns), tuple(rows))
+
+
+def _mean_tables(averages: Sequence[TargetAverage]) -> Iterator[Table]:
+    """Yield the parts of each mean over several targets, as for a single one."""
+    for average in averages:
+        if len(average.targets) > 1:
+            yield recognition.main_table(average.mean, f"mean-{average.kind}")
 
 
 def caption(average: TargetAverage) -> str:

@@ -52,7 +52,7 @@ class IncrementalShiftSpec(ShiftImages, Division):
             raise OpenworldError("give a pool that is to be divided, or cells, a division that is given: one of them.")
         if self.train_part == self.id_part:
             raise OpenworldError(
-                f"train_part and id_part are both {self.id_part!r}; test on pictures that nothing learned from."
+                f"train_part and id_part are both {self.id_part!r}; test on images that nothing learned from."
             )
         self._require_fresh_pool()
 
@@ -72,10 +72,10 @@ class IncrementalShiftSpec(ShiftImages, Division):
             sentence = f"the pool shows {entry.dataset}, {entry.domain or 'its only domain'}, part {entry.part!r}"
             if images in taken:
                 raise OpenworldError(
-                    f"{sentence}, whose pictures are the in-distribution ones; give id_part or the entry another part."
+                    f"{sentence}, whose images are the in-distribution ones; give id_part or the entry another part."
                 )
             if images in entries:
-                raise OpenworldError(f"{sentence}, twice; a picture has one cell, so list each entry once.")
+                raise OpenworldError(f"{sentence}, twice; an image has one cell, so list each entry once.")
             entries.add(images)
 
 

@@ -123,7 +123,7 @@ def _require_same_images(ours: Outcome, theirs: Outcome, what: str, names: tuple
         reason = f"{len(ours.test)} images in {names[0]}, {len(theirs.test)} in {names[1]}"
     elif None not in (ours.fingerprint, theirs.fingerprint) and ours.fingerprint != theirs.fingerprint:
         reason = (
-            "the fingerprints of the test images differ; images on disk are told by their paths and sizes, so that "
+            "the fingerprints of the test images differ; images on disk are known by their paths and sizes, so that "
             "a folder and a list of the same files count as different"
         )
     elif not same_facts(ours.test, theirs.test):

@@ -155,7 +155,7 @@ def _sections(
         folded.append(Section(heading, tables=tuple(table for pair in mixes for table in pair)))
     yield Section("The numbers", tables=overview or tuple(mains), folded=tuple(folded))
     if chosen:
-        best = "Best by what validation images say, and then on test images: "
+        best = "Chosen as the best on validation images, and measured on test images: "
         texts = zip(chosen, _sentences(chosen), strict=True)
         lines = (text if decision.preferred is None else f"{best}{text}" for decision, text in texts)
         yield Section("Where to run it", tuple(lines), tuple(decision.table for decision in chosen))

@@ -15,19 +15,24 @@ from openworld.results import METRICS, Result, Value, mean, over_seeds
 ARRAY_AXES = {"semantic": -1, "covariate": -2}
 """An axis of shift -> that of an array [..., covariate level, semantic level]."""
 
+IMAGES = "images of the pool"
+"""What the numbers of images in cells are of: base and new ones together, all of which are estimated."""
+
 VALIDATION, CELLS = "validation images", "mean of the cells"
 TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]
 UNDEFINED = "no cell has an estimate"
 
 
 def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Result]:
-    """Yield every number about estimates of a run.
+    """Yield every number about estimates of a run, and how many images each cell has.
 
     Args:
         records: by learner, each with an `estimation` of the same estimators.
     """
     truth = {name: _by_seed([record.estimation.accuracy for record in runs]) for name, runs in records.items()}
     first = next(iter(records.values()))[0].estimation
+    for (row, column), count in np.ndenumerate(np.array(first.counts)):
+        yield Result(IMAGES, METRICS["images"], Value(int(count)), {"covariate_level": row, "semantic_level": column})
     for name, runs in records.items():
         seeds = tuple(record.seed for record in runs)
         at_home = tuple(record.estimation.home.accuracy for record in runs)

@@ -137,8 +137,12 @@ class CellChart:
         return self.side or max(SIDE, LEAST * (1.6 if alone else 1.0) / longest)
 
     def _description(self) -> str:
+        every = len(self.row_labels) * len(self.column_labels)
+        pictured = sum(bool(cell.images) for cell in self.cells.values())
+        if pictured:
+            return f"Images of {pictured} of {every} cells."
         texts = [cell.text for cell in self.cells.values() if cell.shade is not None]
-        return f"{len(texts)} of {len(self.row_labels) * len(self.column_labels)} cells: {' '.join(texts)}."
+        return f"{len(texts)} of {every} cells{': ' * bool(texts)}{' '.join(texts)}."
 
     def _bounds(self, left: float, bottom: float, right: float, side: float) -> Iterator[Markup]:
         if self.bounds:

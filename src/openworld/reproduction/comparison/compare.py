@@ -85,8 +85,16 @@ class PaperComparison:
         """What comes of it."""
         overall = (self._compared,) if self.same_data else (self._not_compared,)
         about = ABOUT_OURS.get((self.table.paper, self.table.number))
-        orders = (agreement.sentence for agreement in self.agreements)
-        return (*overall, *self.remarks, *orders, *([about] if about else []))
+        return (*overall, *self.remarks, *self._orders, *([about] if about else []))
+
+    @property
+    def _orders(self) -> tuple[str, ...]:
+        """On which columns the orders of the methods agree; one sentence where all lack it for the same reason."""
+        reasons = {agreement.reason for agreement in self.agreements if agreement.tau is None}
+        lacking = sum(agreement.tau is None for agreement in self.agreements)
+        if lacking == len(self.agreements) > 1 and len(reasons) == 1:
+            return (f"The orders of the methods cannot be compared in any column: {reasons.pop()}.",)
+        return tuple(agreement.sentence for agreement in self.agreements)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,13 +7,15 @@ from openworld._errors import OpenworldError
 from openworld.papers import PAPERS
 from openworld.report.page import Page, Section, render, write_page
 from openworld.report.provenance import Part
+from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.against_printed import against_printed
 from openworld.reproduction.comparison.compare import PaperComparison
 from openworld.reproduction.comparison.compared_results import compared_results
-from openworld.reproduction.comparison.table import details_of, sentences, table_of
+from openworld.reproduction.comparison.table import details_of, table_of
 from openworld.results import Metric, Value
+from openworld.runs.atomic import write_file
 
 BASELINES = ("CLIP", "zero-shot", "zero-shot-ensemble")
 COUNT = Metric("cells", "cells", "count", 0, 0, (0.0, None))
@@ -22,11 +24,11 @@ COUNT = Metric("cells", "cells", "count", 0, 0, (0.0, None))
 def write_comparison_page(
     folder: Path | str, comparisons: Sequence[PaperComparison], *, output: Path | str | None = None
 ) -> Path:
-    """Write the page of one or more tables of a paper with ours.
+    """Write the page of one or more tables of a paper with ours, and all numbers as `results.parquet`.
 
     Args:
-        folder: where it is written, as `report.html`; made where it is missing.
-        found: of `compare_with_paper`.
+        folder: where both are written, the page as `report.html`; made where it is missing.
+        comparisons: of `compare_with_paper`.
         output: another path, if wanted.
 
     Returns:
@@ -37,6 +39,7 @@ def write_comparison_page(
     """
     page = comparison_page(comparisons)
     Path(folder).mkdir(parents=True, exist_ok=True)
+    write_file(Path(folder) / "results.parquet", compared_results(comparisons).to_parquet())
     return write_page(folder, output, page)
 
 
@@ -52,7 +55,7 @@ def comparison_page(comparisons: Sequence[PaperComparison]) -> str:
     page = Page(
         f"{papers} beside ours",
         tuple(filter(None, subtitle)),
-        tuple(_summary(comparisons) if len(comparisons) > 1 else sentences(comparisons[0])),
+        tuple(_summary(comparisons) if len(comparisons) > 1 else comparisons[0].sentences),
         tuple(_sections(comparisons, styles)),
         styles,
         "Methods",
@@ -66,13 +69,18 @@ def comparison_page(comparisons: Sequence[PaperComparison]) -> str:
 
 def _sections(comparisons: Sequence[PaperComparison], styles) -> list[Section]:
     several = len(comparisons) > 1
-    overview = [Section("Every table", tables=(_overview(comparisons),))] if several else []
+    orders = (agreement for comparison in comparisons for agreement in comparison.agreements)
+    comparable = any(comparison.same_data for comparison in comparisons) or any(each.tau is not None for each in orders)
+    overview = [Section("Every table", tables=(_overview(comparisons),))] if several and comparable else []
     tables = [
         Section(
             comparison.table.short_heading,
-            text=tuple(sentences(comparison)) if several else (),
+            text=comparison.sentences if several else (),
             tables=(table_of(comparison, styles, f"table-{place}"),),
-            folded=(Section("Intervals and tests", tables=(details_of(comparison, styles, f"details-{place}"),)),),
+            folded=(
+                Section("Intervals and tests", tables=(details_of(comparison, styles, f"details-{place}"),)),
+                *([Section("What is known of the printed table", text=comparison.notes)] if comparison.notes else []),
+            ),
         )
         for place, comparison in enumerate(comparisons, 1)
     ]
@@ -91,8 +99,10 @@ def _summary(comparisons: Sequence[PaperComparison]) -> list[str]:
     whose = data.get(same, f"In {same} of {len(comparisons)} tables ours are of the paper's data")
     return [
         f"{whose}; every table says what its numbers are of, and what was subtracted and tested.",
-        f"The orders of the methods can be compared in {len(orders)} columns, and are shown to be related in "
-        f"{sum(agreement.related for agreement in orders)} of them (Kendall's tau, Holm within a table).",
+        f"The orders of the methods can be compared in {counted(len(orders), 'column')}, and are shown to be related "
+        f"in {sum(agreement.related for agreement in orders)} (Kendall's tau, Holm within a table)."
+        if orders
+        else "The orders of the methods can be compared in no column.",
     ]
 
 

@@ -118,9 +118,7 @@ def _work_off(plan: SynthesisPlan, waiting: list[int], work: _Work, size: int) -
             rows = _make(plan, waiting[:size], work)
         except torch.OutOfMemoryError as error:
             if size == 1:
-                raise OpenworldError(
-                    "one picture does not fit the memory; paint smaller ones, or elsewhere."
-                ) from error
+                raise OpenworldError("one image does not fit the memory; paint smaller ones, or elsewhere.") from error
             size //= 2
             continue
         set_files.append(work.folder, rows)
@@ -151,9 +149,7 @@ def _make(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
 def _paint(painter: Painter, orders: list[Commission]) -> list[Image.Image]:
     images = list(painter.paint(orders))
     if len(images) != len(orders):
-        raise OpenworldError(
-            f"the painter gave {len(images)} pictures for {len(orders)} commissions; expected as many."
-        )
+        raise OpenworldError(f"the painter gave {len(images)} images for {len(orders)} commissions; expected as many.")
     return images
 
 
@@ -162,5 +158,5 @@ def _allowed(screen: Screen | None, images: list[Image.Image]) -> list[bool]:
         return [True] * len(images)
     kept = [bool(keep) for keep in screen.allows(images)]
     if len(kept) != len(images):
-        raise OpenworldError(f"the screen {screen.name!r} gave {len(kept)} answers for {len(images)} pictures.")
+        raise OpenworldError(f"the screen {screen.name!r} gave {len(kept)} answers for {len(images)} images.")
     return kept

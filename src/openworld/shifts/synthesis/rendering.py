@@ -81,5 +81,5 @@ class RenderedPainter:
             raise unknown_name("class", label, self.images.classnames)
         indices = np.flatnonzero(self.images.labels == self.images.classnames.index(label))
         if not len(indices):
-            raise OpenworldError(f"{self.images.name!r} has no picture of {label!r}; leave that label out.")
+            raise OpenworldError(f"{self.images.name!r} has no image of {label!r}; leave that label out.")
         return indices
