@@ -14,7 +14,7 @@ def require_data(spec) -> None:
     Raises:
         OpenworldError: what is missing, and the command that says where to get it.
     """
-    require_places(one.dataset for one in evaluation_of(spec).data(spec))
+    require_places(entry.dataset for entry in evaluation_of(spec).data(spec))
 
 
 def class_lists(spec) -> tuple[ClassList, ...]:
@@ -23,11 +23,11 @@ def class_lists(spec) -> tuple[ClassList, ...]:
     Args:
         spec: of an evaluation; its test images' lists are read, no image is.
     """
-    found: dict[tuple, ClassList] = {}
-    for one in evaluation_of(spec).class_lists(spec):
-        met = tuple(sorted(one.against))
-        found.setdefault((one.names, one.base_count, met), one)
-    return tuple(found.values())
+    lists: dict[tuple, ClassList] = {}
+    for class_list in evaluation_of(spec).class_lists(spec):
+        met = tuple(sorted(class_list.against))
+        lists.setdefault((class_list.names, class_list.base_count, met), class_list)
+    return tuple(lists.values())
 
 
 def variants(entries: Iterable[DatasetSpec], source: DatasetSpec) -> Iterator[ClassList]:

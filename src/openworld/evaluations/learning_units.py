@@ -60,13 +60,13 @@ class Tuning:
 def units_of(spec) -> Iterator[LearningUnit]:
     """Every unit of a run whose evaluation has `tunings`."""
     for tuning in evaluation_of(spec).tunings(spec):
-        for one in spec.learners:
+        for entry in spec.learners:
             for seed in spec.seeds:
-                yield _unit(one, seed, spec, tuning)
+                yield _unit(entry, seed, spec, tuning)
 
 
-def _unit(one, seed: int, spec, tuning: Tuning) -> LearningUnit:
-    kind, data = find_learner(one.learner), tuning.data
+def _unit(entry, seed: int, spec, tuning: Tuning) -> LearningUnit:
+    kind, data = find_learner(entry.learner), tuning.data
     tuned = data.count_base() if tuning.base_only else data.count_classes()
     most = max(spec.shots) if isinstance(spec.shots, tuple) else spec.shots
     source = data.images("train", seed=seed, shots=most, base_only=tuning.base_only)
@@ -76,5 +76,5 @@ def _unit(one, seed: int, spec, tuning: Tuning) -> LearningUnit:
         for tested in dict.fromkeys(tuning.tested)
     )
     training = EncodedSet(source, encoding_for(kind, Encoding(spec.views, seed=seed)), shots)
-    learner = configure(kind, one.settings, data.dataset, spec.published)
+    learner = configure(kind, entry.settings, data.dataset, spec.published)
     return LearningUnit(learner, tuned, training, tuple(tests), tuning.answers)

@@ -79,7 +79,7 @@ def _files(folder: Path) -> list[tuple[Path, int, int]]:
     named = [(path, match) for path in folder.glob("cov_*_sem_*.txt") if (match := _NAME.fullmatch(path.name))]
     if not named:
         raise OpenworldError(f"{folder} holds no list cov_I_sem_J.txt; give the folder of the lists of all cells.")
-    return sorted(((path, int(found[1]), int(found[2])) for path, found in named), key=lambda file: file[1:])
+    return sorted(((path, int(match[1]), int(match[2])) for path, match in named), key=lambda file: file[1:])
 
 
 def _lines(file: Path, covariate: int, semantic: int) -> Iterator[tuple[str, int, int]]:

@@ -111,7 +111,7 @@ class ShiftPlan:
         how = self.division.decomposition
         if how.taught_by == "pictures":
             return DecompositionFit(how, (), LOOKS, self.threads, self.ground.training)
-        every = {one.dataset: None for one in (*self.ground.sources, *self.ground.pool)}
+        every = {entry.dataset: None for entry in (*self.ground.sources, *self.ground.pool)}
         sets = (self.ground.training, *self.ground.tested)
         names = [name for images in sets for name in images.load().classnames]
         return split_of(how, every, names, self.threads)
@@ -144,7 +144,7 @@ class ShiftPlan:
     def _pool(self) -> list[tuple[str, ImageSelection]]:
         """Its image sets, with what people call them."""
         entries = enumerate(zip(self.ground.pool, self.ground.tested, strict=True), 1)
-        return [(f"pool {number}: {one.style}", images) for number, (one, images) in entries]
+        return [(f"pool {number}: {entry.style}", images) for number, (entry, images) in entries]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,11 +202,11 @@ def divide_pool(plan: ShiftPlan, machine: Machine) -> DividedPool:
         levels = {"semantic": given.semantic, "covariate": given.covariate}
         counts = {"semantic": given.shape[1], "covariate": given.shape[0]}
         return DividedPool(pool, np.arange(len(pool.images)), levels, counts)
-    sizes = [len(one.load()) for one in plan.ground.tested]
-    parts = [one.load(machine) for one in plan.measures[1:]]
+    sizes = [len(images.load()) for images in plan.ground.tested]
+    parts = [degrees.load(machine) for degrees in plan.measures[1:]]
     starts = np.cumsum([0, *sizes[:-1]])
-    rows = np.concatenate([start + one.rows for start, one in zip(starts, parts, strict=True)])
-    degrees = {half: np.concatenate([getattr(one, half) for one in parts]) for half in HALVES}
+    rows = np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=True)])
+    degrees = {half: np.concatenate([getattr(part, half) for part in parts]) for half in HALVES}
     cut = {half: _levels(plan, half, degrees[half]) for half in HALVES}
     return DividedPool(
         pool,

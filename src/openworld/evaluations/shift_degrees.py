@@ -122,12 +122,14 @@ class DegreeMeasurement:
         """Measure them."""
         torch.set_num_threads(self.split.threads)
         how = self.split.how
-        known, asked = (features_of(one, how.backbone, how.taught_by, machine) for one in (self.known, self.images))
-        split, shown = self.split.load(machine), self.images.load()
-        found = streamed_degrees(split, asked.embeddings, known.embeddings, k=self.k)
-        arrays = {"rows": asked.rows[:], "semantic": found.semantic_degree, "covariate": found.covariate_degree}
+        known, features = (
+            features_of(selection, how.backbone, how.taught_by, machine) for selection in (self.known, self.images)
+        )
+        split, images = self.split.load(machine), self.images.load()
+        degrees = streamed_degrees(split, features.embeddings, known.embeddings, k=self.k)
+        arrays = {"rows": features.rows[:], "semantic": degrees.semantic_degree, "covariate": degrees.covariate_degree}
         content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        about = {"name": shown.name, "domain": shown.domain, "count": len(shown), "images": shown.fingerprint}
+        about = {"name": images.name, "domain": images.domain, "count": len(images), "images": images.fingerprint}
         keep(folder_of(self, machine), {_DEGREES: content}, about)
 
     def load(self, machine: Machine) -> "Degrees":
@@ -180,10 +182,10 @@ def text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], mac
 
 
 def look_grid(
-    how: DecompositionSpec, pictures: ImageSelection, looks: tuple[str, ...], machine: Machine
+    how: DecompositionSpec, selection: ImageSelection, looks: tuple[str, ...], machine: Machine
 ) -> torch.Tensor:
     """Training pictures in looks, float32[S, looks, D] on the CPU; of many pictures a draw of `THINGS`."""
-    images = pictures.load()
+    images = selection.load()
     sets = in_looks(images.subset(drawn(images.labels, THINGS, how.seed)), looks, seed=how.seed)
     return picture_grid(encoder(how.backbone, "pictures", machine.device), sets, cache=machine.folder)
 
@@ -195,17 +197,17 @@ def drawn(labels: np.ndarray, count: int, seed: int) -> np.ndarray:
     np.int64(3)
     """
     order = np.random.default_rng(seed).permutation(len(labels))
-    turn, seen = np.empty(len(labels), np.int64), {}
+    turn, counts = np.empty(len(labels), np.int64), {}
     for place in order.tolist():
-        turn[place] = seen[labels[place]] = seen.get(labels[place], -1) + 1
+        turn[place] = counts[labels[place]] = counts.get(labels[place], -1) + 1
     return np.sort(order[np.argsort(turn[order], kind="stable")][:count])
 
 
-def features_of(pictures: ImageSelection, name: str, taught_by: str, machine: Machine) -> Features:
+def features_of(selection: ImageSelection, name: str, taught_by: str, machine: Machine) -> Features:
     """What is split into halves of these pictures, from the cache where it has them."""
     if taught_by == "texts":
-        return encoded(pictures.load(), name, machine)
-    return encode(encoder(name, taught_by, machine.device), pictures.load(), **machine.storage)
+        return encoded(selection.load(), name, machine)
+    return encode(encoder(name, taught_by, machine.device), selection.load(), **machine.storage)
 
 
 def encoder(name: str, taught_by: str, device: str = "cpu"):

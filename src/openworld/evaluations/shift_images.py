@@ -81,7 +81,7 @@ class ShiftGround(ShiftImages):
     @property
     def tested(self) -> tuple[ImageSelection, ...]:
         """The image sets of the pool, one after the other; none where its cells are given."""
-        return tuple(self._shown(one) for one in self.pool)
+        return tuple(self._shown(entry) for entry in self.pool)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,12 +94,12 @@ class ShiftGround(ShiftImages):
             given = given_cells(self.cells)
             return Pool(given.images, given.styles, given.style, self._known(given.images))
         self.require_new()
-        sets = [one.load() for one in self.tested]
+        sets = [selection.load() for selection in self.tested]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
-        images = pooled([_by_spoken(one, names) for one in sets], tuple(names.values()))
-        styles = tuple(dict.fromkeys(one.style for one in self.pool))
-        places = [styles.index(one.style) for one in self.pool]
-        style = np.repeat(places, [len(one) for one in sets])
+        images = pooled([_by_spoken(images, names) for images in sets], tuple(names.values()))
+        styles = tuple(dict.fromkeys(entry.style for entry in self.pool))
+        places = [styles.index(entry.style) for entry in self.pool]
+        style = np.repeat(places, [len(images) for images in sets])
         return Pool(images, styles, style.astype(np.int64), self._known(images))
 
     def _known(self, images: ImageSet) -> np.ndarray:
@@ -133,16 +133,16 @@ class ShiftGround(ShiftImages):
     def _of_sources(self, part: str, shots: int | None = None) -> ImageSelection:
         return pooled_images(self.sources, part, shots, classes=self._chosen)
 
-    def _shown(self, one: PoolSpec) -> ImageSelection:
-        how = {"limit": self.images, "corruption": one.corruption, "severity": one.severity}
+    def _shown(self, entry: PoolSpec) -> ImageSelection:
+        how = {"limit": self.images, "corruption": entry.corruption, "severity": entry.severity}
         if not self.new:
-            return one.images(one.part, **how)
+            return entry.images(entry.part, **how)
         wanted = set(map(normalise_class_name, (*self.names, *self.new)))
-        shown = one.images(one.part).load().classnames
-        kept = tuple(place for place, name in enumerate(shown) if normalise_class_name(name) in wanted)
+        names = entry.images(entry.part).load().classnames
+        kept = tuple(place for place, name in enumerate(names) if normalise_class_name(name) in wanted)
         if not kept:
-            raise OpenworldError(f"{one} of the pool shows no base and no new class; leave it out, or mend the names.")
-        return one.images(one.part, classes=kept, **how)
+            raise OpenworldError(f"{entry} of the pool shows no base and no new class; leave it out, or correct names.")
+        return entry.images(entry.part, classes=kept, **how)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -160,8 +160,8 @@ class ShiftGround(ShiftImages):
 
     @property
     def _every_name(self) -> dict[str, str]:
-        every = (self.sources[0].classnames, *(one.images(one.part).load().classnames for one in self.pool))
-        return {normalise_class_name(name): name for shown in every for name in shown}
+        every = (self.sources[0].classnames, *(entry.images(entry.part).load().classnames for entry in self.pool))
+        return {normalise_class_name(name): name for names in every for name in names}
 
 
 def _by_spoken(images: ImageSet, names: dict[str, str]) -> ImageSet:

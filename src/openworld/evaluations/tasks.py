@@ -146,17 +146,17 @@ def effort(task: LearnerTask, machine: Machine) -> tuple[float, ...]:
         return 0, 0
     images, clip = task.sources["train"].load(), machine.backbone(task.backbone)
     start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
-    steps = sum(one.epochs * one.steps(len(images)) for one in schedules_of(learner))
+    steps = sum(schedule.epochs * schedule.steps(len(images)) for schedule in schedules_of(learner))
     return steps, sum(tensor.numel() for tensor in start.values())
 
 
 def _require_able(tasks: Sequence[LearnerTask], machine: Machine) -> None:
     """Try every learner on its backbone; one whose towers take all that ours give needs no trial."""
     wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
-    for (name, learner), one in wanted.items():
+    for (name, learner), entry in wanted.items():
         clip = machine.backbone(name)
         if not offers_everything(clip):
-            require_able(clip, configure(find_learner(learner), one.settings))
+            require_able(clip, configure(find_learner(learner), entry.settings))
 
 
 def inputs_of(task: LearnerTask, machine: Machine) -> dict[str, str]:

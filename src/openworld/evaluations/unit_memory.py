@@ -70,10 +70,10 @@ def unit_bytes(config: TwoTowerConfig, units: Iterable[LearningUnit], *, itemsiz
     text, image = (_VALUES_PER_ROW * tower.layers * tower.width for tower in towers)
     numbers = []
     for unit in units:
-        names, pictures = min(_TOKENS * unit.classes, ROWS) * text, 0
+        names, images = min(_TOKENS * unit.classes, ROWS) * text, 0
         if unit.learner.consumes == "pixels":
-            batch = max((one.batch_size for one in schedules_of(unit.learner)), default=1)
-            pictures = batch * (config.image.grid**2 + 1) * image
+            batch = max((schedule.batch_size for schedule in schedules_of(unit.learner)), default=1)
+            images = batch * (config.image.grid**2 + 1) * image
         # Twice, for a second pass in the same step (frozen sentences, further prompts) and for what goes on meanwhile.
-        numbers.append(weights + 2 * (names + pictures))
+        numbers.append(weights + 2 * (names + images))
     return _CONTEXT + itemsize * max(numbers, default=weights)

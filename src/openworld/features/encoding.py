@@ -73,7 +73,7 @@ def count_looks(encodings: Iterable[Encoding]) -> int:
     >>> count_looks([Encoding(), Encoding(views=8), Encoding(views=8, patches=True)])
     9
     """
-    return 1 + sum(views for views, *_ in {one.draw for one in encodings})
+    return 1 + sum(views for views, *_ in {encoding.draw for encoding in encodings})
 
 
 def default_cache() -> Path:
@@ -145,13 +145,13 @@ def encode_together(
     stores = _stores(clip, images, encodings, cache)
     for store in stores.values():
         store.hold()
-    missing = {one: store for one, store in stores.items() if not store.is_whole(len(rows_of_shards(images)))}
+    missing = {encoding: store for encoding, store in stores.items() if not store.is_whole(len(rows_of_shards(images)))}
     if missing:
-        sizes = {store.folder: encoded_size(clip.config, one, len(images)) for one, store in missing.items()}
+        sizes = {store.folder: encoded_size(clip.config, encoding, len(images)) for encoding, store in missing.items()}
         spoken_for = None if limit is None else reserve(sizes, limit)
         _encode_missing_shards(missing, clip, images, allow_corrupt, progress)
         del spoken_for
-    return [_read(stores[one], images, allow_corrupt) for one in encodings]
+    return [_read(stores[encoding], images, allow_corrupt) for encoding in encodings]
 
 
 def is_encoded(
@@ -231,7 +231,7 @@ def encoded_size(config, encoding: Encoding, count: int) -> int:
 def _stores(
     clip: DualEncoder, images: ImageSet, encodings: Sequence[Encoding], cache: Path | None
 ) -> dict[Encoding, FeatureStore]:
-    return {one: _store(clip, images, one, cache) for one in encodings}
+    return {encoding: _store(clip, images, encoding, cache) for encoding in encodings}
 
 
 def _store(clip: DualEncoder, images: ImageSet, encoding: Encoding, cache: Path | None) -> FeatureStore:
@@ -281,7 +281,7 @@ def _encode_missing_shards(stores, clip: DualEncoder, images: ImageSet, allow_co
 
 def _write_shard(stores, clip: DualEncoder, images: ImageSet, index: int, cores: int | None = None) -> list[int]:
     """Encode a shard in every way that it is not on disk; returns which of its images could not be read."""
-    missing = {one: store for one, store in stores.items() if not store.has_shard(index)}
+    missing = {encoding: store for encoding, store in stores.items() if not store.has_shard(index)}
     if missing:
         computed = compute_shards(clip, images, list(missing), rows_of_shards(images)[index], cores)
         for store, arrays in zip(missing.values(), computed, strict=True):

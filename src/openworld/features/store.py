@@ -131,8 +131,8 @@ class ShardedArray:
         shards = np.searchsorted(self._starts, flat, side="right") - 1
         for shard in np.unique(shards):
             chosen = shards == shard
-            own = flat[chosen] - self._starts[shard]
-            result[chosen] = self._parts[shard][own, *(places[chosen] for places in inner)]
+            local = flat[chosen] - self._starts[shard]
+            result[chosen] = self._parts[shard][local, *(places[chosen] for places in inner)]
         return result[0] if rows.ndim == 0 else result
 
     def take(self, rows: np.ndarray) -> "ShardedArray":
@@ -155,11 +155,11 @@ class FeatureStore:
     def manifest(self) -> dict | None:
         """What was written; None where there is none yet, or it is damaged, which is the same: it is written again."""
         try:
-            found = json.loads((self.folder / "manifest.json").read_bytes())
+            manifest = json.loads((self.folder / "manifest.json").read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        shards = found.get("shards") if isinstance(found, dict) else None
-        return found if shards and isinstance(shards, list) else None
+        shards = manifest.get("shards") if isinstance(manifest, dict) else None
+        return manifest if shards and isinstance(shards, list) else None
 
     def shard_path(self, index: int) -> Path:
         """Where shard `index` stands once it is complete."""

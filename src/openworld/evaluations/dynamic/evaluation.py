@@ -23,8 +23,8 @@ def data(spec: DynamicSpec) -> tuple[DatasetSpec, ...]:
 def class_lists(spec: DynamicSpec) -> Iterator[ClassList]:
     """Return the names of all data; every seed cuts those of `datasets` anew where the spec does not."""
     used = spec.used
-    for one in used["datasets"]:
-        yield ClassList.of(one) if one.says_classes else ClassList(str(one), one.dataset, one.classnames, 0)
+    for entry in used["datasets"]:
+        yield ClassList.of(entry) if entry.says_classes else ClassList(str(entry), entry.dataset, entry.classnames, 0)
     if not used["variants"] and not used["others"]:
         return
     source = spec.source.classnames
@@ -55,14 +55,14 @@ def _taking_over(spec: DynamicSpec) -> Tuning:
     """Distribution shifts and co-evolution: both sides show as many images."""
     used = spec.used
     variants, others = used["variants"], used["others"]
-    classes, own, shown = spec.source.count_classes(), spec.source.count_images(), 0
-    for one in variants:
-        share = one.count_classes() / classes
-        shown += min(one.count_images(), round(share * own), spec.shift_limit or one.count_images())
-    for one in others:
-        named = min(spec.class_limit, one.count_classes(), classes)
-        shown += min(spec.image_limit, one.count_images(), round(named / classes * own))
-    return Tuning(spec.source, (spec.source, *variants, *others), 2 * shown, base_only=False)
+    classes, total, answers = spec.source.count_classes(), spec.source.count_images(), 0
+    for dataset in variants:
+        share = dataset.count_classes() / classes
+        answers += min(dataset.count_images(), round(share * total), spec.shift_limit or dataset.count_images())
+    for dataset in others:
+        named = min(spec.class_limit, dataset.count_classes(), classes)
+        answers += min(spec.image_limit, dataset.count_images(), round(named / classes * total))
+    return Tuning(spec.source, (spec.source, *variants, *others), 2 * answers, base_only=False)
 
 
 EVALUATION = Evaluation(

@@ -99,9 +99,9 @@ def tasks(spec: DynamicSpec) -> list[DynamicTask]:
 
 def summary(spec: DynamicSpec) -> list[str]:
     """Scenarios with their numbers of data sets, learners and shots, in a few words each."""
-    runs = [f"{len(getattr(spec, DATA[one]))} x {one}" for one in spec.scenarios]
+    runs = [f"{len(getattr(spec, DATA[scenario]))} x {scenario}" for scenario in spec.scenarios]
     tuned_on = (spec.source, *spec.datasets)
-    shots = shots_asked(spec.shots, *(one.dataset for one in tuned_on))
+    shots = shots_asked(spec.shots, *(entry.dataset for entry in tuned_on))
     cut = [f"{entry}: {entry.sides_in_words}" for entry in spec.used["datasets"] if entry.says_classes]
     return [", ".join(runs), *cut, f"{len(spec.learners)} learners", shots]
 

@@ -91,9 +91,9 @@ class DynamicTask(DynamicSettings, Learning):
         """The image sets that the unit reads: shots, test images, and those that take over."""
         classes = tuple(sorted(self.split.base.tolist())) if self.of_classes else None
         train = self.data.images("train", seed=self.seed, shots=self.shots, only=classes)
-        against = {f"{kind} {place}": one for kind, place, one in self.against}
+        against = {f"{kind} {place}": entry for kind, place, entry in self.against}
         tests = {"test": self.data} | against
-        return {"train": train} | {part: one.images() for part, one in tests.items()}
+        return {"train": train} | {part: entry.images() for part, entry in tests.items()}
 
     @property
     def whole_sources(self) -> tuple[ImageSelection, ...]:
@@ -104,8 +104,8 @@ class DynamicTask(DynamicSettings, Learning):
     def against(self) -> Iterator[tuple[Scenario, int, DatasetSpec]]:
         """(scenario, number, image set) of all that take over from the source."""
         for scenario, entries in (("distribution-shift", self.variants), ("co-evolution", self.others)):
-            for place, one in enumerate(entries if scenario in self.scenarios else ()):
-                yield scenario, place, one
+            for place, entry in enumerate(entries if scenario in self.scenarios else ()):
+                yield scenario, place, entry
 
 
 @dataclass(frozen=True, eq=False)

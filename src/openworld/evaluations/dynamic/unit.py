@@ -29,9 +29,9 @@ def evaluate(task: DynamicTask, machine: Machine) -> UnitResult:
         by_run = predict_views(fitted, pooled.pool, tuple(pooled.runs.values()))
         for scenario, views in zip(pooled.runs, by_run, strict=True):
             images.append(_images(task, pooled, len(records)))
-            record, own = _scenario_run(pooled, scenario, views, len(records))
+            record, further = _scenario_run(pooled, scenario, views, len(records))
             records.append(record)
-            rows += own
+            rows += further
     clock.stop("score")
     return UnitResult(
         outputs=tables(rows) | {"images": stacked(images)},
@@ -61,9 +61,9 @@ def _images(task: DynamicTask, pooled: PooledRuns, number: int) -> dict[str, np.
     """The images of the pool of scenario run `number`, by part and id as in its other tables."""
     pool, tables = pooled.pool, []
     for part, source in enumerate(pooled.sources):
-        own = pool.origin == part
-        table = {"course": np.full(own.sum(), number, np.int16), "part": np.full(own.sum(), part, np.int8)}
-        table |= {"id": pool.rows[own], "label": pool.labels[own]}
+        of_part = pool.origin == part
+        table = {"course": np.full(of_part.sum(), number, np.int16), "part": np.full(of_part.sum(), part, np.int8)}
+        table |= {"id": pool.rows[of_part], "label": pool.labels[of_part]}
         tables.append(with_names(table, pool.names, task.sources[source].load().path_of))
     return stacked(tables)
 

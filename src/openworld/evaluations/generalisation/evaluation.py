@@ -25,7 +25,7 @@ def class_lists(spec: GeneralisationSpec) -> Iterator[ClassList]:
     yield ClassList.of(spec.source)
     yield from variants(spec.variants, spec.source)
     for other in spec.others:
-        left_out = {one.name for one in left_out_of(spec.source, other, spec.wordnet)}
+        left_out = {overlap.name for overlap in left_out_of(spec.source, other, spec.wordnet)}
         kept = tuple(name for name in other.classnames if name not in left_out)
         yield from meeting(other, kept, {str(spec.source): base})
 
@@ -38,10 +38,10 @@ def require(tasks: Sequence[GeneralisationTask], machine: Machine) -> None:
 
 def tunings(spec: GeneralisationSpec) -> Iterator[Tuning]:
     """Return what learners are tuned on and asked about."""
-    own = spec.source.count_images()
+    count = spec.source.count_images()
     # Base images are the source's, half of them all; new ones another data set's.
-    others = sum(own // 2 + other.count_images() for other in spec.others)
-    yield Tuning(spec.source, data(spec), own + sum(variant.count_images() for variant in spec.variants) + others)
+    others = sum(count // 2 + other.count_images() for other in spec.others)
+    yield Tuning(spec.source, data(spec), count + sum(variant.count_images() for variant in spec.variants) + others)
 
 
 EVALUATION = Evaluation(

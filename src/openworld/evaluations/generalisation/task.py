@@ -76,15 +76,17 @@ class GeneralisationTask(GeneralisationSettings, Learning):
     @property
     def targets(self) -> tuple[Target, ...]:
         """The source itself, its variants, the other data sets."""
-        variants = [Target("variant", one, f"variant {place}") for place, one in enumerate(self.variants)]
-        others = [Target("other", one.data, f"other {place}", one.left_out) for place, one in enumerate(self.others)]
+        variants = [Target("variant", variant, f"variant {place}") for place, variant in enumerate(self.variants)]
+        others = [
+            Target("other", other.data, f"other {place}", other.left_out) for place, other in enumerate(self.others)
+        ]
         return (Target("source", self.source, "test"), *variants, *others)
 
 
 def tasks(spec: GeneralisationSpec) -> list[GeneralisationTask]:
     """Every (learner, seed), learners in the order of the spec; each knows which classes are left out."""
     by_wordnet = spec.wordnet and bool(source_names(spec.source).wordnet_ids)
-    others = tuple(Other(one, left_out_of(spec.source, one, by_wordnet)) for one in spec.others)
+    others = tuple(Other(entry, left_out_of(spec.source, entry, by_wordnet)) for entry in spec.others)
     return [
         part_of(spec, GeneralisationTask, learner=learner, seed=seed, others=others, wordnet=by_wordnet)
         for learner in resolved(spec, spec.source.dataset)
@@ -135,7 +137,7 @@ def source_names(source: DatasetSpec) -> ClassNames:
 
 def kept_classes(names, left_out) -> np.ndarray:
     """int64[c], the classes that are not left out."""
-    gone = {one.name for one in left_out}
+    gone = {overlap.name for overlap in left_out}
     return np.array([number for number, name in enumerate(names) if name not in gone], dtype=np.int64)
 
 
@@ -143,11 +145,11 @@ def require_targets(task: GeneralisationTask) -> None:
     """Refuse a variant with classes that the source lacks, or without a base class, and an other without a new one."""
     source = task.source.split
     for target in task.targets:
-        shown = target.data.classnames
-        if target.kind == "variant" and not len(split_as(source, shown, task.source.left_out).base):
+        names = target.data.classnames
+        if target.kind == "variant" and not len(split_as(source, names, task.source.left_out).base):
             raise OpenworldError(
                 f"the variant {target.data} shows no base class of {task.source}, so nothing that a learner was tuned "
                 "on; leave it out."
             )
-        if target.kind == "other" and not len(kept_classes(shown, target.left_out)):
+        if target.kind == "other" and not len(kept_classes(names, target.left_out)):
             raise OpenworldError(f"every class of {target.data} is a base class of {task.source}; leave it out.")

@@ -32,19 +32,20 @@ class DetectionTask:
     threads: int
 
     @property
-    def judged(self) -> JudgedSpec:
+    def judged_model(self) -> JudgedSpec:
         """The model."""
         return self.models[self.model]
 
     @property
     def name(self) -> str:
         """What people call the unit."""
-        return self.judged.label if self.judged.is_two_tower else f"{self.judged.label}, seed {self.seed}"
+        model = self.judged_model
+        return model.label if model.is_two_tower else f"{model.label}, seed {self.seed}"
 
     @property
     def classifier(self) -> Checkpoint | None:
         """Where the classifier lies, or how it is trained; None for a two-tower model."""
-        return self.classifier_of(self.judged, self.seed)
+        return self.classifier_of(self.judged_model, self.seed)
 
     def classifier_of(self, model: JudgedSpec, seed: int) -> Checkpoint | None:
         """Return the classifier of any model of the run."""
@@ -90,13 +91,13 @@ def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
     hashes["pool"] = digest(
         [part.load().fingerprint for part in ground.tested] or ground.load_pool().images.fingerprint
     )
-    names = {task.judged.backbone, "" if ground.cells else task.division.decomposition.backbone} - {""}
+    names = {task.judged_model.backbone, "" if ground.cells else task.division.decomposition.backbone} - {""}
     hashes |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
     if not ground.cells:
         hashes["decomposition"] = task.shift.split.key
     if task.classifier and task.classifier.folder:
         hashes[f"classifier {task.classifier.folder}"] = task.classifier.key
-    plug_ins = {entry.detector: origin(entry.detector) for entry in task.judged.detectors}
+    plug_ins = {entry.detector: origin(entry.detector) for entry in task.judged_model.detectors}
     return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
 
 

@@ -29,7 +29,7 @@ def require_able(tasks: Iterable[DetectionTask], machine: Machine) -> None:
     images = len(planned[0].ground.training.load())
     for task in first.values():
         _require_served(task, machine)
-        detectors.require_images({detector.label: detector.build() for detector in task.judged.detectors}, images)
+        detectors.require_images({detector.label: detector.build() for detector in task.judged_model.detectors}, images)
 
 
 def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, ...]) -> None:
@@ -66,7 +66,7 @@ def _require_pictures(task: DetectionTask) -> None:
 
 def _require_served(task: DetectionTask, machine: Machine) -> None:
     """Plan its detectors on an image of zeros; what is trained here is built, untrained, for that."""
-    model = task.judged
+    model = task.judged_model
     if model.is_two_tower:
         return
     if model.weights:

@@ -52,7 +52,7 @@ class ShiftTask(Learning):
         sets = {"train": self.ground.training, "base": self.ground.test}
         if self.estimators:
             sets["validation"] = self.validation
-        return sets | {f"pool {place}": one for place, one in enumerate(self.ground.tested, 1)}
+        return sets | {f"pool {place}": images for place, images in enumerate(self.ground.tested, 1)}
 
     @property
     def whole_sources(self) -> tuple:
@@ -80,11 +80,11 @@ class ShiftTask(Learning):
 
     @property
     def _reference_backbones(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.backbone for one in self.references))
+        return tuple(dict.fromkeys(reference.backbone for reference in self.references))
 
     def weights(self, machine: Machine) -> dict[str, str]:
         """Fingerprints of the models beside the learner's own: for the degrees, and as references."""
-        names = {self.division.decomposition.backbone, *(one.backbone for one in self.references)}
+        names = {self.division.decomposition.backbone, *(reference.backbone for reference in self.references)}
         return {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
 
 

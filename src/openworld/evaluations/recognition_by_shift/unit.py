@@ -22,8 +22,8 @@ from openworld.runs import UnitResult, to_json
 
 def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
     """Fit one learner, and score its answers on base images and the pool, cell by cell and level by level."""
-    found = divide_pool(task.shift, machine)
-    split = names_of(task.ground, found.pool)
+    divided = divide_pool(task.shift, machine)
+    split = names_of(task.ground, divided.pool)
     shots, clock = encoded_part(task, "train", machine), Clock(machine)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
@@ -31,27 +31,32 @@ def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
     base = predictor.answers("base")
     pool = predictor.answers(*(part for part in task.sources if part.startswith("pool ")))
     clock.stop("score")
-    require_same_images(pool, found)
+    require_same_images(pool, divided)
     record = ShiftRecord(
         **training_facts(task, fitted, shots),
-        **described(task, fitted, split, base, found),
-        **by_shift(base.table, pool.table, found, task.division.least),
-        estimation=_estimation(task, predictor, pool, found, split, machine) if task.estimators else None,
+        **described(task, fitted, split, base, divided),
+        **by_shift(base.table, pool.table, divided, task.division.least),
+        estimation=_estimation(task, predictor, pool, divided, split, machine) if task.estimators else None,
     )
-    shown = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, found.pool.images)}
-    named = {side: with_names(table, split.names, images.path_of) for side, (table, images) in shown.items()}
+    tables = {"base": (base.table, task.sources["base"].load()), "pool": (pool.table, divided.pool.images)}
+    named = {side: with_names(table, split.names, images.path_of) for side, (table, images) in tables.items()}
     return UnitResult(
-        outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(found))},
+        outputs={"base": named["base"], "pool": named["pool"] | dict(pool_columns(divided))},
         metrics=to_json(record),
-        attachments=dict(found.thumbnails()) if task.first else {},
+        attachments=dict(divided.thumbnails()) if task.first else {},
         timing=clock.timing,
     )
 
 
 def _estimation(
-    task: ShiftTask, predictor: Predictor, pool: LearnerAnswers, found: DividedPool, split: ClassSplit, machine: Machine
+    task: ShiftTask,
+    predictor: Predictor,
+    pool: LearnerAnswers,
+    divided: DividedPool,
+    split: ClassSplit,
+    machine: Machine,
 ) -> EstimationRecord:
     """Of all images of the pool, whatever their class."""
-    grid = found.grid(np.arange(len(found.rows)), task.division.least)
+    grid = divided.grid(np.arange(len(divided.rows)), task.division.least)
     similar = similarities_of(task, split, {"validation": (task.validation,), "pool": task.ground.tested}, machine)
     return estimate_cells(task, predictor.answers("validation"), pool, grid, similar)
