@@ -94,10 +94,9 @@ class ScoreRegression:
         scores = [self.of.score(outputs) for outputs in sets]
         if None in scores:
             raise OpenworldError(f"{self.name} is undefined on labelled set {scores.index(None)}; give a larger one.")
-        line = _line(np.array(scores), np.array([outputs.mistakes / outputs.n for outputs in sets]))
-        known = SourceSummary(
-            sum(outputs.n for outputs in sets), sets[0].classes, sum(outputs.mistakes for outputs in sets)
-        )
+        counts, mistakes = [outputs.n for outputs in sets], [outputs.mistakes for outputs in sets]
+        line = _line(np.array(scores), np.array(mistakes) / np.array(counts))
+        known = SourceSummary(sum(counts), sets[0].classes, sum(mistakes))
         return FittedEstimator(self, known, line)
 
     def read(self, known: SourceSummary, state: ScoreLine, target: Outputs) -> RawEstimate:

@@ -159,10 +159,7 @@ def estimate_stream(
         name: sums[name].estimate(guess[name]) if name in sums else _sampled(guess[name], sample) for name in guess
     }
     size = {"n_target": sample.n, "sampled": len(sample.rows)}
-    return {
-        name: replace(estimate, details=estimate.details | size, sample_scores=None)
-        for name, estimate in estimates.items()
-    }
+    return {name: replace(value, details=value.details | size, sample_scores=None) for name, value in estimates.items()}
 
 
 @dataclass(frozen=True, eq=False)

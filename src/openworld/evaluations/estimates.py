@@ -144,10 +144,7 @@ def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) ->
         return {None: spec.build().fit(outputs_for(spec, source))}
     sets = {corruption: outputs_for(spec, shift) for corruption, shift in shifts.items()}
     line = ScoreRegression(_Once(spec.build().of, spec.label))
-    return {
-        left_out: line.fit([outputs for other, outputs in sets.items() if other != left_out])
-        for left_out in (*sets, None)
-    }
+    return {out: line.fit([outputs for name, outputs in sets.items() if name != out]) for out in (*sets, None)}
 
 
 def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:

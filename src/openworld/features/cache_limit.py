@@ -98,11 +98,8 @@ def shrink(cache: Path, limit: int) -> list[Path]:
 def occupied(cache: Path, folders: Iterable[Path]) -> int:
     """Bytes of what is the last to go, or stays: embeddings and what is no encoded set, but for `own` folders."""
     folders = set(folders)
-    return sum(
-        entry.size
-        for entry in _sets(cache)
-        if entry.folder not in folders and (entry.rank == LAST or not entry.removable)
-    )
+    others = (entry for entry in _sets(cache) if entry.folder not in folders)
+    return sum(entry.size for entry in others if entry.rank == LAST or not entry.removable)
 
 
 def remove_unused(folder: Path) -> bool:

@@ -178,8 +178,8 @@ class DeCoOp:
         prompts = clip.prompt_names(names.all, self.classifier_context)
         experts = normalize(encode_behind(clip, parameters["classifiers"], prompts), dim=-1)
         zero_shot = self._zero_shot(clip, names.all)
-        accepted = divide_classes(len(names.training), self.detectors).names
-        detectors = detectors_among(clip, parameters["detectors"], names, accepted)
+        parts = divide_classes(len(names.training), self.detectors).names
+        detectors = detectors_among(clip, parameters["detectors"], names, parts)
         text = normalize(zero_shot, dim=-1)
         return ExpertBank(text, len(names.base), clip.logit_scale, zero_shot, experts, detectors)
 

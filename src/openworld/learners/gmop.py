@@ -150,8 +150,8 @@ class GMoP:
             text = torch.cat([text, encode_names(clip, names.new, (self.template,))])
         if self.single_prompt:
             return TextBank(text, len(names.base), clip.logit_scale)
-        accepted = self.divide(len(names.training)).names
-        detectors = detectors_among(clip, parameters["detectors"], names, accepted)
+        parts = self.divide(len(names.training)).names
+        detectors = detectors_among(clip, parameters["detectors"], names, parts)
         return MixtureBank(text, len(names.base), clip.logit_scale, detectors)
 
     def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:

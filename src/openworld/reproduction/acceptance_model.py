@@ -39,18 +39,13 @@ _ALIKE = 1e-3
 
 def preprocessing_departures(clip: TwoTower) -> Iterator[Departure]:
     """Sizes, filter and statistics that are not CLIP's; of a backbone of another library its pixels alone tell."""
-    preprocess = clip.preprocess
-    if not isinstance(preprocess, Preprocess):
+    how = clip.preprocess
+    if not isinstance(how, Preprocess):
         return
-    ours = {
-        "resize": preprocess.resize,
-        "crop": preprocess.crop,
-        "mode": preprocess.mode,
-        "filter": preprocess.resample,
-    }
+    ours = {"resize": how.resize, "crop": how.crop, "mode": how.mode, "filter": how.resample}
     expected = {"resize": SIDE, "crop": SIDE, "mode": "shortest", "filter": int(Image.Resampling.BICUBIC)}
     wrong = [f"{key} is {ours[key]}, CLIP's is {expected[key]}" for key in ours if ours[key] != expected[key]]
-    for key, values, known in (("mean", preprocess.mean, MEAN), ("std", preprocess.std, DEVIATION)):
+    for key, values, known in (("mean", how.mean, MEAN), ("std", how.std, DEVIATION)):
         if not np.allclose(values, known, atol=1e-6):
             wrong.append(f"{key} is {tuple(values)}, CLIP's is {known}")
     yield from (Departure("preprocessing", (), what) for what in wrong)

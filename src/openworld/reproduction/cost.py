@@ -192,10 +192,7 @@ def judged_images(spec) -> int:
     home = sum(source.count_images(spec.corrupted_part) for source in sources)
     held = spec.held_out or sum(source.count_images(spec.source_part) for source in sources)
     counts = [_few(target.count_images(target.part), limit) for target in targets]
-    corrupted = [
-        _few(home, limit),
-        *(count for count, target in zip(counts, targets, strict=True) if target.corrupted_row),
-    ]
+    corrupted = [_few(home, limit), *(n for n, target in zip(counts, targets, strict=True) if target.corrupted_row)]
     return held + sum(counts) + len(spec.corruptions) * len(spec.severities) * sum(corrupted)
 
 

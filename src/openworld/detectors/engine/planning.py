@@ -112,9 +112,8 @@ class DetectionPlan:
             yield Activations(head=self.model.head)
 
     def _perturbations(self, detectors: Mapping[str, OODDetector]) -> tuple[Perturbation, ...]:
-        return tuple(
-            dict.fromkeys(detector.perturbation for detector in detectors.values() if "gradient" in detector.needs)
-        )
+        moving = (detector for detector in detectors.values() if "gradient" in detector.needs)
+        return tuple(dict.fromkeys(detector.perturbation for detector in moving))
 
     def _maps(self, detectors: Mapping[str, OODDetector]) -> bool:
         return any("maps" in detector.needs for detector in detectors.values())

@@ -184,9 +184,8 @@ class _Years:
         spreads = {id(chunk.null): _Spread(chunk.null) for chunk in chunks}
         self.spreads = [spreads[id(chunk.null)] for chunk in chunks]
         self.rate, self.over, self.generator = rate, over, generator
-        self.deviations = np.array(
-            [spread.deviation(chunk.n) for spread, chunk in zip(self.spreads, chunks, strict=True)]
-        )
+        pairs = zip(self.spreads, chunks, strict=True)
+        self.deviations = np.array([spread.deviation(chunk.n) for spread, chunk in pairs])
         variance, drawn = self._variance(lambda spread: spread.sources - 1), generator.standard_normal(YEARS)
         errors = {key: spread.errors(variance, drawn) for key, spread in spreads.items()}
         self.errors = [errors[id(chunk.null)] for chunk in chunks]

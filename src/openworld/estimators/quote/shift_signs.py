@@ -52,9 +52,8 @@ def shift_signs(source: Outputs, target: Outputs) -> ShiftSigns:
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
     ours, theirs = (confidences(side.logits, temperature) for side in (source, target))
     weights = class_weights(source.labels, probabilities(target.logits, temperature))[source.labels]
-    distance, chance = moved_shares(
-        *(np.bincount(side.predictions, minlength=side.classes) for side in (source, target))
-    )
+    counts = (np.bincount(side.predictions, minlength=side.classes) for side in (source, target))
+    distance, chance = moved_shares(*counts)
     return ShiftSigns(
         confidences=_distance(ours, np.ones(source.n), theirs),
         reweighted=_distance(ours, weights, theirs),

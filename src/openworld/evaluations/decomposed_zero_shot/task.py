@@ -155,11 +155,8 @@ def preparations(spec: DecomposedZeroShotSpec, machine: Machine) -> tuple[Stage,
 def summary(spec: DecomposedZeroShotSpec) -> list[str]:
     """What is run on what, in a few words each."""
     rows = dict.fromkeys(entry.row for entry in spec.sets)
-    return [
-        " + ".join(rows),
-        f"{len(spec.ground.named_sets)} image set(s)",
-        " + ".join(method.label for method in spec.methods),
-    ]
+    methods = " + ".join(method.label for method in spec.methods)
+    return [" + ".join(rows), f"{len(spec.ground.named_sets)} image set(s)", methods]
 
 
 def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:

@@ -43,9 +43,7 @@ def level_figures(results: DetectionResults, axis: str, styles: Mapping[str, Ser
     Both have one range, so that what the mix of cells does is seen; none where no level has a cell.
     """
     facts = results.facts
-    curves = {
-        cells: {detector: results.curve(detector, axis, cells) for detector in facts.detectors} for cells in CELLS
-    }
+    curves = {cells: {key: results.curve(key, axis, cells) for key in facts.detectors} for cells in CELLS}
     numbers = [
         seed for lines in curves.values() for line in lines.values() for level in line for seed in level.per_seed
     ]
@@ -136,19 +134,15 @@ def cell_differences(results: DetectionResults) -> Figure | None:
     """Return maps of each other model's AUROC minus the first one's, of detectors that both have; None without any."""
     detectors, (model, *_) = results.facts.detectors, results.facts.models
     first = {detector.label: detector for detector in detectors if detector.model == model}
-    pairs = [
-        (first[detector.label], detector)
-        for detector in detectors
-        if detector.model != model and detector.label in first
-    ]
+    others = [detector for detector in detectors if detector.model != model and detector.label in first]
+    pairs = [(first[other.label], other) for other in others]
     if not pairs:
         return None
     drawn, beyond = pairs[:MOST_PAIRS], len(pairs) - MOST_PAIRS
     apart = {pair: _differences(results, *pair) for pair in drawn}
-    largest = max(
-        (abs(value) for cells in apart.values() for value in cells.values() if value is not None), default=0.0
-    )
-    charts = tuple(_difference_map(results.facts, *pair, cells, largest or 1.0) for pair, cells in apart.items())
+    sizes = [abs(value) for cells in apart.values() for value in cells.values() if value is not None]
+    largest = max(sizes, default=0.0) or 1.0
+    charts = tuple(_difference_map(results.facts, *pair, cells, largest) for pair, cells in apart.items())
     caption = (
         f"Difference of the AUROCs, whole points, means over the seeds. {NEAR}."
         + f" {beyond} more pairs are not shown." * (beyond > 0),

@@ -59,9 +59,7 @@ def _numbers(
     run: PaperRun, results: DetectionResults, wanted: PaperTable, methods: Sequence[str]
 ) -> Iterator[PaperResult]:
     facts, of_detector = results.facts, _labelling if wanted.tasks == ("labelling issues",) else _trends
-    classifiers = [
-        detector for detector in facts.detectors if facts.of(detector.model)[0].kind == "classifier"
-    ] or facts.detectors
+    classifiers = [key for key in facts.detectors if facts.of(key.model)[0].kind == "classifier"] or facts.detectors
     for detector in classifiers:
         method = run.method(detector.label)
         if detector.model == classifiers[0].model and method in methods:

@@ -88,9 +88,8 @@ def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
     """Fingerprints of everything that a unit reads: a result depends on them."""
     ground = task.ground
     hashes = {"training pictures": ground.training.load().fingerprint, "test pictures": ground.test.load().fingerprint}
-    hashes["pool"] = digest(
-        [part.load().fingerprint for part in ground.tested] or ground.load_pool().images.fingerprint
-    )
+    tested = [part.load().fingerprint for part in ground.tested]
+    hashes["pool"] = digest(tested or ground.load_pool().images.fingerprint)
     names = {task.judged_model.backbone, "" if ground.cells else task.division.decomposition.backbone} - {""}
     hashes |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
     if not ground.cells:

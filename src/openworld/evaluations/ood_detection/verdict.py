@@ -99,9 +99,8 @@ def _best(results: DetectionResults) -> str:
         return ""
     cells = results.best_cells()
     counts = {detector: int(where.sum()) for detector, where in cells.items()}
-    leaders = sorted(
-        (detector for detector in counts if detector != best and counts[detector]), key=lambda name: -counts[name]
-    )
+    others = [detector for detector in counts if detector != best and counts[detector]]
+    leaders = sorted(others, key=counts.get, reverse=True)
     value, present = results.whole_pool(best), int(results.facts.present().sum())
     number = f"{AUROC.write(value.value)} {AUROC.write_interval(value.over())}".rstrip()
     sentence = (

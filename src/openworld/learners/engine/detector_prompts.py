@@ -37,24 +37,20 @@ class Detectors:
         return logits.log_softmax(dim=-1).masked_fill(~self.own_names[:, None], -torch.inf).amax(dim=-1)
 
 
-def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, accepted: Sequence[Sequence[int]]) -> Detectors:
-    """Return detectors with contexts float[K, N, W] for an evaluation; accepted: K lists of training classes."""
+def detectors_among(clip: TwoTower, contexts: Tensor, names: NameSets, parts: Sequence[Sequence[int]]) -> Detectors:
+    """Return detectors with contexts float[K, N, W] for an evaluation; parts: K lists of training classes."""
     # Training names first, so that a partition's class numbers are places in the vocabulary.
     vocabulary = {normalise_class_name(name): name for name in names.training + names.all}
     prompts = clip.prompt_names(list(vocabulary.values()), contexts.shape[1])
     candidates = {normalise_class_name(name) for name in names.all}
-    return detectors_of(clip, contexts, prompts, accepted, [name in candidates for name in vocabulary])
+    return detectors_of(clip, contexts, prompts, parts, [name in candidates for name in vocabulary])
 
 
 def detectors_of(
-    clip: TwoTower,
-    contexts: Tensor,
-    prompts: PromptedNames,
-    accepted: Sequence[Sequence[int]],
-    candidates: Sequence[bool],
+    clip: TwoTower, contexts: Tensor, prompts: PromptedNames, parts: Sequence[Sequence[int]], candidates: Sequence[bool]
 ) -> Detectors:
-    """Return detectors among V prepared names; accepted: K lists of their places; candidates: which names compete."""
+    """Return detectors among V prepared names; parts: K lists of their places; candidates: which names compete."""
     text = normalize(encode_behind(clip, contexts, prompts), dim=-1)
-    places = torch.as_tensor(accepted, device=clip.device)
+    places = torch.as_tensor(parts, device=clip.device)
     learned = torch.zeros(text.shape[:2], dtype=torch.bool, device=clip.device).scatter(1, places, True)
     return Detectors(text, learned, learned | torch.as_tensor(candidates, device=clip.device))

@@ -95,10 +95,9 @@ def caption(comparison: PaperComparison) -> str:
     ours = [pair.ours for pair in comparison.pairs.values() if pair.ours]
     firsts = [result.value.intervals[0] for result in ours if result.value.intervals]
     named = "ours [95 %]" if firsts else "ours"
-    held = (
-        f"{named} (printed, ours minus printed)" if comparison.same_data else f"{named}; printed numbers are called so"
-    )
-    if not comparison.same_data and any(pair.ours and pair.printed is not None for pair in comparison.pairs.values()):
+    same = comparison.same_data
+    held = f"{named} (printed, ours minus printed)" if same else f"{named}; printed numbers are called so"
+    if not same and any(pair.ours and pair.printed is not None for pair in comparison.pairs.values()):
         held = f"{named} (printed, on the paper's data)"
     counts = sorted({len(result.per_seed) for result in ours if result.per_seed})
     seeds = f" Means of {' or '.join(map(str, counts))} seed{'s' * (counts != [1])}." if counts else ""
@@ -126,9 +125,7 @@ def _note(pair: CellPair) -> str:
 
 
 def _average(comparison: PaperComparison, column: PaperColumn) -> str:
-    counts = {
-        len(pair.ours.datasets) for (_, measured), pair in comparison.pairs.items() if measured == column and pair.ours
-    }
+    counts = {len(pair.ours.datasets) for (_, at), pair in comparison.pairs.items() if at == column and pair.ours}
     return f"{AVERAGE} of {' or '.join(map(str, sorted(counts)))}" if counts else AVERAGE
 
 
