@@ -1,7 +1,8 @@
-"""How many numbers a learner tunes, counted on a model that has shapes but no weights.
+"""How many numbers a learner tunes, counted on a model that has shapes but no trained weights.
 
-The model lies on PyTorch's "meta" device, so that ViT-B/16 costs a fraction of a second and no memory. Its tokenizer
-reads one token per word, as CLIP's byte-pair vocabulary does with the words of published contexts ("a photo of a").
+Each weight is a single zero that is shown in the shape of the weight, so that ViT-B/16 costs a few milliseconds and no
+memory. Its tokenizer reads one token per word, as CLIP's byte-pair vocabulary does with the words of published contexts
+("a photo of a").
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import torch
+from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from openworld._errors import OpenworldError
@@ -61,21 +63,29 @@ def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig
         return 0
     names = tuple(f"class {number}" for number in range(classes))
     try:
-        tensors = learner.start(_without_weights(config), names, torch.Generator().manual_seed(0))
-    except RuntimeError as error:  # NotImplementedError is one: what the meta device says where a value is read
+        tensors = learner.start(_with_zeros(config), names, torch.Generator().manual_seed(0))
+    except RuntimeError as error:
         raise OpenworldError(
-            f"`start` of {learner.name} failed on a backbone that has shapes but no weights, on which its numbers are "
+            f"`start` of {learner.name} failed on a backbone whose weights are all zero, on which its numbers are "
             f"counted ({type(error).__name__}: {error}); there it may read `clip.config`, such as "
-            "`clip.config.joint_dimension`, and shapes, but no value of a weight."
+            "`clip.config.joint_dimension`, and shapes, but depend on no value of a weight and change none."
         ) from error
     return sum(tensor.numel() for tensor in tensors.values())
 
 
 @cache
-def _without_weights(config: TwoTowerConfig) -> TwoTower:
+def _with_zeros(config: TwoTowerConfig) -> TwoTower:
+    """A model on the CPU: on the meta device, which needs no zeros, indexing and adding import PyTorch's compiler."""
     with torch.device("meta"), _DrawNothing():
         model = TwoTower(config, tokenizer=WordTokenizer(config.text.vocabulary, config.text.positions), name="shapes")
-    return model.requires_grad_(False).eval()
+    zero = torch.zeros(())
+    for module in model.modules():
+        for name, tensor in [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]:
+            zeros = zero.to(tensor.dtype).expand(tensor.shape)
+            setattr(
+                module, name, nn.Parameter(zeros, requires_grad=False) if isinstance(tensor, nn.Parameter) else zeros
+            )
+    return model.eval()
 
 
 class _DrawNothing(TorchFunctionMode):
