@@ -60,11 +60,26 @@ def _to_arrow(name: str, values):
 
 
 def _to_numpy(column) -> np.ndarray:
+    """A column of a table as an array. Arrow's own `to_numpy` imports pandas where it is installed: half a second."""
     import pyarrow
 
-    if column.null_count:  # as None; NumPy would turn missing integers into NaN
+    if column.null_count or pyarrow.types.is_string(column.type):  # None; NumPy would turn missing integers into NaN
         return np.array(column.to_pylist(), dtype=object)
-    if not pyarrow.types.is_fixed_size_list(column.type):
+    if pyarrow.types.is_fixed_size_list(column.type):
+        return _numbers([chunk.flatten() for chunk in column.chunks], column).reshape(-1, column.type.list_size)
+    return _numbers(column.chunks, column)
+
+
+def _numbers(chunks, column) -> np.ndarray:
+    """Numbers and truth values, of which Arrow packs eight into a byte."""
+    import pyarrow
+
+    if not chunks or any(not pyarrow.types.is_primitive(chunk.type) for chunk in chunks):
         return column.to_numpy()
-    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(-1, column.type.list_size)
+    arrays = [_bits(chunk) if pyarrow.types.is_boolean(chunk.type) else np.from_dlpack(chunk) for chunk in chunks]
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _bits(chunk) -> np.ndarray:
+    packed = np.frombuffer(chunk.buffers()[1], np.uint8)
+    return np.unpackbits(packed, count=chunk.offset + len(chunk), bitorder="little")[chunk.offset :].view(bool)
