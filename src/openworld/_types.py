@@ -69,6 +69,27 @@ def _reader(kind: Any) -> Callable[[Any, Any, str, Otherwise], Any]:
     return _READERS.get(get_origin(kind) or kind, _call)
 
 
+def is_plain(value: Any, types: frozenset[type]) -> bool:
+    """Whether a value is of types that an annotation leaves as they are, and finite."""
+    kind = type(value)
+    return kind in types and (kind is not float or math.isfinite(value))
+
+
+@cache
+def plain_types(kind: Any) -> frozenset[type]:
+    """The types of values that an annotation takes and leaves as they are.
+
+    >>> plain_types(int | None) == {int, NoneType}, plain_types(tuple[int, ...])
+    (True, frozenset())
+    """
+    if get_origin(kind) not in (Union, UnionType):
+        return frozenset({kind} & {bool, int, float, str, NoneType})
+    kinds = get_args(kind)
+    if float in kinds and int in kinds:  # the first of them decides what a whole number becomes
+        return frozenset()
+    return frozenset().union(*map(plain_types, kinds))
+
+
 def describe(kind: Any) -> str:
     """An annotation in words, for messages.
 
@@ -253,10 +274,11 @@ def _read_dict(value: Any, kind: Any, path: str, otherwise: Otherwise) -> dict:
 
 
 def _are_as_they_should(entries: Collection, kind: Any) -> bool:
-    """Whether plain entries, of which records hold many, need no reading one by one."""
-    if kind not in (bool, int, float, str) or any(type(entry) is not kind for entry in entries):
+    """Whether plain entries need no reading one by one."""
+    kinds = set(map(type, entries))
+    if not kinds <= plain_types(kind):
         return False
-    return kind is not float or all(map(math.isfinite, entries))
+    return float not in kinds or all(math.isfinite(entry) for entry in entries if type(entry) is float)
 
 
 def _read_union(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:

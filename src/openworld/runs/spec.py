@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import at, describe, join, read, wrong
+from openworld._types import at, describe, is_plain, join, plain_types, read, wrong
 from openworld.runs.canonical import to_json
 
 Schema = TypeVar("Schema")
@@ -86,7 +86,7 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
         value = to_json(value, path)
     if not isinstance(value, Mapping):
         raise wrong(value, "a table of keys", path)
-    hints, known = _fields(kind)
+    hints, known, plain = _fields(kind)
     for key in value:
         if key not in known:
             raise at(join(path, key), unknown_name("key", str(key), known))
@@ -94,7 +94,10 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
         if name not in value and field.default is MISSING and field.default_factory is MISSING:
             expected = "a table of keys" if is_dataclass(hints[name]) else describe(hints[name])
             raise at(join(path, name), f"this key is missing; expected {expected}.")
-    given = {name: _read(entry, hints[name], join(path, name)) for name, entry in value.items()}
+    given = {
+        name: entry if is_plain(entry, plain[name]) else _read(entry, hints[name], join(path, name))
+        for name, entry in value.items()
+    }
     try:
         return kind(**given)
     except OpenworldError as error:
@@ -102,6 +105,8 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
 
 
 @cache
-def _fields(kind: type) -> tuple[dict[str, Any], dict[str, Field]]:
-    """The annotations and the fields of a dataclass by name."""
-    return get_type_hints(kind), {field.name: field for field in fields(kind) if field.init}
+def _fields(kind: type) -> tuple[dict[str, Any], dict[str, Field], dict[str, frozenset[type]]]:
+    """The annotations of a dataclass, its fields, and which types of values need no reading, by name."""
+    hints = get_type_hints(kind)
+    plain = {name: plain_types(hint) for name, hint in hints.items()}
+    return hints, {field.name: field for field in fields(kind) if field.init}, plain
