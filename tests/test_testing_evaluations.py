@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from openworld.evaluations import find_evaluation
-from openworld.testing import check_evaluation
+from openworld.testing import EVALUATION_CHECKS, _evaluations, check_evaluation
 
 sys.path.insert(0, str(Path(__file__).parent / "evaluations"))
 
@@ -31,7 +31,10 @@ def package(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_it_runs_resumes_is_reported_exported_and_compared(package):
+@pytest.mark.parametrize("kills", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_it_runs_resumes_is_reported_exported_and_compared(package, monkeypatch, kills):
+    checks = {name: check for name, check in EVALUATION_CHECKS.items() if kills or name != "survives_a_kill"}
+    monkeypatch.setattr(_evaluations, "EVALUATION_CHECKS", checks)
     assert find_evaluation("class-means").name == "class-means"
     spec = package / "means.toml"
     draw(package)

@@ -3,9 +3,11 @@
 import inspect
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import openworld as ow
 from openworld.api.tables import columns_of
@@ -109,19 +111,31 @@ def test_columns_come_from_tables_of_any_library():
         columns_of({"a": [1], "b": [1, 2]})
 
 
-def test_a_run_in_five_lines_goes_on_where_it_was(tmp_path):
-    spec = {"dataset": "emoji-groups", "learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1}
+@pytest.fixture
+def images(tmp_path):
+    """Two images of each part and class, in folders."""
+    colours = {"red": (220, 30, 30), "green": (30, 160, 60), "blue": (30, 60, 220), "white": (250, 250, 250)}
+    for part, (name, colour) in product(("train", "test"), colours.items()):
+        folder = tmp_path / "images" / part / f"{name} square"
+        folder.mkdir(parents=True)
+        for number in range(2):
+            Image.new("RGB", (32, 32 + number), colour).save(folder / f"{number}.png")
+    return str(tmp_path / "images")
+
+
+def test_a_run_in_five_lines_goes_on_where_it_was(images, tmp_path):
+    spec = {"dataset": images, "learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1}
     run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
     again = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
     assert [row.value for row in again.results] == [row.value for row in run.results]
-    assert run.spec["dataset"] == "emoji-groups" and run.verdict
+    assert run.spec["dataset"] == images and run.verdict
 
 
-def test_a_spec_is_built_as_an_object_too(tmp_path):
+def test_a_spec_is_built_as_an_object_too(images, tmp_path):
     from openworld.evaluations import RecognitionSpec
     from openworld.evaluations.entries import LearnerSpec
 
-    spec = RecognitionSpec((LearnerSpec("zero-shot"),), dataset="emoji-groups", seeds=(1,), shots=1, views=1)
+    spec = RecognitionSpec((LearnerSpec("zero-shot"),), dataset=images, seeds=(1,), shots=1, views=1)
     run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
     assert run.results.entities[0] == "zero-shot"
 

@@ -62,7 +62,7 @@ def test_a_plain_loop_finds_the_same(seed):
 @pytest.mark.parametrize(("between", "over"), [(0.0, 60), (0.01, 60), (0.04, 60), (0.01, 1)])
 def test_years_at_the_limit_raise_alarms_at_the_rate(between, over):
     """Each year has another null, one error of its source that stays, and is quoted 5 points too high."""
-    years, rate, raised, generator = 200, 0.1, 0, np.random.default_rng(1)
+    years, rate, raised, generator = 100, 0.1, 0, np.random.default_rng(1)
     for _ in range(years):
         estimates = generator.normal(0, between, (25, 1)) + generator.normal(0, 0.02, (25, 4))
         accuracies = ALERT + 0.05 + generator.normal(0, between) + generator.normal(0, 0.02, over)

@@ -198,13 +198,14 @@ def said(*arguments):
     return done.output
 
 
-def test_two_runs_side_by_side(shifts):
+def test_two_runs_side_by_side(shifts, one_detector):
     folder = shifts.run.folder
     assert "MCM, a CLIP, all images" in said("compare", folder, folder)
     content = json.loads(said("compare", folder, folder, "--json"))
     whole = [pair for pair in content["pairs"] if "images" in pair["where"]]
     assert content["of"] == "auroc" and len(whole) == 5 and {pair["difference"] for pair in whole} == {0.0}
     assert {pair["metric"] for pair in content["pairs"]} == {"auroc", "auroc_slope"}
+    folder = one_detector.run.folder
     assert json.loads(said("compare", folder, folder, "--json", "--of", "aupr_in"))["of"] == "aupr_in"
     refused = CliRunner().invoke(app, ["compare", str(folder), str(folder), "--of", "fpr"])
     assert refused.exit_code == 2 and "'fpr'" in refused.output and "auroc" in refused.output
