@@ -148,8 +148,9 @@ def test_a_metric_and_an_estimate_show_their_number_in_a_notebook():
     assert ow.metrics.openworld_auc([2], [1], [], [])._repr_html_().count("<td>") == 12
 
 
-def test_a_plain_script_runs_in_several_processes(tmp_path):
-    spec = {"dataset": "emoji-groups", "learners": [{"learner": "zero-shot"}], "seeds": [1, 2], "shots": 1, "views": 1}
+@pytest.mark.slow  # tests/runs/test_local.py has it without PyTorch
+def test_a_plain_script_runs_in_several_processes(images, tmp_path):
+    spec = {"dataset": images, "learners": [{"learner": "zero-shot"}], "seeds": [1, 2], "shots": 1, "views": 1}
     where = f"{str(tmp_path / 'run')!r}, cache={str(tmp_path / 'cache')!r}, workers=2, device='cpu', quiet=True"
     script = f"import openworld as ow\nrun = ow.run({spec!r}, {where})\nprint(len(run.images))\n"
     (tmp_path / "mine.py").write_text(script)

@@ -5,6 +5,7 @@ Records are made by a few lines of arithmetic, the same for the same seed.
 
 import io
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -36,6 +37,17 @@ def shapes(tmp_path_factory):
             folder.mkdir(parents=True)
             for index in range(count):
                 draw(name, generator).save(folder / f"{index}.png")
+    return root
+
+
+@pytest.fixture(scope="session")
+def few_shapes(shapes, tmp_path_factory):
+    """The first two images of each part and class of `shapes`."""
+    root = tmp_path_factory.mktemp("few")
+    for file in shapes.glob("*/*/[01].png"):
+        folder = root / file.relative_to(shapes).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, folder)
     return root
 
 

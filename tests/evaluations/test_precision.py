@@ -34,10 +34,10 @@ def as_before():
 
 
 @pytest.fixture(scope="module")
-def spec(shapes):
+def spec(few_shapes):
     learners = [{"learner": name, "settings": settings} for name, settings in LEARNERS.items()]
     given = {
-        "dataset": str(shapes),
+        "dataset": str(few_shapes),
         "learners": learners,
         "seeds": [1],
         "shots": 2,

@@ -1,3 +1,8 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from example_units import draws
 
@@ -24,6 +29,18 @@ def test_a_unit_that_always_kills_its_worker_fails_and_the_others_are_kept(tmp_p
         execute([deadly(tmp_path, 99), *units], store, workers=2, on_failure="finish")
     assert all(map(store.has, units))
     assert len(list(tmp_path.glob("death-*"))) == 3
+
+
+def test_a_plain_script_runs_in_several_processes_and_is_run_once(tmp_path):
+    work = "from example_units import draws\nexecute(draws(2), RunStore('run'), workers=2)"
+    script = f"from openworld.runs import RunStore, execute\nprint('begun')\n{work}\n"
+    (tmp_path / "mine.py").write_text(script)
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    environment = os.environ | {"PYTHONPATH": paths}
+    command = [sys.executable, "mine.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "begun\n" and len(list(tmp_path.glob("run/units/*/record.json"))) == 2
 
 
 def test_an_interrupt_ends_the_workers(tmp_path):
