@@ -13,6 +13,7 @@ from torch.nn.functional import normalize
 import openworld.testing
 from openworld import OpenworldError
 from openworld.learners import CoOp, NameSets, Schedule, ZeroShot
+from openworld.learners.engine.parameter_counts import tuned_parameters
 from openworld.testing import LEARNER_CHECKS, check_learner, small_world
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plug_in"
@@ -69,8 +70,8 @@ def published_for_one_task(cls, dataset):
     return cls()
 
 
-def start_with_numbers_of_the_weights(self, clip, classnames, generator):
-    return {"context": torch.full((4, clip.config.text.width), float(clip.logit_scale))}
+def start_that_changes_a_weight(self, clip, classnames, generator):
+    return {"context": clip.text.positions.add_(1.0)[:4].clone()}
 
 
 def loss_that_writes(self, clip, parameters, images, labels, prepared):
@@ -138,7 +139,7 @@ BROKEN = {
     "describes_itself": {"cost": ""},
     "survives_json": {"__annotations__": {"places": frozenset}, "places": frozenset()},
     "has_published_settings": {"published": classmethod(published_for_one_task)},
-    "can_be_counted": {"start": start_with_numbers_of_the_weights},
+    "can_be_counted": {"start": start_that_changes_a_weight},
     "gives_a_loss": {"loss": loss_that_writes},
     "fits_the_same_again": {"fit": fit_by_the_clock},
     "leaves_the_backbone_alone": {"fit": fit_the_backbone_too},
@@ -209,11 +210,18 @@ def test_a_slow_learner_lowers_its_loss_and_one_that_stands_still_does_not():
         check(Slow(speed=-0.0, schedule=replace(schedule, learning_rate=0.0)), world)
 
 
-def test_a_start_that_reads_a_weight_is_told_what_it_may_read():
+def test_a_start_may_read_weights_but_change_none():
     @dataclass(frozen=True)
     class Reads(Slow):
         def start(self, clip, classnames, generator):
-            return {"shift": clip.text.projection.weight[0].cpu().clone()}
+            return {"shift": torch.full_like(clip.text.positions[0], float(clip.logit_scale))}
 
+    @dataclass(frozen=True)
+    class Writes(Slow):
+        def start(self, clip, classnames, generator):
+            return start_that_changes_a_weight(self, clip, classnames, generator)
+
+    learners = [learner(schedule=Schedule(epochs=3)) for learner in (Reads, Writes)]
+    assert tuned_parameters(learners[0]) == 512
     with pytest.raises(AssertionError, match=r"can_be_counted.*clip\.config\.joint_dimension"):
-        check_learner(Reads(schedule=Schedule(epochs=3)))
+        check_learner(learners[1])

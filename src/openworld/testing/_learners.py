@@ -75,7 +75,7 @@ def has_published_settings(learner, world: World) -> None:
 
 
 def can_be_counted(learner, world: World) -> None:
-    """What it tunes can be counted on a backbone without weights."""
+    """What it tunes can be counted on a backbone whose weights are all zero."""
     _require(tuned_parameters(learner, len(world.shots.classnames), world.clip.config) >= 0, "a count is not negative")
 
 

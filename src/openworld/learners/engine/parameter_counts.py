@@ -67,8 +67,8 @@ def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig
     except RuntimeError as error:
         raise OpenworldError(
             f"`start` of {learner.name} failed on a backbone whose weights are all zero, on which its numbers are "
-            f"counted ({type(error).__name__}: {error}); there it may read `clip.config`, such as "
-            "`clip.config.joint_dimension`, and shapes, but depend on no value of a weight and change none."
+            f"counted ({type(error).__name__}: {error}); there it may read weights and `clip.config`, such as "
+            "`clip.config.joint_dimension`, but change no weight and refuse no zero."
         ) from error
     return sum(tensor.numel() for tensor in tensors.values())
 
