@@ -84,3 +84,8 @@ def test_no_depth_is_silently_cut_down_to_the_blocks_of_a_tower(spec, clip):
         for setting in {"depth", "text_depth", "image_depth"} & set(one.settings):
             in_image_tower = setting == "image_depth" or one.learner == "VPT"
             assert one.settings[setting] <= (image if in_image_tower else text), f"{one.label}: {setting}"
+
+
+def test_the_example_of_known_classes_cuts_by_names(repository):
+    spec = read_spec(repository / "examples" / "known-classes-embedded.toml", RecognitionSpec)
+    assert spec.tested.sides_in_words == "3 base + 2 new classes, 3 left out"

@@ -136,6 +136,7 @@ CALLS = {
         optional=frozenset({"rules"}),
     ),
     "detection_report": Call(metrics.detection_report, SCORES | {"recall": 0.95}),
+    "aurc": Call(metrics.aurc, {"scores": np.arange(8) / 8, "correct": RIGHT}),
     "expected_calibration_error": Call(
         metrics.expected_calibration_error,
         {"confidence": np.arange(8) / 8, "correct": RIGHT, "bins": 4, "equal_mass": False},
@@ -163,7 +164,11 @@ CALLS = {
         {"base_scores": IN, "base_correct": RIGHT, "new_scores": OUT} | SIDE_WEIGHTS | SIDE_GROUPS,
         optional=frozenset({*SIDE_WEIGHTS, *SIDE_GROUPS}),
     ),
-    "openworld_auc": Call(metrics.openworld_auc, BASE_NEW | SIDE_WEIGHTS | SIDE_GROUPS),
+    "openworld_auc": Call(
+        metrics.openworld_auc,
+        BASE_NEW | SIDE_WEIGHTS | SIDE_GROUPS,
+        optional=frozenset({"new_correct", *SIDE_WEIGHTS, *SIDE_GROUPS}),
+    ),
     "operating_point": Call(metrics.operating_point, BASE_NEW | SIDE_GROUPS | {"threshold": 0.5, "level": 0.95}),
     "overall_accuracy": Call(
         metrics.overall_accuracy,

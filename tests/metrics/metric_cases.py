@@ -54,6 +54,7 @@ CONTRACT = {
     "macro_f1": Case(lambda rng, n: [rng.integers(0, 4, n), rng.integers(0, 4, n)], PAIRED),
     "harmonic_mean": Case(lambda rng, n: list(rng.random(2)), (), plain, False),
     "expected_calibration_error": Case(lambda rng, n: [rng.random(n), rng.random(n) < 0.7], PAIRED),
+    "aurc": Case(lambda rng, n: [rng.normal(0, 1, n).round(1), rng.random(n) < 0.7], PAIRED),
     "semantic_alignment": Case(
         lambda rng, n: [rng.dirichlet(np.ones(4), n), rng.integers(0, 4, n), rng.random((4, 4))], PAIRED
     ),

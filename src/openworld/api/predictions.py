@@ -18,7 +18,8 @@ def score(predictions: Any, out: Path | str | None = None) -> Run:
         predictions: a .parquet, .csv or .npz file; or columns: a mapping of arrays, a pandas, polars or pyarrow table.
             A row per image: `side` ("base" or "new"), `score` (larger = more base-like), `correct` (or `label` and
             `prediction`), and perhaps `joint_prediction`, `confidence`, `group`, `part`, `model`, `seed`, `id`, as
-            `openworld score --help` says.
+            `openworld score --help` says. Without a value of `correct` for new images, of a classifier that knows base
+            names alone, there is no OpenworldAUC, and all that rests on base names and on `score` stands.
         out: folder that keeps records and report; None for none.
 
     Raises:

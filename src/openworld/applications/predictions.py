@@ -12,6 +12,9 @@ KINDS = (".parquet", ".csv", ".npz")
 REQUIRED = ("side", "score")
 NUMBERS = ("score", "correct", "confidence", "seed", "id", "group")
 NAMES = ("side", "label", "prediction", "joint_prediction", "model", "part")
+UNNAMED = ("correct", "prediction")
+"""Columns that are empty for new images where a classifier knows base names alone."""
+
 PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 
@@ -23,8 +26,9 @@ def read_predictions(path: Path) -> Columns:
 
     Returns:
         Columns of N rows: side, model, part ("test" or "validation"), label, prediction and joint_prediction as text,
-        score float64, correct bool, confidence float64 in [0, 1], seed, id and group int64. What the file lacks and
-        nothing stands in for is absent.
+        score float64, correct bool, confidence float64 in [0, 1], seed, id and group int64; closed_set bool, whether a
+        model names base images alone, so that `correct` is False, and `prediction` may be "", for new ones. What the
+        file lacks and nothing stands in for is absent.
 
     Raises:
         OpenworldError: a file that is not what its name says, without rows or a needed column, an empty entry, a side
@@ -35,7 +39,8 @@ def read_predictions(path: Path) -> Columns:
     table = open_scores(Path(path), KINDS).table()
     _require_columns(table, path)
     count = len(table["side"])
-    table |= {name: _as_names(table[name], name) for name in NAMES if name in table}
+    unnamed = {name: _empty(table[name]) for name in UNNAMED if name in table}
+    table |= {name: _as_names(table[name], name, unnamed.get(name)) for name in NAMES if name in table}
     unknown = sorted(set(table["side"].tolist()) - {"base", "new"})
     if unknown:
         raise OpenworldError(f"column side of {path} holds {unknown[0]!r}; expected 'base' or 'new'.")
@@ -44,9 +49,10 @@ def read_predictions(path: Path) -> Columns:
     table["score"] = as_scores(table["score"], "column score")
     if "confidence" in table:
         table["confidence"] = as_fractions(table["confidence"], "column confidence")
-    table["correct"] = _correct(table, count)
     table["seed"] = _whole_numbers(table.get("seed", np.zeros(count, np.int64)), "seed")
     table.setdefault("model", np.full(count, "model"))
+    table["closed_set"] = _closed_set(table, unnamed)
+    table["correct"] = _correct(table, count)
     table["part"] = _parts(table, count)
     table["id"] = _identify(table)
     table["group"] = _numbered(table.get("group", table["id"]), "group")
@@ -69,16 +75,45 @@ def _require_columns(table: Columns, path: Path) -> None:
         raise OpenworldError(f"{path} has columns but no row; it needs one row per image.")
 
 
-def _as_names(values: np.ndarray, column: str) -> np.ndarray:
-    """Names or numbers as text, so that 1, 1.0 and "1" are one name; an empty entry raises."""
-    listed = _filled(values, column)
+def _as_names(values: np.ndarray, column: str, unnamed: np.ndarray | None = None) -> np.ndarray:
+    """Names or numbers as text, so that 1, 1.0 and "1" are one name; an empty entry raises, where it is not unnamed."""
+    listed = _filled(values, column, unnamed)
     return np.array([str(int(value) if isinstance(value, float) and value.is_integer() else value) for value in listed])
 
 
-def _filled(values: np.ndarray, column: str) -> list:
-    """The entries of a column; an empty one raises."""
-    listed = np.asarray(values).tolist()
-    empty = [row for row, value in enumerate(listed) if value is None or value == "" or value != value]
+def _empty(values: np.ndarray) -> np.ndarray:
+    """bool[N], which entries of a column are empty."""
+    return np.array([value is None or value == "" or value != value for value in np.asarray(values).tolist()], bool)
+
+
+def _closed_set(table: Columns, unnamed: dict[str, np.ndarray]) -> np.ndarray:
+    """bool[N], whether a row is of a model that names base images alone: all its new images lack a name, no base one.
+
+    Args:
+        table: with columns side, model and seed.
+        unnamed: by column, where an entry is empty.
+    """
+    found = np.zeros(len(table["side"]), bool)
+    for column, empty in unnamed.items():
+        if not empty.any():
+            continue
+        for model, seed in {*zip(table["model"].tolist(), table["seed"].tolist(), strict=True)}:
+            own = (table["model"] == model) & (table["seed"] == seed)
+            if not np.array_equal(empty[own], (table["side"] == "new")[own]) and empty[own].any():
+                raise OpenworldError(
+                    f"column {column} is empty in {empty[own].sum()} of {own.sum()} row(s) of {model!r}, seed {seed}, "
+                    f"first in row {np.flatnonzero(empty & own)[0]} (from 0); fill those entries in, or leave it empty "
+                    "for all new images and no other, if the classifier knows base names alone."
+                )
+            found |= own & empty.any() & empty[own].any()
+    return found
+
+
+def _filled(values: np.ndarray, column: str, unnamed: np.ndarray | None = None) -> list:
+    """The entries of a column, "" where an image is unnamed; any other empty one raises."""
+    blank = np.zeros(len(values), bool) if unnamed is None else unnamed
+    listed = ["" if skipped else value for value, skipped in zip(np.asarray(values).tolist(), blank, strict=True)]
+    empty = np.flatnonzero(_empty(values) & ~blank).tolist()
     if empty:
         raise OpenworldError(
             f"column {column} is empty in {len(empty)} row(s), first in row {empty[0]} (from 0); "
@@ -120,13 +155,18 @@ def _parts(table: Columns, count: int) -> np.ndarray:
 
 
 def _correct(table: Columns, count: int) -> np.ndarray:
-    """Which images are named right: as the file says, or where label and prediction agree; they must not contradict."""
+    """Which images are named right: as the file says, or where label and prediction agree; they must not contradict.
+
+    False for new images of a model that names base images alone.
+    """
+    unnamed = table["closed_set"] & (table["side"] == "new")
     if "correct" not in table:
-        return table["label"] == table["prediction"]
-    correct = as_correct(_filled(table["correct"], "correct"), "column correct", count)
+        return (table["label"] == table["prediction"]) & ~unnamed
+    answers = [value or False for value in _filled(table["correct"], "correct", unnamed)]
+    correct = as_correct(answers, "column correct", count)
     if not {"label", "prediction"} <= table.keys():
         return correct
-    contradicted = np.flatnonzero(correct != (table["label"] == table["prediction"]))
+    contradicted = np.flatnonzero((correct != (table["label"] == table["prediction"])) & ~unnamed)
     if contradicted.size:
         raise OpenworldError(
             f"column correct contradicts label and prediction in {contradicted.size} row(s), first in row "

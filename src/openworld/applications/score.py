@@ -4,13 +4,13 @@ The file is Parquet, CSV or npz with one entry per image and model: `side` ("bas
 base-like) and either `correct` or both `label` and `prediction` (class numbers or names). `group` marks images that are
 not independent, `id` pairs the images of several `model`s (without it, the n-th rows of two models are one image as
 long as their sides and labels agree), `seed` tells repeated trainings of one model apart, `joint_prediction` (the
-prediction among base and new names together) and `confidence` add what rests on them. Rows whose `part` is
-"validation" enter no number: `openworld decide` chooses a threshold on them.
+prediction among base and new names together) and `confidence` add what rests on them. Of a classifier that knows base
+names alone, `correct` is empty for new images: then there is no OpenworldAUC. Rows whose `part` is "validation" enter
+no number: `openworld decide` chooses a threshold on them.
 """
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from openworld._errors import OpenworldError
 from openworld.applications.predictions import read_predictions
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.evaluations.record_images import with_names
-from openworld.runs import Unit, UnitResult
+from openworld.runs import Unit, UnitResult, to_json
 
 ALGORITHM_VERSION = 2
 
@@ -51,6 +51,7 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
     if hashlib.sha256(Path(path).read_bytes()).hexdigest() != inputs["predictions"]:
         raise OpenworldError(f"{path} changed since this run was planned; start the run in a new folder.")
     table = read_predictions(Path(path))
+    closed_set = table.pop("closed_set")
     rows = np.flatnonzero((table["model"] == model) & (table["seed"] == seed))
     rows = rows[np.argsort(table["id"][rows], kind="stable")]  # one order for all models, so that images pair up
     chosen = {column: values[rows] for column, values in table.items() if column not in ("model", "seed")}
@@ -70,11 +71,11 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
         classnames=tuple(classes),
         n_base_classes=sides["base"],
         n_new_classes=sides["new"],
-        **numbers_of(tested),
+        **numbers_of(tested, closed_set=bool(np.any(closed_set[rows]))),
     )
     if "label" in table:
         outputs = {name: with_names(columns, classes) for name, columns in outputs.items()}
-    return UnitResult(outputs=outputs, metrics=asdict(record))
+    return UnitResult(outputs=outputs, metrics=to_json(record))
 
 
 def _by_part(table: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
@@ -95,10 +96,10 @@ def _number_classes(table: dict[str, np.ndarray]) -> tuple[list[str], dict[str, 
         sides = is_new.astype(np.int64)
         filled = {"label": sides, "prediction": np.where(table["correct"], sides, -1)}
         return ["a base class", "a new class"], table | filled
-    predicted = [table[name] for name in ("prediction", "joint_prediction") if name in table]
+    predicted = [table[name][table[name] != ""] for name in ("prediction", "joint_prediction") if name in table]
     parts = (table["label"][~is_new], table["label"][is_new], *predicted)
     names = dict.fromkeys(name for part in parts for name in np.unique(part).tolist())
-    number = {name: place for place, name in enumerate(names)}
+    number = {"": -1} | {name: place for place, name in enumerate(names)}
     numbered = {
         name: np.array([number[entry] for entry in table[name].tolist()], np.int64)
         for name in ("label", "prediction", "joint_prediction")

@@ -13,11 +13,15 @@ def score(
 ) -> None:
     """OpenworldAUC and its companions for predictions that you made with your own code.
 
+    A classifier that knows base classes alone is scored too: leave `correct` empty for new images. It has no
+    OpenworldAUC then, which the page says; base accuracy, AUROC, FPR95 either way, AUPR either way and AURC stand.
+
     One row per image, columns:
 
     - `side` base or new: is the image of a class that the model was tuned on?
     - `score` number, larger = more base-like.
     - `correct` true or false: named right among the names of its own side? Or, instead, `label` and `prediction`.
+      Empty for all new images, and no base image, where the classifier knows no new names.
     - `joint_prediction` (optional): the name among base and new names together, for the overall accuracy.
     - `confidence` (optional): probability of the prediction, for the calibration error.
     - `group` (optional): images that are not independent share a number or name; intervals and tests use it.

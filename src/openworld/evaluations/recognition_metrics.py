@@ -49,11 +49,17 @@ def score(fitted, features) -> dict[str, np.ndarray]:
     return image_table(fitted.answer(features, bank), features, base_count=len(split.base))
 
 
-def recognition_metrics(table: Table) -> dict:
-    """Every number of open-world recognition from a per-image table: fractions in [0, 1], None where undefined."""
+def recognition_metrics(table: Table, *, closed_set: bool = False) -> dict:
+    """Every number of open-world recognition from a per-image table: fractions in [0, 1], None where undefined.
+
+    Args:
+        table: as `image_table` gives it.
+        closed_set: whether new images have no right name; AURC is measured then, and what rests on names of new
+            images is None.
+    """
     base, new = sides(table)
     detection = metrics.detection_report(base["score"], new["score"])
-    outcome = _openworld_auc(base, new)
+    outcome = _openworld_auc(base, new, closed_set)
     return headline(base, new, outcome) | {
         "openworld_auc": {
             "value": outcome.value,
@@ -67,7 +73,14 @@ def recognition_metrics(table: Table) -> dict:
         "fpr95_in_positive": detection.fpr_in_positive,
         "fpr95_out_positive": detection.fpr_out_positive,
         "ece": _calibration_error(table),
+        **(_of_closed_set(base) if closed_set else {}),
     }
+
+
+def _of_closed_set(base: Table) -> dict:
+    """What is measured otherwise where new images have no right name."""
+    area = metrics.aurc(base["score"], base["correct"]).value
+    return {"closed_set": True, "overall_accuracy": None, "ece": _calibration_error(base), "aurc": area}
 
 
 def headline(base: Table, new: Table, outcome) -> dict:
@@ -105,12 +118,12 @@ def rows_of(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
     return {name: np.asarray(column)[rows] for name, column in table.items()}
 
 
-def _openworld_auc(base: Table, new: Table):
+def _openworld_auc(base: Table, new: Table, closed_set: bool):
     return metrics.openworld_auc(
         base["score"],
         base["correct"],
         new["score"],
-        new["correct"],
+        None if closed_set else new["correct"],
         base_groups=base["group"],
         new_groups=new["group"],
     )

@@ -33,7 +33,7 @@ from openworld.metrics.detection import (
 from openworld.metrics.estimate import MetricEstimate
 from openworld.metrics.level_errors import LevelErrors, level_errors
 from openworld.metrics.miss_hit import MissHitCurve, miss_hit_curve
-from openworld.metrics.openworld_auc import QUANTITIES, OpenworldAUC, PointsLost, openworld_auc
+from openworld.metrics.openworld_auc import CLOSED_SET, QUANTITIES, OpenworldAUC, PointsLost, openworld_auc
 from openworld.metrics.operating_point import Costs, OperatingPoint, Threshold, choose_threshold, operating_point
 from openworld.metrics.over_sets import mean_over_sets
 from openworld.metrics.paired import PairedTest, holm, paired_test, seeds_test
@@ -46,6 +46,7 @@ from openworld.metrics.ranks import (
     level_ranks,
     nemenyi,
 )
+from openworld.metrics.risk_coverage import aurc
 from openworld.metrics.robustness import Robustness, SeedSpread, robustness, seed_spread
 from openworld.metrics.semantic_alignment import SemanticAlignment, semantic_alignment
 from openworld.metrics.trend import ShiftTrend, ShiftWeights, Trend, shift_trend, shift_weights, trend
@@ -81,6 +82,7 @@ METRICS: dict[str, MetricCard] = {
     "expected_calibration_error": MetricCard(
         expected_calibration_error, "mean distance of accuracy and confidence", _SHARE, "Guo et al. (2017)"
     ),
+    "aurc": MetricCard(aurc, "risk of the answered images, mean over coverages", _SHARE, "Geifman et al. (2019)"),
     "semantic_alignment": MetricCard(semantic_alignment, "similarity of predictions to the true class", _SHARE, _FRAP),
     "robustness": MetricCard(robustness, "Dynamic Robustness Curve: AUC, WA, EVM, VS, PA, NA", (None, None), _OPENPL),
     "friedman_ranks": MetricCard(friedman_ranks, "mean rank over data sets and levels", (1.0, None), _OPENPL),
@@ -93,6 +95,7 @@ METRICS: dict[str, MetricCard] = {
 """Name -> card of every metric."""
 
 __all__ = [
+    "CLOSED_SET",
     "LEVEL_NUMBERS",
     "METRICS",
     "QUANTITIES",
@@ -129,6 +132,7 @@ __all__ = [
     "Trend",
     "accuracy",
     "area_test",
+    "aurc",
     "aupr_in",
     "aupr_out",
     "auroc",

@@ -25,6 +25,9 @@ from openworld.metrics.accuracy import harmonic_mean
 from openworld.metrics.auroc import auroc_of
 from openworld.metrics.estimate import Influence, MetricEstimate, proportion
 
+CLOSED_SET = "a classifier of the base classes has no right name for a new image"
+"""Why there is no OpenworldAUC without `new_correct`."""
+
 
 @dataclass(frozen=True)
 class PointsLost:
@@ -42,13 +45,17 @@ class PointsLost:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The validated input: scores float64[n], correct bool[n], and the design that they belong to."""
+    """The validated input: scores float64[n], correct bool[n], and the design that they belong to.
+
+    closed_set: whether new samples have no right name, so that `new_correct` says nothing.
+    """
 
     base_scores: np.ndarray
     base_correct: np.ndarray
     new_scores: np.ndarray
     new_correct: np.ndarray
     design: Design
+    closed_set: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,7 @@ class OpenworldAUC:
             return auroc_of(samples.design, samples.base_scores, samples.new_scores)
         if of == "base_accuracy":
             return proportion(samples.design, samples.base_correct, "base")
-        if of == "new_accuracy":
+        if of == "new_accuracy" and not samples.closed_set:
             return proportion(samples.design, samples.new_correct, "new")
         if self.value is None:
             return MetricEstimate(None, self.reason)
@@ -184,7 +191,7 @@ def openworld_auc(
     base_scores: ArrayLike,
     base_correct: ArrayLike,
     new_scores: ArrayLike,
-    new_correct: ArrayLike,
+    new_correct: ArrayLike | None,
     *,
     base_weights: ArrayLike | None = None,
     new_weights: ArrayLike | None = None,
@@ -195,12 +202,14 @@ def openworld_auc(
 
     Args:
         base_scores, new_scores: float[n_base], float[n_new], larger = more base-like, any monotone scale.
-        base_correct, new_correct: bool, whether the sample was named right among its own half's class names.
+        base_correct, new_correct: bool, whether the sample was named right among its own half's class names;
+            new_correct None for a classifier of the base classes, which has no right name for a new sample.
         base_weights, new_weights: float, not negative, any scale; None = all equal.
         base_groups, new_groups: integers or strings from one name space, which samples are not independent; a group
             may hold base and new samples. None for both = all independent.
     Returns:
-        OpenworldAUC; value in [0, 1], at most base_accuracy x new_accuracy and at most auroc.
+        OpenworldAUC; value in [0, 1], at most base_accuracy x new_accuracy and at most auroc. Without new_correct the
+        value is None, and base_accuracy and auroc stand.
     Raises:
         OpenworldError: NaN or infinite scores (with their indices), lengths that differ, negative weights.
     Source: Hua et al. (2025), Proposition 4.2; ties and routing as in the authors' code at 8bb934a.
@@ -211,13 +220,17 @@ def openworld_auc(
     """
     base_scores, new_scores = as_scores(base_scores, "base_scores"), as_scores(new_scores, "new_scores")
     base_correct = as_correct(base_correct, "base_correct", base_scores.size)
-    new_correct = as_correct(new_correct, "new_correct", new_scores.size)
+    closed_set = new_correct is None
+    named = np.zeros(new_scores.size, bool) if closed_set else new_correct
+    new_correct = as_correct(named, "new_correct", new_scores.size)
     sizes = base_scores.size, new_scores.size
     plan = design(sizes, (base_weights, new_weights), (base_groups, new_groups))
-    samples = Samples(base_scores, base_correct, new_scores, new_correct, plan)
-    accuracies = proportion(plan, base_correct, "base").value, proportion(plan, new_correct, "new").value
-    value = None if plan.empty else _value(samples)
-    return OpenworldAUC(value, plan.empty, *accuracies, *sizes, plan.n_groups, samples)
+    samples = Samples(base_scores, base_correct, new_scores, new_correct, plan, closed_set)
+    reason = plan.empty or (CLOSED_SET if closed_set else None)
+    base_accuracy = proportion(plan, base_correct, "base").value
+    new_accuracy = None if closed_set else proportion(plan, new_correct, "new").value
+    value = None if reason else _value(samples)
+    return OpenworldAUC(value, reason, base_accuracy, new_accuracy, *sizes, plan.n_groups, samples)
 
 
 def _value(samples: Samples) -> float:

@@ -37,6 +37,7 @@ _ALL = (
     _card("macro_f1", "macro F1"),
     _card("harmonic_mean", "HM"),
     _card("expected_calibration_error", "calibration error", -1),
+    _card("aurc", "AURC", -1),
     _card("semantic_alignment", "semantic alignment"),
     _percent("base_accuracy", "base"),
     _percent("new_accuracy", "new"),

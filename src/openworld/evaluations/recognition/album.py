@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults
+from openworld.evaluations.recognition_metrics import rows_of
 from openworld.report.album import KINDS, Album, AlbumImage, AlbumPart, ChosenImage, choose
 from openworld.report.data_files import data_address
 
@@ -31,10 +32,15 @@ def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[AlbumImage]
     """The chosen images of one outcome with names and scores, by kind; {} where confidences were not recorded."""
     if "confidence" not in outcome.test.images:
         return {}
+    closed_set = outcome.test.closed_set
+    if closed_set:  # a new image has no right name that could be missed
+        base = rows_of(outcome.test.images, outcome.test.is_base)
+        outcome = replace(outcome, test=replace(outcome.test, images=base))
     chosen = choose(outcome.test.images, count)
     return {
         kind: [_shown(outcome, image, by_class=kind.endswith("classes")) for image in picked]
         for kind, picked in chosen.items()
+        if not (closed_set and kind == "wrong_new")
     }
 
 

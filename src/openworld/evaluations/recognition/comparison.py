@@ -13,7 +13,7 @@ import numpy as np
 
 from openworld.evaluations.recognition.outcome import ImageScores
 from openworld.metrics import SeedAverage, average, paired_test
-from openworld.results import METRICS, Comparison, comparison_of, correct_for_many
+from openworld.results import METRICS, Comparison, Metric, comparison_of, correct_for_many
 
 AUC = METRICS["openworld_auc"]
 Place = Mapping[str, str | int | float]
@@ -25,32 +25,37 @@ def average_over_seeds(scores: Sequence[ImageScores]) -> SeedAverage | None:
     return average([seed.result for seed in scores]) if same else None
 
 
-def compare_all(by_learner: Mapping[str, Sequence[ImageScores]], where: Place | None = None) -> tuple[Comparison, ...]:
-    """The tests of OpenworldAUC between all pairs, each pair once in the order of the learners, corrected together.
+def compare_all(
+    by_learner: Mapping[str, Sequence[ImageScores]], where: Place | None = None, metric: Metric = AUC
+) -> tuple[Comparison, ...]:
+    """The tests of a metric between all pairs, each pair once in the order of the learners, corrected together.
 
     Learners that were not scored on the same images are tested on those that all their seeds share.
 
     Args:
         by_learner: the scores of every seed.
         where: what tells these tests apart from others.
+        metric: one of `openworld.metrics.QUANTITIES`.
     """
     averages = {learner: average_over_seeds(scores) for learner, scores in by_learner.items()}
     tests = []
     for learner, other in combinations(by_learner, 2):
         same = np.array_equal(by_learner[learner][0].ids, by_learner[other][0].ids)
         if same and averages[learner] and averages[other]:
-            test = paired_test(averages[learner], averages[other])
-            tests.append(comparison_of(learner, other, AUC, test, where=where))
+            test = paired_test(averages[learner], averages[other], metric.key)
+            tests.append(comparison_of(learner, other, metric, test, where=where))
         else:
-            tests.append(_on_shared_images(learner, other, by_learner, where or {}))
+            tests.append(_on_shared_images(learner, other, by_learner, where or {}, metric))
     return correct_for_many(tests)
 
 
-def _on_shared_images(learner: str, other: str, by_learner: Mapping[str, Sequence[ImageScores]], where) -> Comparison:
+def _on_shared_images(
+    learner: str, other: str, by_learner: Mapping[str, Sequence[ImageScores]], where, metric: Metric
+) -> Comparison:
     """The test on the images that every seed of both learners has in common, if all say the same of these."""
 
     def refused(reason: str) -> Comparison:
-        return Comparison(learner, other, AUC, None, None, reason, where=where)
+        return Comparison(learner, other, metric, None, None, reason, where=where)
 
     every = (*by_learner[learner], *by_learner[other])
     if any(len(np.unique(scores.ids)) < len(scores) for scores in every):
@@ -62,8 +67,8 @@ def _on_shared_images(learner: str, other: str, by_learner: Mapping[str, Sequenc
     first = sides[0][0]
     if not all(same_facts(scores, first) for side in sides for scores in side):
         return refused("they say different things of the images that they share")
-    test = paired_test(*(average([scores.result for scores in side]) for side in sides))
-    return comparison_of(learner, other, AUC, test, where=where, shared=int(shared.size))
+    test = paired_test(*(average([scores.result for scores in side]) for side in sides), metric.key)
+    return comparison_of(learner, other, metric, test, where=where, shared=int(shared.size))
 
 
 def same_facts(scores: ImageScores, others: ImageScores) -> bool:

@@ -198,6 +198,11 @@ def as_baseness(threshold: float, scores) -> float | None:
 
 def _require_scores(outcome: Outcome, rule: OperatingSpec) -> None:
     learner = f"{outcome.record.learner}, seed {outcome.record.seed},"
+    if outcome.record.closed_set:
+        raise OpenworldError(
+            f"{learner} knows base names alone, and a rule counts new images that are flagged and named right; give "
+            "`correct` for new images too."
+        )
     if outcome.validation is None:
         raise OpenworldError(
             f"{learner} has no scores of validation images, and a threshold chosen on test images would flatter. "

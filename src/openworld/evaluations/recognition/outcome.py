@@ -21,11 +21,13 @@ class ImageScores:
         images: columns id, side "base"|"new", label, prediction, correct, score, group, ...
         classnames: base names, then new names.
         weights: float[n_base] and float[n_new], how much every image counts in `result`; None for all the same.
+        closed_set: whether it knows no names of new classes, so that `correct` says nothing of new images.
     """
 
     images: Mapping[str, np.ndarray]
     classnames: tuple[str, ...] = ()
     weights: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
+    closed_set: bool = False
 
     @cached_property
     def is_base(self) -> np.ndarray:
@@ -73,7 +75,9 @@ class ImageScores:
         """OpenworldAUC from the table, clustered by group, with what every image contributes to it."""
         weights = dict(zip(("base_weights", "new_weights"), self.weights, strict=True))
         base_groups, new_groups = self.groups
-        return openworld_auc(*self.samples, **weights, base_groups=base_groups, new_groups=new_groups)
+        *samples, new_correct = self.samples
+        named = None if self.closed_set else new_correct
+        return openworld_auc(*samples, named, **weights, base_groups=base_groups, new_groups=new_groups)
 
     @property
     def facts(self) -> tuple[np.ndarray, ...]:
@@ -160,7 +164,8 @@ def _outcomes(record: Record) -> Iterable[Outcome]:
 
 def _outcome(record: Record) -> Outcome:
     metrics = read_record(record.metrics)
-    scores = {name: ImageScores(record.table(name), metrics.classnames) for name in record.tables}
+    closed_set = {"closed_set": metrics.closed_set}
+    scores = {name: ImageScores(record.table(name), metrics.classnames, **closed_set) for name in record.tables}
     thumbnails, fingerprint = _thumbnails(record, "pictures"), record.unit.inputs.get("test")
     return Outcome(metrics, scores["images"], scores.get("validation"), thumbnails, record.seconds, fingerprint)
 

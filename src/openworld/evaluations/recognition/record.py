@@ -10,6 +10,7 @@ from typing import Any
 from openworld.evaluations.recognition_metrics import recognition_metrics
 from openworld.metrics import PointsLost
 from openworld.runs import read_spec
+from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,8 @@ class RecognitionRecord(RecognitionNumbers):
         training_images: the "fewest" and the "most" of a class.
         detail: the settings that it was fitted with (`chosen`), what every candidate reached (`choices`), and the
             course of training (`history`).
+        closed_set, aurc: whether it knows no names of new classes, and then the area under the risk-coverage curve of
+            base images.
         left_out: classes that are neither base nor new.
         kind, dataset, domain, target, wordnet: of a learner that is scored in several places.
     """
@@ -225,6 +228,8 @@ class RecognitionRecord(RecognitionNumbers):
     ratio_sweep: tuple[RatioMix, ...] = ()
     ratio_variation: dict[str, Variation] | None = None
     operating_point: OperatingPointRecord | None = None
+    closed_set: bool = field(default=False, metadata=SPARSE)
+    aurc: float | None = field(default=None, metadata=SPARSE)
 
     kind: str | None = None
     dataset: str | None = None
@@ -234,9 +239,9 @@ class RecognitionRecord(RecognitionNumbers):
     wordnet: bool = False
 
 
-def numbers_of(table: Mapping) -> dict[str, Any]:
-    """The numbers of a per-image table, as a record holds them."""
-    numbers = recognition_metrics(table)
+def numbers_of(table: Mapping, *, closed_set: bool = False) -> dict[str, Any]:
+    """The numbers of a per-image table, as a record holds them; `closed_set` as for `recognition_metrics`."""
+    numbers = recognition_metrics(table, closed_set=closed_set)
     lost = numbers["points_lost"]
     return numbers | {
         "openworld_auc": Undefinable(**numbers["openworld_auc"]),

@@ -56,7 +56,9 @@ def story_of(run: RunFolder, results: RecognitionResults) -> Story:
 def compare(first: Story, second: Story, metric: str) -> RunComparison:
     """Two runs, image by image; raises as `compare_outcomes`."""
     names = str(first.run.folder), str(second.run.folder)
-    return compare_outcomes(outcomes(first.run), outcomes(second.run), metric or "openworld_auc", names)
+    both = outcomes(first.run), outcomes(second.run)
+    usual = "auroc" if any(outcome.record.closed_set for run in both for outcome in run) else "openworld_auc"
+    return compare_outcomes(*both, metric or usual, names)
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,8 @@ def _mixes(results: RecognitionResults) -> list[tuple[Table, ...]]:
 def _losses(results: RecognitionResults) -> Iterator[str]:
     """Where the points go, setting by setting."""
     for setting in results.settings:
+        if setting.closed_set:  # the verdict says why there is no such number
+            continue
         several = f"{setting.title} · " if len(results.settings) > 1 else ""
         for learner in (setting.best,) if setting.trained else setting.learners:
             if line := losses_line(setting, learner):

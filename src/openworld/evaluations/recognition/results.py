@@ -16,7 +16,7 @@ from openworld.evaluations.recognition.outcome import Outcome
 from openworld.evaluations.recognition.record import RecognitionRecord
 from openworld.evaluations.recognition.settings import Setting, by_setting, titles
 from openworld.evaluations.shots import shots_in_words, training_images
-from openworld.metrics import QUANTITIES, SeedAverage, harmonic_mean
+from openworld.metrics import CLOSED_SET, QUANTITIES, SeedAverage, harmonic_mean
 from openworld.metrics.estimate import MetricEstimate, combine
 from openworld.results import (
     METRICS,
@@ -38,8 +38,12 @@ MEASURED = {
     **{name: METRICS[name] for name in ("overall_accuracy", "aupr_in", "aupr_out")},
     **{name: METRICS[name] for name in ("fpr95_in_positive", "fpr95_out_positive")},
     "ece": METRICS["expected_calibration_error"],
+    "aurc": METRICS["aurc"],
 }
 """Number of a record -> its metric."""
+
+OF_NEW_NAMES = ("new_accuracy", "harmonic_mean", "correct_auroc", "overall_accuracy")
+"""Numbers of a record that a classifier of base names alone does not have."""
 
 LOSSES = {
     "wrong_base": Metric("wrong_base", "wrong base names", better=-1),
@@ -118,9 +122,20 @@ class SettingResults:
         return max(map(self.seeds, self.learners), key=len)
 
     @property
+    def closed_set(self) -> bool:
+        """Whether its learners know base names alone, so that there is no OpenworldAUC."""
+        return knows_base_names_alone(self.outcomes)
+
+    @property
+    def headline(self) -> Metric:
+        """The number by which its learners are compared: OpenworldAUC, or AUROC where there is none."""
+        return headline_of(self.outcomes)
+
+    @property
     def best(self) -> str:
-        """The learner of the largest OpenworldAUC."""
-        return max(self.learners, key=lambda learner: -1.0 if (value := self.auc(learner)) is None else value)
+        """The learner of the largest headline number."""
+        values = {learner: self.value(learner, self.headline.key).value for learner in self.learners}
+        return max(values, key=lambda learner: -1.0 if values[learner] is None else values[learner])
 
     @property
     def untuned(self) -> tuple[str, ...]:
@@ -211,6 +226,16 @@ def join(outcomes: Sequence[Outcome]) -> RecognitionResults:
     return RecognitionResults(tuple(joined), tuple(outcomes))
 
 
+def knows_base_names_alone(learners: Mapping[str, Sequence[Outcome]]) -> bool:
+    """Whether all learners are closed-set classifiers."""
+    return all(seed.record.closed_set for seeds in learners.values() for seed in seeds)
+
+
+def headline_of(learners: Mapping[str, Sequence[Outcome]]) -> Metric:
+    """The metric by which learners are compared."""
+    return METRICS["auroc"] if knows_base_names_alone(learners) else AUC
+
+
 def place_of(setting: Setting, title: str) -> Place:
     """Where the results of a setting of this title are."""
     return {"setting": title, **setting.place}
@@ -221,7 +246,8 @@ def setting_results(setting: Setting, title: str, learners: Mapping[str, tuple[O
     place, points = place_of(setting, title), operating_points(learners, place_of(setting, title))
     rows = [row for learner, seeds in learners.items() for row in learner_results(learner, seeds, place)]
     rows += [*mix_results(learners, place), *(row for point in points for row in point.results)]
-    tests = compare_all({learner: [seed.test for seed in seeds] for learner, seeds in learners.items()}, place)
+    scores = {learner: [seed.test for seed in seeds] for learner, seeds in learners.items()}
+    tests = compare_all(scores, place, headline_of(learners))
     tests = (*tests, *mix_comparisons(learners, place))
     return SettingResults(
         setting, title, learners, Results("recognition", (*rows, *_counts(learners, place)), tests), points
@@ -248,8 +274,11 @@ def learner_results(learner: str, seeds: Sequence[Outcome], place: Place) -> Ite
     per_seed = [record.openworld_auc.value for record in records]
     yield result(AUC, per_seed, AUC.key, "; ".join(undefined))
     yield _hm_of_means(result(HM, [record.harmonic_mean for record in records]), records, average, over_images)
+    closed_set = any(record.closed_set for record in records)
     for name, metric in MEASURED.items():
-        yield result(metric, [getattr(record, name) for record in records], name)
+        reason = CLOSED_SET if closed_set and name in OF_NEW_NAMES else ""
+        if name != "aurc" or closed_set:
+            yield result(metric, [getattr(record, name) for record in records], name, reason)
     if all(record.points_lost for record in records):
         for name, metric in LOSSES.items():
             yield result(metric, [getattr(record.points_lost, name) for record in records], name)
@@ -269,7 +298,10 @@ def _hm_of_means(
     """HM of the two mean accuracies, as Hua et al. (2025) print it; its interval over seeds is of the seeds' own HM."""
     accuracies = [mean([getattr(record, name) for record in records]) for name in ("base_accuracy", "new_accuracy")]
     if None in accuracies:
-        return replace(of_seeds, value=Value(None, reason="there are no images of one side"))
+        closed_set = any(record.closed_set for record in records)
+        return replace(
+            of_seeds, value=Value(None, reason=CLOSED_SET if closed_set else "there are no images of one side")
+        )
     value, intervals = harmonic_mean(*accuracies), of_seeds.value.intervals
     if average and value:
         base, new = (average.estimate(name) for name in ("base_accuracy", "new_accuracy"))

@@ -10,7 +10,7 @@ from openworld.evaluations.recognition.operating_results import (
 )
 from openworld.evaluations.recognition.record import MIXED, SHRUNK
 from openworld.evaluations.recognition.results import AUC, HM, LOSSES, TRAINING, RecognitionResults, SettingResults
-from openworld.metrics import QUANTITIES
+from openworld.metrics import CLOSED_SET, QUANTITIES
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Value
@@ -26,6 +26,7 @@ FURTHER = {
     "fpr95_in_positive": "",
     "fpr95_out_positive": "",
     "expected_calibration_error": "",
+    "aurc": "",
 }
 """Metric -> what heads its column, where that is not the metric's own title."""
 
@@ -52,6 +53,8 @@ def overview_table(results: RecognitionResults) -> Table:
 
 def main_table(setting: SettingResults, name: str) -> Table:
     """OpenworldAUC with its intervals, its parts, what it cost, and the tests."""
+    if setting.closed_set:
+        return _closed_set_table(setting, name)
     parts = (METRICS["auroc"], METRICS["base_accuracy"], METRICS["new_accuracy"])
     tuned, fit, scoring = (METRICS[key] for key in ("tuned_parameters", "fit_seconds", "score_seconds"))
     columns = [
@@ -64,18 +67,47 @@ def main_table(setting: SettingResults, name: str) -> Table:
         *([Column(fit, intervals=0, priority=2), Column(scoring, intervals=0)] * setting.trained),
         *(Column(TEXT, f"against {other}", priority=5 - 2 * place) for place, other in enumerate(setting.opponents)),
     ]
+    return _with_tests(setting, name, caption(setting), columns)
+
+
+def _closed_set_table(setting: SettingResults, name: str) -> Table:
+    """What there is of classifiers that know base names alone: base accuracy, and telling base from new."""
+    auroc = METRICS["auroc"]
+    detection = ("fpr95_in_positive", "fpr95_out_positive", "aupr_in", "aupr_out", "aurc")
+    columns = [
+        Column(auroc, intervals=0, headline=True, priority=7),
+        Column(auroc, "95 % over images", show="interval", over="images", priority=7),
+        Column(auroc, "95 % over seeds", show="interval", over="seeds", priority=1),
+        Column(METRICS["base_accuracy"], "base accuracy", priority=6),
+        *(Column(METRICS[key], FURTHER.get(key, ""), intervals=0, priority=4) for key in detection),
+        *(Column(TEXT, f"against {other}", priority=5 - 2 * place) for place, other in enumerate(setting.opponents)),
+    ]
+    text = (
+        f"{caption(setting)} No OpenworldAUC: {CLOSED_SET}. FPR95: share of the others let through where 95 % of the "
+        "positives are kept. AURC: share of wrong names among the base images that are answered, most base-like first, "
+        "mean over all shares answered."
+    )
+    return _with_tests(setting, name, text, columns)
+
+
+def _with_tests(setting: SettingResults, name: str, text: str, columns: list[Column]) -> Table:
+    """A table of a setting: the value of every column's metric, and the tests in its last columns."""
     keys = [column.metric.key for column in columns if not column.words]
     rows = []
     for learner in setting.learners:
         values = (setting.value(learner, key) for key in keys)
         tests = (setting.compare(learner, other) for other in setting.opponents)
         rows.append(Row(learner, (*values, *tests), learner))
-    return Table(name, setting.title, caption(setting), "learner", tuple(columns), tuple(rows))
+    return Table(name, setting.title, text, "learner", tuple(columns), tuple(rows))
 
 
 def further_table(setting: SettingResults, name: str) -> Table:
     """Every other number of the records."""
-    columns = tuple(Column(METRICS[key], title, intervals=key in QUANTITIES) for key, title in FURTHER.items())
+    columns = tuple(
+        Column(METRICS[key], title, intervals=key in QUANTITIES)
+        for key, title in FURTHER.items()
+        if key != "aurc" or any(setting.find(learner, key) for learner in setting.learners)
+    )
     columns += tuple(Column(metric) for metric in LOSSES.values() if setting.find(setting.best, metric.key))
     rows = tuple(
         Row(learner, tuple(setting.find(learner, column.metric.key) for column in columns), learner)
@@ -153,7 +185,8 @@ def caption(setting: SettingResults) -> str:
     """What the intervals, the seeds and the tests of a setting are about."""
     corrected = f"; p after Holm over {setting.tested} pairs" if setting.tested > 1 else ""
     intervals = f"[95 % over images{clustered(setting)}, given {given(setting)}]"
-    return f"Percent; {means(setting)}; {intervals}; HM of the mean accuracies{corrected}.{trained_on(setting)}"
+    of_means = "" if setting.closed_set else "; HM of the mean accuracies"
+    return f"Percent; {means(setting)}; {intervals}{of_means}{corrected}.{trained_on(setting)}"
 
 
 def means(setting: SettingResults) -> str:

@@ -7,7 +7,7 @@ of base classes, and the threshold under `operating` on validation images, once 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from openworld.datasets import DATASETS
@@ -30,7 +30,7 @@ from openworld.evaluations.record_images import thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.evaluations.shots import shots_asked
 from openworld.evaluations.tasks import require_learnable
-from openworld.runs import UnitResult
+from openworld.runs import UnitResult, to_json
 
 ALGORITHM_VERSION = 5
 
@@ -116,7 +116,7 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
             name: with_names(columns, names, task.sources[read[name]].load().path_of)
             for name, columns in tables.items()
         },
-        metrics=asdict(record),
+        metrics=to_json(record),
         attachments=thumbnails(tables["images"], task.sources["test"].load().image) | learned,
         timing=clock.timing,
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from openworld.evaluations.recognition.results import AUC, LOSSES, RecognitionResults, SettingResults
 from openworld.evaluations.recognition.tables import given
+from openworld.metrics import CLOSED_SET
 from openworld.report.sentences import HOLM, counted, few, listed, span
 from openworld.results import METRICS, Comparison
 
@@ -37,24 +38,25 @@ def losses_line(setting: SettingResults, learner: str) -> str:
 
 
 def points(setting: SettingResults, learner: str) -> str:
-    """OpenworldAUC in points with its interval over images."""
-    value = setting.value(learner, AUC.key)
+    """OpenworldAUC (or AUROC where there is none) in points with its interval over images."""
+    value = setting.value(learner, setting.headline.key)
     interval = value.over("images")
     ends = "" if interval is None else f"\u00a0[{AUC.write(interval.low)},\u00a0{AUC.write(interval.high)}]"
     return f"{AUC.write(value.value)}{ends}"
 
 
 def leader(setting: SettingResults, title: str = "") -> str:
-    """Who has the highest OpenworldAUC of a setting (called `title`, or its own one), and over whom that is shown."""
+    """Who has the highest headline number of a setting (called `title`, or as it is), and over whom that is shown."""
     title = title or setting.title
     best, others = setting.best, [learner for learner in setting.learners if learner != setting.best]
-    if setting.auc(best) is None:
-        return f"No OpenworldAUC is defined on {title}: {setting.value(best, AUC.key).reason}."
+    number = setting.headline.title
+    if setting.value(best, setting.headline.key).value is None:
+        return f"No {number} is defined on {title}: {setting.value(best, setting.headline.key).reason}."
     if not others:
-        return f"{best} reaches an OpenworldAUC of {points(setting, best)} on {title}; nothing was run beside it."
+        return f"{best} reaches an {number} of {points(setting, best)} on {title}; nothing was run beside it."
     tests = [setting.compare(best, other) for other in others]
     beaten, level = [test.other for test in tests if test.better], [test for test in tests if not test.differs]
-    lead = f"{best} has the highest OpenworldAUC on {title}, {points(setting, best)}"
+    lead = f"{best} has the highest {number} on {title}, {points(setting, best)}"
     if not level:
         named = others[0] if len(others) == 1 else f"all {len(others)} others"
         return f"{lead}, and is better than {named} ({max(tests, key=lambda test: test.p).p_text})."
@@ -98,6 +100,10 @@ def _losses(setting: SettingResults, learner: str) -> dict[str, float]:
 
 
 def _main_loss(setting: SettingResults) -> str:
+    if setting.closed_set:
+        accuracy = setting.value(setting.best, "base_accuracy")
+        named = "" if accuracy.value is None else f" It names {AUC.write(accuracy.value)} % of base images right."
+        return f"There is no OpenworldAUC, since {CLOSED_SET}.{named}"
     value, losses = setting.auc(setting.best), _losses(setting, setting.best)
     if value is None or not losses:
         return "So nothing can be said about where points are lost."
