@@ -161,6 +161,7 @@ def test_scenarios_of_classes_keep_the_sides_and_draw_their_order(place):
     assert "squares: 1 base + 2 new classes, 1 left out" in evaluation_of(spec).summary(spec)
     run = ow.run(spec, "run", quiet=True, workers=1)
     assert {record.metrics["tuned_on"] for record in run.story.run.records} == {"base classes"}
+    assert "1 class of squares left out" in run.story.page.subtitle
 
 
 def test_recognition_by_shift_leaves_other_classes_out_of_its_pool(place):
@@ -168,8 +169,11 @@ def test_recognition_by_shift_leaves_other_classes_out_of_its_pool(place):
     rugs = [f"{name.split()[0]} rug" for name in NAMES[:3]]
     more = {"pool": [*to_json(given)["pool"], {"dataset": "stripes"}], "estimators": [], "learners": ZERO_SHOT}
     cut = to_json(given) | more | {"base": ["red square"], "new": ["blue square", *rugs]}
-    (record,) = ow.run(cut, "run", quiet=True, workers=1).story.run.records
+    run = ow.run(cut, "run", quiet=True, workers=1)
+    (record,) = run.story.run.records
     assert record.metrics["classnames"] == ["red square", "blue square", *rugs]
+    assert record.metrics["sources"] == [{"dataset": "squares", "domain": None}]
+    assert "3 left out" in run.story.page.subtitle and len(record.metrics["left_out"]) == 3
     assert record.metrics["n_base_classes"] == 1 and "1 base + 4 new classes, 3 left out" in _summary(cut)
     with pytest.raises(OpenworldError, match="did you mean 'blue square'"):
         _summary(to_json(given) | {"new": ["bleu square"]})

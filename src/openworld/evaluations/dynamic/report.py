@@ -36,6 +36,7 @@ def story(run: RunFolder) -> Story:
         title=f"{listed(facts.datasets)} while the world changes",
         subtitle=(
             counted(len(facts.runs), "scenario run"),
+            *_left_out(run),
             counted(len(facts.learners), "learner"),
             f"seed{'s' * (len(facts.seeds) > 1)} {seeds}",
         ),
@@ -46,6 +47,14 @@ def story(run: RunFolder) -> Story:
     )
     further = (f"Every one of the {len(facts.runs)} scenario runs is in the report.",) * many
     return Story(run, results, tuple(brief), page, (*sentences, LEGEND.format(facts.baseline), *further), tuple(whole))
+
+
+def _left_out(run: RunFolder) -> Iterator[str]:
+    """How many classes of which data set are neither base nor new."""
+    found = {record.metrics["dataset"]: record.metrics.get("left_out", ()) for record in run.records}
+    for dataset, names in found.items():
+        if names:
+            yield f"{len(names)} class{'es' * (len(names) > 1)} of {dataset} left out"
 
 
 def _numbers(results: Results, facts: DynamicFacts, whole: list[Table]) -> Section:

@@ -1,7 +1,6 @@
 """The work of a unit of dynamic scenarios: a learner is fitted once and names the images of every view."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.features import Features
 from openworld.learners import FittedLearner
-from openworld.runs import UnitResult
+from openworld.runs import UnitResult, to_json
 
 
 def evaluate(task: DynamicTask, machine: Machine) -> UnitResult:
@@ -35,7 +34,7 @@ def evaluate(task: DynamicTask, machine: Machine) -> UnitResult:
     clock.stop("score")
     return UnitResult(
         outputs=tables(rows) | {"images": stacked(images)},
-        metrics=asdict(_record(task, fitted, shots, tuple(records))),
+        metrics=to_json(_record(task, fitted, shots, tuple(records))),
         timing=clock.timing,
     )
 
@@ -51,6 +50,7 @@ def _record(
         yardstick=task.learner.learner == BASELINE,
         courses=records,
         tuned_on=task.tuned_on,
+        left_out=task.data.left_out,
         shots=task.shots,
         training_classnames=fitted.classnames,
         detail={"settings": task.learner.settings, "history": fitted.history},

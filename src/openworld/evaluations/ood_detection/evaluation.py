@@ -14,8 +14,11 @@ def summary(spec: IncrementalShiftSpec) -> list[str]:
     """Return what is run on what, in a few words each."""
     pool = f"{len(spec.pool)} image set(s)" if spec.pool else "given cells"
     detectors = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
+    classes, left_out = f"{spec.classes} classes", len(spec.ground.left_out)
+    if spec.says_classes:
+        classes = f"{len(spec.ground.names)} classes" + (f", {left_out} left out" if left_out else "")
     return [
-        f"{' + '.join(map(str, spec.sources))}, {spec.classes} classes, against {pool}",
+        f"{' + '.join(map(str, spec.sources))}, {classes}, against {pool}",
         f"{len(spec.models)} model(s)",
         f"{len(detectors)} detector(s)",
     ]

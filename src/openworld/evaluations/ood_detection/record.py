@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from openworld.metrics import Trend
+from openworld.runs.canonical import SPARSE
 
 Ends = tuple[float, float] | None
 """A 95 % interval over images; None where there is none."""
@@ -152,6 +153,7 @@ class DetectionRecord(PoolRecord):
         kind: "classifier" or "two-tower".
         decomposition, neighbour: how shift was measured; None where cells are given.
         otherwise: with the other choice about images of in-distribution classes.
+        left_out: classes of the sources and the pool that are neither in distribution nor out of it.
     """
 
     protocol: str
@@ -166,3 +168,4 @@ class DetectionRecord(PoolRecord):
     otherwise: PoolRecord
     pool: PoolFacts
     labelling: LabellingRecord
+    left_out: tuple[str, ...] = field(default=(), metadata=SPARSE)

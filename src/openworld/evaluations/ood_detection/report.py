@@ -120,6 +120,8 @@ def _subtitle(facts: ShiftFacts) -> Iterator[str]:
     if first.source.sources:
         yield ", ".join(dict.fromkeys(source["dataset"] for source in first.source.sources))
     yield f"{first.source.classes} classes known"
+    if first.left_out:
+        yield f"{len(first.left_out)} left out"
     yield counted(len(facts.models), "model")
     yield counted(len(facts.labels), "detector")
     yield f"{rows} × {columns} cells of {first.pool.n:,} images"

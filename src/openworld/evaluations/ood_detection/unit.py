@@ -42,7 +42,7 @@ def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
     metrics = detection_record(task, known, test, divided, scores)
     return UnitResult(
         outputs={"images": pool_table(test, divided, scores), "test": test_table(task, test, scores, machine)},
-        metrics=asdict(metrics),
+        metrics=to_json(metrics),
         attachments=dict(divided.thumbnails()) if task.model == 0 else {},
         timing=clock.timing,
     )
@@ -76,6 +76,7 @@ def detection_record(
         pool=PoolFacts(
             len(divided.rows), int(divided.known.sum()), divided.pool.images.classnames, divided.pool.styles
         ),
+        left_out=ground.left_out,
         labelling=labelling(sides, subsets, joint_totals(ranked, subsets)),
     )
 

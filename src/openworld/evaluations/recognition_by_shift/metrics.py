@@ -20,6 +20,7 @@ from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.learners import FittedLearner
 from openworld.metrics import OpenworldAUC, Trend, openworld_auc, shift_trend
+from openworld.runs import to_json
 from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
 
 Table = Mapping[str, np.ndarray]
@@ -33,11 +34,12 @@ def described(
         "protocol": "open-world-by-shift",
         "method": task.learner.learner,
         "shots": task.ground.shots,
-        "sources": tuple(map(asdict, task.ground.sources)),
+        "sources": tuple(map(to_json, task.ground.sources)),
         "training": len(task.ground.training.load()),
         "n_base_images": len(base.table["id"]),
         "n_base_classes": len(split.base),
         "n_new_classes": len(split.new),
+        "left_out": task.ground.left_out,
         "classnames": split.names,
         "decomposition": task.division.decomposition,
         "neighbour": task.division.k,

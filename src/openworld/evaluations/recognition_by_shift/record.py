@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from openworld.metrics import Trend
+from openworld.runs.canonical import SPARSE
 
 Ends = tuple[float, float] | None
 """A 95 % interval over images; None where there is none."""
@@ -122,6 +123,7 @@ class ShiftRecord:
         overall: all base test images against all new images.
         near: base test images in the training appearance. same_looks: those of the pool at the same covariate level.
         estimation: None where there are no estimators.
+        left_out: classes of the sources and the pool that are neither base nor new.
     """
 
     protocol: str
@@ -152,3 +154,4 @@ class ShiftRecord:
     near: ShiftViewRecord
     same_looks: ShiftViewRecord
     estimation: EstimationRecord | None = None
+    left_out: tuple[str, ...] = field(default=(), metadata=SPARSE)

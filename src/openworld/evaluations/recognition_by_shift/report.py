@@ -84,9 +84,12 @@ def _warnings(facts: RecognitionShiftFacts) -> Iterator[str]:
 
 def _subtitle(facts: RecognitionShiftFacts) -> Iterator[str]:
     first = facts.first
-    sources = (", ".join(str(part) for part in source.values() if part) for source in first.sources)
+    named = ([source.get("dataset"), source.get("domain")] for source in first.sources)
+    sources = (", ".join(filter(None, parts)) for parts in named)
     yield f"tuned on {' + '.join(sources)}"
     yield f"{first.n_base_classes} base + {first.n_new_classes} new classes"
+    if first.left_out:
+        yield f"{len(first.left_out)} left out"
     records = [{"training_images": record.training_images} for runs in facts.records.values() for record in runs]
     yield shots_in_words(first.shots, training_images(records)) or "all images"
     yield f"seed{'s' * (len(facts.seeds) > 1)} {' '.join(map(str, facts.seeds))}"
