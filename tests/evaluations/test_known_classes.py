@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 import openworld as ow
 from openworld import OpenworldError
 from openworld.cli.app import app
-from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations import RecognitionSpec, evaluation_of, read_protocol
 from openworld.evaluations.class_lists import class_lists
+from openworld.evaluations.entries import LearnerSpec
 from openworld.runs import to_json
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -74,6 +75,11 @@ def test_names_stand_in_a_text_file(place):
         "green square",
         "yellow square",
     )
+
+
+def test_lists_of_a_spec_that_is_made_in_python_will_do(place):
+    spec = RecognitionSpec((LearnerSpec("zero-shot"),), dataset="squares", base=["red square"])
+    assert spec.base == ("red square",) and len(spec.tested.split.new) == 3
 
 
 def test_two_folders_say_it_too(place):

@@ -66,8 +66,8 @@ def settle_classes(spec: KnownClasses) -> None:
     """
     for side in ("base", "new"):
         value = getattr(spec, side)
-        if isinstance(value, str) and value:
-            object.__setattr__(spec, side, _names_or_folder(value, side))
+        settled = _names_or_folder(value, side) if isinstance(value, str) and value else value or ()
+        object.__setattr__(spec, side, settled if isinstance(settled, str) else tuple(settled))
     listed = [name for side in (spec.base, spec.new) if not isinstance(side, str) for name in side]
     keys = list(map(normalise_class_name, listed))
     twice = next((name for name, key in zip(listed, keys, strict=True) if keys.count(key) > 1), None)
