@@ -15,6 +15,7 @@ FLOORS = (
         "_arrays",
         "_console",
         "_csv",
+        "_embeddings",
         "_functions",
         "_html",
         "_memory",

@@ -24,6 +24,7 @@ TESTED_ELSEWHERE = {  # with stand-ins of their own, or as the files that they s
     "accuracy-without-labels.md",
     "classifiers.md",
     "learners.md",
+    "own-models.md",
     "plug-in-detector.md",
     "plug-in-estimator.md",
     "plug-in-evaluation.md",

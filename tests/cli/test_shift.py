@@ -272,7 +272,7 @@ def test_refusals(folders, usual, tmp_path):
         ((*usual, "--test", tmp_path / "empty"), "holds no image"),
         ((*usual, "--test", tmp_path / "one"), "one holds 1 image(s), expected two or more"),
         ((*usual, "--test", new, "--neighbour", 30), "neighbour 30 needs 32 or more"),
-        ((*usual, "--test", tmp_path / "names.txt"), "is a file; give a folder"),
+        ((*usual, "--test", tmp_path / "names.txt"), "is a file without embeddings; give a folder"),
         ((*usual, "--test", tmp_path / "nowhere"), "nowhere"),
         (loose, "no class names for LAID to learn from"),
         (few, "there are 2 class names"),

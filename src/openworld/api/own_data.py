@@ -4,17 +4,13 @@ Parameters have the names, the meaning and the defaults of the commands' options
 like explain each.
 """
 
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from openworld._errors import OpenworldError
 from openworld.api.finished_run import Run
+from openworld.api.inputs import class_embeddings_of, collection_of, paths_of, sources_of
 from openworld.api.progress import observing
-from openworld.api.tables import columns_of
 from openworld.report.command_report import CommandReport
 
 
@@ -22,14 +18,14 @@ def estimate(
     source: Any,
     target: Any,
     *,
-    model: str = "",
+    model: Any = "",
     architecture: Sequence[str] = (),
-    classnames: Path | str | None = None,
+    classnames: Path | str | Sequence[str] | None = None,
     template: str = "",
-    reference: str = "",
-    partner: Sequence[str] = (),
-    source_partner: Sequence[Path | str] = (),
-    target_partner: Sequence[Path | str] = (),
+    reference: Any = "",
+    partner: Sequence[Any] = (),
+    source_partner: Sequence[Any] = (),
+    target_partner: Sequence[Any] = (),
     labelled_shift: Sequence[str] = (),
     estimator: Sequence[str] = (),
     chunks: int = 0,
@@ -48,8 +44,13 @@ def estimate(
 
     Args:
         source, target: scores as columns (a mapping of arrays, a table of pandas, polars or pyarrow) with `logits` or
-            `probabilities` [n, C], of the source also `labels` [n]; or files of such; or folders of images and the
-            name of a `model`, or of data sets.
+            `probabilities` [n, C], of the source also `labels` [n]; or files of such. Or images, which a `model`
+            scores: a folder, a data set's name, a table with a column `path` (of the source also `label`), a
+            `datasets.Dataset`, an `ImageSet`. Or `embeddings` [n, D] with `class_embeddings` [C, D] and `classnames`,
+            or with a `model` that has `predict_proba`.
+        model, reference, partner: names as for the command, or objects: a `classifiers.Classifier`, a model of timm
+            (with `classnames`), a two-tower model as docs/own-models.md lists them.
+        classnames: a file, or names.
         out: folder that keeps page, plots and numbers; None for none.
         quiet: show no progress.
 
@@ -66,25 +67,28 @@ def estimate(
 
     chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))
     options = EstimateOptions(tuple(estimator), chunking, by_class, alert, false_alarms, seed)
-    names = None if classnames is None else Path(classnames)
+    names = Path(classnames) if isinstance(classnames, str) else classnames
+    if isinstance(model, str) and not model:
+        model = class_embeddings_of(source, "source") or ""
     models = ModelNames(model, names, template, reference, tuple(partner), device, tuple(architecture))
-    partners = tuple(map(Path, source_partner)), tuple(map(Path, target_partner))
+    partners = (
+        tuple(_partner(scores, f"{side} partner") for scores in given)
+        for side, given in {"source": source_partner, "target": target_partner}.items()
+    )
     shifts = tuple(map(named_shift, labelled_shift))
-    with tempfile.TemporaryDirectory() as scratch, observing(quiet=quiet) as observer:
-        sources, targets = (
-            _named(table, name, scratch) for name, table in {"source": source, "target": target}.items()
-        )
-        inputs = EstimateInputs(sources, targets, models, *partners, timestamps, shifts, _path(out))
+    sides = sources_of(source, "source"), sources_of(target, "target")
+    inputs = EstimateInputs(*sides, models, *partners, timestamps, shifts, _path(out))
+    with observing(quiet=quiet) as observer:
         return command.estimate(inputs, options, observer, {"command": "openworld.estimate"})
 
 
 def shift(
-    reference: Path | str,
-    test: Path | str | Sequence[Path | str],
+    reference: Any,
+    test: Any,
     *,
-    backbone: str = "embedded",
+    backbone: Any = "embedded",
     laid: Path | str | None = None,
-    classnames: Path | str | None = None,
+    classnames: Path | str | Sequence[str] | None = None,
     templates: Path | str | None = None,
     taught_by: str = "texts",
     neighbour: int = 10,
@@ -100,7 +104,10 @@ def shift(
     """Tell how far images are from a reference, in meaning (semantic shift) and in appearance (covariate shift).
 
     Args:
-        reference, test: folders of images, or data sets as NAME/DOMAIN/PART; several tests in a list.
+        reference, test: folders of images, data sets as NAME/DOMAIN/PART, tables with a column `path` (and perhaps
+            `label`), a `datasets.Dataset`, an `ImageSet`, or `embeddings` [n, D] of your own; several tests in a list.
+        backbone: a name as for the command, or a two-tower model of your own as docs/own-models.md lists them; for
+            embeddings the file, or the columns, with `class_embeddings` [C, S, D] and `classnames`.
         out: folder that keeps page, degrees, numbers and the decomposition; None for none.
         quiet: show no progress.
 
@@ -115,18 +122,23 @@ def shift(
     from openworld.applications.shift.measurement import ShiftOptions
 
     options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(_path(levels_of)))
-    decomposition = DecompositionSource(_path(laid), _path(classnames), _path(templates), taught_by)
-    tests = (test,) if isinstance(test, str | Path) else tuple(test)
-    inputs = command.ShiftInputs(
-        str(reference), tuple(map(str, tests)), backbone, decomposition, device, allow_corrupt, _path(out)
+    names = Path(classnames) if isinstance(classnames, str) else classnames
+    decomposition = DecompositionSource(_path(laid), names, _path(templates), taught_by)
+    several = isinstance(test, list | tuple)
+    tests = tuple(
+        collection_of(one, f"test {number}" if several and len(test) > 1 else "test")
+        for number, one in enumerate(test if several else (test,), start=1)
     )
+    clip = _encoder(backbone, reference)
+    known = collection_of(reference, "reference")
+    inputs = command.ShiftInputs(known, tests, clip, decomposition, device, allow_corrupt, _path(out))
     with observing(quiet=quiet) as observer:
         return command.measure_shift(inputs, options, observer, {"command": "openworld.shift"})
 
 
 def predict(
     model: Run | Path | str,
-    images: Path | str | Sequence[Path | str],
+    images: Any,
     *,
     unit: str = "",
     new: Sequence[str] = (),
@@ -143,7 +155,7 @@ def predict(
 
     Args:
         model: a run or its folder, or a folder that `FittedLearner.save` wrote.
-        images: a folder, an image, or several.
+        images: a folder, an image, or several; or a table with a column `path`.
         new: further names beside those that it was fitted on; with `run_names` also the new names of the run.
         threshold: baseness, in [0, 1], below which an image looks new; None to leave that open.
 
@@ -156,10 +168,9 @@ def predict(
     from openworld.applications import predict as predicting
 
     folder = model.folder if isinstance(model, Run) else Path(model)
-    places = (images,) if isinstance(images, str | Path) else tuple(images)
     inputs = predicting.prediction_inputs(
         folder,
-        tuple(map(Path, places)),
+        paths_of(images),
         unit=unit,
         new=tuple(new),
         run_names=run_names,
@@ -178,17 +189,18 @@ def _path(place: Path | str | None) -> Path | None:
     return None if place is None else Path(place)
 
 
-def _named(source: Any, name: str, scratch: str) -> list[str]:
-    """A source or target as the command takes it: names of files, folders or data sets."""
-    if isinstance(source, str | Path):
-        return [str(source)]
-    if isinstance(source, Sequence) and source and all(isinstance(part, str | Path) for part in source):
-        return list(map(str, source))
-    if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
-        file = Path(scratch) / f"{name}.npz"
-        np.savez(file, **columns_of(source))
-        return [str(file)]
-    raise OpenworldError(
-        f"the {name} came as {type(source).__name__}, expected columns such as "
-        '{"logits": array, "labels": array}, a table, or paths.'
-    )
+def _partner(scores: Any, name: str) -> Any:
+    """Another model's scores: a file, or arrays."""
+    return Path(scores) if isinstance(scores, str | Path) else sources_of(scores, name)[0]
+
+
+def _encoder(backbone: Any, reference: Any) -> Any:
+    """The backbone; embeddings of class names in the place of one, or those that came with the reference."""
+    if isinstance(backbone, str) and backbone != "embedded":
+        return backbone
+    given = class_embeddings_of(reference if isinstance(backbone, str) else backbone, "class embeddings")
+    if given is None:
+        return backbone
+    from openworld.backbones.foreign.of_embeddings import GivenEncoder
+
+    return GivenEncoder(given)

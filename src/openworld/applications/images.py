@@ -11,14 +11,27 @@ from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.names.forms import readable_class_name
 
+UNLABELLED = ("picture",)
+"""The class of images without labels."""
 
-def are_images(where: str) -> bool:
-    """Whether this names images: a folder, or a data set as NAME[/DOMAIN[/PART]]."""
+
+def are_images(where: str | ImageSet) -> bool:
+    """Whether this is or names images: an image set, a folder, or a data set as NAME[/DOMAIN[/PART]]."""
+    if not isinstance(where, str | Path):
+        return isinstance(where, ImageSet)
     return Path(where).is_dir() or (not Path(where).exists() and where.split("/")[0] in DATASETS)
 
 
-def labelled_images(where: str) -> ImageSet:
-    """Return the images of a folder of class folders, or of a data set."""
+def labelled_images(where: str | ImageSet) -> ImageSet:
+    """Return the images of a folder of class folders, of a data set, or of an image set.
+
+    Raises:
+        OpenworldError: an image set without labels; no such folder or data set.
+    """
+    if isinstance(where, ImageSet):
+        if where.classnames == UNLABELLED:
+            raise OpenworldError(f"{where.name} has no labels; give them in a column label.")
+        return where
     if Path(where).is_dir():
         return _by_class(Path(where))
     name, *rest = where.split("/")
@@ -38,8 +51,10 @@ def _by_class(folder: Path) -> ImageSet:
     return datasets.folder.load(folder)
 
 
-def target_images(where: str, classnames: Sequence[str]) -> tuple[ImageSet, bool]:
+def target_images(where: str | ImageSet, classnames: Sequence[str]) -> tuple[ImageSet, bool]:
     """Return images, and whether they have labels; a folder has where every folder in it is named like a class."""
+    if isinstance(where, ImageSet):
+        return where, set(where.classnames) <= set(classnames)
     path = Path(where)
     if not path.is_dir():
         return labelled_images(where), True

@@ -64,15 +64,37 @@ class ScoreFile:
         return {name: np.concatenate([block[name] for block in blocks]) for name in self.columns}
 
 
-def open_scores(path: Path, kinds: Sequence[str] = (".npz", ".safetensors", ".parquet", ".csv")) -> ScoreFile:
+def scores_of(columns: Columns, name: str, about: Mapping[str, str] | None = None) -> ScoreFile:
+    """Return arrays as a file of scores; nothing is copied.
+
+    Args:
+        columns: as a file would have them. name: what messages call them. about: as of a file.
+    """
+
+    def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
+        whole = {one: columns[one] for one in wanted}
+        _require_one_length(Path(name), {one: len(column) for one, column in whole.items()})
+        rows = _rows_of_a_block(numbers, [int(np.prod(column.shape[1:])) for column in whole.values()])
+        for start in range(0, max(map(len, whole.values()), default=0), rows):
+            yield {one: column[start : start + rows] for one, column in whole.items()}
+
+    return ScoreFile(Path(name), tuple(columns), about or {}, read)
+
+
+def open_scores(
+    path: "Path | str | ScoreFile", kinds: Sequence[str] = (".npz", ".safetensors", ".parquet", ".csv")
+) -> ScoreFile:
     """Look at a file's columns; its entries are read later.
 
     Args:
-        path: the file. kinds: the endings that will do.
+        path: the file, or what `scores_of` made of arrays. kinds: the endings that will do.
 
     Raises:
         OpenworldError: no such file, another ending, or a file that is not what its name says.
     """
+    if isinstance(path, ScoreFile):
+        return path
+    path = Path(path)
     suffix, expected = path.suffix.lower(), ", ".join(kinds)
     if path.is_dir():
         raise OpenworldError(f"{path.resolve()} is a folder, expected {expected}; give a file of scores.")

@@ -82,7 +82,8 @@ def load(
     open_clip call a model ("ViT-B/16", "ViT-B-16/laion2b_s34b_b88k"); or a hub id such as
     "openai/clip-vit-base-patch16", if wanted with a revision ("openai/clip-vit-base-patch16@main"); `needed_files` says
     which files are looked for and where. "transformers:REPOSITORY" and "open_clip:MODEL/WEIGHTS" are run by these
-    libraries (`backbones.foreign`).
+    libraries, "package.module:function" is what a function of your own returns, and a .npz or .parquet file holds
+    embeddings of class names (`backbones.foreign`).
     Raises OpenworldError for an unknown name (with the nearest known one), a checkpoint that is incomplete, damaged or
     not what its configuration says, and for towers that are not ours.
     """

@@ -6,12 +6,15 @@
     preprocess = classifiers.Preprocess(256, 224, "shortest", mean, std)
     mine = classifiers.Classifier(my_module, classnames, preprocess, "any name")
 
+    exported = classifiers.load("mine.onnx")
+
 Networks: `ARCHITECTURES` for small pictures, "timm:NAME", or "package.module:function" for any other.
 """
 
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.architectures import ARCHITECTURES, Architecture, build
 from openworld.classifiers.classifier import Classifier
+from openworld.classifiers.exported import describe
 from openworld.classifiers.published import (
     EMBEDDED,
     PUBLISHED,
@@ -21,7 +24,7 @@ from openworld.classifiers.published import (
     published_architectures,
 )
 from openworld.classifiers.recipe import Recipe
-from openworld.classifiers.serialization import files, from_weights, load, save
+from openworld.classifiers.serialization import files, from_timm, from_weights, load, save
 from openworld.classifiers.training import VERSION, train
 
 __all__ = [
@@ -36,7 +39,9 @@ __all__ = [
     "PublishedTraining",
     "Recipe",
     "build",
+    "describe",
     "files",
+    "from_timm",
     "from_weights",
     "load",
     "published",

@@ -69,6 +69,7 @@ class Classifier:
         """SHA-256 (hex) of weights, class names and preprocessing; of the module as it is when first asked."""
         described = (self.architecture, self.classnames, asdict(self.preprocess))
         digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+        digest.update(getattr(self.module, "content", "").encode())  # of a network that lies in a file
         for name, tensor in sorted(self.module.state_dict().items()):
             digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
             digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())

@@ -12,7 +12,7 @@ from openworld._functions import FORM
 from openworld._plain import read_plain
 from openworld.backbones.layouts import require_finite
 from openworld.backbones.preprocess import Preprocess
-from openworld.classifiers import _timm
+from openworld.classifiers import _timm, exported
 from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier
 from openworld.datasets.training_images import SeenPictures
@@ -35,6 +35,8 @@ def files(classifier: Classifier) -> dict[str, bytes]:
     from safetensors.numpy import save as arrays_to_bytes
     from safetensors.torch import save as to_bytes
 
+    if isinstance(classifier.module, exported.ExportedModule):
+        raise OpenworldError(f"{classifier.architecture} is a file already; copy it, and the JSON file beside it.")
     state = {name: tensor.cpu().contiguous().clone() for name, tensor in classifier.module.state_dict().items()}
     description = {
         "architecture": classifier.architecture,
@@ -49,16 +51,19 @@ def files(classifier: Classifier) -> dict[str, bytes]:
 
 
 def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = None) -> Classifier:
-    """Read back what `save` wrote.
+    """Read back what `save` wrote, or a file that other tools export.
 
     Args:
-        saved: the folder, or what `files` gave.
+        saved: the folder, or what `files` gave; or an exported file, as `classifiers.exported` knows them.
         architecture: what to build, as for `build`; None for what the description says. Where that is
-            a function of yours it must be said here again: a folder from elsewhere runs no code unasked.
+            a function of yours it must be said here again: a folder from elsewhere runs no code unasked. Of an exported
+            file "torch.export" or "torchscript", for the same reason.
 
     Raises:
         OpenworldError: no whole classifier there, weights of another network, an architecture that cannot be built.
     """
+    if isinstance(saved, str | Path) and exported.is_exported(saved):
+        return exported.load(saved, architecture)
     contents, where = _contents(saved)
     try:
         description = json.loads(contents[DESCRIPTION])
@@ -78,7 +83,12 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
 
 
 def function_of(folder: Path | str) -> str:
-    """What a saved classifier says of the function that builds it; "" where none is needed."""
+    """What a saved classifier says of the function that builds it, or what an exported file must be allowed as.
+
+    "" where nothing is needed.
+    """
+    if exported.is_exported(folder):
+        return kind if (kind := exported.kind_of(folder)) in exported.ASKED else ""
     try:
         named = str(json.loads(read_plain(Path(folder) / DESCRIPTION))["architecture"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -92,7 +102,9 @@ def without_function(where: str, named: str, remedy: str) -> OpenworldError:
     Args:
         where: the classifier. named: what it says of its function. remedy: how to give one, with a place for the name.
     """
-    if ":" in named:
+    if named in exported.ASKED:
+        reason = f"may run code of its own when it is loaded; if you trust it, say so: {remedy.format(named)}."
+    elif ":" in named:
         reason = f"is to be built by the function {named!r}; if you trust it, say so: {remedy.format(named)}."
     else:
         reason = (
@@ -124,6 +136,22 @@ def from_weights(
     except OSError as error:
         raise OpenworldError(f"{path} cannot be read ({error.strerror}); give a .safetensors file.") from error
     return Classifier(network, names, preprocess or _timm.preprocess_of(network, None), architecture)
+
+
+def from_timm(network: nn.Module, classnames: Sequence[str] | None, name: str) -> Classifier | None:
+    """A classifier of a model of timm's that is in memory, prepared as its configuration says; None for other models.
+
+    Args:
+        network: the model. classnames: C names, in the order of the logits. name: what messages call it.
+
+    Raises:
+        OpenworldError: a model of timm's without class names.
+    """
+    if not (getattr(network, "pretrained_cfg", None) or getattr(network, "default_cfg", None)):
+        return None
+    if classnames is None:
+        raise OpenworldError(f"{name} is a model of timm, which does not name its classes; give classnames.")
+    return Classifier(network, tuple(classnames), _timm.preprocess_of(network, None), name)
 
 
 def _contents(saved: Path | str | Mapping[str, bytes]) -> tuple[Mapping[str, bytes], str]:

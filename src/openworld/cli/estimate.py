@@ -79,6 +79,13 @@ def estimate(
     is a torch module of yours needs `--architecture`, the function that builds it: `train:net` is `net` of ./train.py,
     since the current folder is searched first.
 
+    **Models** are the folder of a saved classifier, an exported file (.onnx; .pt2 with `--architecture torch.export`,
+    .pt with `--architecture torchscript`, since loading these can run code), the name of a backbone, or
+    `module:function`, a function without arguments that returns a model (docs/own-models.md).
+
+    **Embeddings**: files with `embeddings` [n, D] in the place of scores. The model is a file with `classnames` and
+    `class_embeddings` [C, D]; an .npz source may hold these itself.
+
     **Labelled shifts**: `--labelled-shift FAMILY=FILE`, five or more of three kinds of shift, learns on your own data
     which method to quote and how to correct it, each family left out once. `--labelled-shift corruptions` shows the
     same for corrupted copies of the source's images.

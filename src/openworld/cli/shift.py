@@ -45,6 +45,10 @@ def shift(
     **Images** are a folder with a sub-folder per class, any folder of images, or a data set of `openworld list` as
     NAME, NAME/DOMAIN or NAME/DOMAIN/PART. Class folders name the concepts; several `--test` are compared as styles.
 
+    **Your own model**: `--backbone module:function` is a function without arguments that returns a two-tower model.
+    Images may be a .npz or .parquet file with `embeddings` [n, D]; the backbone is then a file with `classnames` and
+    `class_embeddings` [C, S, D], each name in S sentences (docs/own-models.md).
+
     **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`. With `--taught-by pictures`
     it learns from an image of each class of the reference, drawn over in many appearances, and from activations that
     see appearance. With `--out` it is kept for `--laid`, so that degrees of later images are measured alike.

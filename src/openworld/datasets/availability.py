@@ -3,9 +3,10 @@
 import glob
 from pathlib import Path
 
+from openworld._embeddings import holds_embeddings
 from openworld._errors import unknown_name
 from openworld.datasets.cards import DATASETS
-from openworld.datasets.formats import hub, listing, tars
+from openworld.datasets.formats import embeddings, hub, listing, tars
 from openworld.datasets.formats.folder import PARTS
 
 
@@ -29,6 +30,8 @@ def has_part(name: str, part: str, domain: str | None = None) -> bool:
         return part in DATASETS[name].parts
     if name.startswith(hub.PREFIX):
         return bool(set(PARTS[part]) & set(hub.splits(name)))
+    if holds_embeddings(name):
+        return part in embeddings.parts(name)
     if name.endswith((".csv", ".parquet")):
         return part in listing.parts(name, domain)
     if name.endswith(".tar"):

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from openworld._embeddings import holds_embeddings
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import emoji
 from openworld.datasets.emoji.drawings import STYLES
-from openworld.datasets.formats import folder, hub, listing, tars
+from openworld.datasets.formats import embeddings, folder, hub, listing, tars
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import downloaded, shifted
 from openworld.datasets.published.catalogue import PUBLISHED
@@ -80,6 +81,7 @@ SOURCES: dict[str, Callable[..., ImageSet]] = {
     "hf:": hub.load,
     ".csv": listing.load,
     ".parquet": listing.load,
+    ".npz": embeddings.load,
     ".tar": tars.load,
 }
 """How a name that is no data set's begins or ends -> what loads it; anything else is a path to a folder."""
@@ -98,7 +100,8 @@ def load(
 
     Args:
         name: a key of DATASETS; or a path, with a slash in it or lying where you are, to a folder of pictures
-            (`folder`); or a list of pictures, such as "mine.csv" (`listing`); or WebDataset shards, such as
+            (`folder`); or a list of pictures, such as "mine.csv" (`listing`); or embeddings
+            that another model made of images, such as "mine.npz" (`embeddings`); or WebDataset shards, such as
             "shards/{part}-*.tar" (`tars`); or a data set of Hugging Face's, such as "hf:user/name" (`hub`).
         root: the folder of all downloaded data sets; None for `$OPENWORLD_DATA`. For a list, the folder that its paths
             are relative to; None for its own. Not looked at for anything else.
@@ -120,6 +123,8 @@ def load(
     options = {"domain": domain, "part": part, "shots": shots, "seed": seed}
     if card:
         return card.load(**options, **({"root": root} if card.download else {}))
+    if holds_embeddings(name):
+        return embeddings.load(name, **options)
     for affix, source in SOURCES.items():
         if name.startswith(affix) or name.endswith(affix):
             return source(name, **options, **({"root": root} if source is listing.load else {}))

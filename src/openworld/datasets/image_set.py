@@ -76,6 +76,11 @@ class ImageSet:
         return ClassSplit.of(self.classnames, count=self.base_count)
 
     @property
+    def embeddings(self) -> np.ndarray | None:
+        """float32[N, D] of images that came embedded and cannot be read; None for images."""
+        return embeddings_of(self.read)
+
+    @property
     def fingerprint(self) -> str:
         """Hex SHA-256 of pictures, class names, labels and groups; the data set's name and domain do not count."""
         digest = hashlib.sha256()
@@ -123,6 +128,17 @@ class Picked:
     def file_of(self, index: int) -> str | None:
         """The path of a picture, if it has one."""
         return file_of(self.read, int(self.numbers[index]))
+
+    @property
+    def embeddings(self) -> np.ndarray | None:
+        """Of these images, where they came embedded."""
+        whole = embeddings_of(self.read)
+        return None if whole is None else whole[self.numbers]
+
+
+def embeddings_of(read: Callable[[int], Image.Image]) -> np.ndarray | None:
+    """The embeddings of a reader's images, where they came embedded."""
+    return getattr(read, "embeddings", None)
 
 
 def file_of(read: Callable[[int], Image.Image], index: int) -> str | None:

@@ -11,7 +11,7 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.datasets.image_set import ImageSet, file_of
+from openworld.datasets.image_set import ImageSet, embeddings_of, file_of
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.splits import ClassSplit
 
@@ -161,6 +161,12 @@ class Pooled:
     def file_of(self, index: int) -> str | None:
         """The path of a picture, if it has one."""
         return file_of(*self._place(index))
+
+    @property
+    def embeddings(self) -> np.ndarray | None:
+        """Of all images, where they came embedded."""
+        found = [embeddings_of(read) for read in self.reads]
+        return None if any(one is None for one in found) else np.concatenate(found)
 
     def _place(self, index: int) -> tuple[Callable[[int], Image.Image], int]:
         for read, size in zip(self.reads, self.sizes, strict=True):

@@ -229,6 +229,20 @@ EMOJI_LOOKS: tuple[str, ...] = (
 """Looks that captions of the embedded CLIP spoke of: what LAID learns from in the embedded world."""
 
 
+class ClassSentence(str):
+    """A sentence that knows the class name in it, for models that know nothing but class names."""
+
+    classname: str = ""
+
+
+def sentence_of(before: str, name: str, after: str) -> ClassSentence:
+    """The sentence of a class; underscores in its name become spaces."""
+    readable = readable_class_name(name)
+    sentence = ClassSentence(before + readable + after)
+    sentence.classname = readable
+    return sentence
+
+
 def fill(template: str, classnames: Sequence[str]) -> list[str]:
     """The sentence of every class; underscores in names become spaces.
 
@@ -245,7 +259,7 @@ def fill(template: str, classnames: Sequence[str]) -> list[str]:
     if template.count("{}") != 1:
         raise OpenworldError(f"the template {template!r} must hold {{}} once: the place of the class name.")
     before, after = template.split("{}")
-    return [before + readable_class_name(name) + after for name in classnames]
+    return [sentence_of(before, name, after) for name in classnames]
 
 
 def ensemble(dataset: str) -> tuple[str, ...]:

@@ -185,7 +185,9 @@ class DividedPool:
         }
 
     def thumbnails(self) -> Iterator[tuple[str, bytes]]:
-        """Up to two thumbnails of every cell, named by covariate and semantic level."""
+        """Up to two thumbnails of every cell, named by covariate and semantic level; none of embeddings."""
+        if self.pool.images.embeddings is not None:
+            return
         grid = self.grid(np.arange(len(self.rows)), 1)
         for row, column in np.argwhere(grid.present).tolist():
             there = grid.cell(row, column)

@@ -176,6 +176,8 @@ def _decomposition(path) -> Decomposition:
 def text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], machine: Machine) -> torch.Tensor:
     """Class names in sentences, float32[S, C, D] on the CPU."""
     clip = backbone(name, machine.device)
+    if hasattr(clip, "class_sentences"):  # embeddings of names are all that there is of it
+        return clip.class_sentences(names)
     texts = write_texts(names, templates)
     parts = [clip.encode_text(texts[at : at + _TOGETHER]).float().cpu() for at in range(0, len(texts), _TOGETHER)]
     return torch.cat(parts).reshape(len(names), len(templates), -1)

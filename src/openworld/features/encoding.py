@@ -142,6 +142,8 @@ def encode_together(
     """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to encode.")
+    if images.embeddings is not None:
+        return [_given(clip, images, one) for one in encodings]
     stores = _stores(clip, images, encodings, cache)
     for store in stores.values():
         store.hold()
@@ -158,7 +160,7 @@ def is_encoded(
     clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
 ) -> bool:
     """Whether `encode` with the same arguments would only read from disk."""
-    return _store(clip, images, encoding, cache).is_whole(len(rows_of_shards(images)))
+    return images.embeddings is not None or _store(clip, images, encoding, cache).is_whole(len(rows_of_shards(images)))
 
 
 def hold_set(
@@ -182,6 +184,8 @@ def missing_shards(
         clip, images, encodings, cache: as for `encode_together`.
         among: numbers of the shards to look for; None for all.
     """
+    if images.embeddings is not None:
+        return {}
     stores, rows = _stores(clip, images, encodings, cache).values(), rows_of_shards(images)
     shards = range(len(rows)) if among is None else among
     return {index: len(rows[index]) for index in shards if not all(store.has_shard(index) for store in stores)}
@@ -301,6 +305,29 @@ def _give_up(stores: Mapping[Encoding, FeatureStore], images: ImageSet, index: i
         store.remove_shard(index)
     images.image(row)
     raise OpenworldError(f"image {row} of {images.name!r} could not be read a moment ago, and can now; start again.")
+
+
+def _given(clip: DualEncoder, images: ImageSet, encoding: Encoding) -> Features:
+    """What images that came embedded are to a learner: their embeddings; of views, whoever needs them finds none."""
+    if encoding.patches or encoding.pixels:
+        raise OpenworldError(
+            f"{images.name} holds embeddings, and {'patches' if encoding.patches else 'pixels'} of its images are "
+            "needed; learners and detectors that read embeddings alone run on it, others need the images."
+        )
+    width, expected = images.embeddings.shape[1], clip.config.joint_dimension
+    if width != expected:
+        raise OpenworldError(
+            f"{images.name} holds embeddings of {width} numbers, and those of {clip.name!r} have {expected}; name as "
+            "backbone the model that made them, or the file that holds its embeddings of class names."
+        )
+    return Features(
+        embeddings=images.embeddings,
+        labels=np.asarray(images.labels),
+        groups=np.asarray(images.groups),
+        rows=np.arange(len(images)),
+        classnames=tuple(images.classnames),
+        fingerprint=fingerprint_of(clip, images, encoding),
+    )
 
 
 def _read(store: FeatureStore, images: ImageSet, allow_corrupt: int) -> Features:

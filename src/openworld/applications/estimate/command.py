@@ -11,12 +11,15 @@ from openworld import __version__
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.applications.estimate.embedded import embedded_scores, is_embedded
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs
 from openworld.applications.estimate.reading import LabelledTable
 from openworld.applications.estimate.report import report
 from openworld.applications.estimate.score_tables import ScoreTable, open_table
 from openworld.applications.images import are_images
+from openworld.applications.score_files import ScoreFile
+from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.report.class_names import FILE as AUDIT
 from openworld.report.command_report import CommandReport
@@ -75,14 +78,25 @@ def _tables(
     inputs: EstimateInputs, scratch: ExitStack, made: dict[str, str], observer: Observer, seed: int
 ) -> tuple[ScoreTable, ScoreTable, list[LabelledTable]]:
     """Return the tables of source, target and labelled shifts; where they are images, models score them first."""
-    names = None if inputs.models.classnames is None else class_names(str(inputs.models.classnames)).names
+    names = inputs.models.classnames
+    if isinstance(names, str | Path):
+        names = class_names(str(names)).names
     if inputs.source_partners and len(inputs.source_partners) != len(inputs.target_partners):
         raise OpenworldError(
             "--source-partner and --target-partner go in pairs, in the same order; GDE can do without --source-partner."
         )
     sources, targets, shifts = inputs.source, inputs.target, inputs.labelled
     places = [*sources, *targets, *(shift.place for shift in shifts)]
-    if any(place == CORRUPTIONS or are_images(place) for place in places):
+    embedded = [place for place in (*sources, *targets) if is_embedded(place)]
+    if embedded:
+        if len(embedded) < len(sources) + len(targets) or shifts:
+            raise OpenworldError(
+                "embeddings came beside scores, images or labelled shifts; give source and target alike."
+            )
+        scored = embedded_scores(embedded, inputs.models.model)
+        sources, targets = scored[: len(sources)], scored[len(sources) :]
+        replace(inputs.models, model="").refuse()
+    elif any(isinstance(place, ImageSet) or place == CORRUPTIONS or are_images(place) for place in places):
         from openworld.applications.estimate.scoring import score_images
 
         folder = inputs.out / SCORES if inputs.out else Path(scratch.enter_context(tempfile.TemporaryDirectory()))
@@ -90,7 +104,9 @@ def _tables(
         sources, targets, shifts = score_images(inputs, names, folder, made, observer, seed)
     else:
         inputs.models.refuse()
-    for path in map(Path, (*sources, *targets, *(shift.place for shift in shifts if not shift.artificial))):
+    given = (*inputs.source, *inputs.target) if embedded else (*sources, *targets)
+    given = (*given, *(shift.place for shift in shifts if not shift.artificial))
+    for path in (Path(place) for place in given if isinstance(place, str | Path)):
         if path.is_file():
             with path.open("rb") as file:
                 made[path.name] = f"SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
@@ -106,7 +122,8 @@ def _tables(
     return source, target, labelled
 
 
-def _title(given: Sequence[str]) -> str:
+def _title(given: Sequence[str | ImageSet | ScoreFile]) -> str:
     """Return what an image set is called: as it was named, without the folders above it."""
-    first = Path(given[0]).name if Path(given[0]).exists() else given[0]
+    first = given[0].path.name if isinstance(given[0], ScoreFile) else getattr(given[0], "name", given[0])
+    first = Path(first).name if Path(first).exists() else str(first)
     return first if len(given) == 1 else f"{first} and {len(given) - 1} more"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from openworld._errors import OpenworldError
 
@@ -15,16 +16,16 @@ class ModelNames:
     """The models that score images, by name.
 
     Args:
-        model: whose accuracy is estimated; reference, partners: further ones.
-        classnames: a text file, or None. template: a sentence for class names, or "".
+        model: whose accuracy is estimated; reference, partners: further ones. Names, or objects as `own_models` says.
+        classnames: a text file, names, or None. template: a sentence for class names, or "".
         device: as `find_device` takes it. architectures: functions that build saved classifiers.
     """
 
-    model: str = ""
-    classnames: Path | None = None
+    model: Any = ""
+    classnames: Path | Sequence[str] | None = None
     template: str = ""
-    reference: str = ""
-    partners: tuple[str, ...] = ()
+    reference: Any = ""
+    partners: tuple[Any, ...] = ()
     device: str = "auto"
     architectures: tuple[str, ...] = ()
 
@@ -32,7 +33,7 @@ class ModelNames:
         """Refuse models beside files of scores: these hold what models said, and no image that one could score."""
         given = {"--model": self.model, "--reference": self.reference, "--partner": self.partners}
         for option, value in (given | {"--architecture": self.architectures}).items():
-            if value:
+            if not isinstance(value, str | tuple) or value:
                 raise OpenworldError(
                     f"{option} needs images, and source and target are files of scores. A reference in files is a "
                     "table `reference`, a partner a table `partner_1`, or --source-partner and --target-partner."
@@ -68,7 +69,8 @@ class EstimateInputs:
     """What is compared, by name.
 
     Args:
-        source, target: files of scores that follow each other, folders of images, or data sets.
+        source, target: files of scores that follow each other, folders of images, or data sets; or what a caller has
+            in their place: arrays as a `ScoreFile`, an `ImageSet`.
         models: those that score images.
         source_partners, target_partners: files of other models' scores, in pairs.
         times: the target's column of time stamps, or "".
@@ -76,8 +78,8 @@ class EstimateInputs:
         out: where page, plots, numbers, and scores of images are kept; None to keep nothing.
     """
 
-    source: Sequence[str]
-    target: Sequence[str]
+    source: Sequence[Any]
+    target: Sequence[Any]
     models: ModelNames = field(default_factory=ModelNames)
     source_partners: tuple[Path, ...] = ()
     target_partners: tuple[Path, ...] = ()

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,8 +13,10 @@ from openworld import classifiers
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.columns import order_of
 from openworld.applications.estimate.inputs import ModelNames
-from openworld.backbones.cached import load_once
+from openworld.applications.own_models import own_encoder, own_model
 from openworld.backbones.devices import find_device
+from openworld.classifiers import Classifier
+from openworld.classifiers.exported import is_exported, require_description
 from openworld.classifiers.serialization import DESCRIPTION, function_of, without_function
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
@@ -59,28 +62,32 @@ def find_models(names: ModelNames, classnames: Sequence[str] | None, source_name
     Raises:
         OpenworldError: no model is named, or one that `find_model` refuses; an architecture that no model needs.
     """
-    if not names.model:
+    if isinstance(names.model, str) and not names.model:
         raise OpenworldError(
             "images need a model whose accuracy on them is estimated: --model FOLDER (a saved classifier) or NAME."
         )
     shared = {"template": names.template, "device": find_device(names.device), "architectures": names.architectures}
-    named = [name for name in (names.model, names.reference, *names.partners) if name]
+    named = [name for name in (names.model, names.reference, *names.partners) if isinstance(name, str) and name]
+    for name in named:
+        if "torchscript" in names.architectures and Path(name).suffix == ".pt":
+            require_description(name)
     if names.architectures and not any(map(function_of, named)):
         raise OpenworldError(
             f"--architecture {names.architectures[0]} builds none of {', '.join(named)}: it is for the folder of a "
             "saved classifier whose network a function of yours makes; leave it out."
         )
-    wanted = classnames if _is_classifier(names.model) else classnames or source_names
-    models = {"logits": find_model(names.model, wanted, scaled=True, **shared)}
+    own = own_model(names.model, classnames)
+    wanted = classnames if isinstance(own, Classifier) or _is_classifier(own) else classnames or source_names
+    models = {"logits": find_model(own, wanted, scaled=True, **shared)}
     own = models["logits"].classnames
-    if names.reference:
+    if not isinstance(names.reference, str) or names.reference:
         models["reference"] = find_model(names.reference, own, scaled=False, **shared)
     partners = (find_model(name, own, scaled=True, **shared) for name in names.partners)
     return models | {f"partner_{place}": partner for place, partner in enumerate(partners, 1)}
 
 
 def find_model(
-    name: str,
+    name: Any,
     classnames: Sequence[str] | None,
     template: str,
     device: str,
@@ -88,9 +95,10 @@ def find_model(
     scaled: bool,
     architectures: Sequence[str] = (),
 ) -> ScoringModel:
-    """Return a model by the folder of a saved classifier, or by the name, folder or hub id of a backbone.
+    """Return a model by the folder of a saved classifier, by the name, folder or hub id of a backbone, or an object.
 
     Args:
+        name: of it, or what `own_model` takes.
         classnames: what a backbone is to tell apart; for a classifier, what it must tell apart, or None.
         template: sentence of the names, with {}. scaled: whether a backbone's cosines are multiplied by its own scale.
         architectures: functions that may build a classifier, as --architecture names them.
@@ -98,12 +106,18 @@ def find_model(
         OpenworldError: no such model, a classifier of other classes or of a function that is not among those named, a
             backbone without names.
     """
+    name = own_model(name, classnames)
+    if isinstance(name, Classifier):
+        return _scoring(name, name.architecture, classnames, device)
     if _is_classifier(name):
-        return _classifier(name, classnames, device, architectures)
+        return _saved(name, classnames, device, architectures)
     if classnames is None:
-        raise OpenworldError(f"{name} knows no classes of its own: give class names, by folders or --classnames FILE.")
+        called = getattr(name, "name", name)
+        raise OpenworldError(
+            f"{called} knows no classes of its own: give class names, by folders or --classnames FILE."
+        )
     require_distinct(classnames)
-    clip = load_once(name, device)
+    clip = own_encoder(name, device)
     text = encode_names(clip, classnames, (template,)).cpu()
     scale = clip.logit_scale.detach().cpu() if scaled else 1.0
 
@@ -115,13 +129,11 @@ def find_model(
     return ScoringModel(clip.name, clip.fingerprint, tuple(classnames), scores, tokenizer=clip.tokenizer, text=text)
 
 
-def _is_classifier(name: str) -> bool:
-    return (Path(name) / DESCRIPTION).is_file()
+def _is_classifier(name: Any) -> bool:
+    return isinstance(name, str | Path) and ((Path(name) / DESCRIPTION).is_file() or is_exported(name))
 
 
-def _classifier(
-    folder: str, classnames: Sequence[str] | None, device: str, architectures: Sequence[str]
-) -> ScoringModel:
+def _saved(folder: str, classnames: Sequence[str] | None, device: str, architectures: Sequence[str]) -> ScoringModel:
     """Return a saved classifier; a function that builds it must have been named, since it runs somebody's code.
 
     A single name is taken for a folder's own function under another name: modules are moved.
@@ -130,14 +142,17 @@ def _classifier(
     if function and function not in architectures and len(architectures) != 1:
         raise without_function(folder, function, "--architecture {}")
     chosen = function if function in architectures else architectures[0] if function else None
-    classifier = classifiers.load(folder, architecture=chosen)
+    return _scoring(classifiers.load(folder, architecture=chosen), folder, classnames, device)
+
+
+def _scoring(classifier: Classifier, where: str, classnames: Sequence[str] | None, device: str) -> ScoringModel:
     own = tuple(map(readable_class_name, classifier.classnames))
     wanted = own if classnames is None else tuple(classnames)
-    order = order_of(own, wanted, folder, "those expected")
+    order = order_of(own, wanted, where, "those expected")
 
     def scores(images: ImageSet) -> np.ndarray:
         logits = classifier.logits(images, device=device)
         return logits if order is None else logits[:, order]
 
     find_seen = None if classifier.seen is None else classifier.find_seen
-    return ScoringModel(Path(folder).name, classifier.fingerprint, wanted, scores, order is not None, find_seen)
+    return ScoringModel(Path(where).name, classifier.fingerprint, wanted, scores, order is not None, find_seen)

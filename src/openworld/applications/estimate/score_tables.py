@@ -104,10 +104,10 @@ class ScoreTable:
 
 
 def open_table(
-    paths: Sequence[Path | str],
+    paths: Sequence[Path | str | ScoreFile],
     *,
     classnames: Sequence[str] | None = None,
-    partners: Sequence[Path] = (),
+    partners: Sequence[Path | ScoreFile] = (),
     times: str = "",
     title: str = "",
 ) -> ScoreTable:
@@ -120,7 +120,7 @@ def open_table(
     Raises:
         OpenworldError: no scores, two columns for one thing, class names against the file's own, no such column.
     """
-    files = tuple(open_scores(Path(path)) for path in paths)
+    files = tuple(map(open_scores, paths))
     layouts = [layout_of(files[0], classnames, times)]
     first = layouts[0]
     for file in files[1:]:

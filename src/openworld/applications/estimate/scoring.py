@@ -47,7 +47,7 @@ def score_images(
     places = [(side, number, where) for side in given for number, where in enumerate(given[side]) if are_images(where)]
     sets = {(side, number): (labelled_images(where), True) for side, number, where in places if side == "source"}
     source = next((images for images, _ in sets.values()), None)
-    own = source.classnames if source else open_table([Path(inputs.source[0])]).classnames
+    own = source.classnames if source else open_table([inputs.source[0]]).classnames
     template = inputs.models.template or (TEMPLATES.get(source.name, PHOTO) if source else PHOTO)
     models = find_models(replace(inputs.models, template=template), names, own)
     _audit_names(models, template, inputs.out, observer)

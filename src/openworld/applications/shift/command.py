@@ -5,11 +5,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from openworld import __version__
 from openworld._csv import as_cell
+from openworld._embeddings import holds_embeddings
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
+from openworld.applications.own_models import own_encoder
 from openworld.applications.shift import remarks
 from openworld.applications.shift.decomposition import DecompositionSource, fit_or_read
 from openworld.applications.shift.examples import examples
@@ -17,7 +20,6 @@ from openworld.applications.shift.images import ImageCollection, Reader, gather
 from openworld.applications.shift.measurement import ShiftOptions, measure
 from openworld.applications.shift.report import report
 from openworld.applications.shift.summary import ComparedSets, degree_columns, summarise
-from openworld.backbones.cached import load_once
 from openworld.backbones.devices import find_device
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
@@ -32,16 +34,17 @@ class ShiftInputs:
     """What is compared, as it was named.
 
     Args:
-        reference, tests: folders of images, or data sets as NAME/DOMAIN/PART.
-        backbone: whose features are used.
+        reference, tests: folders of images, data sets as NAME/DOMAIN/PART, files of embeddings; or an
+            `ImageCollection`.
+        backbone: whose features are used; its name, or an object as `own_models` says.
         source: what tells meaning from appearance.
         allow_corrupt: unreadable images that may be left out.
         out: where page, degrees, numbers and decomposition are kept; None to keep nothing.
     """
 
-    reference: str
-    tests: tuple[str, ...]
-    backbone: str = "embedded"
+    reference: str | ImageCollection
+    tests: tuple[str | ImageCollection, ...]
+    backbone: Any = "embedded"
     source: DecompositionSource = field(default_factory=DecompositionSource)
     device: str = "auto"
     allow_corrupt: int = 0
@@ -71,7 +74,7 @@ def measure_shift(
     _require_room(inputs.out)
     device = find_device(inputs.device)
     reference, tests = gather(inputs.reference), _gather_all(inputs.tests)
-    clip = load_once(inputs.backbone, device)
+    clip = own_encoder(_backbone_of(inputs), device)
     clip, decomposition = fit_or_read(inputs.source, clip, [reference, *tests], options.seed, observer.progress)
     reader = Reader(clip, inputs.allow_corrupt, observer.progress)
     with failing():
@@ -80,7 +83,7 @@ def measure_shift(
         measurement = summarise(
             compared,
             reader,
-            examples=tuple(examples(compared)),
+            examples=tuple(examples(compared)) if _are_pictured(compared) else (),
             warnings=tuple(remarks.warnings(compared)),
             limits=tuple(remarks.limits(compared, clip)),
             made={**(made or {}), **_facts(inputs, clip, decomposition, options)},
@@ -130,11 +133,25 @@ def _degree_files(columns: Mapping[str, list]) -> dict[str, bytes]:
     return files
 
 
-def _gather_all(tests: Sequence[str]) -> list[ImageCollection]:
+def _backbone_of(inputs: ShiftInputs) -> Any:
+    """The backbone; where none is named, the embeddings of class names that came with those of the reference."""
+    with_classes = isinstance(inputs.reference, str) and holds_embeddings(inputs.reference, "class_embeddings")
+    return inputs.reference if with_classes and inputs.backbone == ShiftInputs.backbone else inputs.backbone
+
+
+def _are_pictured(compared: ComparedSets) -> bool:
+    """Whether there are images to show, not embeddings alone."""
+    return all(one.images.embeddings is None for one in (compared.reference, *compared.tests))
+
+
+def _gather_all(tests: Sequence[str | ImageCollection]) -> list[ImageCollection]:
     """The test images, under names that differ: folders of one name by that of the folder they lie in, too."""
-    places = [Path(test).resolve() if Path(test).exists() else test for test in tests]
+    named = [isinstance(test, str) for test in tests]
+    places = [
+        Path(test).resolve() if own and Path(test).exists() else test for test, own in zip(tests, named, strict=True)
+    ]
     for at, place in enumerate(places):
-        if place in places[:at]:
+        if named[at] and place in places[:at]:
             raise OpenworldError(f"--test {tests[at]} is given twice; give each set of images once.")
     collections = [gather(test) for test in tests]
     names = [collection.name for collection in collections]

@@ -41,12 +41,12 @@ class DecompositionSource:
 
     Args:
         laid: a kept decomposition.
-        classnames, templates: text files of names and of sentences.
+        classnames, templates: text files of names and of sentences; names also as they are.
         taught_by: "texts", or "pictures" of the reference in the place of names and sentences.
     """
 
     laid: Path | None = None
-    classnames: Path | None = None
+    classnames: Path | Sequence[str] | None = None
     templates: Path | None = None
     taught_by: str = TEXTS
 
@@ -62,8 +62,12 @@ def fit_or_read(
         clip = AppearanceEncoder(clip)
     if by_images:
         return clip, _fit_by_images(clip, collections[0], seed, progress)
-    if source.classnames is not None:
+    if isinstance(source.classnames, str | Path):
         names = class_names(str(source.classnames)).names
+    elif source.classnames is not None:
+        names = source.classnames
+    elif hasattr(clip, "class_sentences"):
+        names = clip.classnames  # all that it can embed
     else:
         names = [name for collection in collections for name in collection.classnames]
     return clip, decomposition_for(source, clip, distinct_names(names), seed, progress)
@@ -124,7 +128,10 @@ def _fit_by_texts(clip, names: Sequence[str], templates: Sequence[str], seed: in
         drawn = np.sort(np.random.default_rng(seed).choice(len(names), NAMES, replace=False))
         names = [names[place] for place in drawn]
     sentences = templates or (EMOJI_LOOKS if clip.name == EMBEDDED else CLIP_80)
-    features = _encode(clip, names, sentences, progress)
+    if hasattr(clip, "class_sentences"):  # embeddings of names are all that there is of it
+        features = clip.class_sentences(names)
+    else:
+        features = _encode(clip, names, sentences, progress)
     progress(LEARNING, 0, 1)
     width = features.shape[2] * 7 // 8 if clip.name == EMBEDDED else None
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width)

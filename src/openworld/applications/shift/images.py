@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from openworld._embeddings import Embeddings, holds_embeddings, read_embeddings
 from openworld._errors import OpenworldError
 from openworld.applications.images import labelled_images
 from openworld.datasets import ImageSet
 from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.formats.embeddings import image_set
 from openworld.datasets.formats.folder import PARTS, _content
 from openworld.features import Features, encode
 
@@ -87,17 +89,24 @@ class Reader:
         return encode(self.clip, part, allow_corrupt=left, progress=progress)
 
 
-def gather(where: str) -> ImageCollection:
-    """The images of a folder, or of a data set as NAME[/DOMAIN[/PART]].
+def gather(where: str | ImageCollection) -> ImageCollection:
+    """The images of a folder, of a data set as NAME[/DOMAIN[/PART]], or of a file of embeddings; a collection as it is.
 
     A folder whose images all lie one folder down has classes; any other is taken as it is, without names.
 
     Raises:
         OpenworldError: no such folder or data set, no image in it, a folder of parts (train, test).
     """
+    if isinstance(where, ImageCollection):
+        return where
     path = Path(where)
+    if holds_embeddings(path):
+        return embedded(read_embeddings(path), path.stem)
     if path.is_file():
-        raise OpenworldError(f"{where} is a file; give a folder of images, or a data set as NAME/DOMAIN/PART.")
+        raise OpenworldError(
+            f"{where} is a file without embeddings; give a folder of images, a data set as NAME/DOMAIN/PART, or a "
+            ".npz or .parquet file with a column embeddings."
+        )
     if not path.is_dir():
         return ImageCollection(where, labelled_images(where), True)
     name, files = path.resolve().name, _visible(path)
@@ -107,6 +116,12 @@ def gather(where: str) -> ImageCollection:
         return ImageCollection(name, labelled_images(where), True)
     images = replace(unlabelled_folder.load(files, name, path), content=_content(path, files))
     return ImageCollection(name, images, False, deeper=depths != {1})
+
+
+def embedded(given: Embeddings, name: str) -> ImageCollection:
+    """Images that came embedded, under a name."""
+    named = given.labels is not None and given.classnames is not None
+    return ImageCollection(name, image_set(given), named)
 
 
 def _visible(folder: Path) -> list[Path]:

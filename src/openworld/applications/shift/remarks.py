@@ -63,9 +63,10 @@ def unsure(right: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
 def limits(compared: ComparedSets, clip) -> Iterator[str]:
     """What this measure cannot see, in sentences."""
     size = clip.config.image.image_size
+    looks = f", which looks at {size} x {size} pixels" if size > 1 else ""
     yield (
-        f"Degrees are the judgement of {clip.name}, which looks at {size} x {size} pixels: what it does not see (fine "
-        "texture, small things, what lies outside its crop) has no degree."
+        f"Degrees are the judgement of {clip.name}{looks}: what it does not see (fine texture, small things, what lies "
+        "outside its crop) has no degree."
     )
     if clip.name.split(",")[0] == EMBEDDED:
         yield (

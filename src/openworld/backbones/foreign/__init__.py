@@ -1,10 +1,15 @@
-"""Dual encoders that another library runs, by a prefix: "transformers:REPOSITORY" and "open_clip:MODEL/WEIGHTS".
+"""Dual encoders whose towers are not ours: another library's, somebody's own, and embeddings in the place of a model.
+
+    "transformers:REPOSITORY", "open_clip:MODEL/WEIGHTS"    run by these libraries
+    "package.module:function"                               what a function of the user's own returns (`of_objects`)
+    "FILE.npz", "FILE.parquet"                              embeddings of class names (`of_embeddings`)
 
 They embed pictures and sentences, no more: what enters a tower (learned contexts, rows among patches) or comes out of
 its middle (patch features) needs towers of ours. The libraries are extras and imported when a model of them is asked
 for; so is torch.
 """
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -18,16 +23,32 @@ LIBRARIES = {"transformers": "of_transformers", "open_clip": "of_open_clip"}
 
 
 def is_foreign(name: str) -> bool:
-    """Whether a backbone's name says that another library runs it.
+    """Whether a backbone's name says that its towers are not ours.
 
     >>> is_foreign("transformers:kakaobrain/align-base"), is_foreign("openai/clip-vit-base-patch16")
     (True, False)
     """
-    return name.partition(":")[0] in LIBRARIES and ":" in name
+    return is_function(name) or is_embeddings(name) or (":" in name and name.partition(":")[0] in LIBRARIES)
+
+
+def is_function(name: str) -> bool:
+    """Whether a name has the form of a function of the user's own.
+
+    >>> [is_function(name) for name in ("my.models:clip", "transformers:a/b", "timm:resnet50", "RN50:openai")]
+    [True, False, False, False]
+    """
+    module, colon, function = name.partition(":")
+    reserved = module in (*LIBRARIES, "timm", "hf") or re.match(r"RN\d", module)
+    return bool(colon) and not reserved and all(map(str.isidentifier, (*module.split("."), function)))
+
+
+def is_embeddings(name: str) -> bool:
+    """Whether a name is that of a file of embeddings."""
+    return name.endswith((".npz", ".parquet"))
 
 
 def load(name: str, *, device: "str | torch.device" = "cpu", dtype: "torch.dtype | None" = None) -> "ForeignEncoder":
-    """The frozen encoder of a name with a prefix; its weights in float32 where no dtype is given.
+    """The frozen encoder of such a name; its weights in float32 where no dtype is given.
 
     Raises OpenworldError where the library is not installed or cannot make the model whole, and for a model that does
     not give one embedding per picture and one per sentence, equally wide.
@@ -36,6 +57,10 @@ def load(name: str, *, device: "str | torch.device" = "cpu", dtype: "torch.dtype
 
     from openworld.backbones.foreign.encoder import ForeignEncoder
 
+    if is_function(name):
+        return import_module(f"{__name__}.of_objects").load(name)
+    if is_embeddings(name):
+        return import_module(f"{__name__}.of_embeddings").load(name)
     library, _, source = name.partition(":")
     model = import_module(f"{__name__}.{LIBRARIES[library]}").load(source, name)
     return ForeignEncoder(name, model, device, dtype or torch.float32)

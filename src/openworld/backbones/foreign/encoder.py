@@ -99,16 +99,21 @@ class ForeignEncoder:
     """A `DualEncoder` around a model of another library, frozen, in evaluation mode.
 
     Args:
-        name: what it was asked for by. model: what the library gives. device, dtype: of the weights.
+        name: what it was asked for by. model: what the library gives. device, dtype: of the weights. frozen: whether
+            the weights are frozen and brought there; somebody's own stay as they are.
 
     Raises:
         OpenworldError: no embedding per picture or sentence, two widths, prepared pictures of several shapes.
     """
 
-    def __init__(self, name: str, model: ForeignModel, device: str | torch.device, dtype: torch.dtype):
+    def __init__(
+        self, name: str, model: ForeignModel, device: str | torch.device, dtype: torch.dtype, *, frozen: bool = True
+    ):
         self.name, self.tokenizer, self._model = name, model.tokenizer, model
         self.preprocess = _ForeignPreparation(model.prepare)
-        self.module = model.module.to(device=device, dtype=dtype).requires_grad_(False).eval()
+        self.module = model.module
+        if frozen:
+            self.module.to(device=device, dtype=dtype).requires_grad_(False).eval()
         self._scale = model.logit_scale.detach().float().reshape(()).to(device)
         self._fingerprint = None
         side = self._side()
@@ -123,12 +128,12 @@ class ForeignEncoder:
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return next(self.module.parameters()).device
+        return next(self.module.parameters(), torch.zeros(0)).device
 
     @property
     def dtype(self) -> torch.dtype:
         """The floating type of the weights; pixels must come in it."""
-        return next(self.module.parameters()).dtype
+        return next(self.module.parameters(), torch.zeros(0)).dtype
 
     @property
     def logit_scale(self) -> Tensor:
@@ -172,14 +177,17 @@ class ForeignEncoder:
         raise AttributeError(f"{type(self).__name__!r} has no attribute {attribute!r}")
 
     def _side(self) -> int:
-        """Return the side of a square with as many pixels as the model sees of an image, all in one shape."""
+        """Return the side of a square with as many pixels as the model sees of an image, all in one shape.
+
+        1 where nobody knows: the model prepares and embeds an image in one step.
+        """
         wide, high = (self.preprocess.prepare(Image.new("RGB", size)) for size in ((96, 64), (40, 80)))
         if wide.shape != high.shape:
             raise OpenworldError(
                 f"the processor of {self.name!r} gives images of several shapes ({list(wide.shape)}, "
                 f"{list(high.shape)}), which cannot be encoded together; take a model with a fixed size."
             )
-        return max(round((wide.size / 3) ** 0.5), 1)
+        return max(round((wide.size / 3) ** 0.5), 1) if wide.ndim > 1 else 1
 
     @torch.no_grad()
     def _joint_dimension(self) -> int:

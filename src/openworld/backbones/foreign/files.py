@@ -6,6 +6,7 @@ path and repositories of the hub are known.
 
 from pathlib import Path
 
+from openworld.backbones.foreign import is_embeddings, is_function
 from openworld.backbones.published_files import FileSet, Need, cached_folders, files_of
 
 _WEIGHTS = (
@@ -36,6 +37,8 @@ _OPEN_CLIP = (
 
 def needed_files(name: str) -> tuple[FileSet, ...]:
     """What the library looks for; empty where it alone knows."""
+    if is_function(name) or is_embeddings(name):
+        return ()
     library, _, source = name.partition(":")
     if library == "transformers":
         return tuple(_file_set(library, folder, _TRANSFORMERS) for folder in _folders(source))

@@ -43,6 +43,12 @@ def load(source: str, name: str) -> ForeignModel:
         _require_whole(name, module, report)
         processor = library.AutoImageProcessor.from_pretrained(place, trust_remote_code=False, **pil, **where)
         tokenizer = library.AutoTokenizer.from_pretrained(place, trust_remote_code=False, **where)
+    return model_of(module, processor, tokenizer, name)
+
+
+def model_of(module: nn.Module, processor, tokenizer, name: str) -> ForeignModel:
+    """A model with its image processor and its tokenizer, as the library has them."""
+    library = import_library("transformers", name)
     positions, padding = _sentences(module.config, tokenizer)
     images = _Pictures(processor, module)
     return ForeignModel(

@@ -11,7 +11,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.backbones import DualEncoder
-from openworld.datasets.names.forms import readable_class_name
+from openworld.datasets.templates import fill
 from openworld.detectors.engine.head import as_floats
 
 
@@ -69,10 +69,7 @@ def encode_texts(
     """
     if template.count("{}") != 1:
         raise OpenworldError(f"the template {template!r} needs exactly one {{}}, the place of the name.")
-    texts, other = (
-        clip.encode_text([template.format(readable_class_name(name)) for name in part]) if len(part) else None
-        for part in (names, negative)
-    )
+    texts, other = (clip.encode_text(fill(template, part)) if len(part) else None for part in (names, negative))
     if texts is None:
         raise OpenworldError("there is no class name; give at least one.")
     return Texts(texts, other)

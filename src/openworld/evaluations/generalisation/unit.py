@@ -64,6 +64,8 @@ def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 def _images(task: GeneralisationTask, targets: list[EncodedTarget], tables: list[dict]) -> Iterator[tuple[str, bytes]]:
     """Thumbnails of every target, in a folder by its number."""
+    if any(source.load().embeddings is not None for source in task.sources.values()):
+        return
     for number, (images, table) in enumerate(zip(targets, tables, strict=True)):
         yield from thumbnails(table, partial(_image, task, images), f"pictures/{number}").items()
 

@@ -6,12 +6,16 @@ from typing import Any
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
+from openworld.classifiers.exported import is_exported
 from openworld.detectors import PROFILES, find_detector
 from openworld.evaluations.entries import require_distinct, settle
 from openworld.runs import read_spec
 
 TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
 """Detectors of a two-tower model that lists none: those that need neither patches nor a list of words."""
+
+LOGITS_ALONE = ("MSP", "MaxLogit", "Energy", "GEN")
+"""Detectors of a classifier in an exported file that lists none: those of logits."""
 
 _PATHS = ("maps", "gradient")
 
@@ -88,6 +92,11 @@ class JudgedSpec:
         return bool(self.backbone)
 
     @property
+    def is_exported(self) -> bool:
+        """Whether it is a file that other tools wrote, which shows nothing but logits."""
+        return bool(self.weights) and is_exported(self.weights)
+
+    @property
     def needs_patches(self) -> bool:
         """Whether a detector looks at parts of pictures."""
         return any("patches" in detector.build().needs for detector in self.detectors)
@@ -109,6 +118,8 @@ class JudgedSpec:
     def _of_profile(self) -> tuple[DetectorSpec, ...]:
         if not self.profile and self.is_two_tower:
             return tuple(map(DetectorSpec, TWO_TOWER))
+        if not self.profile and self.is_exported:
+            return tuple(map(DetectorSpec, LOGITS_ALONE))
         name = self.profile or "is-ood"
         if name not in PROFILES:
             raise unknown_name("profile", name, PROFILES)
@@ -117,6 +128,12 @@ class JudgedSpec:
     def _require_served(self, detector: DetectorSpec) -> None:
         needs = detector.build().needs
         lacking = [need for need in (_PATHS if self.is_two_tower else ("texts", "patches")) if need in needs]
+        if self.is_exported and set(needs) - {"logits"}:
+            raise OpenworldError(
+                f"{detector.label} needs {' and '.join(set(needs) - {'logits'})}, and the exported file {self.weights} "
+                f"shows logits alone; take detectors of logits ({', '.join(LOGITS_ALONE)}), or bring the model as a "
+                "saved classifier."
+            )
         if lacking:
             kind = "two-tower model" if self.is_two_tower else "classifier"
             raise OpenworldError(

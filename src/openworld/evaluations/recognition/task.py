@@ -107,6 +107,8 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
     if task.scored_validation != "nothing":
         tables["validation"] = score(fitted, parts["validation"])
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
+    images = task.sources["test"].load()
+    shown = thumbnails(tables["images"], images.image) if images.embeddings is None else {}
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)
     facts["detail"] = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
@@ -117,7 +119,7 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
             for name, columns in tables.items()
         },
         metrics=to_json(record),
-        attachments=thumbnails(tables["images"], task.sources["test"].load().image) | learned,
+        attachments=shown | learned,
         timing=clock.timing,
     )
 

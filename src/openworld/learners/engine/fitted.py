@@ -265,8 +265,8 @@ def batches_of(
     schedule, augmented = schedule or learner.schedule, learner.consumes != "embeddings"
     if augmented and features.views is None:
         raise OpenworldError(
-            f"{learner.name} trains on augmented views and the features hold none; "
-            "encode with `encoding_for(learner, Encoding(views=...))`."
+            f"{learner.name} trains on augmented views of images, and these features hold none; encode images with "
+            "`encoding_for(learner, Encoding(views=...))`. On embeddings of your own, take a learner without views."
         )
     draws = loop.draws(generator) if loop.draws else repeat(None)
 

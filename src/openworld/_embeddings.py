@@ -1,0 +1,234 @@
+"""Embeddings of the user's own, under column names that files and arrays share.
+
+    embeddings        [N, D], of images
+    labels            [N], class names, or numbers from 0 beside `classnames` (also called label)
+    split, domain, group, id    [N] each, optional: as in a list of images
+    classnames        [C], in the order of the numbers
+    class_embeddings  [C, D], of the class names, or [C, S, D] of each name in S sentences
+    logit_scale       what cosines are multiplied by, one number; 100 (CLIP's) where it is left out
+
+An .npz file may hold all of them. A .parquet file has one row per image, or in a file of its own one row per class.
+"""
+
+import hashlib
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+
+KINDS = (".npz", ".parquet")
+USUAL_SCALE = 100.0
+_PER_IMAGE = ("labels", "split", "domain", "group", "id")
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Embeddings of images, of class names, or both.
+
+    Args:
+        name: of the file, or what people call the arrays.
+        columns: by the names above, checked; `label` is called `labels`.
+    """
+
+    name: str
+    columns: Mapping[str, np.ndarray]
+
+    @property
+    def images(self) -> np.ndarray:
+        """float32[N, D].
+
+        Raises:
+            OpenworldError: there are none.
+        """
+        return self._wanted("embeddings", "of images [N, D]")
+
+    @property
+    def classes(self) -> np.ndarray:
+        """float32[C, S, D], of every class name in S sentences, or in one.
+
+        Raises:
+            OpenworldError: there are none.
+        """
+        found = self._wanted("class_embeddings", "of class names [C, D]")
+        return found if found.ndim == 3 else found[:, None]
+
+    @property
+    def classnames(self) -> tuple[str, ...] | None:
+        """In the order of class embeddings and of labels that are numbers; of named labels in the order of the
+        alphabet. None where classes have no names."""
+        if "classnames" in self.columns:
+            return tuple(map(str, self.columns["classnames"].tolist()))
+        labels = self.columns.get("labels")
+        if labels is None or labels.dtype.kind != "U":
+            return None
+        return tuple(map(str, np.unique(labels).tolist()))
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """int64[N], places in `classnames`; None without labels."""
+        labels, names = self.columns.get("labels"), self.classnames
+        if labels is None or labels.dtype.kind != "U":
+            return None if labels is None else labels.astype(np.int64)
+        place = {name: number for number, name in enumerate(names)}
+        lacking = sorted(set(labels.tolist()) - set(place))
+        if lacking:
+            raise OpenworldError(f"{self.name} has the label {lacking[0]!r}, which is not among its classnames.")
+        return np.array([place[label] for label in labels.tolist()], np.int64)
+
+    @property
+    def logit_scale(self) -> float:
+        """What cosines are multiplied by."""
+        given = self.columns.get("logit_scale")
+        return USUAL_SCALE if given is None else float(given.ravel()[0])
+
+    @cached_property
+    def content(self) -> str:
+        """Hex SHA-256 of all columns."""
+        digest = hashlib.sha256()
+        for name, column in sorted(self.columns.items()):
+            digest.update(f"{name} {column.dtype} {column.shape} ".encode() + np.ascontiguousarray(column).tobytes())
+        return digest.hexdigest()
+
+    def _wanted(self, name: str, what: str) -> np.ndarray:
+        if name not in self.columns:
+            held = ", ".join(self.columns) or "nothing"
+            raise OpenworldError(f"{self.name} has no {name} ({what}); it has {held}.")
+        return self.columns[name]
+
+
+def embeddings_of(columns: Mapping[str, Any], name: str = "these embeddings") -> Embeddings:
+    """Return arrays under the names above as embeddings.
+
+    Raises:
+        OpenworldError: neither embeddings nor class embeddings; shapes that do not go together; numbers that are not
+            finite, or rows of zeros.
+
+    >>> embeddings_of({"embeddings": [[1.0, 0.0]], "labels": ["cat"]}).labels
+    array([0])
+    """
+    given = {("labels" if key == "label" else key): np.asarray(value) for key, value in columns.items()}
+    known = (*_PER_IMAGE, "embeddings", "classnames", "class_embeddings", "logit_scale")
+    kept = {key: _as_text(column) for key, column in given.items() if key in known}
+    if not {"embeddings", "class_embeddings"} & set(kept):
+        raise OpenworldError(
+            f"{name} has neither embeddings [N, D] nor class_embeddings [C, D]; its columns are "
+            f"{', '.join(given) or 'none'}."
+        )
+    for key, dimensions in (("embeddings", (2,)), ("class_embeddings", (2, 3))):
+        if key in kept:
+            kept[key] = _checked(kept[key], f"{key} of {name}", dimensions)
+    _require_lengths(kept, name)
+    return Embeddings(name, kept)
+
+
+def read_embeddings(place: Path | str) -> Embeddings:
+    """Return what a file holds.
+
+    Raises:
+        OpenworldError: no such file, another ending, a damaged file; what `embeddings_of` raises.
+    """
+    path = Path(place)
+    if path.suffix.lower() not in KINDS or not path.is_file():
+        why = "there is no such file" if path.suffix.lower() in KINDS else f"expected {' or '.join(KINDS)}"
+        raise OpenworldError(f"{path} holds no embeddings: {why}.")
+    try:
+        columns = _npz(path) if path.suffix.lower() == ".npz" else _parquet(path)
+    except (OSError, ValueError, zipfile.BadZipFile) as error:  # pyarrow's errors are ValueErrors
+        raise OpenworldError(f"{path} cannot be read ({error}); write it again.") from error
+    return embeddings_of(columns, str(path))
+
+
+def holds_embeddings(place: Path | str, *columns: str) -> bool:
+    """Whether a file has one of some columns, by default embeddings of any kind; only its head is read."""
+    path = Path(place)
+    if path.suffix.lower() not in KINDS or not path.is_file():
+        return False
+    try:
+        if path.suffix.lower() == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                names = {name.removesuffix(".npy") for name in archive.namelist()}
+        else:
+            from pyarrow import parquet
+
+            names = set(parquet.read_schema(path).names)
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False  # whoever reads it says what is wrong
+    return bool(names & set(columns or ("embeddings", "class_embeddings")))
+
+
+def _npz(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        if not isinstance(arrays, np.lib.npyio.NpzFile):
+            raise ValueError("it is one array, as numpy.save writes it; use numpy.savez")
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _parquet(path: Path) -> dict[str, np.ndarray]:
+    from pyarrow import parquet
+
+    table = parquet.read_table(path)
+    return {name: _nested(table[name], name) for name in table.column_names}
+
+
+def _nested(column, name: str) -> np.ndarray:
+    """A column of numbers or text [n], or of lists [n, D], or of lists of lists [n, S, D]."""
+    import pyarrow
+
+    column, shape = column.combine_chunks(), [len(column)]
+    if column.null_count:
+        raise ValueError(f"column {name!r} has empty entries")
+    while pyarrow.types.is_list(column.type) or pyarrow.types.is_large_list(column.type) or _is_fixed(column.type):
+        lengths = np.unique(column.value_lengths().to_numpy(zero_copy_only=False)) if len(column) else np.zeros(1)
+        if len(lengths) > 1:
+            raise ValueError(f"the lists of column {name!r} differ in length")
+        shape.append(int(lengths[0]))
+        column = column.flatten()
+    return column.to_numpy(zero_copy_only=False).reshape(shape)
+
+
+def _is_fixed(kind) -> bool:
+    import pyarrow
+
+    return pyarrow.types.is_fixed_size_list(kind)
+
+
+def _as_text(column: np.ndarray) -> np.ndarray:
+    """Columns of Python strings as text, which has a type of its own."""
+    return column.astype(str) if column.dtype == object else column
+
+
+def _checked(array: np.ndarray, what: str, dimensions: tuple[int, ...]) -> np.ndarray:
+    if array.ndim not in dimensions or array.dtype.kind not in "fiu" or not array.size:
+        shapes = " or ".join({2: "[n, D]", 3: "[n, S, D]"}[one] for one in dimensions)
+        raise OpenworldError(f"{what} came as {array.dtype}{list(array.shape)}, expected numbers {shapes}.")
+    array = array.astype(np.float32, copy=False)
+    bad = ~np.isfinite(array).all(-1) | ~array.any(-1)
+    if bad.any():
+        first = ", ".join(map(str, np.argwhere(bad)[0].tolist()))
+        raise OpenworldError(f"{what} has {int(bad.sum())} row(s) that are zero or not finite, first row {first}.")
+    return array
+
+
+def _require_lengths(columns: Mapping[str, np.ndarray], name: str) -> None:
+    images = {key: len(columns[key]) for key in ("embeddings", *_PER_IMAGE) if key in columns}
+    classes = {key: len(columns[key]) for key in ("classnames", "class_embeddings") if key in columns}
+    for lengths, what in ((images, "image"), (classes, "class")):
+        if len(set(lengths.values())) > 1:
+            raise OpenworldError(f"{name} has columns of different lengths: {lengths}; give one entry per {what}.")
+    if "class_embeddings" in columns and "classnames" not in columns:
+        raise OpenworldError(f"{name} has class_embeddings and no classnames; say what the classes are called.")
+    widths = {key: columns[key].shape[-1] for key in ("embeddings", "class_embeddings") if key in columns}
+    if len(set(widths.values())) > 1:
+        raise OpenworldError(f"{name} has embeddings of several widths: {widths}; both come from one model.")
+    labels, names = columns.get("labels"), columns.get("classnames")
+    if labels is not None and labels.dtype.kind != "U":
+        if labels.dtype.kind not in "iu" or (labels.size and labels.min() < 0):
+            raise OpenworldError(f"{name} has labels of type {labels.dtype}; expected class names, or numbers from 0.")
+        if names is not None and labels.size and labels.max() >= len(names):
+            raise OpenworldError(f"{name} has the label {labels.max()} and {len(names)} classnames, counted from 0.")

@@ -1,0 +1,201 @@
+"""Models that somebody has in Python, as dual encoders: no name, no file, the object as it is.
+
+    (model, processor)               a model of transformers with its processor
+    (model, preprocess, tokenizer)   `encode_image` of pixels and `encode_text` of tokens, as in open_clip
+    an object                        `encode_image` of a list of PIL images, `encode_text` of a list of sentences, and
+                                     `logit_scale`, what cosines are multiplied by (CLIP's is 100)
+    "package.module:function"        a function without arguments that returns one of these
+
+The model stays on its device and in its mode; it must be in evaluation mode.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError
+from openworld._functions import find_function
+from openworld.backbones.foreign.encoder import ForeignEncoder, ForeignModel
+from openworld.backbones.two_tower import TwoTower, hash_weights
+
+EXPECTED = (
+    "expected a transformers model with its processor, (model, processor); an open_clip model with its preprocess and "
+    "tokenizer, (model, preprocess, tokenizer); or an object with encode_image, encode_text and logit_scale"
+)
+_PROBES = ("a photo of a cat.", "an icon of a red umbrella.")
+
+
+def is_encoder(given: Any) -> bool:
+    """Whether an object is, or with its parts makes, a dual encoder."""
+    model = given[0] if isinstance(given, tuple) and len(given) in (2, 3) else given
+    return _has(model, "get_image_features", "get_text_features") or _has(model, "encode_image", "encode_text")
+
+
+def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
+    """Return the dual encoder of an object; `name` is what people call it, by default its class.
+
+    Raises:
+        OpenworldError: an object without towers for images and for sentences, without its processor or its scale, or
+            in training mode.
+    """
+    if hasattr(type(given), "preprocess_fingerprint"):
+        return given  # one of ours, or as ours
+    model, *parts = given if isinstance(given, tuple) and len(given) in (2, 3) else (given,)
+    name = name or type(model).__name__
+    if not is_encoder(given):
+        raise OpenworldError(f"the model came as {type(given).__name__}, {EXPECTED}.")
+    if isinstance(model, nn.Module) and model.training:
+        raise OpenworldError(f"{name} is in training mode, in which embeddings depend on chance; call .eval() first.")
+    if _has(model, "get_image_features"):
+        found = _of_transformers(model, parts, name)
+    elif len(parts) == 2:
+        found = _of_open_clip(model, *parts, name)
+    elif parts:
+        raise OpenworldError(f"{name} came with {type(parts[0]).__name__} alone; {EXPECTED}.")
+    else:
+        found = _of_object(model, name)
+    return OwnEncoder(name, found)
+
+
+def load(name: str) -> TwoTower | ForeignEncoder:
+    """Return the dual encoder that a function "package.module:function" makes."""
+    return encoder_of(made_by(name), name)
+
+
+def made_by(name: str) -> Any:
+    """Return what a function "package.module:function" returns when it is called without arguments.
+
+    Raises:
+        OpenworldError: no such function, or one that fails.
+    """
+    function = find_function(name)
+    try:
+        return function()
+    except OpenworldError:
+        raise
+    except Exception as error:  # somebody's code may fail in any way; the failure is named
+        raise OpenworldError(
+            f"{name!r} gives no model ({type(error).__name__}: {error}); expected a function that is called without "
+            "arguments and returns a model."
+        ) from error
+
+
+class OwnEncoder(ForeignEncoder):
+    """A `DualEncoder` around somebody's own object, which is left as it is.
+
+    Its fingerprint is a hash of weights, where there are any, and of what it makes of two images and two sentences.
+    """
+
+    def __init__(self, name: str, model: ForeignModel):
+        parameter = next(model.module.parameters(), torch.zeros(0))
+        super().__init__(name, model, parameter.device, parameter.dtype, frozen=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of weights, and of what is made of two images and two sentences."""
+        if self._fingerprint is None:
+            digest = hashlib.sha256(hash_weights(self._model.architecture, self.module.state_dict()).encode())
+            with torch.no_grad():
+                for embeddings in (self._seen(), self.encode_text(_PROBES)):
+                    digest.update(embeddings.detach().float().cpu().contiguous().numpy().tobytes())
+            self._fingerprint = digest.hexdigest()
+        return self._fingerprint
+
+    @property
+    def preprocess_fingerprint(self) -> str:
+        """SHA-256 (hex) of two prepared images."""
+        return hashlib.sha256(b"".join(map(np.ndarray.tobytes, self._probes()))).hexdigest()
+
+    def _probes(self) -> list[np.ndarray]:
+        pixels = np.random.RandomState(0).randint(0, 256, (2, 70, 90, 3)).astype(np.uint8)
+        return [self.preprocess.prepare(Image.fromarray(one)) for one in pixels]
+
+    def _seen(self) -> Tensor:
+        stacked = self.preprocess.scale(torch.from_numpy(np.stack(self._probes())))
+        return self.encode_image(stacked.to(self.device, self.dtype))
+
+
+def _has(given: Any, *names: str) -> bool:
+    return all(callable(getattr(given, name, None)) for name in names)
+
+
+def _of_transformers(model: nn.Module, parts: Sequence, name: str) -> ForeignModel:
+    from openworld.backbones.foreign.of_transformers import model_of
+
+    processor = parts[0] if parts else None
+    pictures = getattr(processor, "image_processor", processor if len(parts) == 2 else None)
+    tokenizer = getattr(processor, "tokenizer", parts[1] if len(parts) == 2 else None)
+    if pictures is None or tokenizer is None:
+        raise OpenworldError(
+            f"{name} came without its processor, which prepares images and reads sentences; give (model, "
+            "AutoProcessor.from_pretrained(...)), or (model, image_processor, tokenizer)."
+        )
+    return model_of(model, pictures, tokenizer, name)
+
+
+def _of_open_clip(model: Any, preprocess: Any, tokenizer: Any, name: str) -> ForeignModel:
+    module = model if isinstance(model, nn.Module) else nn.Module()
+
+    def sentences(texts: Sequence[str]) -> Tensor:
+        tokens = tokenizer(list(texts))
+        device = next(module.parameters(), torch.zeros(0)).device
+        return model.encode_text(tokens.to(device) if isinstance(tokens, Tensor) else tokens)
+
+    scale = getattr(model, "logit_scale", None)
+    if isinstance(scale, nn.Parameter):
+        scale = scale.detach().exp()  # as CLIP and open_clip keep it
+    return ForeignModel(
+        module=module,
+        architecture=f"{type(model).__module__}.{type(model).__qualname__}",
+        embed_pictures=model.encode_image,
+        embed_sentences=sentences,
+        prepare=lambda image: np.asarray(preprocess(image), np.float32),
+        preparation=str(preprocess),
+        logit_scale=_scale(scale, name),
+        title=type(model).__name__,
+    )
+
+
+def _of_object(model: Any, name: str) -> ForeignModel:
+    """An object that takes PIL images: each is embedded where others are prepared, since sizes may differ."""
+    lock = Lock()
+
+    def prepare(image: Image.Image) -> np.ndarray:
+        with lock, torch.no_grad():  # images are prepared by several threads
+            return _array(model.encode_image([image]))[0]
+
+    return ForeignModel(
+        module=model if isinstance(model, nn.Module) else nn.Module(),
+        architecture=f"{type(model).__module__}.{type(model).__qualname__}",
+        embed_pictures=lambda embeddings: embeddings,
+        embed_sentences=lambda texts: torch.from_numpy(_array(model.encode_text(list(texts)))),
+        prepare=prepare,
+        preparation="",
+        logit_scale=_scale(getattr(model, "logit_scale", None), name),
+        title=type(model).__name__,
+    )
+
+
+def _array(embeddings: Any) -> np.ndarray:
+    if isinstance(embeddings, Tensor):
+        embeddings = embeddings.detach().float().cpu().numpy()
+    return np.asarray(embeddings, np.float32)
+
+
+def _scale(given: Any, name: str) -> Tensor:
+    try:
+        scale = float(given)
+    except (TypeError, ValueError, RuntimeError):
+        scale = 0.0
+    if not 0 < scale < float("inf"):
+        raise OpenworldError(
+            f"{name} has the logit_scale {given!r}, expected a number above 0, what cosines are multiplied by (CLIP's "
+            "is 100); set model.logit_scale."
+        )
+    return torch.tensor(scale)

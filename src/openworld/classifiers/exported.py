@@ -1,0 +1,248 @@
+"""Classifiers in files that other tools write: `torch.export` (.pt2), TorchScript (.pt, .ts, .torchscript), ONNX.
+
+Such a file says what is computed, and neither what the classes are called nor how images are prepared: that stands
+beside it, in a JSON file of the same name (`describe` writes it). torch.export unpickles parts of its file, and
+TorchScript runs what lies in its archive, so both are loaded only where the user names them as the architecture;
+ONNX is data, and runs with onnxruntime (extra `onnx`) on the CPU.
+"""
+
+import hashlib
+import importlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError
+from openworld._plain import read_plain
+from openworld.backbones.preprocess import Preprocess
+from openworld.classifiers.classifier import Classifier
+
+KINDS = {
+    ".pt2": "torch.export",
+    ".onnx": "onnx",
+    ".pt": "torchscript",
+    ".ts": "torchscript",
+    ".torchscript": "torchscript",
+}
+"""Ending of a file -> what its architecture is called."""
+
+ASKED = ("torch.export", "torchscript")
+"""Architectures whose files may run code when they are loaded."""
+
+PICKLES = (".pth", ".pkl", ".pickle", ".joblib", ".bin")
+
+Run = Callable[[Tensor], Tensor]
+
+_EXAMPLE = (
+    '{"classnames": ["cat", "dog"], "preprocess": {"resize": 256, "crop": 224, "mode": "shortest", '
+    '"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}}'
+)
+
+
+def is_exported(place: Path | str) -> bool:
+    """Whether this is such a file; a TorchScript archive .pt may be a backbone, too, unless it is described."""
+    path = Path(place)
+    if path.suffix.lower() == ".pt":
+        return path.is_file() and description_of(path).is_file()
+    return path.suffix.lower() in (*KINDS, *PICKLES) and not path.is_dir()
+
+
+def kind_of(place: Path | str) -> str:
+    """What the architecture of such a file is called; "" for anything else."""
+    return KINDS.get(Path(place).suffix.lower(), "") if is_exported(place) else ""
+
+
+def description_of(path: Path | str) -> Path:
+    """Where class names and preprocessing of a file stand."""
+    return Path(path).with_suffix(".json")
+
+
+def describe(path: Path | str, classnames: Sequence[str], preprocess: Preprocess) -> None:
+    """Write what an exported file does not say into the JSON file beside it.
+
+    Args:
+        path: of the exported file. classnames: C names, in the order of the logits. preprocess: of its images.
+    """
+    text = json.dumps({"classnames": list(classnames), "preprocess": asdict(preprocess)}, indent=1)
+    description_of(path).write_text(text, encoding="utf-8")
+
+
+def load(place: Path | str, architecture: str | None = None) -> Classifier:
+    """Return the classifier of an exported file.
+
+    Args:
+        place: the file; class names and preprocessing stand beside it.
+        architecture: "torch.export" or "torchscript", which says that the file may run code; None for ONNX.
+
+    Raises:
+        OpenworldError: no such file or description, a pickle, a file that is not what its ending says, code that
+            nobody has allowed, a package that is not there.
+    """
+    path = Path(place)
+    if path.suffix.lower() in PICKLES:
+        raise OpenworldError(
+            f"{path} is a pickle, which can run any code when it is loaded; export the model (torch.export.save to "
+            ".pt2, or ONNX), or save its state dict as safetensors and read it with classifiers.from_weights."
+        )
+    if not path.is_file():
+        raise OpenworldError(f"there is no file {path}; give the path of an exported model.")
+    kind = kind_of(path) or KINDS[path.suffix.lower()]
+    if kind in ASKED and architecture != kind:
+        raise OpenworldError(
+            f"{path} may run code of its own when it is loaded; if you trust it, say so: --architecture {kind} (in "
+            f"Python and in a spec, architecture = {kind!r} beside it)."
+        )
+    if architecture not in (None, "", kind):
+        raise OpenworldError(f"{path} came with the architecture {architecture!r}, expected {kind!r} or none.")
+    classnames, preprocess = _described(path)
+    run, batch = _LOADERS[kind](path)
+    module = ExportedModule(run, _hash(path), batch, len(classnames))
+    return Classifier(module, classnames, preprocess, str(path))
+
+
+class ExportedModule(nn.Module):
+    """A network from a file, called with as many images as the file allows.
+
+    Args:
+        run: pixels float32[B, 3, side, side] -> logits float32[B, C].
+        content: hash of the file. batch: how many images the file wants at a time; None for any number.
+        classes: C.
+    """
+
+    def __init__(self, run: Run, content: str, batch: int | None, classes: int):
+        super().__init__()
+        self.run, self.content, self.batch, self.head = run, content, batch, _Through(classes)
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """Logits float32[B, C]; images are cut into the batches of the file, the last one filled up with zeros."""
+        return self.head(self._logits(pixels))
+
+    def _logits(self, pixels: Tensor) -> Tensor:
+        try:
+            if self.batch in (None, len(pixels)):
+                return self.run(pixels.contiguous())
+            logits = []
+            for some in pixels.split(self.batch):
+                filled = torch.cat([some, some.new_zeros(self.batch - len(some), *some.shape[1:])])
+                logits.append(self.run(filled.contiguous())[: len(some)])
+            return torch.cat(logits)
+        except OpenworldError:
+            raise
+        except Exception as error:  # whatever the runtime of the file raises
+            reason = " ".join(str(error).split())[:300]
+            raise OpenworldError(
+                f"the exported model cannot look at {list(pixels.shape)} ({type(error).__name__}: {reason}); its JSON "
+                "file must state the side that it was exported for."
+            ) from error
+
+
+class _Through(nn.Linear):
+    """A head W h + b of unit matrix, whose features are the logits themselves: what detectors of logits watch."""
+
+    def __init__(self, classes: int):
+        super().__init__(classes, classes)
+        with torch.no_grad():
+            self.weight.copy_(torch.eye(classes))
+            self.bias.zero_()
+
+    def forward(self, logits: Tensor) -> Tensor:
+        """The logits, to the last bit."""
+        return logits
+
+
+def require_description(place: Path | str) -> None:
+    """Refuse a file without a JSON file beside it; the message shows one."""
+    beside = description_of(place)
+    if not beside.is_file():
+        raise OpenworldError(
+            f"{place} does not say what its classes are called and how images are prepared; write {beside}, such as "
+            f"{_EXAMPLE}."
+        )
+
+
+def _described(path: Path) -> tuple[tuple[str, ...], Preprocess]:
+    require_description(path)
+    beside = description_of(path)
+    try:
+        given = json.loads(read_plain(beside))
+        settings = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in given["preprocess"].items()
+        }
+        return tuple(map(str, given["classnames"])), Preprocess(**settings)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OpenworldError(f"{beside} describes no classifier ({error}); expected such as {_EXAMPLE}.") from error
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _unreadable(path: Path, error: Exception) -> OpenworldError:
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return OpenworldError(f"{path} cannot be loaded as {kind_of(path)} ({reason}); export it again.")
+
+
+def _of_torch_export(path: Path) -> tuple[Run, int | None]:
+    try:
+        program = torch.export.load(path)
+        names = set(program.graph_signature.user_inputs)
+        (given,) = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
+        batch = given.shape[0] if isinstance(given.shape[0], int) else None
+    except Exception as error:  # a damaged archive may raise nearly anything
+        raise _unreadable(path, error) from error
+    modules = {"cpu": program.module()}
+
+    def run(pixels: Tensor) -> Tensor:
+        device = str(pixels.device)
+        if device not in modules:
+            from torch.export.passes import move_to_device_pass
+
+            modules[device] = move_to_device_pass(torch.export.load(path), device).module()
+        return modules[device](pixels)
+
+    return run, batch
+
+
+def _of_torchscript(path: Path) -> tuple[Run, int | None]:
+    try:
+        script = torch.jit.load(str(path), map_location="cpu").eval()
+    except Exception as error:
+        raise _unreadable(path, error) from error
+
+    def run(pixels: Tensor) -> Tensor:
+        return script.to(pixels.device)(pixels)
+
+    return run, None
+
+
+def _of_onnx(path: Path) -> tuple[Run, int | None]:
+    try:
+        library = importlib.import_module("onnxruntime")
+    except ImportError as error:
+        raise OpenworldError(
+            f'{path} needs the package onnxruntime, which cannot be imported ({error}); pip install "openworld[onnx]".'
+        ) from error
+    options = library.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # a classifier gives every core batches of its own
+    options.log_severity_level = 3
+    try:
+        session = library.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        (given,) = session.get_inputs()
+    except Exception as error:  # its errors are classes of its own, and differ with its version
+        raise _unreadable(path, error) from error
+    batch = given.shape[0] if isinstance(given.shape[0], int) else None
+
+    def run(pixels: Tensor) -> Tensor:
+        logits = session.run(None, {given.name: pixels.cpu().numpy()})[0]
+        return torch.from_numpy(np.asarray(logits, np.float32))
+
+    return run, batch
+
+
+_LOADERS = {"torch.export": _of_torch_export, "torchscript": _of_torchscript, "onnx": _of_onnx}

@@ -1,0 +1,248 @@
+"""Models, images and embeddings from Python: the same numbers as the command, and refusals that say what to do."""
+
+import sys
+
+import numpy as np
+import pandas
+import pytest
+from PIL import Image
+from torch import nn
+
+import openworld as ow
+from openworld import backbones, classifiers, datasets
+from openworld.applications.score_files import scores_of
+
+NAMES = ("red", "green", "blue")
+PREPARED = classifiers.Preprocess(36, 32, "shortest", (0.5,) * 3, (0.25,) * 3)
+FAST = {"estimator": ["AC"], "quiet": True}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("pictures")
+    for number in range(24):
+        pixels = np.random.default_rng(number).integers(0, 120, (40, 36, 3))
+        pixels[..., number % 3] += 100
+        place = root / NAMES[number % 3] / f"{number}.png"
+        place.parent.mkdir(exist_ok=True)
+        Image.fromarray(pixels.astype(np.uint8)).save(place)
+    return root
+
+
+@pytest.fixture(scope="module")
+def frame(folder):
+    paths = sorted(folder.rglob("*.png"))
+    return pandas.DataFrame({"path": list(map(str, paths)), "label": [path.parent.name for path in paths]})
+
+
+def network():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3)).eval()
+
+
+def accuracy(answer):
+    (row,) = answer.results.where(entity="AC", metric="estimated_accuracy")
+    return row.value.value
+
+
+def test_images_in_every_form_give_one_number(folder, frame):
+    from datasets import ClassLabel, Dataset, Features
+    from datasets import Image as Picture
+
+    mine = classifiers.Classifier(network(), NAMES, PREPARED, "mine")
+    order = sorted(NAMES)
+    rows = {"image": list(frame["path"]), "label": [order.index(name) for name in frame["label"]]}
+    listed = Dataset.from_dict(rows, Features({"image": Picture(), "label": ClassLabel(names=order)}))
+    forms = (frame, frame.to_dict("list"), listed, datasets.folder.load(folder), folder)
+    found = [accuracy(ow.estimate(one, one, model=mine, **FAST)) for one in forms]
+    images = datasets.folder.load(folder)
+    labels = [NAMES.index(images.classnames[label]) for label in images.labels]
+    logits = mine.logits(images)
+    scores = ow.estimate({"logits": logits, "labels": labels}, {"logits": logits}, **FAST)
+    assert found == pytest.approx([accuracy(scores)] * 5, abs=1e-5)
+
+
+def test_a_target_needs_no_labels_and_a_source_does(frame):
+    mine = classifiers.Classifier(network(), NAMES, PREPARED, "mine")
+    assert ow.estimate(frame, frame[["path"]], model=mine, **FAST).results
+    with pytest.raises(ow.OpenworldError, match="no labels; give them in a column label"):
+        ow.estimate(frame[["path"]], frame, model=mine, **FAST)
+
+
+def test_a_model_of_timm_needs_the_names_of_its_classes(frame):
+    theirs = network()
+    theirs.pretrained_cfg = {"input_size": (3, 32, 32), "mean": (0.5,) * 3, "std": (0.25,) * 3}
+    assert ow.estimate(frame, frame, model=theirs, classnames=NAMES, **FAST).results
+    with pytest.raises(ow.OpenworldError, match="give classnames"):
+        ow.estimate(frame, frame, model=theirs, **FAST)
+
+
+@pytest.mark.parametrize("model", [3, network(), object()])
+def test_a_model_of_another_kind_is_refused_with_those_that_will_do(frame, model):
+    with pytest.raises(ow.OpenworldError, match=f"came as {type(model).__name__}, expected .*two-tower"):
+        ow.estimate(frame, frame, model=model, **FAST)
+
+
+def test_a_probability_model_is_told_to_take_rows(frame):
+    from sklearn.dummy import DummyClassifier
+
+    with pytest.raises(ow.OpenworldError, match="rows of numbers, not images"):
+        ow.estimate(frame, frame, model=DummyClassifier(), **FAST)
+
+
+def test_numbers_for_labels_of_images_are_refused(frame):
+    with pytest.raises(ow.OpenworldError, match="numbers in its column label"):
+        ow.estimate(frame.assign(label=0), frame, model="embedded", **FAST)
+
+
+def test_a_missing_image_is_named():
+    table = {"path": ["nowhere.png"], "label": ["a"]}
+    with pytest.raises(ow.OpenworldError, match="nowhere.png"):
+        ow.estimate(table, table, model="embedded", **FAST)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    generator = np.random.default_rng(0)
+    points = generator.normal(size=(300, 5))
+    return points, np.array(NAMES)[points[:, :3].argmax(1)]
+
+
+@pytest.mark.parametrize("called", [NAMES, (3, 5, 9), (0, 1, 2)])
+def test_a_classifier_of_scikit_learn_says_the_same_on_rows_as_its_probabilities(rows, called):
+    from sklearn.linear_model import LogisticRegression
+
+    points, labels = rows
+    labels = np.array([called[NAMES.index(name)] for name in labels])
+    fitted = LogisticRegression().fit(points[:100], labels[:100])
+    answer = ow.estimate(
+        {"embeddings": points[100:200], "labels": labels[100:200]}, {"embeddings": points[200:]}, model=fitted, **FAST
+    )
+    val, live = (fitted.predict_proba(part.astype(np.float32)) for part in (points[100:200], points[200:]))
+    numbers = np.searchsorted(fitted.classes_, labels[100:200])
+    expected = ow.estimate({"probabilities": val, "labels": numbers}, {"probabilities": live}, **FAST)
+    assert accuracy(answer) == pytest.approx(accuracy(expected), abs=1e-6)
+
+
+def classes(order=(0, 1, 2)):
+    return {
+        "classnames": [NAMES[one] for one in order],
+        "class_embeddings": np.eye(3, 5)[list(order)],
+        "logit_scale": 3.0,
+    }
+
+
+def test_embeddings_say_the_same_from_arrays_and_from_files_in_any_order_of_classes(rows, tmp_path):
+    points, labels = rows
+    numbers = np.array([NAMES.index(name) for name in labels])
+    table = {"embeddings": points, "labels": labels}
+    arrays = ow.estimate(table | classes(), table, **FAST)
+    np.savez(tmp_path / "val.npz", embeddings=points, labels=numbers, classnames=NAMES)
+    np.savez(tmp_path / "classes.npz", **classes((2, 0, 1)))
+    files = ow.estimate(tmp_path / "val.npz", tmp_path / "val.npz", model=str(tmp_path / "classes.npz"), **FAST)
+    unit = points / np.linalg.norm(points, axis=1, keepdims=True)
+    shares = np.exp(3 * unit[:, :3])
+    expected = (shares.max(1) / shares.sum(1)).mean()
+    assert accuracy(arrays) == pytest.approx(expected, abs=1e-5) and accuracy(files) == pytest.approx(
+        expected, abs=1e-5
+    )
+    pair = [[row.value.value for row in answer.results] for answer in (arrays, files)]
+    assert pair[0] == pytest.approx(pair[1], abs=1e-5)
+
+
+def test_embeddings_without_a_model_or_with_another_are_refused(rows):
+    points, labels = rows
+    val = {"embeddings": points, "labels": labels}
+    for model, message in (("embedded", "class_embeddings"), (3, "came with a int")):
+        with pytest.raises(ow.OpenworldError, match=message):
+            ow.estimate(val, val, model=model, **FAST)
+    with pytest.raises(ow.OpenworldError, match="both come from one model"):
+        ow.estimate(val | classes(), {"embeddings": points[:, :4]}, **FAST)
+    with pytest.raises(ow.OpenworldError, match="give source and target alike"):
+        ow.estimate(val | classes(), {"logits": points}, **FAST)
+
+
+def test_arrays_are_read_where_they_lie(rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    points, labels = rows
+    table = {"logits": points[:, :3], "labels": labels, "classnames": NAMES}
+    assert ow.estimate(table, {"logits": points[:, :3]}, **FAST).results
+    file = scores_of({"logits": points}, "arrays")
+    assert np.shares_memory(next(iter(file.blocks(["logits"])))["logits"], points)
+
+
+def test_another_models_scores_come_as_arrays_too(rows):
+    points, labels = rows
+    table = {"logits": points[:, :3], "labels": labels, "classnames": NAMES}
+    other = {"logits": points[:, :3] + 0.1 * points[:, 2:], "classnames": NAMES}
+    partners = {"source_partner": [other], "target_partner": [other], "estimator": ["GDE"], "quiet": True}
+    assert ow.estimate(table, {"logits": points[:, :3]}, **partners).results
+
+
+def test_shift_takes_embeddings_from_arrays_and_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("openworld.applications.shift.decomposition.STEPS", 10)
+    generator = np.random.default_rng(0)
+    points = generator.normal(size=(60, 6))
+    known = {
+        "classnames": [f"thing {number}" for number in range(20)],
+        "class_embeddings": generator.normal(size=(20, 8, 6)),
+    }
+    arrays = ow.shift({"embeddings": points, **known}, {"embeddings": points[:30] + 1}, quiet=True)
+    np.savez(tmp_path / "reference.npz", embeddings=points, **known)
+    np.savez(tmp_path / "test.npz", embeddings=points[:30] + 1)
+    files = ow.shift(tmp_path / "reference.npz", tmp_path / "test.npz", quiet=True)
+    values = [[row.value.value for row in one.results] for one in (arrays, files)]
+    assert values[0] == values[1] and len(values[0])
+    with pytest.raises(ow.OpenworldError, match="one sentence"):
+        one = {"classnames": known["classnames"], "class_embeddings": known["class_embeddings"][:, 0]}
+        ow.shift({"embeddings": points, **one}, {"embeddings": points}, quiet=True)
+    with pytest.raises(ow.OpenworldError, match="6 numbers.*'embedded' have 128"):
+        ow.shift({"embeddings": points}, {"embeddings": points}, classnames=known["classnames"], quiet=True)
+
+
+def test_recognition_of_embeddings_is_that_of_the_images(tmp_path):
+    from openworld.features import encode
+    from openworld.learners.engine.text_features import encode_names
+
+    clip = backbones.load("embedded")
+    parts = {
+        "train": datasets.load("emoji-groups", part="train", shots=1, seed=1),
+        "test": datasets.load("emoji-groups"),
+    }
+    seen = {part: encode(clip, images, cache=tmp_path / "cache") for part, images in parts.items()}
+    names = parts["test"].classnames
+    np.savez(
+        tmp_path / "mine.npz",
+        embeddings=np.concatenate([one.embeddings for one in seen.values()]),
+        labels=np.concatenate([one.labels for one in seen.values()]),
+        split=np.concatenate([[part] * len(one) for part, one in seen.items()]),
+        classnames=names,
+        class_embeddings=encode_names(clip, names, ("an icon of a {}.",)).numpy(),
+        logit_scale=float(clip.logit_scale),
+    )
+    spec = {"learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1, "keep_validation": False}
+    options = {"cache": tmp_path / "cache", "workers": 1, "device": "cpu", "quiet": True}
+    file = str(tmp_path / "mine.npz")
+    own = ow.run(spec | {"dataset": file, "backbone": file}, tmp_path / "own", **options)
+    images = ow.run(spec | {"dataset": "emoji-groups"}, tmp_path / "images", **options)
+    for metric in ("openworld_auc", "auroc"):
+        own_value, value = (list(run.results.where(metric=metric))[0].value.value for run in (own, images))
+        assert own_value == pytest.approx(value, abs=1e-3)
+    learner = {"learners": [{"learner": "CoOp"}]}
+    with pytest.raises(ow.OpenworldError, match="CoOp cannot run on .*learned contexts"):
+        ow.run(spec | learner | {"dataset": file, "backbone": file}, tmp_path / "coop", **options)
+
+
+def test_a_function_of_ones_own_is_a_model_on_the_command_line(folder, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from openworld.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_models.py").write_text(
+        "from openworld import backbones\n\ndef mine():\n    return backbones.load('embedded')\n"
+    )
+    words = ["estimate", "--source", str(folder), "--target", str(folder), "--estimator", "AC", "--model"]
+    found = [CliRunner().invoke(app, [*words, name]) for name in ("own_models:mine", "embedded")]
+    sys.modules.pop("own_models", None)
+    assert [one.exit_code for one in found] == [0, 0], found[0].output
+    assert found[0].output.split("Every method")[1] == found[1].output.split("Every method")[1]

@@ -1,0 +1,151 @@
+"""Classifiers in files of other tools: the logits of the network itself, and code only where it is allowed."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from made_up import NAMES, image_set
+from torch import nn
+
+from openworld import OpenworldError, detectors
+from openworld.classifiers import Classifier, Preprocess, describe, files, load
+from openworld.classifiers.exported import is_exported
+from openworld.evaluations.ood_detection.entries import DetectorSpec, JudgedSpec
+
+PREPARED = Preprocess(20, 16, "shortest", (0.5,) * 3, (0.25,) * 3)
+ALLOWED = {"mine.pt2": "torch.export", "one.pt2": "torch.export", "mine.pt": "torchscript", "mine.onnx": None}
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3)).eval()
+
+
+def write_onnx(path):
+    """The network as ONNX, node by node: torch's own exporter needs a package that nothing else here does."""
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    state = {name: numpy_helper.from_array(value.numpy(), name) for name, value in network().state_dict().items()}
+    nodes = [
+        helper.make_node("Conv", ["pixels", "0.weight", "0.bias"], ["convolved"]),
+        helper.make_node("Relu", ["convolved"], ["positive"]),
+        helper.make_node("GlobalAveragePool", ["positive"], ["pooled"]),
+        helper.make_node("Flatten", ["pooled"], ["flat"]),
+        helper.make_node("Gemm", ["flat", "4.weight", "4.bias"], ["logits"], transB=1),
+    ]
+    given = [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, ["n", 3, 16, 16])]
+    made = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 3])]
+    graph = helper.make_graph(nodes, "network", given, made, list(state.values()))
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("exported")
+    pixels = torch.zeros(2, 3, 16, 16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        any_batch = {0: torch.export.Dim("batch")}
+        torch.export.save(torch.export.export(network(), (pixels,), dynamic_shapes=(any_batch,)), place / "mine.pt2")
+        torch.export.save(torch.export.export(network(), (pixels[:1],)), place / "one.pt2")
+        torch.jit.save(torch.jit.trace(network(), pixels), place / "mine.pt")
+    for name in ALLOWED:
+        describe(place / name, NAMES, PREPARED)
+    return place
+
+
+def loaded(folder, name):
+    if name.endswith(".onnx"):
+        pytest.importorskip("onnxruntime")
+        write_onnx(folder / name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return load(folder / name, architecture=ALLOWED[name])
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_logits_are_those_of_the_network_for_any_number_of_images(folder, name):
+    own = Classifier(network(), NAMES, PREPARED, "network")
+    exported = loaded(folder, name)
+    for count in (1, 5):
+        images = image_set(count)
+        np.testing.assert_allclose(exported.logits(images, batch_size=3), own.logits(images), atol=1e-5)
+    assert exported.classnames == NAMES and exported.fingerprint == loaded(folder, name).fingerprint
+
+
+@pytest.mark.parametrize("name", ["mine.pt2", "mine.pt"])
+def test_a_file_that_may_run_code_is_not_loaded_unasked(folder, name, monkeypatch):
+    monkeypatch.setattr("torch.export.load", None)
+    monkeypatch.setattr("torch.jit.load", None)
+    with pytest.raises(OpenworldError, match=f"may run code.*--architecture {ALLOWED[name]}"):
+        load(folder / name)
+
+
+@pytest.mark.parametrize("name", ["mine.pth", "mine.pkl", "mine.joblib"])
+def test_a_pickle_is_refused_with_what_to_do_instead(tmp_path, name):
+    (tmp_path / name).write_bytes(b"whatever")
+    with pytest.raises(OpenworldError, match="pickle.*export the model.*from_weights"):
+        load(tmp_path / name)
+
+
+def test_a_file_without_a_description_says_what_to_write(tmp_path):
+    (tmp_path / "bare.onnx").write_bytes(b"")
+    with pytest.raises(OpenworldError, match=r"bare.json, such as .*classnames") as refusal:
+        load(tmp_path / "bare.onnx")
+    example = str(refusal.value).partition("such as ")[2].rstrip(".")
+    (tmp_path / "bare.json").write_text(example)
+    assert Preprocess(**json.loads(example)["preprocess"]).crop == 224
+
+
+@pytest.mark.parametrize("content", ["[]", '{"classnames": ["a", "b"]}', '{"classnames": 3, "preprocess": {}}', "{"])
+def test_a_description_of_something_else_is_refused(tmp_path, content):
+    (tmp_path / "bare.onnx").write_bytes(b"")
+    (tmp_path / "bare.json").write_text(content)
+    with pytest.raises(OpenworldError, match="bare.json describes no classifier"):
+        load(tmp_path / "bare.onnx")
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_a_damaged_file_is_refused(tmp_path, name):
+    if name.endswith(".onnx"):
+        pytest.importorskip("onnxruntime")
+    (tmp_path / name).write_bytes(b"torn")
+    describe(tmp_path / name, NAMES, PREPARED)
+    with pytest.raises(OpenworldError, match="cannot be loaded as"):
+        load(tmp_path / name, architecture=ALLOWED[name])
+
+
+def test_another_side_or_other_classes_than_it_was_exported_for(folder, tmp_path):
+    for name, names, side in (("classes", ("red", "green"), 16), ("side", NAMES, 14)):
+        path = tmp_path / f"{name}.pt2"
+        path.write_bytes((folder / "mine.pt2").read_bytes())
+        describe(path, names, Preprocess(20, side, "shortest", (0.5,) * 3, (0.25,) * 3))
+        with pytest.raises(OpenworldError, match="class names|side that it was exported for"):
+            load(path, architecture="torch.export").logits(image_set())
+
+
+def test_an_archive_without_a_description_is_left_to_the_backbones(folder, tmp_path):
+    (tmp_path / "clip.pt").write_bytes((folder / "mine.pt").read_bytes())
+    assert is_exported(folder / "mine.pt") and not is_exported(tmp_path / "clip.pt")
+
+
+def test_an_exported_file_is_not_saved_as_weights(folder):
+    with pytest.raises(OpenworldError, match="is a file already"):
+        files(loaded(folder, "mine.pt2"))
+
+
+def test_a_detector_of_logits_sees_those_of_the_file(folder):
+    pixels, exported = torch.rand(4, 3, 16, 16), loaded(folder, "mine.pt2").module
+    watched = detectors.watch(exported, pixels[:2])
+    with torch.no_grad():
+        assert torch.equal(watched.see(pixels).logits, exported(pixels))
+
+
+def test_detectors_of_logits_alone_are_judged_on_an_exported_file(folder):
+    spec = JudgedSpec(architecture="torch.export", weights=str(folder / "mine.pt2"))
+    assert {detector.detector for detector in spec.detectors} == {"MSP", "MaxLogit", "Energy", "GEN"}
+    with pytest.raises(OpenworldError, match="KNN needs.*logits alone"):
+        JudgedSpec(weights=str(folder / "mine.pt2"), detectors=(DetectorSpec("KNN"),))
