@@ -38,10 +38,12 @@ def shared_cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture(autouse=True)
-def no_cache_of_a_person(shared_cache, monkeypatch):
+@pytest.fixture(scope="session", autouse=True)
+def no_cache_of_a_person(shared_cache):
     """Tests never read or write the features of the person who runs them."""
-    monkeypatch.setenv("OPENWORLD_CACHE", str(shared_cache))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENWORLD_CACHE", str(shared_cache))
+        yield
 
 
 @pytest.fixture

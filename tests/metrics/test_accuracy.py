@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import f1_score, recall_score
 
 from openworld._errors import OpenworldError
 from openworld.metrics import openworld_auc
@@ -134,6 +133,8 @@ def test_wilson_narrows_as_samples_multiply(hits, misses):
 
 @given(labelled)
 def test_per_class_numbers_equal_scikit_learn(pairs):
+    from sklearn.metrics import f1_score, recall_score
+
     predictions, labels = np.array(pairs).T
     present = np.unique(labels)
     recall = recall_score(labels, predictions, labels=present, average=None)

@@ -5,8 +5,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
-from torchmetrics.functional.classification import binary_auroc
 
 from openworld._errors import OpenworldError
 from openworld.metrics import auroc
@@ -20,6 +18,9 @@ def joined(high, low):
 
 @given(levels, levels)
 def test_equals_scikit_learn_and_torchmetrics(high, low):
+    from sklearn.metrics import roc_auc_score
+    from torchmetrics.functional.classification import binary_auroc
+
     labels, scores = joined(high, low)
     value = auroc(high, low).value
     assert value == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
@@ -29,6 +30,8 @@ def test_equals_scikit_learn_and_torchmetrics(high, low):
 
 @given(levels, levels)
 def test_weights_equal_scikit_learns(high, low):
+    from sklearn.metrics import roc_auc_score
+
     labels, scores = joined(high, low)
     weights = 1.0 + np.arange(labels.size) % 3
     value = auroc(high, low, in_weights=weights[: len(high)], out_weights=weights[len(high) :]).value

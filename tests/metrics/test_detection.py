@@ -8,8 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
-from torchmetrics.functional.classification import binary_average_precision
 
 from openworld._errors import OpenworldError
 from openworld.metrics import (
@@ -59,6 +57,8 @@ def test_reproduces_is_ood(case):
 
 def test_every_threshold_counts_where_the_field_drops_collinear_ones():
     """One of each side on 20 levels: the ROC is a straight line, of which roc_curve's default keeps only the ends."""
+    from sklearn.metrics import roc_curve
+
     scores = np.arange(20.0)
     labels = np.r_[np.zeros(20), np.ones(20)]
     false, true, _ = roc_curve(labels, -np.r_[scores, scores], drop_intermediate=True)
@@ -73,6 +73,9 @@ def test_trapezoids_flatter_ties_and_steps_do_not():
 
 @given(levels, levels)
 def test_equals_scikit_learn_and_torchmetrics(inside, outside):
+    from sklearn.metrics import auc, average_precision_score, precision_recall_curve
+    from torchmetrics.functional.classification import binary_average_precision
+
     labels, scores = np.r_[np.ones(len(inside)), np.zeros(len(outside))].astype(int), np.r_[inside, outside]
     areas = (aupr_in, average_precision_in), (aupr_out, average_precision_out)
     for positive, sign, (trapezoid, steps) in ((labels, 1, areas[0]), (1 - labels, -1, areas[1])):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from sklearn.decomposition import PCA as Peer
 
 from openworld import OpenworldError
 from openworld.shifts import PCA, Decomposition, decomposed_nearest_mean, decomposed_zero_shot, overlap
@@ -12,6 +11,8 @@ from openworld.shifts.zero_shot import ranks
 
 @pytest.mark.parametrize("variance", [0.5, 0.9, 1.0])
 def test_equals_scikit_learn(texts, variance):
+    from sklearn.decomposition import PCA as Peer
+
     units = texts / np.linalg.norm(texts, axis=2, keepdims=True)
     found = PCA(variance=variance).fit(texts)
     for basis, rows in ((found.semantic, units.mean(axis=1)), (found.covariate, units.mean(axis=0))):
