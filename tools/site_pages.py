@@ -5,6 +5,7 @@ import posixpath
 import re
 from pathlib import Path
 
+from markupsafe import escape
 from mkdocs.structure.files import File
 
 LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
@@ -51,9 +52,7 @@ def _cell(cell: dict):
 
 
 def _output(output: dict) -> str:
-    if "text" in output:
-        return f"```text\n{''.join(output['text'])}\n```"
-    data = output["data"]
+    data = output.get("data", {})
     if "text/html" in data:
         return f'<div class="output">{"".join(data["text/html"])}</div>'
-    return f"```text\n{''.join(data['text/plain'])}\n```"
+    return f'<pre class="output">{escape("".join(output.get("text") or data["text/plain"]))}</pre>'
