@@ -97,7 +97,7 @@ def test_every_page_has_a_place_in_the_navigation(repository):
     listed = set(re.findall(r": ([\w/-]+\.md)$", (repository / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
     pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
     pages |= {path.relative_to(DOCS).with_suffix(".md").as_posix() for path in DOCS.rglob("*.ipynb")}
-    assert listed == pages
+    assert listed == pages, "a page needs its line under nav in mkdocs.yml, and a line its page"
 
 
 def test_the_gallery_shows_every_kind_of_chart():

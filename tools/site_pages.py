@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 from markupsafe import escape
-from mkdocs.structure.files import File
 
 LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)]+)\)")
 
 
 def on_files(files, config):
     """Make a page of every notebook."""
+    from mkdocs.structure.files import File
+
     for file in list(files):
         if file.src_uri.endswith(".ipynb"):
             notebook = json.loads(Path(file.abs_src_path).read_text(encoding="utf-8"))
