@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE
-from openworld.evaluations.accuracy_estimation.reference_results import ALL, JUDGED_MODELS
+from openworld.evaluations.accuracy_estimation.reference_results import ALL, CLASSIFIERS
 from openworld.evaluations.accuracy_estimation.results import best, is_complete, leader, read_results
 from openworld.results import find_comparison
 
@@ -107,7 +107,7 @@ def test_calibration_of_judged_and_reference_models(found, measured):
     targets = [target for record in measured.records for target in record.targets]
     scaled = [target.ece["base"]["scaled"] for target in targets if target.kind == "natural"]
     assert found.value(
-        JUDGED_MODELS, "expected_calibration_error", images=NATURAL, calibration="scaled"
+        CLASSIFIERS, "expected_calibration_error", images=NATURAL, calibration="scaled"
     ).value == pytest.approx(np.mean(scaled))
     lines = [
         found.value("CLIP", "expected_calibration_error", images=line, calibration="TTC").value
@@ -121,7 +121,7 @@ def test_calibration_of_judged_and_reference_models(found, measured):
 
 def test_gains_of_fusing(found, measured):
     scores = [target.alignment for record in measured.records for target in record.targets if target.kind == "natural"]
-    gain = found.value("fused with CLIP", "semantic_alignment_gain", images=NATURAL, baseline=JUDGED_MODELS).value
+    gain = found.value("fused with CLIP", "semantic_alignment_gain", images=NATURAL, baseline=CLASSIFIERS).value
     assert gain == pytest.approx(np.mean([score["fused with CLIP"] - score["base"] for score in scores]))
     share = found.value("fused with CLIP", "share_of_gains", images=NATURAL, baseline="CLIP").value
     assert share == pytest.approx(np.mean([score["fused with CLIP"] > score["CLIP"] for score in scores]))
