@@ -89,7 +89,7 @@ def test_paths_may_be_relative_to_another_folder(pictures, tmp_path_factory):
         ("path,label,name\na.jpg,0,ant\nb.jpg,0,bee\n", "row 2 has label '0' with name 'bee'"),
         ("path,label,name\na.jpg,0,ant\nb.jpg,2,bee\n", "2 labels up to 2"),
         ("path,label,split\na.jpg,cat,exam\n", "split 'exam'"),
-        ("path,label\n../a.jpg,cat\n", "leaves its folder"),
+        ("path,label\n../a.jpg,cat\n", "does not lie below"),
         ("path,label\n/a.jpg,cat\n", "leaves its folder"),
         ('path,label\n"a.jpg,cat\n', "cannot be read as UTF-8 CSV"),
         ("path,label\n", "no row of part 'test'"),
