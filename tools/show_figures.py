@@ -17,6 +17,7 @@ from openworld.report.standalone import standalone
 
 MOST = 2  # charts of a figure that are shown
 LEAVE_OUT = {"parameters", "fit-time", "score-time", "error-time", "semantic-common", "counts"}  # like others, or large
+PAGES = {"demo": "recognition", "accuracy-estimation": "accuracy-without-labels"}
 HEAD = """# Gallery
 
 Every figure that a report shows, from small runs on [the embedded world](embedded-world.md): enough to see what a
@@ -43,7 +44,12 @@ def of_run(folder: Path, docs: Path):
     run = ow.open_run(folder)
     spec = docs / "gallery" / f"{folder.name}.toml"
     command = f"openworld run docs/gallery/{spec.name}" if spec.exists() else "openworld demo"
-    yield f'## {run.story.page.title}\n\nFrom `{command}`; as Python: `run = ow.open_run("{folder}")`.\n'
+    page = docs / f"{PAGES.get(folder.name, folder.name)}.md"
+    title, more = run.story.page.title, ""
+    if page.exists():
+        title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+        more = f" Its question: [{page.stem}]({page.name})."
+    yield f'## {title}\n\nFrom `{command}`; as Python: `run = ow.open_run("{folder}")`.{more}\n'
     for figure in run.figures.values():
         if figure.charts and figure.name not in LEAVE_OUT:
             yield from of_figure(figure, f"{folder.name}-{figure.name}", docs)
