@@ -61,8 +61,11 @@ def of_estimate(docs: Path):
     labels = generator.integers(0, 10, 4000)
     logits = generator.normal(size=(4000, 10)) + 2.5 * np.eye(10)[labels]
     source = {"logits": logits[:2000], "labels": labels[:2000]}
-    report = ow.estimate(source, {"logits": 0.8 * logits[2000:]}, quiet=True)
-    yield "## How accurate is the model here?\n\nFrom `ow.estimate(source, target)` with two arrays of logits.\n"
+    days = np.repeat(["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"], 500)
+    target = {"logits": logits[2000:], "time": days}
+    target["logits"][1000:] *= 0.6  # less sure from the third day on
+    report = ow.estimate(source, target, timestamps="time", period="1d", quiet=True)
+    yield "## How accurate is the model here?\n\nFrom `ow.estimate(source, target)` with two arrays of logits, and a column of days.\n"
     for section in report.page.sections:
         for figure in section.figures:
             yield from of_figure(figure, f"estimate-{figure.name}", docs)
