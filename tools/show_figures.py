@@ -65,7 +65,8 @@ def of_estimate(docs: Path):
     target = {"logits": logits[2000:], "time": days}
     target["logits"][1000:] *= 0.6  # less sure from the third day on
     report = ow.estimate(source, target, timestamps="time", period="1d", quiet=True)
-    yield "## How accurate is the model here?\n\nFrom `ow.estimate(source, target)` with two arrays of logits, and a column of days.\n"
+    made = "From `ow.estimate(source, target)` with two arrays of logits, and a column of days."
+    yield f"## How accurate is the model here?\n\n{made}\n"
     for section in report.page.sections:
         for figure in section.figures:
             yield from of_figure(figure, f"estimate-{figure.name}", docs)
