@@ -232,6 +232,29 @@ def test_recognition_of_embeddings_is_that_of_the_images(tmp_path):
         ow.run(spec | learner | {"dataset": file, "backbone": file}, tmp_path / "coop", **options)
 
 
+def test_detectors_are_judged_on_embeddings(tmp_path):
+    """Known classes are told from others by class embeddings alone; no image is there."""
+    generator = np.random.default_rng(0)
+    centres = generator.normal(size=(24, 16))
+    sentences = centres[:, None] + 0.2 * generator.normal(size=(1, 10, 16)) + 0.1 * generator.normal(size=(24, 10, 16))
+    names = [f"thing {number}" for number in range(24)]
+
+    def images(count, classes):
+        labels = generator.choice(classes, count)
+        return {"embeddings": centres[labels] + 0.5 * generator.normal(size=(count, 16)), "labels": labels}
+
+    known = {"split": ["train"] * 200 + ["test"] * 60, "classnames": names, "class_embeddings": sentences}
+    np.savez(tmp_path / "known.npz", **images(260, 12), **known)
+    np.savez(tmp_path / "pool.npz", **images(200, 24), classnames=names)
+    file = str(tmp_path / "known.npz")
+    spec = {"protocol": "ood-detection", "shots": 8, "seeds": [0], "sources": [{"dataset": file}]}
+    spec |= {"pool": [{"dataset": str(tmp_path / "pool.npz")}], "models": [{"backbone": file}]}
+    spec |= {"decomposition": {"backbone": file, "settings": {"steps": 20}}}
+    run = ow.run(spec, tmp_path / "run", cache=tmp_path / "cache", workers=1, device="cpu", quiet=True)
+    auroc = {row.entity: row.value.value for row in run.results.where(metric="auroc") if "level" not in str(row.where)}
+    assert auroc["MCM"] > 0.6 and {"MSP", "KNN", "MDS"} <= set(auroc)
+
+
 def test_a_function_of_ones_own_is_a_model_on_the_command_line(folder, tmp_path, monkeypatch):
     from typer.testing import CliRunner
 

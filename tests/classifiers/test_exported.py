@@ -12,6 +12,7 @@ from torch import nn
 from openworld import OpenworldError, detectors
 from openworld.classifiers import Classifier, Preprocess, describe, files, load
 from openworld.classifiers.exported import is_exported
+from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.ood_detection.entries import DetectorSpec, JudgedSpec
 
 PREPARED = Preprocess(20, 16, "shortest", (0.5,) * 3, (0.25,) * 3)
@@ -142,6 +143,12 @@ def test_a_detector_of_logits_sees_those_of_the_file(folder):
     watched = detectors.watch(exported, pixels[:2])
     with torch.no_grad():
         assert torch.equal(watched.see(pixels).logits, exported(pixels))
+
+
+def test_tables_call_an_exported_file_by_its_name(folder):
+    file = str(folder / "mine.pt2")
+    assert JudgedSpec(architecture="torch.export", weights=file).label == file
+    assert ModelSpec(architecture="torch.export", weights=file).label == file
 
 
 def test_detectors_of_logits_alone_are_judged_on_an_exported_file(folder):

@@ -34,6 +34,9 @@ KINDS = {
 ASKED = ("torch.export", "torchscript")
 """Architectures whose files may run code when they are loaded."""
 
+LOADED_AS = frozenset(KINDS.values())
+"""Architectures of exported files, which say how a file is loaded and not what the network is."""
+
 PICKLES = (".pth", ".pkl", ".pickle", ".joblib", ".bin")
 
 Run = Callable[[Tensor], Tensor]

@@ -6,6 +6,7 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld.classifiers import Recipe, published
+from openworld.classifiers.exported import LOADED_AS
 from openworld.evaluations.entries import settle
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.runs import read_spec
@@ -43,7 +44,8 @@ class ModelSpec:
             self._require_loadable()
         if "checkpoints" in self.recipe:
             raise OpenworldError(f"checkpoints of {self.architecture} stand beside its recipe, not in it.")
-        settle(self, label=self.label or self.architecture or self.weights.partition("/{")[0])
+        architecture = "" if self.architecture in LOADED_AS else self.architecture
+        settle(self, label=self.label or architecture or self.weights.partition("/{")[0])
 
     def _require_loadable(self) -> None:
         if self.recipe:

@@ -6,7 +6,7 @@ from typing import Any
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
-from openworld.classifiers.exported import is_exported
+from openworld.classifiers.exported import LOADED_AS, is_exported
 from openworld.detectors import PROFILES, find_detector
 from openworld.evaluations.entries import require_distinct, settle
 from openworld.runs import read_spec
@@ -80,7 +80,8 @@ class JudgedSpec:
     def __post_init__(self):
         settle(self, backbone=known_name(self.backbone))
         self._require_one_kind()
-        made_from = self.backbone or self.architecture or self.weights.partition("/{")[0]
+        architecture = "" if self.architecture in LOADED_AS else self.architecture
+        made_from = self.backbone or architecture or self.weights.partition("/{")[0]
         settle(self, label=self.label or made_from, detectors=self.detectors or self._of_profile())
         require_distinct({f"labels of detectors of {self.label}": [detector.label for detector in self.detectors]})
         for detector in self.detectors:
