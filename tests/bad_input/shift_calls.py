@@ -147,7 +147,7 @@ CALLS = {
     ),
     "overlap": Call(shifts.overlap, {"one": MATRIX[:, :2], "other": MATRIX[:, 1:3]}),
     "random_orthogonal": Call(random_of, {"width": 4}),
-    "share_right": Call(shifts.share_right, {"found": DISTANCES}),
+    "share_right": Call(shifts.share_right, {"distances": DISTANCES}),
     "shift_degrees": Call(
         shifts.shift_degrees, {"decomposition": HALVES, "images": ROWS, "reference": KNOWN, "k": 3, "first": 0}
     ),

@@ -22,11 +22,6 @@ FAULTS = {
     "unnamed": ("class Own(Ours):\n    name = 'another'", "calls itself 'another'"),
 }
 OF_LEARNERS = {
-    "reader": (
-        "class Own(Ours):\n    name = 'reader'\n    def start(self, clip, classnames, generator):\n"
-        "        return {'width': clip.text.projection.weight.cpu().clone()}",
-        "clip.config.joint_dimension",
-    ),
     "publishes": (
         "class Own(Ours):\n    name = 'publishes'\n"
         "    @classmethod\n    def published(cls, *_):\n        return {}['x']",

@@ -90,8 +90,9 @@ def _estimators() -> RenderableType:
 
 
 _ESTIMATORS_CAPTION = """\
-All read the logits of the classifier in question. Labels: of source images only. Reference: similarities
-of another model, such as CLIP, to the class names. Partners: logits of models trained like it.
+All read the logits of the classifier in question. Labels: of source images only.
+Reference: similarities of another model, such as CLIP, to the class names. Partners: logits of
+models trained like it.
 A score becomes an estimate by regression over labelled sets (ScoreRegression)."""
 
 
