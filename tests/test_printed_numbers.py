@@ -94,7 +94,7 @@ def test_what_the_first_page_shows_of_the_demo_is_what_it_says(demo, repository)
 
 
 def test_the_operating_point_is_as_printed(demo, ask, repository):
-    printed = block_with("runs/demo PICTURES", (repository / "docs/operating-point.md").read_text(encoding="utf-8"))
+    printed = block_with("runs/demo IMAGES", (repository / "docs/operating-point.md").read_text(encoding="utf-8"))
     found = ask("decide", "runs/demo", "--miss-rate", "0.2")
     for learner in ("zero-shot", "CoOp", "KgCoOp"):
         assert row_of(learner, printed).split() == row_of(learner, found).split()
