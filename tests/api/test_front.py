@@ -70,6 +70,18 @@ def test_a_scored_run_without_a_folder_leaves_nothing_behind(tmp_path, monkeypat
     assert not any(tmp_path.iterdir())
 
 
+def test_columns_that_will_not_do_are_refused_without_a_path_and_leave_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(ow.OpenworldError, match="the table lacks correct") as refusal:
+        ow.score({"side": ["base"], "score": [1]})
+    assert str(tmp_path) not in str(refusal.value) and not any(tmp_path.iterdir())
+
+
+def test_a_table_at_a_prompt_is_that_of_a_terminal():
+    assert "OpenworldAUC" in repr(ow.score(PREDICTIONS).tables["table-1"])
+    assert "|" not in repr(ow.score(PREDICTIONS).tables["table-1"])
+
+
 def test_a_kept_run_is_opened_and_compared(tmp_path):
     first = ow.score(PREDICTIONS, tmp_path / "run")
     assert (tmp_path / "run" / "report.html").exists()

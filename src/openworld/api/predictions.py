@@ -6,9 +6,12 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+from openworld._errors import OpenworldError
 from openworld.api.finished_run import Run, open_run
 from openworld.api.tables import columns_of, write_parquet
 from openworld.report.run_comparison import RunComparison
+
+TABLE = "predictions.parquet"
 
 
 def score(predictions: Any, out: Path | str | None = None) -> Run:
@@ -34,13 +37,19 @@ def score(predictions: Any, out: Path | str | None = None) -> Run:
 
     scratch = Path(tempfile.mkdtemp(prefix="openworld-"))
     folder = Path(out) if out is not None else scratch / "run"
-    file = _file(predictions, scratch)
-    units = scoring.units(file)
-    store = RunStore(folder)
-    origin = {"file": file.name, "predictions": units[0].inputs["predictions"]}
-    store.create({"file": str(file)}, origin, provenance(command=["openworld.score"]))
-    execute(units, store)
-    run = open_run(folder)
+    try:
+        file = _file(predictions, scratch)
+        units = scoring.units(file)
+        store = RunStore(folder)
+        origin = {"file": file.name, "predictions": units[0].inputs["predictions"]}
+        store.create({"file": str(file)}, origin, provenance(command=["openworld.score"]))
+        execute(units, store)
+        run = open_run(folder)
+    except BaseException as error:
+        shutil.rmtree(scratch, ignore_errors=True)
+        if isinstance(error, OpenworldError):  # columns have no path that anybody knows
+            raise OpenworldError(str(error).replace(str(scratch / TABLE), "the table")) from None
+        raise
     weakref.finalize(run, shutil.rmtree, scratch, ignore_errors=True)
     if out is not None:
         run.save_report()
@@ -65,4 +74,4 @@ def compare(first: Any, second: Any, metric: str = "") -> RunComparison:
 def _file(predictions: Any, scratch: Path) -> Path:
     if isinstance(predictions, str | Path):
         return Path(predictions)
-    return write_parquet(columns_of(predictions), scratch / "predictions.parquet")
+    return write_parquet(columns_of(predictions), scratch / TABLE)

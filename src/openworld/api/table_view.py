@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from openworld.report.render import csv_table, latex_table, markdown_table, plain_html_table
+from openworld._terminal import as_text
+from openworld.report.render import csv_table, latex_table, markdown_table, plain_html_table, terminal_table
 from openworld.report.table import Table
 
 
@@ -32,7 +33,7 @@ class TableView:
         return csv_table(self.table)
 
     def __repr__(self) -> str:
-        return self.to_markdown()
+        return as_text(lambda out: out.print(terminal_table(self.table)))
 
     def _repr_html_(self) -> str:
         return plain_html_table(self.table)
