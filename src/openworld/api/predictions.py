@@ -33,17 +33,12 @@ def score(predictions: Any, out: Path | str | None = None) -> Run:
     'model reaches an OpenworldAUC of 50.'
     """
     from openworld.applications import score as scoring
-    from openworld.runs import RunStore, execute, provenance
 
     scratch = Path(tempfile.mkdtemp(prefix="openworld-"))
     folder = Path(out) if out is not None else scratch / "run"
     try:
         file = _file(predictions, scratch)
-        units = scoring.units(file)
-        store = RunStore(folder)
-        origin = {"file": file.name, "predictions": units[0].inputs["predictions"]}
-        store.create({"file": str(file)}, origin, provenance(command=["openworld.score"]))
-        execute(units, store)
+        scoring.score_file(file, folder, ["openworld.score"])
         run = open_run(folder)
     except BaseException as error:
         shutil.rmtree(scratch, ignore_errors=True)

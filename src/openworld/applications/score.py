@@ -10,16 +10,16 @@ no number: `openworld decide` chooses a threshold on them.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, failing
 from openworld.applications.predictions import read_predictions
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.evaluations.record_images import with_names
-from openworld.runs import Unit, UnitResult, to_json
+from openworld.runs import RunStore, Unit, UnitResult, execute, provenance, to_json
 
 ALGORITHM_VERSION = 2
 
@@ -44,6 +44,25 @@ def units(path: Path) -> list[Unit]:
         )
         for model, seed in pairs
     ]
+
+
+def score_file(path: Path, folder: Path, command: Sequence[str]) -> None:
+    """Score a file into a run, whose records are all that comes of it.
+
+    Args:
+        path: as for `units`.
+        folder: of the run.
+        command: what a person typed, for the record of where the numbers come from.
+
+    Raises:
+        OpenworldError: what `read_predictions` raises, or a folder that holds another run.
+    """
+    planned = units(path)
+    store = RunStore(folder)
+    origin = {"file": path.name, "predictions": planned[0].inputs["predictions"]}
+    store.create({"file": str(path)}, origin, provenance(command=command))
+    with failing():
+        execute(planned, store)
 
 
 def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, str]) -> UnitResult:

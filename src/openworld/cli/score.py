@@ -35,16 +35,11 @@ def score(
     from openworld.applications import score as scoring
     from openworld.cli import console
     from openworld.evaluations.stories import read_story
-    from openworld.runs import RunStore, execute, provenance
 
-    units = scoring.units(file)
     with tempfile.TemporaryDirectory() as scratch:
         folder = out or Path(scratch)
-        store = RunStore(folder)
-        origin = {"file": file.name, "predictions": units[0].inputs["predictions"]}
-        store.create({"file": str(file)}, origin, provenance(command=console.command()))
+        scoring.score_file(file, folder, console.command())
         with console.working():
-            execute(units, store)
             story = read_story(folder)
             page = story.write() if out else None
         if as_json:
