@@ -3,9 +3,11 @@
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from openworld import __version__
 from openworld.cli import console
+from openworld.cli._parts import with_parts
 from openworld.cli.backbone import backbone
 from openworld.cli.cache import cache
 from openworld.cli.check import check
@@ -26,8 +28,15 @@ from openworld.cli.score import score
 from openworld.cli.shift import shift
 from openworld.cli.synthesize import synthesize
 
+
+class _InOrder(TyperGroup):
+    def list_commands(self, ctx):
+        return [name for commands in GROUPS.values() for name in commands]
+
+
 app = typer.Typer(
     name="openworld",
+    cls=_InOrder,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -67,17 +76,25 @@ GROUPS = {
     "Your own data": {
         "score": score,
         "predict": predict,
-        "estimate": estimate,
+        "estimate": with_parts(estimate),
         "shift": shift,
         "synthesize": synthesize,
     },
     "Results": {"report": report, "compare": compare, "check": check, "cite": cite, "decide": decide},
-    "Look around": {"list": list_command, "new": new, "doctor": doctor, "cache": cache},
+    "Look around": {
+        "list": list_command,
+        "new": new,
+        "doctor": doctor,
+        "cache": cache,
+        "data": data,
+        "backbone": backbone,
+    },
 }
-"""Group of the help -> name -> command."""
+"""Group of the help -> name -> command, or several commands under one name."""
 
 for _group, _commands in GROUPS.items():
     for _name, _command in _commands.items():
-        app.command(_name, rich_help_panel=_group)(console.reporting(_command))
-app.add_typer(data, name="data", rich_help_panel="Look around")
-app.add_typer(backbone, name="backbone", rich_help_panel="Look around")
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_group)
+        else:
+            app.command(_name, rich_help_panel=_group)(console.reporting(_command))
