@@ -39,6 +39,10 @@ ROBUSTNESS = metrics.robustness(LEVELS, CURVE, CURVE[0])
 POINT = metrics.operating_point(IN, RIGHT, OUT, NEW_RIGHT, 0.5)
 COSTS = metrics.Costs(new_share=0.25)
 SIDES = metrics.rank_sides(np.stack([IN, IN[::-1]]), np.stack([OUT, OUT[::-1]]))
+EIGHTHS = np.arange(8) / 8
+SOFT_OUTCOMES = {"base_right": EIGHTHS / 2, "new_right": (1 - EIGHTHS) / 2, "base": EIGHTHS}
+SOFT_OUTCOMES |= {"new": 1 - EIGHTHS, "right": SOFT_OUTCOMES["base_right"]}
+SOFT = metrics.soft_openworld_auc(IN, **SOFT_OUTCOMES)
 SCORES = {"in_scores": IN, "out_scores": OUT}
 BASE_NEW = {"base_scores": IN, "base_correct": RIGHT, "new_scores": OUT, "new_correct": NEW_RIGHT}
 SIDE_GROUPS = {"base_groups": GROUPS, "new_groups": NEW_GROUPS}
@@ -154,6 +158,10 @@ CALLS = {
     "level_errors nested": Call(metrics.level_errors, {"groups": VIEWS, "correct": ANSWERS}),
     "level_ranks": Call(metrics.level_ranks, {"accuracy": TABLE[None]}),
     "macro_f1": Call(metrics.macro_f1, {"predictions": PREDICTED, "labels": LABELS}),
+    "SoftOpenworldAUC.influence": Call(SOFT.influence, {"of": "auroc", "others": SOFT.outcomes}),
+    "SoftOpenworldAUC.value_of": Call(SOFT.value_of, {"of": "base_share"}),
+    "outcomes": Call(metrics.outcomes, SOFT_OUTCOMES),
+    "soft_openworld_auc": Call(metrics.soft_openworld_auc, {"scores": IN} | SOFT_OUTCOMES),
     "mean_over_sets": Call(
         over_sets, {"results": [AUC, AUC], "base_groups": GROUPS, "new_groups": NEW_GROUPS, "of": "openworld_auc"}
     ),
@@ -212,9 +220,9 @@ CALLS |= {name: as_in_contract(name) for name in CONTRACT if name not in CALLED}
 RESULTS = frozenset(
     """
     Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference Bootstrap DetectionReport
-    MetricEstimate FriedmanTest ImageInterval LevelErrors MetricCard MissHitCurve OpenworldAUC OperatingPoint PairedTest
-    PerClass PointsLost RankedSides Robustness SeedAverage SeedInterval SeedSpread SemanticAlignment ShiftTrend
-    ShiftWeights Threshold Trend
+    MetricEstimate FriedmanTest ImageInterval LevelErrors MetricCard MissHitCurve OpenworldAUC OperatingPoint Outcomes
+    PairedTest PerClass PointsLost RankedSides Robustness SeedAverage SeedInterval SeedSpread SemanticAlignment
+    ShiftTrend ShiftWeights SoftOpenworldAUC Threshold Trend
     """.split()  # noqa: SIM905
 )
 """Classes that functions return; nobody makes them by hand."""

@@ -30,6 +30,11 @@ def both_named(rng, n):
     return [in_scores, rng.random(n) < 0.8, out_scores, rng.random(n) < 0.6]
 
 
+def soft(rng, n):
+    base, right = rng.random(n), rng.random(n)
+    return [rng.normal(0, 1, n).round(1), base * right, (1 - base) * right, base]
+
+
 def logits(rng, n):
     return [rng.random((n, 3)), rng.random((n, 2)), rng.integers(0, 5, n)]
 
@@ -44,6 +49,7 @@ DETECTION += ("auroc", "fpr_in_positive", "fpr_out_positive")
 
 CONTRACT = {
     "openworld_auc": Case(both_named, ((0, 1), (2, 3))),
+    "soft_openworld_auc": Case(soft, ((0, 1, 2, 3),)),
     "miss_hit_curve": Case(both_named, ((0, 1), (2, 3)), lambda curve: curve.area),
     "operating_point": Case(lambda rng, n: [*both_named(rng, n), 0.5], ((0, 1), (2, 3)), lambda point: point.hit.value),
     "open_auc": Case(lambda rng, n: both_named(rng, n)[:3], ((0, 1), (2,))),

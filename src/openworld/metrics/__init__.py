@@ -49,6 +49,13 @@ from openworld.metrics.ranks import (
 from openworld.metrics.risk_coverage import aurc
 from openworld.metrics.robustness import Robustness, SeedSpread, robustness, seed_spread
 from openworld.metrics.semantic_alignment import SemanticAlignment, semantic_alignment
+from openworld.metrics.soft_openworld_auc import (
+    SOFT_QUANTITIES,
+    Outcomes,
+    SoftOpenworldAUC,
+    outcomes,
+    soft_openworld_auc,
+)
 from openworld.metrics.trend import ShiftTrend, ShiftWeights, Trend, shift_trend, shift_weights, trend
 
 _SHARE = (0.0, 1.0)
@@ -62,6 +69,7 @@ _FRAP = "FRAP, section 5.3"
 
 METRICS: dict[str, MetricCard] = {
     "openworld_auc": MetricCard(openworld_auc, "named right and told apart, over base-new pairs", _SHARE, _HUA),
+    "soft_openworld_auc": MetricCard(soft_openworld_auc, "OpenworldAUC of real-valued outcomes", (None, None), _HUA),
     "overall_accuracy": MetricCard(overall_accuracy, "accuracy over base and new names at once", _SHARE, _HUA),
     "miss_hit_curve": MetricCard(miss_hit_curve, "new images hit against base images missed", _SHARE, _HUA),
     "operating_point": MetricCard(operating_point, "miss and hit rate at a threshold, Wilson intervals", _SHARE, _HUA),
@@ -99,6 +107,7 @@ __all__ = [
     "LEVEL_NUMBERS",
     "METRICS",
     "QUANTITIES",
+    "SOFT_QUANTITIES",
     "Accuracy",
     "CalibrationBin",
     "CalibrationError",
@@ -117,6 +126,7 @@ __all__ = [
     "MissHitCurve",
     "OpenworldAUC",
     "OperatingPoint",
+    "Outcomes",
     "PairedTest",
     "PerClass",
     "PointsLost",
@@ -128,6 +138,7 @@ __all__ = [
     "SemanticAlignment",
     "ShiftTrend",
     "ShiftWeights",
+    "SoftOpenworldAUC",
     "Threshold",
     "Trend",
     "accuracy",
@@ -161,6 +172,7 @@ __all__ = [
     "open_auc",
     "openworld_auc",
     "operating_point",
+    "outcomes",
     "overall_accuracy",
     "paired_test",
     "per_class_accuracy",
@@ -172,5 +184,6 @@ __all__ = [
     "semantic_alignment",
     "shift_trend",
     "shift_weights",
+    "soft_openworld_auc",
     "trend",
 ]
