@@ -22,6 +22,10 @@ Columns = dict[str, np.ndarray]
 NUMBERS = 2_000_000  # of a block
 WHOLE = 2**28  # of the largest block
 CSV_BYTES = 4  # of a number, about
+ABOUT = ("classnames", "n_base")
+"""What an npz or Parquet file may say of itself, as JSON."""
+TEXTS = "texts"
+"""The metadata of safetensors, which hold numbers alone, where columns of text lie: JSON, a list by name."""
 _UNREADABLE = (
     *(ValueError, TypeError, KeyError, EOFError, NotImplementedError),
     *(zipfile.BadZipFile, zlib.error, SafetensorError, OSError),
@@ -121,10 +125,8 @@ def _npz(path: Path) -> ScoreFile:
             raise ValueError("it holds one array without a name, as numpy.save writes it; use numpy.savez")
     with zipfile.ZipFile(path) as archive:
         names = {name.removesuffix(".npy"): name for name in archive.namelist()}
-    about = {}
-    if "classnames" in names:  # an array among the others
-        with np.load(path, allow_pickle=False) as arrays:
-            about["classnames"] = json.dumps(arrays["classnames"].tolist())
+    with np.load(path, allow_pickle=False) as arrays:  # arrays among the others
+        about = {name: json.dumps(arrays[name].tolist()) for name in ABOUT if name in names}
 
     def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
         with zipfile.ZipFile(path) as archive, ExitStack() as opened:
@@ -172,19 +174,20 @@ def _rows_of_a_block(numbers: int, widths: Sequence[int]) -> int:
 
 def _safetensors(path: Path) -> ScoreFile:
     with safe_open(path, "numpy") as tensors:
-        names, about = tuple(tensors.keys()), tensors.metadata() or {}
+        names, about = tuple(tensors.keys()), dict(tensors.metadata() or {})
+    texts = {name: np.array(column) for name, column in json.loads(about.pop(TEXTS, "{}")).items()}
 
     def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
         with safe_open(path, "numpy") as tensors:
-            slices = {name: tensors.get_slice(name) for name in wanted}
-            shapes = {name: tensor.get_shape() for name, tensor in slices.items()}
+            slices = {name: texts[name] if name in texts else tensors.get_slice(name) for name in wanted}
+            shapes = {name: texts[name].shape if name in texts else slices[name].get_shape() for name in wanted}
             _require_one_length(path, {name: shape[0] for name, shape in shapes.items()})
             rows = _rows_of_a_block(numbers, [int(np.prod(shape[1:])) for shape in shapes.values()])
             count = max(shape[0] for shape in shapes.values())
             for start in range(0, count, rows):
                 yield {name: tensor[start : min(start + rows, count)] for name, tensor in slices.items()}
 
-    return ScoreFile(path, names, about, read)
+    return ScoreFile(path, (*names, *texts), about, read)
 
 
 def _parquet(path: Path) -> ScoreFile:
@@ -192,7 +195,8 @@ def _parquet(path: Path) -> ScoreFile:
 
     with parquet.ParquetFile(path) as file:
         schema = file.schema_arrow
-    about = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items() if key == b"classnames"}
+    own = schema.metadata or {}
+    about = {name: own[name.encode()].decode() for name in ABOUT if name.encode() in own}
 
     def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
         # Reading ahead would hold the columns of the whole file in memory.

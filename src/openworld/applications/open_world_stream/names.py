@@ -1,0 +1,61 @@
+"""The base names and new names of a stream: all of them where logits are over them, else those that occur."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.applications.open_world_stream.entries import distinct
+from openworld.datasets.names.forms import normalise_class_name
+
+BASE, NEW = "base", "new"
+
+
+class StreamNames:
+    """Base names and new names, each with its place; names that differ by case, outer spaces or "_" alone are one.
+
+    Args:
+        base, new: what is known of them. fixed: the sides of which there are no others.
+    """
+
+    def __init__(self, base: Sequence[str], new: Sequence[str], fixed: Sequence[str]):
+        self.spelled = {BASE: list(base), NEW: list(new)}
+        self.places = {
+            side: {normalise_class_name(name): place for place, name in enumerate(names)}
+            for side, names in self.spelled.items()
+        }
+        self.fixed = tuple(fixed)
+
+    def numbers(self, side: str, names: np.ndarray) -> np.ndarray:
+        """Return the places of names on a side, int64[n]; where that side is not fixed, unknown names are added.
+
+        Raises:
+            OpenworldError: an unknown name of a fixed side.
+        """
+        spellings, codes = distinct(names)
+        known, found = self.places[side], np.empty(len(spellings), np.int64)
+        for number, name in enumerate(spellings):
+            form = normalise_class_name(name)
+            if form not in known:
+                if side in self.fixed:
+                    raise OpenworldError(
+                        f"column {side}_name holds {name!r}, none of the {len(known)} {side} names; mend it."
+                    )
+                known[form] = len(known)
+                self.spelled[side].append(name)
+            found[number] = known[form]
+        return found[codes]
+
+    def joint_numbers(self, names: np.ndarray) -> np.ndarray:
+        """Return the places of names among base names, then new names, int64[n]; -1 for others."""
+        spellings, codes = distinct(names)
+        base, new = self.places[BASE], self.places[NEW]
+        places = {form: len(base) + place for form, place in new.items()} | base
+        found = np.array([places.get(normalise_class_name(name), -1) for name in spellings], np.int64)
+        return found[codes] if len(spellings) else np.empty(0, np.int64)
+
+    def require_sides(self, where: object) -> None:
+        """Refuse a name of both sides."""
+        both = sorted(self.places[BASE].keys() & self.places[NEW].keys())
+        if both:
+            raise OpenworldError(f"{both[0]!r} is a base name and a new name in {where}; a class is of one side.")

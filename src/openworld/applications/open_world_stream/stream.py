@@ -1,0 +1,115 @@
+"""What a learner says of images of which nobody knows whether they are of base or of new classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from openworld._short_repr import short_repr
+
+PROXIES = ("base", "base_right", "new_right")
+PER_IMAGE = ("image", "id", "group", "time", "level")
+
+
+@dataclass(frozen=True)
+class StreamLabels:
+    """What is known of the images of a stream, of some of them or of all.
+
+    Args:
+        known: bool[n], images of which the side is known; everything below is False or -1 elsewhere.
+        base: bool[n], images of base classes.
+        named: bool[n], images whose class is known too.
+        label: int64[n], the class as a place in base names, then new names; -1 where it is none of them.
+        base_right, new_right: bool[n], base images whose base name is right; new images whose new name is right.
+    """
+
+    known: np.ndarray
+    base: np.ndarray
+    named: np.ndarray
+    label: np.ndarray
+    base_right: np.ndarray
+    new_right: np.ndarray
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True)
+class OpenWorldStream:
+    """What a learner says of n images.
+
+    Args:
+        name: what messages call it.
+        scores: float64[n], larger = more base-like.
+        base_names, new_names: the classes; of a file without logits those that occur.
+        base_prediction, new_prediction: int64[n], the name as a base image (a place in `base_names`), as a new one (a
+            place in `new_names`).
+        joint_prediction: int64[n], the name among all: a place in base names, then new names; or None.
+        base_logits, new_logits, logits: float[n, C] among base names, among new names, over base names then new names;
+            None where the file has none.
+        reference: float[n, C], similarities of a third model to base names, then new names; or None.
+        proxies: what the file expects of each image, float64[n] in [0, 1], under some of the names of `PROXIES`.
+        columns: what the file says of each image besides, [n], under some of the names of `PER_IMAGE`.
+        labels: what is known of the images; None where no side is.
+    """
+
+    name: str
+    scores: np.ndarray
+    base_names: tuple[str, ...]
+    new_names: tuple[str, ...]
+    base_prediction: np.ndarray
+    new_prediction: np.ndarray
+    joint_prediction: np.ndarray | None = None
+    base_logits: np.ndarray | None = None
+    new_logits: np.ndarray | None = None
+    logits: np.ndarray | None = None
+    reference: np.ndarray | None = None
+    proxies: Mapping[str, np.ndarray] = field(default_factory=dict)
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
+    labels: StreamLabels | None = None
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Base names, then new names."""
+        return self.base_names + self.new_names
+
+    @property
+    def image(self) -> np.ndarray | None:
+        """The paths of the images, text [n]."""
+        return self.columns.get("image")
+
+    @property
+    def id(self) -> np.ndarray | None:
+        """A number or text [n] that no other image has."""
+        return self.columns.get("id")
+
+    @property
+    def group(self) -> np.ndarray | None:
+        """A number or text [n]; images that share it belong together."""
+        return self.columns.get("group")
+
+    @property
+    def time(self) -> np.ndarray | None:
+        """Time stamps [n], as the file has them."""
+        return self.columns.get("time")
+
+    @property
+    def level(self) -> np.ndarray | None:
+        """Levels of a shift [n], as the file has them."""
+        return self.columns.get("level")
+
+    def rows(self, chosen: np.ndarray) -> "OpenWorldStream":
+        """Return the stream of some images: a mask bool[n], or places int[m]."""
+
+        def own(value):
+            if isinstance(value, StreamLabels):
+                return StreamLabels(**{name: part[chosen] for name, part in vars(value).items()})
+            if isinstance(value, Mapping):
+                return {name: part[chosen] for name, part in value.items()}
+            return value[chosen] if isinstance(value, np.ndarray) else value
+
+        return OpenWorldStream(**{name: own(value) for name, value in vars(self).items()})

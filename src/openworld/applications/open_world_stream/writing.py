@@ -1,0 +1,95 @@
+"""Writing an open-world stream as .parquet, .csv, .npz or .safetensors; whole, or not at all."""
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from openworld._csv import csv_text
+from openworld._errors import OpenworldError
+from openworld.applications.open_world_stream.columns import MATRICES, REFERENCE
+from openworld.applications.score_files import TEXTS
+from openworld.runs.atomic import write_file
+
+KINDS = (".parquet", ".csv", ".npz", ".safetensors")
+
+
+def require_kind(path: Path) -> None:
+    """Refuse a path that has none of the endings."""
+    if path.suffix.lower() not in KINDS or path.is_dir():
+        raise OpenworldError(f"a stream cannot be written as {path.name!r}; give a name ending in {', '.join(KINDS)}.")
+
+
+def write_stream(path: Path, columns: Mapping[str, np.ndarray], classnames: tuple[str, ...], base: int) -> Path:
+    """Write a stream and return its path.
+
+    Args:
+        path: its ending is the format.
+        columns: numbers or text [n], matrices [n, C], under the names of `open_world_stream`.
+        classnames: base names, then new names. base: number of base names.
+
+    Raises:
+        OpenworldError: another ending.
+
+    Logits lie once where those within a half are those over all names. In CSV each class has a column of its own, named
+    after it, in both halves, which is where base names stand.
+    """
+    require_kind(path)
+    write = {".parquet": _parquet, ".csv": _csv, ".npz": _npz, ".safetensors": _safetensors}[path.suffix.lower()]
+    write_file(path, write(dict(columns), tuple(classnames), base))
+    return path
+
+
+def _parquet(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    arrays = {}
+    for name, values in columns.items():
+        if values.ndim == 2:
+            flat = pyarrow.array(np.ascontiguousarray(values).reshape(-1))
+            arrays[name] = pyarrow.FixedSizeListArray.from_arrays(flat, values.shape[1])
+        else:
+            arrays[name] = pyarrow.array(values.tolist() if values.dtype.kind in "OU" else values)
+    about = {"classnames": json.dumps(classnames), "n_base": json.dumps(base)}
+    sink = io.BytesIO()
+    table = pyarrow.table(arrays).replace_schema_metadata(about)
+    pyarrow.parquet.write_table(table, sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _csv(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+    halves = {"base_logits": classnames[:base], "new_logits": classnames[base:]}
+    names = {**halves, "logits": classnames, REFERENCE: classnames}
+    if "logits" in columns:
+        columns = {"base_logits": columns["logits"][:, :base], "new_logits": columns["logits"][:, base:]} | columns
+    flat: dict[str, list] = {}
+    for name in sorted(columns, key=lambda name: name in MATRICES):  # what people read comes first
+        if name in MATRICES:
+            flat |= {f"{name}:{own}": columns[name][:, place].tolist() for place, own in enumerate(names[name])}
+        else:
+            flat[name] = columns[name].tolist()
+    return csv_text(list(flat), zip(*flat.values(), strict=True)).encode()
+
+
+def _npz(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+    sink = io.BytesIO()
+    np.savez_compressed(sink, **{name: _plain(values) for name, values in columns.items()},
+                        classnames=np.array(classnames), n_base=np.array(base))  # fmt: skip
+    return sink.getvalue()
+
+
+def _safetensors(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+    from safetensors.numpy import save
+
+    plain = {name: _plain(values) for name, values in columns.items()}
+    texts = {name: values.tolist() for name, values in plain.items() if values.dtype.kind == "U"}
+    about = {"classnames": json.dumps(classnames), "n_base": json.dumps(base), TEXTS: json.dumps(texts)}
+    return save({name: np.ascontiguousarray(values) for name, values in plain.items() if name not in texts}, about)
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Return text as NumPy's own, of one width."""
+    return values.astype(str) if values.dtype.kind == "O" else values
