@@ -14,7 +14,9 @@ from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
 from openworld import backbones, datasets
+from openworld.applications.open_world_stream import read_stream
 from openworld.cli.app import app
+from openworld.datasets.formats import unlabelled_folder
 from openworld.features import Encoding, encode
 from openworld.learners import LEARNERS, Schedule, ZeroShot, encoding_for
 from openworld.runs import RunStore, Unit, UnitResult, execute
@@ -292,3 +294,70 @@ def test_beside_a_damaged_learner_the_whole_one_is_not_chosen_unasked(run, pictu
     done = predict(folder, pictures)
     assert done.exit_code == 2 and "1 fitted learners and 1 damaged record(s)" in done.output
     assert predict(folder, pictures, "--unit", "GMoP, seed 1").exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def class_folders(coop, tmp_path_factory):
+    """An image of each of four base and two new classes, in folders named after them; the new names."""
+    folder = tmp_path_factory.mktemp("classes")
+    test = datasets.load("emoji-groups")
+    new = tuple(name for name in test.classnames if name not in coop[0].classnames)[:2]
+    for name in (*coop[0].classnames, *new):
+        row = int(np.flatnonzero(test.labels == test.classnames.index(name))[0])
+        (folder / name.replace(" ", "_")).mkdir()
+        test.image(row).save(folder / name.replace(" ", "_") / "image.png")
+    return folder, new
+
+
+def naming(names):
+    return [word for name in names for word in ("--new", name)]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".npz", ".safetensors"])
+def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, class_folders, tmp_path, ending):
+    fitted, folder = coop
+    images, new = class_folders
+    out = tmp_path / f"stream{ending}"
+    done = predict(folder, images, *naming(new), "--labelled", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1].endswith(out.name)
+    stream = read_stream(out)
+    assert stream.base_names == fitted.classnames and stream.new_names == new
+    features = encode(fitted.clip, unlabelled_folder.load(unlabelled_folder.find_pictures([images])), cache=tmp_path)
+    answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new))
+    np.testing.assert_allclose(stream.scores, answer.baseness, rtol=1e-6)
+    np.testing.assert_allclose(stream.logits, answer.logits, rtol=1e-5)
+    assert stream.labels.known.all() and stream.labels.base.sum() == 4
+    assert {stream.names[label] for label in stream.labels.label} == {*fitted.classnames, *new}
+
+
+def test_a_learner_with_base_logits_of_its_own_writes_them(fit, class_folders, tmp_path):
+    fitted, folder = fit(LEARNERS["DePT"](schedule=SHORT))
+    images, new = class_folders
+    assert predict(folder, images, *naming(new), "--out", tmp_path / "stream.npz").exit_code == 0
+    stream = read_stream(tmp_path / "stream.npz")
+    assert not np.allclose(stream.base_logits, stream.logits[:, :4])
+    assert stream.labels is None
+
+
+def test_a_data_set_is_predicted_by_its_name_with_its_labels(coop, tmp_path):
+    fitted, folder = coop
+    names = datasets.load("emoji-groups").classnames
+    new = naming(name for name in names if name not in fitted.classnames)
+    out = tmp_path / "stream.parquet"
+    done = predict(folder, "emoji-groups", *new, "--labelled", "--out", out, "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    assert set(read_stream(out).names) == set(names)
+
+
+def test_streams_that_will_not_do_are_refused_before_an_image_is_read(coop, class_folders, tmp_path):
+    images, new = class_folders
+    for arguments, message in (
+        (["--out", tmp_path / "stream.txt", *naming(new)], "ending in"),
+        (["--out", tmp_path / "stream.npz"], "needs new names"),
+        (["--labelled", *naming(new)], "without --out"),
+        (["--labelled", "--out", tmp_path / "stream.npz", *naming(new[:1])], "neither base nor new"),
+    ):
+        done = predict(coop[1], images, *arguments)
+        assert done.exit_code == 2 and message in " ".join(done.output.split()), done.output
+    assert not list(tmp_path.iterdir())

@@ -12,6 +12,7 @@ from openworld._errors import OpenworldError
 from openworld.api.tables import as_array, columns_of
 
 _ABOUT_CLASSES = ("classnames", "class_embeddings", "logit_scale")
+_BASE = "n_base"
 EXPECTED = (
     'columns such as {"logits": array, "labels": array}, {"embeddings": array}, or {"path": list, "label": list}; a '
     "table of pandas, polars or pyarrow, a datasets.Dataset, an ImageSet, or paths"
@@ -40,6 +41,7 @@ def sources_of(given: Any, name: str) -> list[Any]:
 
     columns, classes = _parted(given)
     about = {"classnames": json.dumps([str(one) for one in classes["classnames"]])} if "classnames" in classes else {}
+    about |= {_BASE: json.dumps(classes[_BASE].tolist())} if _BASE in classes else {}
     return [scores_of(columns, name, about)]
 
 
@@ -111,7 +113,7 @@ def _parted(table: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Columns with an entry per image, whole matrices where a table holds lists; and what is said of the classes."""
     classes = {}
     if isinstance(table, Mapping):
-        classes = {name: as_array(table[name]) for name in _ABOUT_CLASSES if name in table}
+        classes = {name: as_array(table[name]) for name in (*_ABOUT_CLASSES, _BASE) if name in table}
         table = {name: column for name, column in table.items() if name not in classes}
     return {name: _matrix(column) for name, column in columns_of(table).items()}, classes
 

@@ -149,6 +149,8 @@ def predict(
     backbone: str = "",
     allow_corrupt: int = 0,
     device: str = "auto",
+    out: Path | str | None = None,
+    labelled: bool = False,
     quiet: bool = False,
 ):
     """Tell what a fitted learner says about images: names, baseness, and which of them look new.
@@ -158,6 +160,9 @@ def predict(
         images: a folder, an image, or several; or a table with a column `path`.
         new: further names beside those that it was fitted on; with `run_names` also the new names of the run.
         threshold: baseness, in [0, 1], below which an image looks new; None to leave that open.
+        out: file that keeps scores, logits and names (.parquet, .csv, .npz, .safetensors), which
+            `estimate(..., open_world=True)` reads; None for none.
+        labelled: beside `out`, images lie in folders named after their classes, and are kept with these labels.
 
     Returns:
         A `PredictionReport`: `.rows` is a dict per image, `.to_csv()` a table.
@@ -166,6 +171,7 @@ def predict(
         OpenworldError: no learner there, names that will not do, images that cannot be read.
     """
     from openworld.applications import predict as predicting
+    from openworld.applications.predicted_stream import require_stream, write_predicted
 
     folder = model.folder if isinstance(model, Run) else Path(model)
     inputs = predicting.prediction_inputs(
@@ -181,8 +187,12 @@ def predict(
         allow_corrupt=allow_corrupt,
         device=device,
     )
+    require_stream(_path(out), inputs, labelled)
     with observing(quiet=quiet) as observer:
-        return predicting.predict_images(inputs, observer)
+        report = predicting.predict_images(inputs, observer)
+    if out is not None:
+        write_predicted(report, Path(out), labelled)
+    return report
 
 
 def _path(place: Path | str | None) -> Path | None:

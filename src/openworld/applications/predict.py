@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from openworld import _html
 from openworld._csv import csv_text
@@ -18,6 +19,9 @@ from openworld.report.render import plain_html_table, terminal_table
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Value
+
+if TYPE_CHECKING:
+    from openworld.datasets import ImageSet
 
 BASENESS = Metric("baseness", "baseness", better=0)
 LOG_BASENESS = Metric("log_baseness", "(log)", "number", 3, 0, (None, 0.0))
@@ -121,6 +125,7 @@ class PredictionInputs:
         top: how many names to give.
         threshold: baseness, in [0, 1], below which an image looks new; None to leave that open.
         allow_corrupt: how many unreadable images are left out.
+        dataset: the images of a data set, whose names are `paths`; None where these are files.
     """
 
     fitted: object
@@ -130,6 +135,7 @@ class PredictionInputs:
     top: int = 1
     threshold: float | None = None
     allow_corrupt: int = 0
+    dataset: "ImageSet | None" = None
 
 
 def prediction_inputs(
@@ -150,7 +156,7 @@ def prediction_inputs(
 
     Args:
         model: folder of a learner, or of a run, whose learner `unit` names.
-        images: folders and files.
+        images: folders and files, or a data set as NAME/DOMAIN/PART.
         new: further names; with `run_names` also the new names of the run.
         template: sentence of zero-shot CLIP; "" for that of the data set, or of the learner.
         backbone: where it is not that of the learner.
@@ -161,7 +167,6 @@ def prediction_inputs(
     from openworld import backbones
     from openworld.backbones.devices import find_device
     from openworld.backbones.precision import DTYPES
-    from openworld.datasets.formats import unlabelled_folder
     from openworld.datasets.templates import PHOTO
     from openworld.learners import load
 
@@ -169,19 +174,38 @@ def prediction_inputs(
     if run_names and not saved.new_names:
         raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
     names = (*new, *(saved.new_names if run_names else ()))
-    paths = unlabelled_folder.find_pictures(images)
+    paths, dataset = _find_images(images)
     tower = backbones.load(backbone or saved.backbone, device=find_device(device), dtype=DTYPES[saved.precision])
     fitted = load(saved.folder, tower)
     sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
-    return PredictionInputs(fitted, names, sentence, tuple(paths), top, threshold, allow_corrupt)
+    return PredictionInputs(fitted, names, sentence, tuple(paths), top, threshold, allow_corrupt, dataset)
+
+
+def _find_images(images: Sequence[Path]) -> "tuple[list[Path], ImageSet | None]":
+    """Return the paths of files, or of the images of a data set, and that data set."""
+    from openworld.applications.images import are_images, labelled_images
+    from openworld.datasets.formats import unlabelled_folder
+
+    named = [str(image) for image in images if not Path(image).exists() and are_images(str(image))]
+    if not named:
+        return unlabelled_folder.find_pictures(images), None
+    if len(images) > 1:
+        raise OpenworldError(f"{named[0]} is a data set, and {len(images) - 1} more came; give a data set alone.")
+    dataset = labelled_images(named[0])
+    return [Path(dataset.path_of(row)) for row in range(len(dataset))], dataset
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionReport:
-    """Predictions, and how they are shown; one per image that could be read."""
+    """Predictions, and how they are shown; one per image that could be read.
+
+    Args:
+        inputs: what was wanted. predictions: of each image. answer: what the learner said, an `Answer` of arrays.
+    """
 
     inputs: PredictionInputs
     predictions: Sequence = field(repr=False)
+    answer: Any = field(default=None, repr=False)
 
     @property
     def headline(self) -> str:
@@ -289,10 +313,11 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Pre
     from openworld.learners.engine.predictions import predict
     from openworld.learners.plugin_api import require_templates
 
-    fitted, images = inputs.fitted, unlabelled_folder.load(inputs.paths)
+    fitted, images = inputs.fitted, inputs.dataset
+    images = unlabelled_folder.load(inputs.paths) if images is None else images
     # Before any image is read: a sentence or names that will not do.
     require_templates(inputs.sentence)
-    fitted.text_bank(fitted.classnames, inputs.new_names)
+    bank = fitted.text_bank(fitted.classnames, inputs.new_names)
     with tempfile.TemporaryDirectory() as scratch, failing():
         features = encode(
             fitted.clip,
@@ -304,8 +329,10 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Pre
         )
         if not len(features):
             raise OpenworldError(f"none of the {len(images)} images could be read.")
-        found = predict(fitted, features, inputs.new_names, template=inputs.sentence, top=inputs.top)
-    return PredictionReport(inputs, found)
+        answer = fitted.answer(features, bank)
+        choices = {"template": inputs.sentence, "top": inputs.top, "answer": answer}
+        found = predict(fitted, features, inputs.new_names, **choices)
+    return PredictionReport(inputs, found, answer)
 
 
 def side_of(prediction, threshold: float | None) -> str | None:

@@ -8,7 +8,7 @@ import typer
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Folder that `FittedLearner.save` wrote, or the folder of a run.")],
-    images: Annotated[list[Path], typer.Argument(help="Images, and folders of images.")],
+    images: Annotated[list[Path], typer.Argument(help="Images, folders of images; or a data set.")],
     unit: Annotated[str, typer.Option(help='Which learner of a run, such as "GMoP, seed 1".')] = "",
     new: Annotated[list[str] | None, typer.Option(help="Name of a class that it was not tuned on; repeat it.")] = None,
     new_names: Annotated[Path | None, typer.Option(help="Text file of such names, one per line.")] = None,
@@ -21,6 +21,12 @@ def predict(
     top: Annotated[int, typer.Option(min=1, help="How many names to give.")] = 1,
     device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images to leave out; more stop it.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep scores, logits and names: .parquet, .csv, .npz, .safetensors.")
+    ] = None,
+    labelled: Annotated[
+        bool, typer.Option("--labelled", help="Beside --out: images lie in folders named after their classes.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="The predictions alone.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV instead.")] = False,
@@ -39,9 +45,20 @@ def predict(
     In CSV a name that a spreadsheet would compute, since it begins with =, +, - or @, has an apostrophe in front.
 
     Images are encoded anew and nothing is kept on disk. In Python: `openworld.learners.load` and `predict`.
+
+    **To be judged without labels**: `--out` writes a stream, with a row per image, for `openworld estimate
+    --open-world` and `openworld label plan`; the table is then left out. With `--labelled` the folder that an image
+    lies in is its class, which gives `side` and `label`; a data set, as NAME/DOMAIN/PART, has labels of its own.
+
+    ```
+    openworld predict RUN validation/ --run-names --labelled \\
+        --out validation.parquet
+    openworld predict RUN stream/ --run-names --out stream.parquet
+    ```
     """
     from openworld._errors import OpenworldError
     from openworld.applications import predict as predicting
+    from openworld.applications.predicted_stream import require_stream, write_predicted
     from openworld.cli import console
     from openworld.report.render import terminal_table
 
@@ -52,13 +69,20 @@ def predict(
     inputs = predicting.prediction_inputs(
         model, images, unit=unit, new=names, run_names=run_names, allow_corrupt=allow_corrupt, device=device, **choices
     )
+    require_stream(out, inputs, labelled)
     with console.observer(console.output(quiet=quiet or as_json or as_csv)) as observer:
         report = predicting.predict_images(inputs, observer)
     screen = console.output()
+    if out is not None:
+        write_predicted(report, out, labelled)
     if as_json or as_csv:
         console.write(report.to_json() if as_json else report.to_csv())
         return
-    if quiet:
+    if out is not None:
+        if not quiet:
+            screen.print(report.headline, markup=False)
+            screen.print(f"Stream: {out}", markup=False)
+    elif quiet:
         screen.print(terminal_table(report.table))
     else:
         report.show(screen)

@@ -56,7 +56,13 @@ class Prediction:
 
 
 def predict(
-    fitted: FittedLearner, features: Features, new_names: Sequence[str] = (), *, template: str = PHOTO, top: int = 1
+    fitted: FittedLearner,
+    features: Features,
+    new_names: Sequence[str] = (),
+    *,
+    template: str = PHOTO,
+    top: int = 1,
+    answer: Answer | None = None,
 ) -> tuple[Prediction, ...]:
     """Name pictures among the names that a learner was fitted on and new ones.
 
@@ -66,13 +72,15 @@ def predict(
         new_names: names of new classes; may be empty.
         template: the sentence of zero-shot CLIP, with {} in the place of the name.
         top: how many names to give, at least 1; all of them where there are fewer.
+        answer: the learner's, on these images and names, where the caller has it.
 
     Raises:
         OpenworldError: names that cannot be told apart, features of another backbone, a template without {}.
     """
     require_at_least(1, top=top)
     zero_shot = FittedLearner(ZeroShot((template,)), fitted.clip, fitted.classnames, {})
-    answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new_names))
+    if answer is None:
+        answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new_names))
     guesses = _guesses(fitted, new_names, answer.logits, top)
     plain = zero_shot.answer(features, zero_shot.text_bank(fitted.classnames, new_names))
     zero_shot_guesses = _guesses(fitted, new_names, plain.logits, top)

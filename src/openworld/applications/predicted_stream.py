@@ -1,0 +1,82 @@
+"""What a fitted learner says about images as an open-world stream: a file that needs neither images nor model again."""
+
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.applications.open_world_stream.writing import require_kind, write_stream
+from openworld.applications.predict import PredictionInputs, PredictionReport
+from openworld.datasets.names.forms import normalise_class_name, readable_class_name
+
+
+def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -> None:
+    """Refuse, before any image is read, what cannot become a stream: another ending, no new names, unknown classes."""
+    if out is None:
+        if labelled:
+            raise OpenworldError("--labelled came without --out; labels are kept in a stream: give --out FILE.")
+        return
+    require_kind(out)
+    if not inputs.new_names:
+        raise OpenworldError(
+            "a stream needs new names beside the base names, and none came; give --new NAME, --new-names FILE or, of "
+            "a run, --run-names."
+        )
+    if labelled:
+        true_classes(inputs)
+
+
+def write_predicted(report: PredictionReport, out: Path, labelled: bool) -> Path:
+    """Write what the learner says of every image that could be read, and return the path.
+
+    Args:
+        report: of images. out: its ending is the format.
+        labelled: also write `side` and `label`, from the names of the folders that images lie in, or of the data set.
+
+    Raises:
+        OpenworldError: another ending, a learner without new names, a folder whose name is no class of the learner.
+    """
+    inputs, answer = report.inputs, report.answer
+    require_stream(out, inputs, labelled)
+    base_names, new_names = tuple(inputs.fitted.classnames), inputs.new_names
+    rows = [prediction.row for prediction in report.predictions]
+    columns = {"image": _texts(str(inputs.paths[row]) for row in rows)}
+    if inputs.dataset is not None:
+        columns["group"] = inputs.dataset.groups[rows]
+    if labelled:
+        sides, names = true_classes(inputs)
+        columns |= {"side": _texts(sides[row] for row in rows), "label": _texts(names[row] for row in rows)}
+    columns["score"] = np.asarray(answer.baseness, np.float64)
+    columns["base_name"] = _texts(prediction.as_base for prediction in report.predictions)
+    columns["new_name"] = _texts(prediction.as_new for prediction in report.predictions)
+    columns["joint_name"] = _texts(prediction.guesses[0].name for prediction in report.predictions)
+    columns["logits"] = np.asarray(answer.logits, np.float32)
+    if answer.base_logits is not None:
+        columns["base_logits"] = np.asarray(answer.base_logits, np.float32)
+    return write_stream(out, columns, (*base_names, *new_names), len(base_names))
+
+
+def true_classes(inputs: PredictionInputs) -> tuple[list[str], list[str]]:
+    """Return the side and the class name of every image, from the folder that it lies in or the data set's labels.
+
+    Raises:
+        OpenworldError: a class that is neither base name nor new name.
+    """
+    if inputs.dataset is None:
+        classes = [readable_class_name(path.resolve().parent.name) for path in inputs.paths]
+    else:
+        classes = [inputs.dataset.classnames[label] for label in inputs.dataset.labels]
+    known = {normalise_class_name(name): ("new", name) for name in inputs.new_names}
+    known |= {normalise_class_name(name): ("base", name) for name in inputs.fitted.classnames}
+    odd = list(dict.fromkeys(name for name in classes if normalise_class_name(name) not in known))
+    if odd:
+        raise OpenworldError(
+            f"{len(odd)} of the classes that images are labelled with are neither base nor new names, first "
+            f"{odd[0]!r}; images lie in a folder named after their class: rename it, or add the class with --new."
+        )
+    pairs = [known[normalise_class_name(name)] for name in classes]
+    return [side for side, _ in pairs], [name for _, name in pairs]
+
+
+def _texts(values) -> np.ndarray:
+    return np.array(list(values), object)
