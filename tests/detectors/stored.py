@@ -20,6 +20,12 @@ def stored() -> dict:
 
 
 @cache
+def more() -> dict:
+    """Scores of further detectors of pytorch-ood, of the same images."""
+    return json.loads((REFERENCE / "pytorch_ood_more.json").read_text(encoding="utf-8"))
+
+
+@cache
 def metrics() -> dict:
     """What public metric code makes of some of these scores."""
     return json.loads((REFERENCE / "ood_metrics.json").read_text(encoding="utf-8"))["cases"]

@@ -9,7 +9,7 @@ with pytorch-ood is not kept either, because both are compared with ours.
 
 import pytest
 import torch
-from stored import assert_close, head, judged, metrics, stored, tensor, training
+from stored import assert_close, head, judged, metrics, more, stored, tensor, training
 
 from openworld.detectors import (
     ASH,
@@ -26,10 +26,13 @@ from openworld.detectors import (
     VRA,
     Activations,
     Energy,
+    Entropy,
     GradNorm,
     Head,
+    KLMatching,
     MaxLogit,
     NNGuide,
+    OpenMax,
     ReAct,
     ViM,
 )
@@ -171,6 +174,20 @@ def test_what_was_learned():
     vim = ViM(20).fit(training()).state
     assert vim.weight == pytest.approx(fitted["vim_d20"]["alpha"], rel=1e-5)
     assert_close(vim.origin, fitted["vim_d20"]["u"], 1e-4)
+
+
+@pytest.mark.parametrize("side", ["id", "ood"])
+def test_further_detectors_of_pytorch_ood(side):
+    def theirs(label):
+        return torch.tensor(more()[label][side], dtype=torch.float64)
+
+    assert_close(Entropy().fit(training()).score(judged(side)), -theirs("Entropy"))
+    for alpha in (3, 10):
+        unknown = -OpenMax(alpha, 5).fit(training()).score(judged(side)).expm1()
+        assert_close(unknown, theirs(f"OpenMax_a{alpha}_t5"), 1e-4)  # SciPy's search for the tails ends early
+    # Ours is the nearest class, theirs the predicted one, which mostly is the nearest.
+    farther = -theirs("KLMatching") - KLMatching().fit(training()).score(judged(side))
+    assert farther.max() < 1e-6 and (farther > -1e-6).double().mean() > 0.5
 
 
 @pytest.mark.parametrize("label", MEASURED)

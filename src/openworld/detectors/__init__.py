@@ -42,10 +42,13 @@ from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, req
 from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.engine.texts import Texts, encode_texts, mine_negatives
 from openworld.detectors.engine.two_towers import activations_of
+from openworld.detectors.entropy import Entropy
 from openworld.detectors.fdbd import FDBD
 from openworld.detectors.gen import GEN
 from openworld.detectors.gl_mcm import GLMCM
+from openworld.detectors.gmm import GMM
 from openworld.detectors.gradnorm import GradNorm
+from openworld.detectors.kl_matching import KLMatching
 from openworld.detectors.knn import KNN
 from openworld.detectors.max_logit import MaxLogit
 from openworld.detectors.mcm import MCM
@@ -55,15 +58,21 @@ from openworld.detectors.nci import NCI
 from openworld.detectors.neglabel import NegLabel
 from openworld.detectors.nnguide import NNGuide
 from openworld.detectors.odin import ODIN
+from openworld.detectors.openmax import OpenMax
 from openworld.detectors.profiles import PROFILES, profile
 from openworld.detectors.pytorch_ood import PytorchOOD
 from openworld.detectors.rankfeat import RankFeat
+from openworld.detectors.ras import RAS
 from openworld.detectors.react import ReAct
+from openworld.detectors.relation import Relation
+from openworld.detectors.residual import ResidualNorm
 from openworld.detectors.rmds import RMDS
 from openworld.detectors.scale import SCALE
 from openworld.detectors.she import SHE
+from openworld.detectors.temperature_scaling import TemperatureScaling
 from openworld.detectors.vim import ViM
 from openworld.detectors.vra import VRA
+from openworld.detectors.weiper import WeiPer
 
 DETECTORS: dict[str, type[OODDetector]] = {
     detector.name: detector
@@ -94,6 +103,15 @@ DETECTORS: dict[str, type[OODDetector]] = {
         MCM,
         GLMCM,
         NegLabel,
+        OpenMax,
+        KLMatching,
+        TemperatureScaling,
+        Entropy,
+        ResidualNorm,
+        Relation,
+        GMM,
+        WeiPer,
+        RAS,
     )
 }
 """Name -> class of every detector of this package."""
@@ -109,6 +127,15 @@ __all__ = [
     "FDBD",
     "GEN",
     "GLMCM",
+    "GMM",
+    "Entropy",
+    "KLMatching",
+    "OpenMax",
+    "RAS",
+    "Relation",
+    "ResidualNorm",
+    "TemperatureScaling",
+    "WeiPer",
     "KNN",
     "MCM",
     "MDS",

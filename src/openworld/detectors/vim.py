@@ -1,7 +1,7 @@
 """ViM: energy less the size of what the principal features leave over (Wang et al., 2022, "ViM: Out-Of-Distribution
 with Virtual-logit Matching")."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -13,7 +13,7 @@ from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
 from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fitted import FittedDetector, OODDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Moments, Products
 
@@ -29,6 +29,10 @@ class Residual:
     def size(self, features: Tensor) -> Tensor:
         """|R^T (h - u)|, float[N]."""
         return ((features - self.origin.to(features)) @ self.basis.to(features)).norm(dim=1)
+
+    def to(self, dtype: torch.dtype) -> "Residual":
+        """Return it in another type."""
+        return Residual(self.origin.to(dtype), self.basis.to(dtype), self.weight)
 
 
 @checked
@@ -73,16 +77,7 @@ class ViM:
 
     def learn(self, head: Head, moments: Moments, rows: Rows) -> Residual:
         """Learn in float64."""
-        if self.dimensions >= head.width:
-            raise OpenworldError(
-                f"ViM leaves out {self.dimensions} dimensions, but there are {head.width} features; set dimensions to "
-                f"less, such as {head.width // 2}."
-            )
-        weight = head.weight.to(moments.sum)
-        bias = moments.sum.new_zeros(head.classes) if head.bias is None else head.bias.to(moments.sum)
-        origin = -torch.linalg.pinv(weight) @ bias
-        vectors = torch.linalg.eigh(moments.about(origin)).eigenvectors  # ascending
-        residual = Residual(origin, vectors[:, : head.width - self.dimensions])
+        residual = null_space(self, head, moments)
         sample = rows.features.double()
         left = residual.size(sample).mean()
         if not left > 0:
@@ -91,8 +86,22 @@ class ViM:
                 "dimensions, or fit on more images."
             )
         alpha = float(head.logits(sample).amax(dim=1).mean() / left)
-        return Residual(origin.to(moments.dtype), residual.basis.to(moments.dtype), alpha)
+        return replace(residual.to(moments.dtype), weight=alpha)
 
     def read(self, state: Residual, activations: Activations) -> Tensor:
         """Scores float[N]."""
         return activations.energy - state.weight * state.size(activations.features)
+
+
+def null_space(detector: OODDetector, head: Head, moments: Moments) -> Residual:
+    """Return what the leading `dimensions` of a detector leave over of training features, in float64."""
+    if detector.dimensions >= head.width:
+        raise OpenworldError(
+            f"{detector.name} leaves out {detector.dimensions} dimensions, but there are {head.width} features; set "
+            f"dimensions to less, such as {head.width // 2}."
+        )
+    weight = head.weight.to(moments.sum)
+    bias = moments.sum.new_zeros(head.classes) if head.bias is None else head.bias.to(moments.sum)
+    origin = -torch.linalg.pinv(weight) @ bias
+    vectors = torch.linalg.eigh(moments.about(origin)).eigenvectors  # ascending
+    return Residual(origin, vectors[:, : head.width - detector.dimensions])

@@ -55,11 +55,13 @@ def test_detectors_of_features_on_a_two_tower_model():
         "KNN": {"k": 2},
         "NNGuide": {"k": 2, "share": 1.0},
         "ViM": {"dimensions": 8},
+        "Residual": {"dimensions": 8},
+        "WeiPer": {"repeats": 4},
         "CoRP": {"dimensions": 64},
     }
     for name, kind in runs.items():
         assert kind(**settings.get(name, {})).fit(seen).score(seen).shape == (28,)
-    assert len(runs) == 20
+    assert len(runs) == 29
 
 
 def test_what_cannot_be_probed():

@@ -5,7 +5,7 @@ the cut into batches nor that into shards changes what is kept, as long as a sha
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Literal
 
 import numpy as np
 import torch
@@ -21,7 +21,8 @@ class Rows:
     """What a bank holds.
 
     Args:
-        features: float[M, D]; None where no image was offered yet. labels: int64[M] or None. draws: float64[M].
+        features: float[M, D], or what else the bank keeps; None where no image was offered yet. labels: int64[M] or
+            None. draws: float64[M].
         first, offered: places, among all training images, of the first image offered and of the next to come.
     """
 
@@ -42,13 +43,19 @@ class Bank:
         rows: how many to keep at most; None for no limit.
         share: of the images, each drawn with this chance before the limit is looked at.
         seed: of the draws.
+        of: what is kept of an image. labelled: whether labels must come with it.
     """
 
     rows: int | None = None
     share: float = 1.0
     seed: int = 0
+    of: Literal["features", "logits"] = "features"
+    labelled: bool = False
 
-    needs: ClassVar[tuple[str, ...]] = ("features", "bank")
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it looks at."""
+        return (self.of, "bank", *["labels"] * self.labelled)
 
     def __post_init__(self):
         if not 0 < self.share <= 1 or (self.rows is not None and self.rows < 1):
@@ -75,10 +82,11 @@ class Bank:
         total = self.begin(0) if total is None else total
         generator = np.random.default_rng(self.seed)
         generator.bit_generator.advance(total.offered)  # one draw per image: the cut into batches does not matter
-        draws = torch.from_numpy(generator.random(len(activations))).to(activations.features.device)
+        values = getattr(activations, self.of)
+        draws = torch.from_numpy(generator.random(len(activations))).to(values.device)
         drawn = draws < self.share
         labels = None if activations.labels is None else activations.labels.to(drawn.device)[drawn]
-        rows = Rows(activations.features[drawn], labels, draws[drawn], total.offered, total.offered + len(activations))
+        rows = Rows(values[drawn], labels, draws[drawn], total.offered, total.offered + len(activations))
         return self._trim(_join(total, rows))
 
     def merge(self, first: Rows, second: Rows) -> Rows:

@@ -64,6 +64,21 @@ class ClassSums:
         return ClassTotals(counts, sums, first.dtype)
 
 
+@dataclass(frozen=True)
+class TypicalProbabilities(ClassSums):
+    """Softmax probabilities summed by the class that the model names; no label is looked at."""
+
+    needs: ClassVar[tuple[str, ...]] = ("logits",)
+
+    def add(self, total: ClassTotals | None, activations: Activations) -> ClassTotals:
+        """The total with one more batch in it."""
+        p = activations.probabilities.double()
+        counts = torch.bincount(activations.predictions, minlength=p.shape[1])
+        sums = torch.zeros(p.shape[1], p.shape[1], dtype=p.dtype, device=p.device)
+        batch = ClassTotals(counts, sums.index_add_(0, activations.predictions, p), activations.probabilities.dtype)
+        return batch if total is None else self.merge(total, batch)
+
+
 @dataclass(frozen=True, eq=False)
 class Moments:
     """n: how many images. sum: float64[D]. products: float64[D, D], sum of outer products, or None.
@@ -107,6 +122,17 @@ class Mean:
     def merge(self, first: Moments, second: Moments) -> Moments:
         """The total of two shards."""
         return Moments(first.n + second.n, first.sum + second.sum.to(first.sum.device), first.dtype)
+
+
+@dataclass(frozen=True)
+class SortedMean(Mean):
+    """Features of each image in ascending order, summed place by place over all images."""
+
+    def add(self, total: Moments | None, activations: Activations) -> Moments:
+        """The total with one more batch in it."""
+        ranked = activations.features.sort(dim=1).values
+        batch = Moments(len(activations), ranked.sum(dim=0, dtype=torch.float64), activations.features.dtype)
+        return batch if total is None else self.merge(total, batch)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,38 @@
+"""Entropy: how evenly the softmax is spread over the classes; as a detector in Chan et al. (2021, "Entropy Maximization
+and Meta Classification for Out-of-Distribution Detection in Semantic Segmentation")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """sum over classes of p ln p, p = softmax(z): the negative entropy, in [-ln C, 0].
+
+    >>> import torch
+    >>> round(Entropy().fit().score(Activations(outputs=torch.zeros(1, 2))).item(), 4)  # -ln 2
+    -0.6931
+    """
+
+    name: ClassVar[str] = "Entropy"
+    paper: ClassVar[str] = "Chan et al., 2021"
+    summary: ClassVar[str] = "negative entropy of the softmax"
+    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    gathers: ClassVar[tuple] = ()
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        return (activations.probabilities * activations.logits.log_softmax(dim=1)).sum(dim=1)

@@ -1,0 +1,124 @@
+"""GMM: the density of a Gaussian of each class (Mukhoti et al., 2023, "Deep Deterministic Uncertainty: A New Simple
+Baseline"; with one covariance for all, Lee et al., 2018)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log, tau
+from typing import ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.settings import require_positive
+
+Covariance = Literal["class", "tied"]
+MOST = 2**30  # numbers in all covariances together, 4 GiB in float32
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """means: [K, D]. whitenings: [K, D, D], or [1, D, D] for all. constants: [K], what the distances are added to."""
+
+    means: Tensor
+    whitenings: Tensor
+    constants: Tensor
+
+    def log_density(self, features: Tensor) -> Tensor:
+        """ln of the sum over classes, float[N]."""
+        whitenings = self.whitenings.expand(len(self.means), -1, -1)
+        parts = (
+            constant - ((features - mean) @ whitening.mT).square().sum(dim=1) / 2
+            for mean, whitening, constant in zip(self.means, whitenings, self.constants, strict=True)
+        )
+        return torch.stack(list(parts), dim=1).logsumexp(dim=1)
+
+
+@checked
+@dataclass(frozen=True)
+class GMM:
+    """ln sum_k pi_k N(h; mu_k, S_k), pi_k the share of class k in the training images.
+
+    Args:
+        covariance: "class", S_k of each class by itself, which wants many more images of a class than features; "tied",
+            one for all, that within the classes.
+        regularization: > 0, added to the diagonal of every covariance.
+
+    pytorch-ood's GMM takes the least distance alone, without determinants and shares; OpenOOD's mixture is fitted
+    without labels. The paper draws features from a network that was trained for this.
+
+    >>> rows = torch.tensor([[1.0], [-1.0]])  # variance 1 about 0
+    >>> round(GMM().fit(rows, torch.tensor([0, 0])).score(torch.tensor([[0.0]])).item(), 4)  # -ln(2 pi) / 2
+    -0.9189
+    """
+
+    covariance: Covariance = "class"
+    regularization: float = 1e-6
+
+    name: ClassVar[str] = "GMM"
+    paper: ClassVar[str] = "Mukhoti et al., 2023"
+    summary: ClassVar[str] = "density of a Gaussian of each class"
+    needs: ClassVar[tuple[str, ...]] = ("features", "labels", "bank")
+    gathers: ClassVar[tuple] = (Bank(labelled=True),)
+
+    def __post_init__(self):
+        if self.covariance not in get_args(Covariance):
+            raise unknown_name("covariance of GMM", self.covariance, get_args(Covariance))
+        require_positive(regularization=self.regularization)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Means and covariances, from features float[N, D] and labels int[N]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, rows: Rows) -> Mixture:
+        """Learn in float64, class by class; a class without images has no part in it."""
+        classes, counts = rows.labels.unique(return_counts=True)
+        width = rows.features.shape[1]
+        if self.covariance == "class" and len(classes) * width**2 > MOST:
+            raise OpenworldError(
+                f"GMM would keep {len(classes)} covariances of {width} x {width} numbers; set covariance to 'tied'."
+            )
+        groups = [rows.features[rows.labels == label].double() for label in classes]
+        means = torch.stack([group.mean(dim=0) for group in groups])
+        factors = torch.stack(list(self._factors(groups, means)))
+        whitenings = torch.linalg.solve_triangular(factors, torch.eye(width).to(factors), upper=False)
+        determinants = factors.diagonal(dim1=1, dim2=2).log().sum(dim=1)
+        constants = (counts / counts.sum()).log().to(means) - determinants - width * log(tau) / 2
+        return Mixture(*(part.to(rows.features.dtype) for part in (means, whitenings, constants)))
+
+    def _factors(self, groups: list[Tensor], means: Tensor) -> Iterator[Tensor]:
+        """Cholesky factors of the covariances, float64[D, D] each."""
+        centred = [group - mean for group, mean in zip(groups, means, strict=True)]
+        for rows in centred if self.covariance == "class" else [torch.cat(centred)]:
+            covariance = rows.mT @ rows / len(rows)
+            covariance.diagonal().add_(self.regularization)
+            yield torch.linalg.cholesky(covariance)
+
+    def concerns(self, rows: Rows) -> tuple[str, ...]:
+        """Classes of fewer images than features."""
+        if self.covariance == "tied":
+            return ()
+        few, width = (
+            int((rows.labels.unique(return_counts=True)[1] <= rows.features.shape[1]).sum()),
+            rows.features.shape[1],
+        )
+        if not few:
+            return ()
+        return (
+            f"GMM has no more images than the {width} features in {few} class(es), whose covariances are then little "
+            "but the regularization; fit on more, or set covariance to 'tied'.",
+        )
+
+    def read(self, state: Mixture, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        features = activations.features
+        on_device = Mixture(*(part.to(features) for part in (state.means, state.whitenings, state.constants)))
+        return on_device.log_density(features)

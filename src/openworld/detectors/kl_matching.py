@@ -1,0 +1,51 @@
+"""KL matching: how far the softmax is from the typical one of any class (Hendrycks et al., 2022, "Scaling
+Out-of-Distribution Detection for Real-World Settings")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import ClassTotals, TypicalProbabilities
+
+
+@dataclass(frozen=True)
+class KLMatching:
+    """-min_k KL(p || d_k), p = softmax(z), d_k the mean softmax of the images that are named k; at most 0.
+
+    No label is needed. A class that is never named has no typical softmax, and is no match. OpenOOD takes the nearest
+    of all classes too; pytorch-ood only that of the predicted class.
+
+    >>> logits = torch.log(torch.tensor([[0.5, 0.5], [0.25, 0.75]]))
+    >>> fitted = KLMatching().fit(Activations(outputs=torch.log(torch.tensor([[0.6, 0.4], [0.4, 0.6]]))))
+    >>> [round(score, 3) for score in fitted.score(Activations(outputs=logits)).tolist()]
+    [-0.02, -0.05]
+    """
+
+    name: ClassVar[str] = "KLMatching"
+    paper: ClassVar[str] = "Hendrycks et al., 2022"
+    summary: ClassVar[str] = "distance to the nearest class's softmax"
+    needs: ClassVar[tuple[str, ...]] = ("logits",)
+    gathers: ClassVar[tuple] = (TypicalProbabilities(),)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """The typical softmax of every class that is named, of logits, or features and head."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
+        """ln d, float[K, C]; where a probability is 0, the smallest number."""
+        typical = classes.means[classes.counts > 0]
+        return typical.clamp_min(torch.finfo(typical.dtype).tiny).log().to(classes.dtype)
+
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        p = activations.probabilities
+        own = (p * activations.logits.log_softmax(dim=1)).sum(dim=1)
+        return (p @ state.to(p).mT).amax(dim=1) - own

@@ -1,0 +1,124 @@
+"""OpenMax: the softmax with a class for the unknown, whose logit is taken from the known ones by how far the image is
+from their centres (Bendale and Boult, 2016, "Towards Open Set Deep Networks")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+
+SHIFT = 10_000.0  # libMR moves distances by so much before it fits, which makes the Weibull's place parameter 0
+SHAPES = (1e-3, 1e12)  # between which the Weibull's shape is looked for
+HALVINGS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Tails:
+    """centres: float64[C, C], of the logits. smallest, shape, scale: float64[C], of each class's largest distances."""
+
+    centres: Tensor
+    smallest: Tensor
+    shape: Tensor
+    scale: Tensor
+
+    def outside(self, logits: Tensor) -> Tensor:
+        """Probability that an image is farther from a centre than its class ever is, float64[N, C]."""
+        moved = (torch.cdist(logits, self.centres) + SHIFT - self.smallest).clamp_min(0)
+        return -torch.expm1(-((moved / self.scale) ** self.shape))
+
+
+@checked
+@dataclass(frozen=True)
+class OpenMax:
+    """ln(1 - P(unknown)), at most 0, in float64.
+
+    The j-th largest logit z_c is cut to z_c (1 - w_c (alpha + 1 - j) / alpha), j = 1..alpha, and what is cut away adds
+    up to the logit of the unknown; w_c is the Weibull probability of a distance to the centre of class c, fitted to the
+    `tail` largest distances of its images that are named right (as libMR does).
+
+    Args:
+        alpha: how many of the largest logits are cut; 10 in the paper's code, 3 in OpenOOD.
+        tail: how many distances of a class are fitted, at least 2; 20 in both.
+
+    >>> logits = torch.tensor([[9.0, 0.0], [8.0, 0.0], [7.0, 0.0], [0.0, 9.0], [0.0, 8.0], [0.0, 7.0]])
+    >>> fitted = OpenMax(alpha=1).fit(Activations(outputs=logits, labels=torch.tensor([0, 0, 0, 1, 1, 1])))
+    >>> near, far = fitted.score(Activations(outputs=torch.tensor([[8.0, 0.0], [30.0, 0.0]]))).tolist()
+    >>> near > far
+    True
+    """
+
+    alpha: int = 10
+    tail: int = 20
+
+    name: ClassVar[str] = "OpenMax"
+    paper: ClassVar[str] = "Bendale & Boult, 2016"
+    summary: ClassVar[str] = "softmax with a class for the unknown"
+    needs: ClassVar[tuple[str, ...]] = ("logits", "labels", "bank")
+    gathers: ClassVar[tuple] = (Bank(of="logits", labelled=True),)
+
+    def __post_init__(self):
+        require_at_least(1, alpha=self.alpha)
+        require_at_least(2, tail=self.tail)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Centres and tails, of logits float[N, C] (or features and head) and labels int[N]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, rows: Rows) -> Tails:
+        """Learn from the images that are named right, class by class."""
+        logits = rows.features.double()
+        right = logits.argmax(dim=1) == rows.labels
+        groups = [logits[right & (rows.labels == label)] for label in range(logits.shape[1])]
+        missing = [label for label, group in enumerate(groups) if len(group) < 2]
+        if missing:
+            listing = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+            raise OpenworldError(
+                f"OpenMax needs two training images that the model names right in every class, and finds fewer in "
+                f"{len(missing)} of {len(groups)}: {listing}; fit on more images, or take another detector."
+            )
+        centres = torch.stack([group.mean(dim=0) for group in groups])
+        farthest = [
+            (group - centre).norm(dim=1).sort().values[-self.tail :]
+            for group, centre in zip(groups, centres, strict=True)
+        ]
+        smallest = torch.stack([distances[0] for distances in farthest])
+        fits = [_weibull(distances - distances[0] + SHIFT) for distances in farthest]
+        return Tails(centres, smallest, *(torch.stack(part) for part in zip(*fits, strict=True)))
+
+    def read(self, state: Tails, activations: Activations) -> Tensor:
+        """Scores float64[N]."""
+        logits = activations.logits.double()
+        alpha = min(self.alpha, logits.shape[1])
+        places = logits.topk(alpha, dim=1).indices
+        ranks = (alpha - torch.arange(alpha, dtype=logits.dtype, device=logits.device)) / alpha
+        weights = torch.zeros_like(logits).scatter_(1, places, ranks.expand_as(places))
+        on_device = Tails(*(part.to(logits) for part in (state.centres, state.smallest, state.shape, state.scale)))
+        cut = logits * on_device.outside(logits) * weights
+        known = (logits - cut).logsumexp(dim=1)
+        return known - torch.logaddexp(known, cut.sum(dim=1))
+
+
+def _weibull(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Shape and scale of the most likely Weibull distribution of float64[M] > 0, found by halving the log of the shape.
+
+    The slope of the likelihood by the shape k is sum x^k ln x / sum x^k - 1 / k - mean ln x, which rises with k.
+    """
+    logs = (values / values.max()).log()  # at most 0: no power of them overflows
+    low, high = (torch.tensor(end, dtype=values.dtype, device=values.device).log() for end in SHAPES)
+    for _ in range(HALVINGS):
+        shape = ((low + high) / 2).exp()
+        slope = ((shape * logs).softmax(dim=0) * logs).sum() - 1 / shape - logs.mean()
+        low, high = (low, (low + high) / 2) if slope > 0 else ((low + high) / 2, high)
+    shape = ((low + high) / 2).exp()
+    return shape, values.max() * (shape * logs).exp().mean().pow(1 / shape)

@@ -1,0 +1,52 @@
+"""RAS: energy of features whose sizes are those of a typical training image, rank by rank (Guglielmo and Masana, 2026,
+"Ranked Activation Shift for Post-Hoc Out-of-Distribution Detection")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import Moments, SortedMean
+
+
+@dataclass(frozen=True)
+class RAS:
+    """log sum exp(W h' + b), h' with the features of h in their order, the j-th smallest replaced by the profile's.
+
+    The profile is the mean over the training images of the j-th smallest feature. Nothing is to be set. As in the
+    authors' code (gigug/RAS@44bd2ed); signs of features are not looked at.
+
+    >>> from openworld.detectors.engine.head import Head
+    >>> head = Head(torch.tensor([[1.0, 0.0], [-99.0, 0.0]]))
+    >>> fitted = RAS().fit(torch.tensor([[1.0, 3.0], [5.0, 1.0]]), head=head)  # the profile is 1, 4
+    >>> fitted.score(torch.tensor([[7.0, 6.0], [0.0, 9.0]])).tolist()
+    [4.0, 1.0]
+    """
+
+    name: ClassVar[str] = "RAS"
+    paper: ClassVar[str] = "Guglielmo & Masana, 2026"
+    summary: ClassVar[str] = "energy of ranks at a typical image's sizes"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    gathers: ClassVar[tuple] = (SortedMean(),)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """The profile, of features float[N, D]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, moments: Moments) -> Tensor:
+        """The profile, float[D], ascending."""
+        return moments.mean.to(moments.dtype)
+
+    def read(self, state: Tensor, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        order = activations.features.argsort(dim=1)
+        profile = state.to(activations.features).expand_as(activations.features)
+        shifted = torch.empty_like(activations.features).scatter_(1, order, profile)
+        return activations.head.logits(shifted).logsumexp(dim=1)

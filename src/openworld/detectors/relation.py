@@ -1,0 +1,65 @@
+"""Relation: how many training images are alike in features and in softmax (Kim et al., 2023, "Neural Relation Graph: A
+Unified Framework for Identifying Label Noise and Outlier Data")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.nearest import PRODUCTS
+from openworld.detectors.engine.settings import require_positive
+
+
+@checked
+@dataclass(frozen=True)
+class Relation:
+    """sum over training images i of r_i^power where r_i > threshold; r_i = max(0, <u, u_i>) <p, p_i>, u = h / |h|.
+
+    Args:
+        power: > 0; OpenOOD searches 1, 2, 4, 6, 8. threshold: below which a relation counts as none.
+
+    >>> head = Head(torch.tensor([[99.0, 0.0], [0.0, 99.0]]))  # so sure that <p, p_i> is 0 or 1
+    >>> fitted = Relation().fit(torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), head=head)
+    >>> [round(score, 2) for score in fitted.score(torch.tensor([[3.0, 0.0], [0.6, 0.8]])).tolist()]
+    [2.0, 0.8]
+    """
+
+    power: float = 1.0
+    threshold: float = 0.03
+
+    name: ClassVar[str] = "Relation"
+    paper: ClassVar[str] = "Kim et al., 2023"
+    summary: ClassVar[str] = "likeness to training images, summed"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+    gathers: ClassVar[tuple] = (Bank(),)
+
+    def __post_init__(self):
+        require_positive(power=self.power)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Keep unit features and softmax of all training images, of features float[N, D] and the head."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head, rows: Rows) -> tuple[Tensor, Tensor]:
+        """Unit features float[M, D] and probabilities float[M, C]."""
+        return normalize(rows.features, dim=1), head.logits(rows.features).softmax(dim=1)
+
+    def read(self, state: tuple[Tensor, Tensor], activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        unit, p = (part.to(activations.unit) for part in state)
+        size = max(1, PRODUCTS // len(unit))
+        images = zip(activations.unit.split(size), activations.probabilities.split(size), strict=True)
+        return torch.cat([self._sum((h @ unit.mT).clamp_min(0) * (q @ p.mT)) for h, q in images])
+
+    def _sum(self, relations: Tensor) -> Tensor:
+        return (relations.pow(self.power) * (relations > self.threshold)).sum(dim=1)

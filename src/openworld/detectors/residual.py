@@ -1,0 +1,57 @@
+"""Residual: the size of what the principal features leave over, as a score of its own (Wang et al., 2022, "ViM:
+Out-Of-Distribution with Virtual-logit Matching", section 4)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.statistics import Moments, Products
+from openworld.detectors.vim import Residual, null_space
+
+
+@checked
+@dataclass(frozen=True)
+class ResidualNorm:
+    """-|R^T (h - u)|, at most 0; u and R as in ViM, of which this is the part that looks at features.
+
+    Args:
+        dimensions: how many leading eigenvectors R leaves out; less than D. 256 as in ViM; OpenOOD has 512 here.
+
+    >>> import torch
+    >>> head = Head(torch.eye(2), torch.zeros(2))
+    >>> fitted = ResidualNorm(1).fit(torch.tensor([[4.0, 1.0], [4.0, -1.0]]), head=head)  # R is the second axis
+    >>> round(fitted.score(torch.tensor([[9.0, -3.0]])).item(), 4)
+    -3.0
+    """
+
+    dimensions: int = 256
+
+    name: ClassVar[str] = "Residual"
+    paper: ClassVar[str] = "Wang et al., 2022"
+    summary: ClassVar[str] = "features outside the principal ones"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    gathers: ClassVar[tuple] = (Products(),)
+
+    def __post_init__(self):
+        require_at_least(1, dimensions=self.dimensions)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Principal features, from features float[N, D] and the head."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head, moments: Moments) -> Residual:
+        """Learn in float64."""
+        return null_space(self, head, moments).to(moments.dtype)
+
+    def read(self, state: Residual, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        return -state.size(activations.features)

@@ -1,0 +1,73 @@
+"""TempScale: the largest probability after the logits were divided by a fitted temperature (Guo et al., 2017, "On
+Calibration of Modern Neural Networks"; as a detector in OpenOOD v1.5)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.estimators.engine.temperature import source_temperature
+
+
+@checked
+@dataclass(frozen=True)
+class TemperatureScaling:
+    """max softmax(z / T), T that of the least negative log-likelihood of the images that it is fitted on.
+
+    Fit it on labelled images that the model has not been trained on: of its training images it is too sure, and T is
+    too small. OpenOOD fits on the validation part too, by 50 steps of L-BFGS; here T is the optimum.
+
+    Args:
+        bank: how many of the images decide, drawn with `seed` and balanced over classes.
+
+    >>> import torch
+    >>> outputs, labels = torch.tensor([[2.0, 0.0]] * 4), torch.tensor([0, 0, 0, 1])  # right in 3 of 4
+    >>> fitted = TemperatureScaling().fit(Activations(outputs=outputs, labels=labels))
+    >>> round(fitted.score(Activations(outputs=torch.tensor([[2.0, 0.0]]))).item(), 4)
+    0.75
+    """
+
+    bank: int = 10_000
+    seed: int = 0
+
+    name: ClassVar[str] = "TempScale"
+    paper: ClassVar[str] = "Guo et al., 2017"
+    summary: ClassVar[str] = "MSP at a fitted temperature"
+    needs: ClassVar[tuple[str, ...]] = ("logits", "labels", "bank")
+
+    def __post_init__(self):
+        Bank(self.bank, seed=self.seed)
+
+    @property
+    def gathers(self) -> tuple:
+        """A sample of logits."""
+        return (Bank(self.bank, seed=self.seed, of="logits", labelled=True),)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """The temperature, of logits float[N, C] (or features and head) and labels int[N]."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, rows: Rows) -> float:
+        """T."""
+        return _temperature(rows).value
+
+    def concerns(self, rows: Rows) -> tuple[str, ...]:
+        """Where T could not be fitted as usual."""
+        warning = _temperature(rows).warning
+        return (f"{self.name}: {warning}.",) if warning else ()
+
+    def read(self, state: float, activations: Activations) -> Tensor:
+        """Scores float[N], in [1 / C, 1]."""
+        return (activations.logits / state).softmax(dim=1).amax(dim=1)
+
+
+def _temperature(rows: Rows):
+    return source_temperature(rows.features.double().cpu().numpy(), rows.labels.cpu().numpy())

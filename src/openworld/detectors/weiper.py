@@ -1,0 +1,153 @@
+"""WeiPer+KLD: how far the histograms of features and of perturbed logits are from the training images' (Granz et al.,
+2024, "WeiPer: OOD Detection using Weight Perturbations of Class Projections")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import conv1d, normalize, pad
+
+from openworld._arrays import require_at_least
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.bank import Bank, Rows
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.settings import require_positive
+
+FEATURE_FLOOR, LOGIT_FLOOR = 0.01, 0.025  # added to each bin of a histogram, as in the authors' code
+IMAGES = 64  # of which perturbed logits are alive at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Mean histogram of training images. low, high: ends of the bins. mean: float[bins], adds up to 1."""
+
+    low: float
+    high: float
+    mean: Tensor
+
+    def divergence(self, values: Tensor, window: int, floor: float) -> Tensor:
+        """KL(training || image) + KL(image || training), float[N], the image's smoothed over `window` bins."""
+        p = self.mean.to(values) + floor
+        q = _smooth(_histograms(values, self.low, self.high, len(self.mean)), window) + floor
+        p, q = p / p.sum(), q / q.sum(dim=1, keepdim=True)
+        return ((p - q) * (p.log() - q.log())).sum(dim=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """weight: float[r C, D], the perturbed heads. features, logits: histograms of training images."""
+
+    weight: Tensor
+    features: Histogram
+    logits: Histogram
+
+
+@checked
+@dataclass(frozen=True)
+class WeiPer:
+    """-(KL of features + logit_share KL of perturbed logits - confidence_share MSP); KL symmetric, of histograms.
+
+    The head's rows w_c are perturbed `repeats` times to w_c + distance |w_c| e, e a random unit vector; MSP is the mean
+    over repeats of the largest softmax.
+
+    Args:
+        repeats: r. distance: delta, > 0. bins: of a histogram, between the least and the largest training value.
+        feature_window, logit_window: bins over which an image's histograms are averaged: s_1, s_2.
+        logit_share, confidence_share: lambda_1, lambda_2, not negative.
+        bank: how many training images make the histograms, drawn with `seed`, which perturbs the head too.
+
+    Defaults are those of the released configuration, which searches all of them on validation images. The perturbed
+    heads take r C D numbers: 0.8 GB for 1,000 classes and 2,048 features.
+
+    >>> features = torch.rand(50, 8, generator=torch.Generator().manual_seed(0))
+    >>> fitted = WeiPer(repeats=2, bins=5).fit(features, head=Head(torch.eye(3, 8)))
+    >>> known, strange = fitted.score(torch.stack([features[0], 9 * features[0]])).tolist()
+    >>> known > strange
+    True
+    """
+
+    repeats: int = 100
+    distance: float = 2.1
+    bins: int = 100
+    feature_window: int = 4
+    logit_window: int = 15
+    logit_share: float = 2.5
+    confidence_share: float = 0.1
+    bank: int = 10_000
+    seed: int = 0
+
+    name: ClassVar[str] = "WeiPer"
+    paper: ClassVar[str] = "Granz et al., 2024"
+    summary: ClassVar[str] = "histograms of features and perturbed logits"
+    needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+
+    def __post_init__(self):
+        counts = {"repeats": self.repeats, "feature_window": self.feature_window, "logit_window": self.logit_window}
+        require_at_least(1, **counts)
+        require_at_least(2, bins=self.bins)
+        require_at_least(0, logit_share=self.logit_share, confidence_share=self.confidence_share)
+        require_positive(distance=self.distance)
+        Bank(self.bank, seed=self.seed)
+
+    @property
+    def gathers(self) -> tuple:
+        """A sample of features."""
+        return (Bank(self.bank, seed=self.seed),)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Perturb the head, and take histograms of features float[N, D] and perturbed logits."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head, rows: Rows) -> Learned:
+        """Heads first: their logits have a histogram too."""
+        draws = torch.Generator().manual_seed(self.seed)
+        noise = torch.randn(self.repeats, *head.weight.shape, generator=draws).to(head.weight)
+        lengths = head.weight.norm(dim=1, keepdim=True)
+        weight = (head.weight + self.distance * lengths * normalize(noise, dim=2)).flatten(0, 1)
+        state = Learned(weight.to(rows.features), None, None)
+        logits = [self._logits(state, head, part) for part in rows.features.split(IMAGES)]
+        return Learned(state.weight, self._histogram([rows.features]), self._histogram(logits))
+
+    def _logits(self, state: Learned, head: Head, features: Tensor) -> Tensor:
+        logits = features @ state.weight.to(features).mT
+        return logits if head.bias is None else logits + head.bias.to(features).repeat(self.repeats)
+
+    def _histogram(self, parts: list[Tensor]) -> Histogram:
+        """That of training images, each as heavy as any other; the range reaches a little beyond their values."""
+        images = sum(map(len, parts))
+        low, high = min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
+        gap = (high - low) / images
+        low, high = low - gap, high + gap
+        return Histogram(low, high, sum(_histograms(part, low, high, self.bins).sum(dim=0) for part in parts) / images)
+
+    def read(self, state: Learned, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        return torch.cat([self._read(state, activations.head, part) for part in activations.features.split(IMAGES)])
+
+    def _read(self, state: Learned, head: Head, features: Tensor) -> Tensor:
+        logits = self._logits(state, head, features)
+        sure = logits.unflatten(1, (self.repeats, -1)).softmax(dim=2).amax(dim=2).mean(dim=1)
+        apart = state.features.divergence(features, self.feature_window, FEATURE_FLOOR)
+        logits_apart = state.logits.divergence(logits, self.logit_window, LOGIT_FLOOR)
+        return self.confidence_share * sure - apart - self.logit_share * logits_apart
+
+
+def _histograms(values: Tensor, low: float, high: float, bins: int) -> Tensor:
+    """Share of each row's values in each bin, float[N, bins]; values beyond the ends are in none."""
+    if not high > low:
+        return values.new_full((len(values), bins), 1 / bins)
+    places = ((values - low) / (high - low) * bins).floor().clamp(-1, bins).long() + 1
+    counts = values.new_zeros(len(values), bins + 2).scatter_add_(1, places, torch.ones_like(values))
+    return counts[:, 1:-1] / values.shape[1]
+
+
+def _smooth(histograms: Tensor, window: int) -> Tensor:
+    """Moving average over `window` bins, the outer bins continued; as torch pads "same", one more at the end."""
+    widened = pad(histograms[:, None], ((window - 1) // 2, window // 2), mode="replicate")
+    return conv1d(widened, histograms.new_full((1, 1, window), 1 / window))[:, 0]
