@@ -27,6 +27,7 @@ from openworld.cli.run import run
 from openworld.cli.score import score
 from openworld.cli.shift import shift
 from openworld.cli.synthesize import synthesize
+from openworld.cli.watch import fit_watch, watch
 
 
 class _InOrder(TyperGroup):
@@ -76,7 +77,7 @@ GROUPS = {
     "Your own data": {
         "score": score,
         "predict": predict,
-        "estimate": with_parts(estimate),
+        "estimate": with_parts(estimate, fit=fit_watch, watch=watch),
         "shift": shift,
         "synthesize": synthesize,
     },

@@ -95,6 +95,23 @@ class Sampler:
         self._kept = drawn if self._kept is None else self._kept.joined(drawn, self.rows)
         self.n += block.n
 
+    @classmethod
+    def after(cls, sample: Sample, rows: int, *, seed: int = 0) -> "Sampler":
+        """Return a sampler that goes on where another of these settings ended, as if there had been no break.
+
+        >>> blocks, whole = [Outputs(np.eye(5)), Outputs(np.eye(5))], Sampler(3)
+        >>> for block in blocks:
+        ...     whole.add(block)
+        >>> broken = Sampler.after(uniform_sample(blocks[:1], 3), 3)
+        >>> broken.add(blocks[1])
+        >>> whole.sample.rows.tolist() == broken.sample.rows.tolist()
+        True
+        """
+        sampler = cls(rows, seed=seed)
+        lots = sampler._generator.random(sample.n)[sample.rows]
+        sampler.n, sampler._kept = sample.n, _Drawn(sample.outputs, sample.rows, lots)
+        return sampler
+
     @property
     def sample(self) -> Sample:
         """What was drawn of all blocks so far."""

@@ -78,24 +78,25 @@ class Keyed:
     """Blocks of a target, each image with the number of the chunk that it is in; iterate over it once.
 
     Args:
-        blocks: of the target. chunking: how it is cut. n: images of the target.
+        blocks: of the target. chunking: how it is cut. n: images of the target. row: how many images came before, in
+            earlier targets.
     Raises:
         OpenworldError: more parts than images; while iterating, time stamps that fall or are missing.
     """
 
-    def __init__(self, blocks: Iterable[ScoreBlock], chunking: Chunking, n: int):
+    def __init__(self, blocks: Iterable[ScoreBlock], chunking: Chunking, n: int, row: int = 0):
         if chunking.parts > n:
             raise OpenworldError(f"--chunks {chunking.parts} is more than the target's {n:,} images.")
-        self.blocks, self.chunking, self.n = blocks, chunking, n
+        self.blocks, self.chunking, self.n, self.row = blocks, chunking, n, row
         self._began: dict[int, np.datetime64] = {}
 
     def __iter__(self) -> Iterator[tuple[Outputs, np.ndarray]]:
-        row, last = 0, None
+        row, last = self.row, None
         for block in self.blocks:
             times = None if block.times is None else as_times(block.times)
             keys = self.chunking.keys(np.arange(row, row + block.outputs.n), times, self.n)
             if times is not None:
-                _require_order(times, last, row)
+                _require_order(times, last, row - self.row)
                 for key, place in zip(*np.unique(keys, return_index=True), strict=True):
                     self._began.setdefault(int(key), times[place])
                 last = times[-1]

@@ -23,6 +23,8 @@ LABELS = ("labels", "label")
 MODEL = ("logits", "probabilities")
 PARTNER = "partner"
 SEEN = "seen_in_training"
+IMAGE_COLUMNS = ("image", "path", "id", "ids")
+"""Say which image a row is of."""
 
 
 @dataclass(frozen=True)

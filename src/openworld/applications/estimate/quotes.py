@@ -26,6 +26,7 @@ class Quoting:
         source: its outputs, with labels. estimators: by name, all that are wanted. first: the name of the one to quote;
             None to go by the rules. seed: of the draws. progress: called with how many resampled sources are done.
         shifts: labelled shifts to learn from, if there are any.
+        measured: what was measured before, by size and whether the rules rest on it; what is measured later is added.
     """
 
     source: Outputs
@@ -34,7 +35,7 @@ class Quoting:
     seed: int = 0
     progress: Callable[[str, int], None] | None = None
     shifts: Sequence[LabelledShift] = ()
-    _measured: dict[tuple[int, bool], dict[str, Null]] = field(default_factory=dict, init=False)
+    measured: dict[tuple[int, bool], dict[str, Null]] = field(default_factory=dict)
     _learned: dict[int, LearnedShifts] = field(default_factory=dict, init=False)
 
     @property
@@ -109,15 +110,15 @@ class Quoting:
     def _nulls(self, n: int, *, deciding: bool) -> dict[str, Null]:
         """Return those of the methods that the rules rest on, or of the others."""
         size = shared_size(n)
-        if (size, deciding) not in self._measured:
+        if (size, deciding) not in self.measured:
             estimators = {
                 name: estimator
                 for name, estimator in self.estimators.items()
                 if (self.first is None and name in DECIDING) is deciding
                 and ("partners" not in estimator.needs or self.source.partners)
             }
-            self._measured[size, deciding] = self.measure(estimators, size, SOURCES if deciding else FEW_SOURCES)
-        return self._measured[size, deciding]
+            self.measured[size, deciding] = self.measure(estimators, size, SOURCES if deciding else FEW_SOURCES)
+        return self.measured[size, deciding]
 
     def measure(self, estimators: Mapping[str, object], n: int, sources: int) -> dict[str, Null]:
         """Return what estimators say of sets of n images that are like the source."""

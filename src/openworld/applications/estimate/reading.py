@@ -51,7 +51,7 @@ class Pass:
         if not sampler.n:
             raise OpenworldError(f"{table.name} holds no image; there is nothing to estimate.")
         self.sample = sampler.sample
-        _require_logits(table, softmax, sampler.n)
+        require_logits(table, softmax, sampler.n)
 
     def _count(self, block: ScoreBlock) -> None:
         outputs = block.outputs
@@ -103,7 +103,7 @@ def class_shift(source: Pass, target: Pass) -> ClassShift:
     return ClassShift(*moved_shares(source.predicted, target.predicted))
 
 
-def _require_logits(table: ScoreTable, softmax: int, n: int) -> None:
+def require_logits(table: ScoreTable, softmax: int, n: int) -> None:
     """Refuse logits of which more than chance makes of it are a softmax; one row in many may add up to 1."""
     if softmax == n or softmax >= max(2, SOFTMAX * n):
         rows = "all rows" if softmax == n else f"{softmax:,} of {n:,} rows"

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from openworld.applications.estimate.columns import SEEN
+from openworld.applications.estimate.columns import IMAGE_COLUMNS, SEEN
 from openworld.applications.estimate.reading import Pass
 from openworld.datasets.training_images import ALIKE, SAME
 from openworld.estimators import Outputs, check_reference
 from openworld.estimators.quote.source_check import are_many, check_source
 
-IMAGE_COLUMNS = ("id", "ids", "path")  # say which image a row is of
 ALIKE_SHARE = 0.1  # of the source whose difference hashes a training image has, from which that is no chance
 UNEQUAL = 0.1  # by how much the partner of GDE may differ in accuracy before that is said
 
@@ -24,6 +23,12 @@ def remarks(source: Pass, target: Pass) -> tuple[str, ...]:
         *_of_partner(*outputs),
         *_of_files(source, target),
     )
+
+
+def source_remarks(source: Pass) -> tuple[str, ...]:
+    """Return what is to be said of the source alone."""
+    distrust = () if source.outputs.reference is None else check_reference(source.outputs).warnings
+    return (*check_source(source.outputs).warnings, *_of_training(source), *distrust, *_of_sample(source))
 
 
 def _of_training(source: Pass) -> Iterator[str]:
@@ -59,10 +64,14 @@ def _of_partner(source: Outputs, target: Outputs) -> Iterator[str]:
         )
 
 
-def _of_files(source: Pass, target: Pass) -> Iterator[str]:
-    """What was done to the files as they were read; columns that were not, of which a name may be misspelt."""
+def _of_sample(source: Pass) -> Iterator[str]:
     if not source.sample.whole:
         yield f"of {source.sample.n:,} source images a uniform sample of {len(source.sample.rows):,} is used"
+
+
+def _of_files(source: Pass, target: Pass) -> Iterator[str]:
+    """What was done to the files as they were read; columns that were not, of which a name may be misspelt."""
+    yield from _of_sample(source)
     for side in (source, target):
         table, name = side.table, side.table.name
         if side.rounded:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.columns import ScoreLayout, layout_of
+from openworld.applications.estimate.columns import IMAGE_COLUMNS, ScoreLayout, layout_of
 from openworld.applications.estimate.entries import class_numbers, logarithms, rounded_rows, score_table
 from openworld.applications.score_files import Columns, ScoreFile, open_scores
 from openworld.estimators import Outputs
@@ -18,13 +18,15 @@ class ScoreBlock(NamedTuple):
     """Some images in order.
 
     times: time stamps [n] as the file has them, or None. rounded: how many rows of probabilities had to be divided by
-    their sums. seen: integer[n], which images the model was trained on, as the file says; or None.
+    their sums. seen: integer[n], which images the model was trained on, as the file says; or None. images: what the
+    file calls them [n], where `ScoreTable.images` asks for it and it does; or None.
     """
 
     outputs: Outputs
     times: np.ndarray | None = None
     rounded: int = 0
     seen: np.ndarray | None = None
+    images: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class ScoreTable:
         partners: tables of further models on the same images, whose logits alone are read.
         times: name of the column of time stamps, or "".
         title: what sentences call it; "" for the name of the file.
+        images: whether to read what the images are called, from the first of `IMAGE_COLUMNS` that a file has.
     """
 
     files: tuple[ScoreFile, ...]
@@ -43,6 +46,7 @@ class ScoreTable:
     partners: "tuple[ScoreTable, ...]" = ()
     times: str = ""
     title: str = ""
+    images: bool = False
 
     @property
     def classnames(self) -> tuple[str, ...] | None:
@@ -79,12 +83,13 @@ class ScoreTable:
         for file, layout in zip(self.files, self.layouts, strict=True):
             row = 0
             wanted = [name for columns in layout.tables.values() for name in columns]
-            wanted += filter(None, (layout.labels, layout.seen, self.times))
+            images = next((name for name in IMAGE_COLUMNS if self.images and name in file.columns), None)
+            wanted += filter(None, (layout.labels, layout.seen, self.times, images))
             for columns in file.blocks(wanted):
                 place, count = f"{file.path.name}, row {row:,}", len(columns[wanted[0]])
                 logits = tuple(partner.take(count, place) for partner in partners)
                 try:
-                    yield self._block(layout, columns, logits)
+                    yield self._block(layout, columns, logits)._replace(images=columns.get(images))
                 except OpenworldError as error:
                     raise OpenworldError(f"{place} ({count:,} rows from there): {error}") from error
                 row += count

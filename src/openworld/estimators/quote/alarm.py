@@ -132,6 +132,77 @@ def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, ov
     )
 
 
+@dataclass(frozen=True)
+class AlarmLimit:
+    """k and h of chunks of one size, known before there is a chunk: for alarms that go on from day to day.
+
+    Every chunk adds its step to S in units of the h of its own size, so that chunks of all sizes share one S, and an
+    alarm stands where S is above 1. Where all chunks are of one size, this is `find_alarms`.
+
+    null_n, bias, within: of the null. error: what the source's error exceeds in half of the allowed years. limit: h.
+    """
+
+    null_n: int
+    bias: float
+    within: float
+    error: float
+    limit: float
+
+    def step(self, accuracy: float, n: int, alert: float) -> float:
+        """Return what a chunk of n images of this accuracy adds to S, in limits."""
+        z = (alert - (accuracy - self.bias)) / self._deviation(n)
+        beyond = z - self._allowance(n)
+        return (beyond if z > ALONE else min(beyond, MOST)) / self.limit
+
+    def alone(self, n: int, alert: float) -> float:
+        """Return the accuracy, less its bias, below which a chunk of n images raises an alarm alone."""
+        return alert - self._deviation(n) * max(self._allowance(n) + self.limit, ALONE)
+
+    def lasting(self, n: int, alert: float) -> float:
+        """Return the accuracy, less its bias, below which chunks of n images raise one in the long run."""
+        return alert - self._deviation(n) * self._allowance(n)
+
+    def _deviation(self, n: int) -> float:
+        return max(self.within * sqrt(self.null_n / n), 0.5 / n)
+
+    def _allowance(self, n: int) -> float:
+        return HALF + self.error / self._deviation(n)
+
+
+@checked
+def alarm_limit(null: Null, n: int, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> AlarmLimit:
+    """Find k and h of chunks of n images, of which none is known yet.
+
+    Args:
+        null: what is quoted of source-like sets of about so many images. n: images of a chunk, 1 or more.
+        rate, over, seed: as for `find_alarms`; two chunks of a year or more.
+    Raises:
+        OpenworldError: a number outside its range.
+
+    >>> estimates = 0.9 + np.add.outer([-0.01, 0.01] * 10, [-0.01, 0.01])  # ten sources each way, two targets each
+    >>> limit, statistic = alarm_limit(Null(100, estimates, np.full((20, 2), 0.9)), 100), 0.0
+    >>> for accuracy in (0.88, 0.75, 0.75, 0.95):
+    ...     statistic = add_step(statistic, limit.step(accuracy, 100, 0.9))
+    ...     print(statistic > 1)
+    False
+    False
+    True
+    False
+    """
+    require_at_least(RAREST, rate=rate)
+    require_at_most(COMMONEST, rate=rate)
+    require_at_least(2, over=over)
+    require_at_most(LONGEST, over=over)
+    years = _Years([Chunk(None, n, null)], rate, over, np.random.default_rng(seed))
+    error = (years.allowances[0] - HALF) * years.deviations[0]
+    return AlarmLimit(null.n, null.bias, years.spreads[0].within, float(error), years.limit())
+
+
+def add_step(statistic: float, step: float) -> float:
+    """Return S, in limits, after another chunk; that of a chunk of which nothing can be told adds 0."""
+    return min(HIGHEST, max(0.0, statistic + step))
+
+
 def _cusum(steps: np.ndarray, highest: float) -> np.ndarray:
     statistics, last = np.empty(len(steps)), 0.0
     for place, step in enumerate(steps):

@@ -21,12 +21,21 @@ class Span:
     sample: Sample
 
 
-def spans(pieces: Iterable[tuple[Outputs, np.ndarray]], *, rows: int = ROWS, seed: int = 0) -> Iterator[Span]:
+def spans(
+    pieces: Iterable[tuple[Outputs, np.ndarray]],
+    *,
+    rows: int = ROWS,
+    seed: int = 0,
+    opened: Span | None = None,
+    before: int = 0,
+) -> Iterator[Span]:
     """Cut a target where the key changes.
 
     Args:
         pieces: blocks of the target in order, each with keys int64[n] that never fall, such as days. rows: how many
             images of a span are held; a larger span is represented by a uniform sample. seed: of those draws.
+        opened: the last span of pieces that came before these ones, which goes on where its key does. before: how many
+            images came before.
     Raises:
         OpenworldError: keys that fall.
 
@@ -34,7 +43,9 @@ def spans(pieces: Iterable[tuple[Outputs, np.ndarray]], *, rows: int = ROWS, see
     >>> [(one.key, one.first, one.sample.n) for one in spans(pieces)]
     [(0, 0, 2), (2, 2, 3), (3, 5, 1)]
     """
-    key, first, rows_before, sampler = None, 0, 0, None
+    key, first, rows_before, sampler = None, 0, before, None
+    if opened is not None:
+        key, first, sampler = opened.key, opened.first, Sampler.after(opened.sample, rows, seed=seed)
     for block, keys in pieces:
         for value, start, stop in _runs(keys):
             if value != key:
@@ -42,7 +53,7 @@ def spans(pieces: Iterable[tuple[Outputs, np.ndarray]], *, rows: int = ROWS, see
                     yield Span(key, first, sampler.sample)
                 if key is not None and value < key:
                     raise OpenworldError(
-                        f"image {rows_before + start:,} comes before the ones above it; sort them by time."
+                        f"image {rows_before - before + start:,} comes before the ones above it; sort them by time."
                     )
                 key, first, sampler = value, rows_before + start, Sampler(rows, seed=seed)
             sampler.add(block.take(slice(start, stop)))

@@ -1,0 +1,129 @@
+"""`openworld estimate fit` and `openworld estimate watch`: from files to files, safe against kill and double start.
+
+The state is written first and in one step; JSON lines, Prometheus text and page follow from it. Whoever is killed in
+between and runs the same command again finds the file counted, and what was not written is written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from openworld import __version__
+from openworld._errors import OpenworldError
+from openworld._observer import SILENT, Observer
+from openworld.applications.estimate.score_tables import open_table
+from openworld.applications.score_files import ScoreFile
+from openworld.applications.watch.exports import append_lines, write_prometheus
+from openworld.applications.watch.fitted import USUAL_IMAGES, Watch, WatchSettings, fit_watch, read_watch
+from openworld.applications.watch.following import Followed, Follower, sha256_of
+from openworld.applications.watch.report import WatchView, fit_report, watch_report
+from openworld.applications.watch.state import read_state
+from openworld.datasets.names.class_names import class_names
+from openworld.report.command_report import CommandReport
+from openworld.runs.lock import file_lock
+
+
+@dataclass(frozen=True)
+class WatchFiles:
+    """Where a watch keeps what it finds.
+
+    Args:
+        state: its state; None for a file beside the fitted one. json_lines, prometheus: files; None for none.
+        out: folder of the page; None for none.
+    """
+
+    state: Path | None = None
+    json_lines: Path | None = None
+    prometheus: Path | None = None
+    out: Path | None = None
+
+
+def fit(
+    source: Sequence[Path | str | ScoreFile],
+    out: Path,
+    settings: WatchSettings,
+    *,
+    classnames: Path | Sequence[str] | None = None,
+    images: Sequence[int] = (),
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+) -> CommandReport:
+    """Fit on a labelled source what depends on it alone, and keep it in a file.
+
+    Args:
+        source: files of scores that follow each other. out: the file. settings: what is watched for. classnames: a
+            text file, names, or None for those of the source. images: that a period usually has. observer: hears what
+            is being done. made: facts about it.
+    Returns:
+        A report whose `found` is a `Watch`.
+    Raises:
+        OpenworldError: a source that cannot be read or has no labels, methods that it does not allow.
+    """
+    names = class_names(str(classnames)).names if isinstance(classnames, Path | str) else classnames
+    table = open_table(source, classnames=names)
+    facts = {**(made or {}), "openworld": __version__, "seed": str(settings.seed)}
+    for file in table.files:
+        sha256 = sha256_of(file.path)
+        facts |= {file.path.name: f"SHA-256 {sha256}"} if sha256 else {}
+    fitted = fit_watch(table, settings, images or (USUAL_IMAGES,), partial(observer.progress, total=None), facts)
+    return fit_report(fitted.write(out), out)
+
+
+def watch(
+    fitted: Path,
+    new: Sequence[Path | str | ScoreFile],
+    files: WatchFiles = WatchFiles(),
+    *,
+    close: bool = False,
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+) -> CommandReport:
+    """Add new files to a watch, each after the other, and say what is found of the periods that they finish.
+
+    Args:
+        fitted: what `fit` wrote. new: files of scores, in the order of time; may be empty, to look at what is known.
+        files: where the state and everything else lies. close: whether the last period is finished with them.
+        observer: hears what is being done. made: facts for the page.
+    Returns:
+        A report whose `found` is a `WatchView`.
+    Raises:
+        OpenworldError: another call at work on the state, images out of order, a file that does not fit the watch.
+    """
+    path = files.state or fitted.with_name(f"{fitted.stem}.state.safetensors")
+    known = read_watch(fitted)
+    with file_lock(path.with_name(f".{path.name}.lock"), wait=False) as held:
+        if not held:
+            raise OpenworldError(f"another call is at work on {path}; run the same command again when it has ended.")
+        view = _followed(known, path, new, close, observer)
+        name = path.name.removesuffix(".safetensors").removesuffix(".state")
+        if files.json_lines is not None:
+            append_lines(files.json_lines, view.state, name, view.new)
+        if files.prometheus is not None:
+            write_prometheus(files.prometheus, view.state, name)
+        facts = {**known.made, "fitted": known.fingerprint, **(made or {})}
+        report = replace(watch_report(replace(view, name=name)), made=facts)
+        if files.out is not None:
+            report.write(files.out)
+    return report
+
+
+def _followed(
+    known: Watch, path: Path, new: Sequence[Path | str | ScoreFile], close: bool, observer: Observer
+) -> WatchView:
+    """Add the files to the state, which is written after each."""
+    state = read_state(path, known)
+    follower = Follower.of(known, state, partial(observer.progress, total=None))
+    done: list[Followed] = []
+    for place, file in enumerate(new):
+        table = open_table([file], classnames=known.classnames, times=known.settings.timestamps)
+        table = replace(table.ordered(known.classnames, "those of the source"), images=True)
+        done.append(follower.follow(state, table, close=close and place == len(new) - 1))
+        if not done[-1].again:
+            state = done[-1].state
+            state.write(path)
+    opened = follower.look(state)
+    if new and len(follower.measured_since) > len(state.measured):  # a look may measure too
+        state = replace(state, measured=follower.measured_since)
+        state.write(path)
+    return WatchView(known, state, tuple(done), opened)

@@ -1,0 +1,150 @@
+"""The numbers that matter for other programs: Prometheus text, written whole; JSON lines, appended, one a period."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.applications.watch.state import PeriodRecord, WatchState
+from openworld.runs import to_json
+from openworld.runs.atomic import write_file
+
+TAIL = 1 << 20  # bytes at the end of a file in which its last line is looked for
+BEGINNING = b'{"watch":'
+
+METRICS = {
+    "accuracy_ratio": "Estimated accuracy of the last finished period; absent where it cannot be told.",
+    "accuracy_low_ratio": "Low end of its 95 % interval, or of the bounds where it cannot be told.",
+    "accuracy_high_ratio": "High end of its 95 % interval, or of the bounds where it cannot be told.",
+    "accuracy_known": "1 where the accuracy of the last finished period can be told, else 0.",
+    "alarm_ratio": "Statistic of the alert relative to its limit; an alarm stands above 1.",
+    "class_shift_ratio": "Total variation of the shares of predicted classes from the source, less chance.",
+    "confidence_shift_ratio": "Largest difference of the distributions of confidence from the source.",
+    "period_images": "Images of the last finished period.",
+    "images_total": "Images counted since the watch began.",
+    "periods_total": "Periods finished since the watch began.",
+    "last_image_timestamp_seconds": "Time stamp of the last image, in seconds since 1970.",
+}
+"""Name without its prefix -> help."""
+
+
+def prometheus_text(state: WatchState, name: str) -> str:
+    """Return the numbers of the last finished period in Prometheus' text format.
+
+    Args:
+        state: of the watch. name: value of the label `watch`, which tells several of them apart.
+    """
+    numbers = dict(_numbers(state))
+    label = name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    lines = []
+    for metric, number in numbers.items():
+        kind = "counter" if metric.endswith("_total") else "gauge"
+        title = f"openworld_watch_{metric}"
+        lines += [
+            f"# HELP {title} {METRICS[metric]}",
+            f"# TYPE {title} {kind}",
+            f'{title}{{watch="{label}"}} {number!r}',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(state: WatchState) -> Iterator[tuple[str, float | int]]:
+    """Return the numbers that there are, by the names of `METRICS`."""
+    if state.records:
+        record = state.records[-1]
+        quote, alarm = record.chunk.quote, record.chunk.alarm
+        if quote.accuracy is not None:
+            yield "accuracy_ratio", float(quote.accuracy)
+        yield "accuracy_low_ratio", float(quote.low)
+        yield "accuracy_high_ratio", float(quote.high)
+        yield "accuracy_known", int(quote.accuracy is not None)
+        if alarm is not None:
+            yield "alarm_ratio", float(alarm.statistic)
+        yield "class_shift_ratio", float(record.signs.predictions)
+        yield "confidence_shift_ratio", float(record.signs.confidences)
+        yield "period_images", record.chunk.n
+    yield "images_total", state.n
+    yield "periods_total", len(state.records)
+    if state.last:
+        yield "last_image_timestamp_seconds", int(np.datetime64(state.last, "s").astype(np.int64))
+
+
+def write_prometheus(path: Path, state: WatchState, name: str) -> None:
+    """Write it in one step, so that a collector never reads half of it."""
+    write_file(path, prometheus_text(state, name).encode())
+
+
+def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
+    """Return a period as an entry of JSON lines; fractions in [0, 1], None where there is no number."""
+    chunk, alarm = record.chunk, record.chunk.alarm
+    return {
+        "watch": watch[:12],
+        "name": name,
+        "number": record.number,
+        "period": chunk.label,
+        "began": record.began or None,
+        "ended": record.ended or None,
+        "file": record.file,
+        "images": chunk.n,
+        "sampled": chunk.sampled,
+        "accuracy": chunk.quote.accuracy,
+        "low": chunk.quote.low,
+        "high": chunk.quote.high,
+        "method": chunk.quote.method,
+        "why": chunk.quote.why,
+        "alarm_ratio": None if alarm is None else alarm.statistic,
+        "alarm": None if alarm is None else alarm.standing,
+        "class_shift": record.signs.predictions,
+        "confidence_shift": record.signs.confidences,
+        "methods": to_json(chunk.methods),
+        **to_json(record.further),
+    }
+
+
+def append_lines(path: Path, state: WatchState, name: str, new: Sequence[PeriodRecord]) -> int:
+    """Append the periods that the file lacks, one line each; return how many.
+
+    What a call that was killed left of a line is taken away, and the lines that it did not write are written: a file
+    that ends with a line of this watch gets all periods after that. A file without one gets the new ones.
+
+    Args:
+        path: of the file. state, name: of the watch. new: the periods of this call.
+    Raises:
+        OpenworldError: a file whose end is no line of ours.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+b") as file:
+        last = _last_line(file, path)
+        own = last.get("watch") == state.watch[:12] and last.get("name") == name
+        records = state.records[last["number"] + 1 :] if own else new
+        lines = (json.dumps(line_of(record, state.watch, name), ensure_ascii=False) + "\n" for record in records)
+        file.write("".join(lines).encode())
+        file.flush()
+        os.fsync(file.fileno())
+    return len(records)
+
+
+def _last_line(file, path: Path) -> dict[str, Any]:
+    """Return the last whole line, {} of an empty file; what is left of a line behind it is cut off."""
+    size = file.seek(0, os.SEEK_END)
+    start = max(0, size - TAIL)
+    file.seek(start)
+    tail = file.read()
+    whole, newline, rest = tail.rpartition(b"\n")
+    if rest:
+        if not (rest.startswith(BEGINNING) or BEGINNING.startswith(rest)):
+            raise OpenworldError(f"{path} ends in half a line that is not ours; give --json-lines another file.")
+        file.truncate(start + len(whole) + len(newline))
+    if not newline:
+        return {}
+    try:
+        last = json.loads(whole.rpartition(b"\n")[2])
+    except ValueError as error:
+        raise OpenworldError(
+            f"the last line of {path} is no JSON ({error}); give --json-lines another file."
+        ) from error
+    return last if isinstance(last, dict) else {}

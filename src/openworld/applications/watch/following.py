@@ -1,0 +1,285 @@
+"""Another file of a watch: its images are read once, periods that end are estimated, and the alarm goes on.
+
+Whatever is found of a period depends on what was fitted, on its own images in their order, and on S before it: not on
+how the images were cut into files.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate
+from openworld.applications.estimate.alerts import counted
+from openworld.applications.estimate.chunks import Keyed, as_times
+from openworld.applications.estimate.quotes import Quoting, shared_size
+from openworld.applications.estimate.reading import Progress, blocks_of, require_logits
+from openworld.applications.estimate.score_tables import ScoreBlock, ScoreTable
+from openworld.applications.watch.fitted import Measured, Watch, measure, quoting_of
+from openworld.applications.watch.state import FileRecord, OpenPeriod, PeriodRecord, WatchState
+from openworld.estimators import FittedEstimator, Outputs
+from openworld.estimators.engine.probability_rows import are_probabilities
+from openworld.estimators.quote import Quote
+from openworld.estimators.quote.alarm import add_step
+from openworld.estimators.quote.shift_signs import shift_signs
+from openworld.estimators.quote.spans import Span, spans
+
+Part = Callable[[Watch, PeriodRecord, OpenPeriod], Mapping[str, Any]]
+"""Finds further things of a period that is finished, as JSON holds them; from its record and its images."""
+
+PARTS: tuple[Part, ...] = ()
+
+
+class Followed(NamedTuple):
+    """What became of a file. again: whether it had been counted before. records: the periods that it finished."""
+
+    state: WatchState
+    file: FileRecord
+    again: bool
+
+    @property
+    def records(self) -> tuple[PeriodRecord, ...]:
+        """The periods that the file finished, then or now."""
+        return self.state.records[self.file.first : self.file.last]
+
+
+@dataclass(frozen=True, eq=False)
+class Follower:
+    """A fitted watch at work.
+
+    measured: with what the state knows; sizes that are met are added.
+    """
+
+    watch: Watch
+    fitted: Mapping[str, FittedEstimator]
+    quoting: Quoting
+    measured: Measured
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, watch: Watch, state: WatchState, progress: Progress | None = None) -> "Follower":
+        """Fit the methods again on the source, and gather what was measured."""
+        measured = watch.measured.joined(state.measured)
+        return cls(watch, watch.fit(), quoting_of(watch, measured, progress), measured, progress)
+
+    def follow(self, state: WatchState, table: ScoreTable, *, close: bool = False) -> Followed:
+        """Add a file.
+
+        Args:
+            state: before. table: the file. close: whether its last period is finished; where every file is a period it
+                is in any case.
+        Raises:
+            OpenworldError: images that came before others that were counted, or of a period that was closed; other
+                classes, a missing table; a period of so many rows that is to be closed before.
+        """
+        if close and self.watch.settings.chunk_rows:
+            raise OpenworldError("--close is for periods of the calendar; one of so many rows ends with its last row.")
+        file = table.files[0].path
+        sha256 = sha256_of(file)
+        known = [each for each in state.files if sha256 and each.sha256 == sha256]
+        if known:
+            return Followed(state, known[0], True)
+        reading = _Reading(self.watch, state, table, self.progress)
+        after, opened = state, None
+        opening = state.opened and state.opened.span
+        for span in spans(reading, seed=self.watch.settings.seed, opened=opening, before=state.n):
+            if opened is not None:
+                after = self._finish(after, reading.period(opened), file.name)
+            opened = span
+        known = [each for each in state.files if each.content == reading.content]
+        if known:
+            return Followed(state, known[0], True)
+        if reading.refusal:
+            raise OpenworldError(reading.refusal)
+        period = reading.period(opened)
+        if close or self._ends(opened):
+            after, period = self._finish(after, period, file.name), None
+        record = FileRecord(file.name, sha256, reading.content, reading.n, len(state.records), len(after.records))
+        after = replace(
+            after,
+            last=reading.last,
+            n=state.n + reading.n,
+            files=(*state.files, record),
+            opened=period,
+            measured=self.measured_since,
+        )
+        return Followed(after, record, False)
+
+    @property
+    def measured_since(self) -> Measured:
+        """What was measured since the watch was fitted."""
+        return self.measured.without(self.watch.measured)
+
+    def look(self, state: WatchState) -> PeriodRecord | None:
+        """Return what is estimated of the period that is not finished, without an alarm; None where there is none."""
+        return None if state.opened is None else self._record(state, state.opened, "", 0)
+
+    def _ends(self, span: Span) -> bool:
+        """Whether a span is finished without --close: a file where that is a period, or as many rows as one has."""
+        settings = self.watch.settings
+        return span.sample.n == settings.chunk_rows or not settings.options.chunking
+
+    def _finish(self, state: WatchState, period: OpenPeriod, file: str) -> WatchState:
+        record = self._record(state, period, file, len(period.span.sample.rows))
+        further = {key: value for part in PARTS for key, value in part(self.watch, record, period).items()}
+        alarm = record.chunk.alarm
+        statistic = state.statistic if alarm is None else alarm.statistic
+        records = (*state.records, replace(record, further=further))
+        return replace(state, records=records, statistic=statistic, closed=period.span.key)
+
+    def _record(self, state: WatchState, period: OpenPeriod, file: str, alarm_images: int) -> PeriodRecord:
+        """Return a period. alarm_images: how many of its images the alarm counts; 0 where it does not look."""
+        span, outputs, n = period.span, period.span.sample.outputs, period.span.sample.n
+        measure(self.quoting, self.watch, self.measured, n, alarm_images)
+        estimates = {name: method.estimate(outputs, interval=False) for name, method in self.fitted.items()}
+        quote = self.quoting.quote(outputs, n, estimates)
+        chunk = ChunkEstimate(
+            label=self._label(span, period.began, file),
+            first=span.first,
+            n=n,
+            sampled=None if span.sample.whole else outputs.n,
+            methods={name: estimate.accuracy for name, estimate in estimates.items()},
+            quote=quote,
+            on_source=self.quoting.of_source(quote.method, n) if self.quoting.first is None else None,
+            alarm=self._alarm(state, quote, alarm_images),
+        )
+        signs = quote.signs or shift_signs(self.watch.outputs, outputs)
+        return PeriodRecord(len(state.records), chunk, signs, period.began, period.ended, file)
+
+    def _alarm(self, state: WatchState, quote: Quote, n: int) -> Alarm | None:
+        alert = self.watch.settings.alert
+        if alert is None or not n:
+            return None
+        limit, accuracy = self.measured.limits[shared_size(n)], counted(self.quoting, quote)
+        step = 0.0 if accuracy is None else limit.step(accuracy, n, alert)
+        statistic = add_step(state.statistic, step)
+        return Alarm(accuracy, statistic, 1.0, statistic > 1, limit.alone(n, alert), limit.lasting(n, alert))
+
+    def _label(self, span: Span, began: str, file: str) -> str:
+        settings = self.watch.settings
+        if settings.period:
+            return settings.options.chunking.beginning(span.key)
+        if began:
+            return f"from {began}"
+        if settings.chunk_rows:
+            return f"{span.first + 1:,} to {span.first + span.sample.n:,}"
+        return file
+
+
+class _Reading:
+    """The images of a file with the keys of their periods; iterate over it once.
+
+    n, last, content: how many images it held, the last time stamp, and a SHA-256 of scores and time stamps. refusal:
+    why the file cannot be counted, "" where it can; it is read to its end all the same, for it may have been counted.
+    """
+
+    def __init__(self, watch: Watch, state: WatchState, table: ScoreTable, progress: Progress | None):
+        self.watch, self.state, self.table, self.progress = watch, state, table, progress
+        self.n, self.last, self.refusal, self._softmax, self._digest = 0, state.last, "", 0, hashlib.sha256()
+        self._times: dict[int, tuple[str, str]] = {}
+        self._images: dict[int, list[tuple[np.ndarray, np.ndarray | None]]] = {}
+        if state.opened is not None:
+            span = state.opened.span
+            self._times[span.key] = state.opened.began, state.opened.ended
+            self._images[span.key] = [(span.first + span.sample.rows, state.opened.images)]
+
+    def __iter__(self) -> Iterator[tuple[Outputs, np.ndarray]]:
+        chunking = self.watch.settings.options.chunking
+        if chunking:
+            pieces = iter(Keyed(self._blocks(), chunking, 0, self.state.n))
+        else:
+            pieces = ((block.outputs, np.full(block.outputs.n, len(self.state.files))) for block in self._blocks())
+        for outputs, keys in pieces:
+            self.refusal = self.refusal or ("" if self.n else self._refusal(keys))
+            if not self.refusal:
+                self._note(keys)
+                yield outputs, keys
+            self.n += outputs.n
+        if not self.n:
+            raise OpenworldError(f"{self.table.name} holds no image; there is nothing to estimate.")
+        require_logits(self.table, self._softmax, self.n)
+
+    @property
+    def content(self) -> str:
+        """SHA-256 of what was read."""
+        return self._digest.hexdigest()
+
+    def period(self, span: Span) -> OpenPeriod:
+        """Return what is known of a span."""
+        rows, images = zip(*self._images.pop(span.key), strict=True)
+        if any(names is None for names in images):
+            found = None
+        else:
+            places = np.searchsorted(np.concatenate(rows), span.first + span.sample.rows)
+            found = np.concatenate([names.astype(str) for names in images])[places]
+        return OpenPeriod(span, *self._times.get(span.key, ("", "")), found)
+
+    def _blocks(self) -> Iterator[ScoreBlock]:
+        for block in blocks_of(self.table, "reading", self.progress):
+            outputs = self._needed(block.outputs)
+            self._softmax += int(are_probabilities(outputs.logits).sum())
+            self._digest.update(np.ascontiguousarray(outputs.logits, np.float32))
+            self._block = block._replace(outputs=outputs)
+            if block.times is not None:
+                self._block = self._block._replace(times=as_times(block.times))
+                self._digest.update(self._block.times.astype(np.int64))
+            yield self._block
+
+    def _needed(self, outputs: Outputs) -> Outputs:
+        """Return what the methods look at, without labels."""
+        classes, needs = self.watch.outputs.classes, self.watch.needs
+        if outputs.classes != classes:
+            raise OpenworldError(
+                f"{self.table.name} has {outputs.classes} classes and the watch was fitted with {classes}; score both "
+                "with the same model for the same class names."
+            )
+        for name in sorted(needs):
+            if getattr(outputs, name) is None or not len(getattr(outputs, name)):
+                raise OpenworldError(
+                    f"{self.table.name} has no {name}, which the watch was fitted with; give the same tables in every "
+                    "file, or fit it without."
+                )
+        reference = outputs.reference if "reference" in needs else None
+        return Outputs(outputs.logits, reference=reference, partners=outputs.partners if "partners" in needs else ())
+
+    def _refusal(self, keys: np.ndarray) -> str:
+        """Return why the first images are too late; "" where they are not."""
+        state, chunking = self.state, self.watch.settings.options.chunking
+        if self._block.times is None:
+            return ""
+        name, first = self.table.name, self._block.times[0]
+        if state.last and first < np.datetime64(state.last):
+            return (
+                f"{name} begins at {first}, before {state.last}, up to which images were counted: give files in the "
+                "order of time, and every image once."
+            )
+        if chunking.period and state.closed is not None and keys[0] <= state.closed:
+            return (
+                f"{name} has images of {chunking.beginning(int(keys[0]))}, a period that was closed and counted: close "
+                "a period with its last file."
+            )
+        return ""
+
+    def _note(self, keys: np.ndarray) -> None:
+        """Note when the images of every period came, and what they are called."""
+        times, images = self._block.times, self._block.images
+        for key in np.unique(keys):
+            places = np.flatnonzero(keys == key)
+            names = None if images is None else images[places]
+            self._images.setdefault(int(key), []).append((self.state.n + self.n + places, names))
+            if times is not None:
+                began = self._times.get(int(key), (str(times[places[0]]),))[0]
+                self._times[int(key)] = began, str(times[places[-1]])
+        self.last = self.last if times is None else str(times[-1])
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, "" where there is none."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,315 @@
+"""What a watch says: its new periods and the last ones as a table, the history as a page; what was fitted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, MethodEstimate, ScoredSet
+from openworld.applications.estimate.figures import over_time_figure
+from openworld.applications.estimate.report import remark
+from openworld.applications.estimate.results import ESTIMATED, IMAGES, QUOTED
+from openworld.applications.estimate.verdict import alert
+from openworld.applications.watch.exports import line_of
+from openworld.applications.watch.fitted import Watch
+from openworld.applications.watch.following import Followed
+from openworld.applications.watch.state import PeriodRecord, WatchState
+from openworld.estimators import find_estimator
+from openworld.report.charts import Line, LineChart, Quantity, Reference
+from openworld.report.command_report import CommandReport
+from openworld.report.data_files import json_text
+from openworld.report.figure import Figure
+from openworld.report.page import Page, Section
+from openworld.report.sentences import counted
+from openworld.report.series_style import SeriesStyle, series_styles
+from openworld.report.standalone import standalone
+from openworld.report.table import Cell, Column, Row, Table
+from openworld.report.text import bracketed, percent
+from openworld.results import TEXT, Metric, Result, Results, Value, interval_of
+
+LAST = 14  # periods before the new ones that a terminal shows
+JSON = "watch.json"
+ALARM = Metric("alarm_ratio", "alarm", "number", 2, 0, (0.0, None))
+CLASS_SHIFT = Metric("class_shift", "class shift", "fraction", 2, 0)
+CONFIDENCE_SHIFT = Metric("confidence_shift", "confidence shift", "fraction", 2, 0)
+LOW = Metric("source_like_low", "of the source, low", better=0)
+HIGH = Metric("source_like_high", "of the source, high", better=0)
+ALONE = Metric("alarm_alone", "one period below", better=0, bounds=(None, 1.0))
+LASTING = Metric("alarm_lasting", "many below", better=0, bounds=(None, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class WatchView:
+    """A watch after a call. followed: its files; open: the period that is not finished; name: of the watch."""
+
+    watch: Watch
+    state: WatchState
+    followed: tuple[Followed, ...] = ()
+    open: PeriodRecord | None = None
+    name: str = ""
+
+    @property
+    def new(self) -> tuple[PeriodRecord, ...]:
+        """The periods that the files of this call finished."""
+        return tuple(record for followed in self.followed for record in followed.records)
+
+    @property
+    def alerts(self) -> tuple[str, ...]:
+        """New periods with an alarm."""
+        return tuple(record.chunk.label for record in self.new if record.chunk.alarming)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """New periods whose accuracy cannot be told."""
+        return tuple(record.chunk.label for record in self.new if record.chunk.quote.accuracy is None)
+
+
+def watch_report(view: WatchView) -> CommandReport:
+    """Return all that is to be said after a call."""
+    styles = series_styles([*view.watch.names, ALARM.title, CLASS_SHIFT.title, CONFIDENCE_SHIFT.title])
+    results, records = _results(view), view.state.records
+    before = records[: len(records) - len(view.new)] if records[-len(view.new) :] == view.new else records
+    shown = [*before[-LAST:], *view.new] if before is not records else [*records[-LAST:]]
+    figures = {"over-time.svg": _accuracy_figure(view, styles), "alarm.svg": _alarm_figure(view, styles)}
+    verdict, notes = list(_sentences(view)), tuple(f"Note: {warning}." for warning in view.watch.warnings)
+    drawn = [figure for figure in figures.values() if figure is not None]
+    page = Page(
+        title=f"Accuracy over time without labels: {view.name}",
+        subtitle=(
+            f"{counted(view.state.n, 'image')}, {counted(len(records), 'finished period')}",
+            f"source {view.watch.source.name}",
+        ),
+        verdict=(*verdict, *notes),
+        sections=(
+            *(Section(figure.title, figures=(figure,)) for figure in drawn),
+            Section("Every period", tables=(_table(view, results, records),)),
+        ),
+        styles=styles,
+        series="Methods",
+    )
+    files = {name: figure and standalone(figure.panels[0].svg, styles).encode() for name, figure in figures.items()}
+    text = json_text(json_of(view))
+    return CommandReport(
+        results,
+        (_table(view, results, shown),) if shown else (),
+        page,
+        text=tuple(verdict[1:]),
+        notes=notes,
+        found=view,
+        json=text,
+        files={JSON: text.encode(), **files},
+    )
+
+
+def json_of(view: WatchView) -> dict:
+    """Return the new periods as in JSON lines, the one that is not finished, and where the watch stands."""
+    entry = {"watch": view.watch.fingerprint, "name": view.name}
+    return {
+        "new": [line_of(record, view.watch.fingerprint, view.name) for record in view.new],
+        "open": view.open and line_of(view.open, view.watch.fingerprint, view.name),
+        "files": [{"file": each.file.name, "images": each.file.n, "again": each.again} for each in view.followed],
+        "alerts": list(view.alerts),
+        "untold": list(view.unknown),
+        "state": entry | {"images": view.state.n, "periods": len(view.state.records), "last": view.state.last or None},
+    }
+
+
+def _sentences(view: WatchView) -> Iterator[str]:
+    """Return the last finished period, what became of the files, the alert, and the period that goes on."""
+    records, source = view.state.records, view.watch.source
+    if records:
+        yield _said(records[-1])
+    else:
+        yield "No period is finished yet: it is when an image of a later one comes, or with --close."
+    yield f"On the source the accuracy is {percent(source.accuracy)} % of {source.n:,} labelled images."
+    yield from map(_of_file, view.followed)
+    if view.open is not None:
+        began = f", which began {view.open.began}," if view.open.began else ""
+        yield (
+            f"The period {view.open.chunk.label}{began} is not finished: {counted(view.open.chunk.n, 'image')} so far, "
+            f"{_accuracy(view.open)}. It counts for the alert when it ends."
+        )
+    if view.new and view.watch.settings.alert is not None:
+        yield alert(_estimate(view, view.new)).replace("chunk", "period")
+
+
+def _said(record: PeriodRecord) -> str:
+    """Return the number of a period, by which method and why; or that it cannot be told."""
+    chunk, quote = record.chunk, record.chunk.quote
+    of = f"in {chunk.label} ({counted(chunk.n, 'image')})"
+    if quote.accuracy is None:
+        between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
+        return f"The accuracy {of} cannot be told; it may lie {between}: {quote.why}."
+    return f"Estimated accuracy {of}: {_accuracy(record)}, by {quote.method}: {quote.why}."
+
+
+def _accuracy(record: PeriodRecord) -> str:
+    quote = record.chunk.quote
+    if quote.accuracy is None:
+        return f"whose accuracy cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
+    return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}"
+
+
+def _of_file(followed: Followed) -> str:
+    file, finished = followed.file, followed.file.last - followed.file.first
+    which = f", which finished {counted(finished, 'period')}" if finished else ""
+    if followed.again:
+        return f"{file.name} had been counted before ({counted(file.n, 'image')}{which}): nothing is counted twice."
+    return f"{file.name}: {counted(file.n, 'image')}{which}."
+
+
+def _estimate(view: WatchView, records: tuple[PeriodRecord, ...]) -> AccuracyEstimate:
+    """Return periods as an estimate over time."""
+    watch, rate = view.watch, view.watch.settings.false_alarms
+    return AccuracyEstimate(
+        source=watch.source,
+        target=ScoredSet(view.name, view.state.n, watch.source.classes),
+        quote=records[-1].chunk.quote,
+        methods=tuple(MethodEstimate(name, find_estimator(name).summary, None, None) for name in watch.names),
+        chunks=tuple(record.chunk for record in records),
+        alert=watch.settings.alert,
+        false_alarms=rate,
+    )
+
+
+def _results(view: WatchView) -> Results:
+    rows = []
+    for record in view.state.records:
+        chunk, place = record.chunk, {"period": record.number + 1, "period_name": record.chunk.label}
+        quote = chunk.quote
+        reason = "" if quote.accuracy is not None else f"cannot be told: {quote.why}"
+        accuracy = Value(quote.accuracy, interval_of((quote.low, quote.high), "sets and shifts"), reason)
+        rows += [Result("", IMAGES, Value(chunk.n), place), Result(QUOTED, ESTIMATED, accuracy, place)]
+        rows += [
+            Result(name, ESTIMATED, Value(number, (), "" if number is not None else "the method tells none"), place)
+            for name, number in chunk.methods.items()
+        ]
+        if chunk.alarm is not None:
+            rows.append(Result(QUOTED, ALARM, Value(chunk.alarm.statistic), place))
+        rows.append(Result("", CLASS_SHIFT, Value(record.signs.predictions), place))
+        rows.append(Result("", CONFIDENCE_SHIFT, Value(record.signs.confidences), place))
+    return Results("watch", tuple(rows))
+
+
+def _table(view: WatchView, results: Results, records) -> Table:
+    """Return a row per period, in order of time."""
+    alarms = view.watch.settings.alert is not None
+    values: dict[int, dict] = {}
+    for row in results:
+        values.setdefault(row.where["period"], {})[row.entity, row.metric] = row.value
+    new = {record.number for record in view.new}
+    rows = []
+    for record in records:
+        own = values[record.number + 1]
+        words = ", ".join(filter(None, ["new" * (record.number in new), remark(record.chunk)]))
+        cells = (
+            own["", IMAGES],
+            Cell(own[QUOTED, ESTIMATED], bold=record.chunk.alarming),
+            *([own[QUOTED, ALARM]] if alarms else ()),
+            own["", CLASS_SHIFT],
+            own["", CONFIDENCE_SHIFT],
+            words,
+        )
+        rows.append(Row(record.chunk.label, cells))
+    columns = (
+        Column(IMAGES, priority=2),
+        Column(ESTIMATED, "accuracy", 2, headline=True),
+        *([Column(ALARM, priority=2)] if alarms else ()),
+        Column(CLASS_SHIFT, priority=1),
+        Column(CONFIDENCE_SHIFT, priority=0),
+        Column(TEXT, "remark", 2),
+    )
+    left = len(view.state.records) - len(rows)
+    limit = "the alarm's statistic relative to its limit (an alarm stands above 1); " * alarms
+    caption = (
+        f"Percent [interval, or bounds where it cannot be told]; {limit}how far predicted classes and confidences lie "
+        "from the source (total variation beyond chance; largest difference of distributions)."
+    )
+    caption += f" {left} earlier periods are on the page that --out keeps." if left else ""
+    return Table("periods", "Periods", caption, "period", columns, tuple(rows), best="")
+
+
+def _accuracy_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
+    if not view.state.records:
+        return None
+    figure = over_time_figure(_estimate(view, view.state.records), styles)
+    caption = tuple(text.replace("chunk", "period").replace("Chunk", "Period") for text in figure.caption)
+    return replace(figure, title="Accuracy over time", caption=caption)
+
+
+def _alarm_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
+    """Return the alarm's statistic and the two shifts, period by period."""
+    records = view.state.records
+    if not records:
+        return None
+    places = range(len(records))
+    series = {
+        CLASS_SHIFT.title: [record.signs.predictions for record in records],
+        CONFIDENCE_SHIFT.title: [record.signs.confidences for record in records],
+    }
+    references, words = (), ""
+    if view.watch.settings.alert is not None:
+        series = {ALARM.title: [record.chunk.alarm.statistic for record in records]} | series
+        references = (Reference(1.0, kind="alert"),)
+        words = "An alarm stands where the alarm's statistic is above its limit, the red line. "
+    time = Quantity("period", "", labels=tuple(record.chunk.label.removeprefix("from ") for record in records))
+    numbers = Quantity("ratio", "relative to the limit; shift", "number", 2)
+    lines = {name: Line(places, values) for name, values in series.items()}
+    chart = LineChart("", time, numbers, lines, references=references)
+    caption = (f"{words}Shifts are between 0, as on the source, and 1.",)
+    return Figure("alarm", "Alarm and shift", caption, (chart,), styles)
+
+
+def fit_report(watch: Watch, path: Path) -> CommandReport:
+    """Return what was fitted, and what it takes for an alarm by size of a period."""
+    settings, source = watch.settings, watch.source
+    megabytes = path.stat().st_size / 1e6
+    first = (
+        f"Fitted on {source.name} ({counted(source.n, 'labelled image')}, {percent(source.accuracy)} % right): {path}, "
+        f"{megabytes:.1f} MB."
+    )
+    kept = "" if watch.outputs.n == source.n else f"It holds a uniform sample of {watch.outputs.n:,} of them. "
+    text = [f"{kept}Methods: {', '.join(watch.names)}. Other sizes of periods are measured when they are first met."]
+    text.append(f"Then, with every new file: openworld estimate watch {path} NEW.parquet")
+    results, table = _sizes(watch)
+    notes = tuple(f"Note: {warning}." for warning in watch.warnings)
+    page = Page("A source fitted for watching", (source.name,), (first, *text, *notes), (), {}, "")
+    alert = f"; alarms below {percent(settings.alert)} %" if settings.alert is not None else ""
+    table = replace(table, caption=f"{table.caption}{alert}.")
+    return CommandReport(results, (table,), page, tuple(text), notes, watch.made, watch, json_text(_fit_json(watch)))
+
+
+def _fit_json(watch: Watch) -> dict:
+    return {
+        "fingerprint": watch.fingerprint,
+        "source": {"name": watch.source.name, "images": watch.source.n, "accuracy": watch.source.accuracy},
+        "kept": watch.outputs.n,
+        "methods": list(watch.names),
+        "sizes": sorted({*watch.measured.quotes, *watch.measured.limits}),
+        "warnings": list(watch.warnings),
+        "made": dict(watch.made),
+    }
+
+
+def _sizes(watch: Watch) -> tuple[Results, Table]:
+    """Return, by size of a period, what is quoted of periods like the source, and what raises an alarm."""
+    measured, alert = watch.measured, watch.settings.alert
+    rows, lines = [], []
+    for size in sorted({*measured.quotes, *measured.limits}):
+        place, cells = {"images_per_period": size}, []
+        null = measured.quotes.get(size, {}).get("DoC")
+        ends = (None, None) if null is None else null.range
+        values = [(LOW, ends[0]), (HIGH, ends[1])]
+        if size in measured.limits:
+            limit = measured.limits[size]
+            values += [(ALONE, limit.alone(size, alert)), (LASTING, limit.lasting(size, alert))]
+        for metric, number in values:
+            value = Value(number, (), "" if number is not None else "not measured")
+            rows.append(Result("", metric, value, place))
+            cells.append(value)
+        lines.append(Row(f"{size:,} images", tuple(cells)))
+    metrics = [LOW, HIGH] + [ALONE, LASTING] * bool(measured.limits)
+    columns = tuple(Column(metric, priority=1) for metric in metrics)
+    caption = "Percent: what DoC says of periods like the source, 95 % of them; what raises an alarm"
+    caption = caption if measured.limits else caption.partition(";")[0]
+    table = Table("sizes", "Sizes of periods", caption, "period", columns, tuple(lines), best="")
+    return Results("watch-fit", tuple(rows)), table

@@ -1,0 +1,154 @@
+"""The state of a watch: what tomorrow's call needs to go on where today's ended, in one small file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate
+from openworld.applications.watch.files import STATE, read_arrays, write_arrays
+from openworld.applications.watch.fitted import Measured, Watch, outputs_of, tables_of
+from openworld.estimators.quote import Quote
+from openworld.estimators.quote.shift_signs import ShiftSigns
+from openworld.estimators.quote.spans import Span
+from openworld.estimators.streaming import Sample
+from openworld.runs import to_json
+
+
+@dataclass(frozen=True)
+class PeriodRecord:
+    """A finished period.
+
+    number: from 0. chunk: what is estimated of it, and the alarm, whose statistic is in units of its limit. signs: how
+    far it lies from the source. began, ended: time stamps of its first and last image, or "". file: that finished it.
+    further: what other parts of a watch found, by name, as JSON holds it.
+    """
+
+    number: int
+    chunk: ChunkEstimate
+    signs: ShiftSigns
+    began: str = ""
+    ended: str = ""
+    file: str = ""
+    further: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "PeriodRecord":
+        """Return it of its JSON."""
+        chunk = data["chunk"]
+        quote = chunk["quote"] | {"signs": chunk["quote"]["signs"] and ShiftSigns(**chunk["quote"]["signs"])}
+        ranges = {"on_source": None if chunk["on_source"] is None else tuple(chunk["on_source"])}
+        made = {"quote": Quote(**quote), "alarm": chunk["alarm"] and Alarm(**chunk["alarm"])}
+        signs = ShiftSigns(**data["signs"])
+        return cls(**(data | {"chunk": ChunkEstimate(**(chunk | ranges | made)), "signs": signs}))
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file that was counted.
+
+    sha256: of its bytes, "" of what is no file. content: SHA-256 of scores and time stamps. n: its images. first, last:
+    the numbers of the periods that it finished, last one excluded.
+    """
+
+    name: str
+    sha256: str
+    content: str
+    n: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPeriod:
+    """A period that is not finished, or is about to be: its images so far, or a sample of them, and when they came.
+
+    images: what the files call the images of the sample, text [m]; None where one does not.
+    """
+
+    span: Span
+    began: str = ""
+    ended: str = ""
+    images: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class WatchState:
+    """Where a watch stands.
+
+    watch: fingerprint of what was fitted. statistic: S of the alert, in limits. last: time stamp of the last image, or
+    "". n: images in all. closed: key of the last finished period. measured: on sizes that were not measured when the
+    watch was fitted.
+    """
+
+    watch: str
+    statistic: float = 0.0
+    last: str = ""
+    n: int = 0
+    closed: int | None = None
+    records: tuple[PeriodRecord, ...] = ()
+    files: tuple[FileRecord, ...] = ()
+    opened: OpenPeriod | None = None
+    measured: Measured = field(default_factory=Measured)
+
+    def write(self, path: Path) -> None:
+        """Write it in one step."""
+        about = {
+            "watch": self.watch,
+            "statistic": self.statistic,
+            "last": self.last,
+            "n": self.n,
+            "closed": self.closed,
+            "records": self.records,
+            "files": self.files,
+            "measured": self.measured.about(),
+            "opened": None,
+        }
+        arrays = dict(self.measured.arrays())
+        if self.opened is not None:
+            span = self.opened.span
+            about["opened"] = {
+                "key": span.key,
+                "first": span.first,
+                "n": span.sample.n,
+                "began": self.opened.began,
+                "ended": self.opened.ended,
+                "images": self.opened.images,
+            }
+            arrays |= {"rows": span.sample.rows} | tables_of(span.sample.outputs)
+        write_arrays(path, STATE, to_json(about), arrays)
+
+
+def read_state(path: Path, watch: Watch) -> WatchState:
+    """Return the state in a file, or a new one where there is none.
+
+    Raises:
+        OpenworldError: the state of another watch, or what `read_arrays` refuses.
+    """
+    if not path.exists():
+        return WatchState(watch.fingerprint)
+    about, arrays, _ = read_arrays(path, STATE)
+    if about["watch"] != watch.fingerprint:
+        raise OpenworldError(
+            f"{path} belongs to another fit (fingerprint {about['watch'][:12]}, given {watch.fingerprint[:12]}): its "
+            "numbers do not go on with this one. Name another --state, or give the file it was made with."
+        )
+    opened = about["opened"]
+    if opened is not None:
+        sample = Sample(outputs_of(arrays), arrays["rows"].astype(np.int64), opened["n"])
+        images = None if opened["images"] is None else np.array(opened["images"], str)
+        opened = OpenPeriod(Span(opened["key"], opened["first"], sample), opened["began"], opened["ended"], images)
+    return WatchState(
+        about["watch"],
+        about["statistic"],
+        about["last"],
+        about["n"],
+        about["closed"],
+        tuple(map(PeriodRecord.of, about["records"])),
+        tuple(FileRecord(**file) for file in about["files"]),
+        opened,
+        Measured.of(about["measured"], arrays),
+    )

@@ -1,0 +1,128 @@
+"""`openworld estimate fit` and `openworld estimate watch`: monitoring as a daily job."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from openworld.cli.estimate import ALERTED, UNKNOWN
+
+
+def fit_watch(
+    source: Annotated[list[str], typer.Option(help="File of labelled scores; repeat it for files that go on.")],
+    out: Annotated[Path, typer.Option(help="File to write, such as watch.safetensors.")],
+    classnames: Annotated[Path | None, typer.Option(help="Text file, a class name per line, in order.")] = None,
+    estimator: Annotated[
+        list[str] | None, typer.Option(help="Only these (openworld list); the first is quoted.")
+    ] = None,
+    timestamps: Annotated[str, typer.Option(help="Column of time stamps of the files to come.")] = "",
+    period: Annotated[str, typer.Option(help="Beside --timestamps: 6h, 1d, 2w, 1month.")] = "",
+    chunk_rows: Annotated[int, typer.Option(min=0, help="In place of --period: a period has so many rows.")] = 0,
+    images: Annotated[
+        list[int] | None, typer.Option(min=1, help="Images that a period usually has; repeat it; 1000 if left out.")
+    ] = None,
+    alert: Annotated[float | None, typer.Option(help="Fraction: an alarm where the accuracy is found below.")] = None,
+    false_alarms: Annotated[
+        float | None,
+        typer.Option(help="Beside --alert: share of years of 365 periods in which it may be met by chance; 0.05."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of samples and draws.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+) -> None:
+    """Fit once, on a labelled source, what `openworld estimate watch` needs every day.
+
+    ```
+    openworld estimate fit --source val.npz --out watch.safetensors \\
+        --timestamps time --period 1d --alert 0.8
+    openworld estimate watch watch.safetensors monday.parquet
+    ```
+
+    Everything that depends on the source alone is done here: the methods, what they say of sets like the source, the
+    checks of the source, and the limits of the alarm for periods of the sizes that --images names. Another size is
+    measured when it is first met, which takes some seconds, and kept.
+
+    The file is a safetensors file with JSON and no pickle. It holds a sample of the source (all of it up to 50,000
+    images, of 1,000 classes 20,000: 80 MB), its SHA-256 and the settings. Nothing else needs the source any more.
+
+    **Periods** are those of the calendar (--timestamps time --period 1d), so many rows (--chunk-rows 500), or, without
+    either, every file is one. **Score files** are those of `openworld estimate --help`.
+    """
+    from openworld.applications.watch import command
+    from openworld.applications.watch.fitted import WatchSettings
+    from openworld.cli import console
+
+    settings = WatchSettings(tuple(estimator or ()), timestamps, period, chunk_rows, alert, false_alarms, seed)
+    screen = console.output(quiet=quiet or as_json)
+    with console.observer(screen) as observer:
+        made = {"command": " ".join(console.command())}
+        answer = command.fit(
+            source, out, settings, classnames=classnames, images=images or (), observer=observer, made=made
+        )
+    answer.show(screen)
+    if as_json:
+        console.write(answer.json)
+
+
+def watch(
+    fitted: Annotated[Path, typer.Argument(help="What `openworld estimate fit` wrote.")],
+    new: Annotated[
+        list[str] | None, typer.Argument(help="New files of scores, in order of time; none to look again.")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="File that lets the next call go on; beside FITTED if left out.")
+    ] = None,
+    json_lines: Annotated[Path | None, typer.Option(help="Append a line per finished period here.")] = None,
+    prometheus: Annotated[
+        Path | None, typer.Option(help="Write the numbers here for node_exporter's textfile collector (.prom).")
+    ] = None,
+    close: Annotated[bool, typer.Option("--close", help="The last period ends with the last file.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Keep page, plots and JSON here.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+) -> None:
+    """Add new files to a watch, and say what the accuracy of the periods is that they finish: a daily job.
+
+    ```
+    openworld estimate watch watch.safetensors monday.parquet
+    openworld estimate watch watch.safetensors tuesday.parquet --close \\
+        --json-lines accuracy.jsonl --prometheus /var/lib/node_exporter/watch.prom
+    openworld estimate watch watch.safetensors --out runs/live
+    ```
+
+    Only the new files are read. A state file keeps the alarm, the last time stamp, the period that is not finished, and
+    the history: days that come one by one give the numbers of a year that is read at once. A file that was counted is
+    recognised by its content and not counted again; images before those that were counted are refused.
+
+    **Periods.** A period is finished by the first image of a later one, or by --close, and counts for the alert then.
+    One that is not finished is estimated, too, but raises no alarm: looks at half a day would be further chances to be
+    wrong, and --false-alarms speaks of 365 looks a year.
+
+    **Numbers.** Estimated accuracy with its interval (or bounds, where it cannot be told); the alarm's statistic
+    relative to its limit, above 1 an alarm; how far the shares of predicted classes, and the confidences, lie from the
+    source; images counted.
+
+    **Safe.** The state is written in one step. After a kill or a full disk run the same command again: it goes on, and
+    lines that were not written are written. A second call on the same state is refused while the first is at work.
+
+    Exit codes: 0; 3 where an alarm stands in a new period; 4 where the accuracy of one cannot be told; 2 wrong use; 1
+    failure.
+    """
+    from openworld.applications.watch import command
+    from openworld.cli import console
+
+    files = command.WatchFiles(state, json_lines, prometheus, out)
+    screen = console.output(quiet=quiet or as_json)
+    with console.observer(screen) as observer:
+        made = {"command": " ".join(console.command())}
+        answer = command.watch(fitted, new or [], files, close=close, observer=observer, made=made)
+    answer.show(screen)
+    if out is not None:
+        screen.print(f"Report: {out / 'report.html'}   Numbers: {out / 'watch.json'}", markup=False)
+    if as_json:
+        console.write(answer.json)
+    if answer.found.alerts:
+        sys.exit(ALERTED)
+    if answer.found.unknown:
+        sys.exit(UNKNOWN)

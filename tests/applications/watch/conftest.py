@@ -1,0 +1,24 @@
+"""Tests of a watch share a fitted one."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from openworld.applications.score_files import scores_of
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from watched_days import source_columns  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def fitted(tmp_path_factory):
+    """A watch with an alert, of periods of a day of about 150 images."""
+    from openworld.applications.watch import command
+    from openworld.applications.watch.fitted import WatchSettings
+
+    path = tmp_path_factory.mktemp("watch") / "watch.safetensors"
+    settings = WatchSettings(timestamps="time", period="1d", alert=0.78)
+    command.fit([scores_of(source_columns(), "val")], path, settings, images=[150])
+    return path

@@ -1,0 +1,31 @@
+"""Prometheus text, read back by its own parser."""
+
+import pytest
+from watched_days import day_columns
+
+from openworld.applications.score_files import scores_of
+from openworld.applications.watch import command
+
+
+def test_the_numbers_are_read_back_by_the_collector_s_own_parser(fitted, tmp_path):
+    parser = pytest.importorskip("prometheus_client.parser")
+    files = command.WatchFiles(tmp_path / 'a "name"', prometheus=tmp_path / "watch.prom")
+    view = command.watch(fitted, [scores_of(day_columns(0), "new")], files, close=True).found
+    families = {family.name: family for family in parser.text_string_to_metric_families(files.prometheus.read_text())}
+    quote, alarm = view.new[0].chunk.quote, view.new[0].chunk.alarm
+    wanted = {"accuracy_ratio": quote.accuracy, "accuracy_low_ratio": quote.low, "accuracy_high_ratio": quote.high}
+    wanted |= {"accuracy_known": 1, "alarm_ratio": alarm.statistic, "period_images": 150, "images": 150, "periods": 1}
+    wanted |= {"class_shift_ratio": view.new[0].signs.predictions}
+    for name, value in wanted.items():
+        (sample,) = families[f"openworld_watch_{name}"].samples
+        assert sample.value == value and sample.labels == {"watch": 'a "name"'}
+    assert families["openworld_watch_images"].type == "counter"
+    assert families["openworld_watch_alarm_ratio"].documentation
+
+
+def test_an_accuracy_that_cannot_be_told_is_absent_and_its_bounds_are_there(fitted, tmp_path):
+    files = command.WatchFiles(tmp_path / "state", prometheus=tmp_path / "watch.prom")
+    command.watch(fitted, [scores_of(day_columns(0, strength=0.2), "new")], files, close=True)
+    text = files.prometheus.read_text()
+    assert "openworld_watch_accuracy_ratio" not in text and "accuracy_low_ratio{" in text
+    assert 'accuracy_known{watch="state"} 0' in text
