@@ -29,7 +29,7 @@ FLOORS = (
         "_units",
     },
     {"metrics", "backbones", "datasets", "runs"},
-    {"features", "estimators", "results"},
+    {"features", "estimators", "labels", "results"},
     {"report", "papers"},
     {"learners", "classifiers", "detectors", "shifts"},
     {"evaluations", "applications"},

@@ -11,7 +11,8 @@ check                  whether one is good enough
 metrics_of, cite       a run's numbers for trackers; BibTeX of what it used
 hub_entries, model_card    the same for the Hugging Face hub
 
-The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`, `shifts`, `backbones`, `datasets`.
+The methods are in the packages `metrics`, `learners`, `detectors`, `estimators`, `labels`, `shifts`, `backbones`,
+`datasets`.
 """
 
 from importlib import import_module
@@ -49,7 +50,18 @@ _LIES_IN = {
     "score": "predictions",
     "shift": "own_data",
 }
-_PACKAGES = ("backbones", "datasets", "detectors", "estimators", "learners", "metrics", "results", "shifts", "testing")
+_PACKAGES = (
+    "backbones",
+    "datasets",
+    "detectors",
+    "estimators",
+    "labels",
+    "learners",
+    "metrics",
+    "results",
+    "shifts",
+    "testing",
+)
 
 __all__ = [
     "OpenworldError",

@@ -158,7 +158,9 @@ CALLS = {
     "level_errors nested": Call(metrics.level_errors, {"groups": VIEWS, "correct": ANSWERS}),
     "level_ranks": Call(metrics.level_ranks, {"accuracy": TABLE[None]}),
     "macro_f1": Call(metrics.macro_f1, {"predictions": PREDICTED, "labels": LABELS}),
-    "SoftOpenworldAUC.influence": Call(SOFT.influence, {"of": "auroc", "others": SOFT.outcomes}),
+    "SoftOpenworldAUC.influence": Call(
+        SOFT.influence, {"of": "auroc", "others": SOFT.outcomes, "images": np.arange(8)}
+    ),
     "SoftOpenworldAUC.value_of": Call(SOFT.value_of, {"of": "base_share"}),
     "outcomes": Call(metrics.outcomes, SOFT_OUTCOMES),
     "soft_openworld_auc": Call(metrics.soft_openworld_auc, {"scores": IN} | SOFT_OUTCOMES),

@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_scores, require_length, require_size
+from openworld._arrays import ArrayLike, as_labels, as_scores, require_length, require_size
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.metrics._sweep import place
@@ -168,14 +168,17 @@ class SoftOpenworldAUC:
         return self.value if of == "openworld_auc" else getattr(self, of)
 
     @checked
-    def influence(self, of: str = "openworld_auc", others: Outcomes | None = None) -> np.ndarray:
+    def influence(
+        self, of: str = "openworld_auc", others: Outcomes | None = None, images: ArrayLike | None = None
+    ) -> np.ndarray:
         """First-order effect of each image on a number, times N: psi.
 
         Args:
             of: one of SOFT_QUANTITIES.
-            others: outcomes of the same N images to put into psi; None: those that the number is from.
+            others: outcomes of the same images to put into psi; None: those that the number is from.
+            images: int[n], the images that `others` tells of; None: all N.
         Returns:
-            float64[N]; their mean is 0 for the own outcomes.
+            float64[N], or float64[n]; the mean is 0 over all images and their own outcomes.
         Raises:
             OpenworldError: the number is None.
 
@@ -187,10 +190,13 @@ class SoftOpenworldAUC:
         if value is None:
             raise OpenworldError(f"{of} has no influences: {self.reason or 'the images have no name among all names'}.")
         given = self.outcomes if others is None else others
+        images = None if images is None else _places(images, given, len(self.outcomes))
         size = len(self.outcomes)
         base, new = self.n_base / size, self.n_new / size
         if of in ("openworld_auc", "auroc"):
             above, below = self._others(of)
+            if images is not None:
+                above, below = above[images], below[images]
             first, second = _pair(given, of)
             return (first * below + second * above) / (base * new) - value * (given.base / base + given.new / new)
         if of == "base_accuracy":
@@ -251,6 +257,13 @@ def of_outcomes(ranking: Ranking, given: Outcomes) -> SoftOpenworldAUC:
         return SoftOpenworldAUC(None, f"there is no {empty[0]} sample", given, ranking)
     twice = float(given.base_right @ ranking.twice_below(given.new_right))
     return SoftOpenworldAUC(twice / (2 * totals[0] * totals[1]), None, given, ranking)
+
+
+def _places(images: ArrayLike, given: Outcomes, size: int) -> np.ndarray:
+    images = as_labels(images, "images", np.size(given.base))
+    if images.max(initial=0) >= size:
+        raise OpenworldError(f"images holds {images.max()}, expected indices below {size}.")
+    return images
 
 
 def _pair(given: Outcomes, of: str) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,28 @@
+"""A few labels: which images to label, and what is then known of a model, with intervals that hold.
+
+`plan` draws images with known probabilities, `estimate` reads their labels: OpenworldAUC, its parts, accuracy, and the
+difference of two models. Functions of arrays.
+"""
+
+from openworld.labels.answers import LabelAnswers, label_answers, right_answers
+from openworld.labels.estimate import LabelledNumber, LabelledQuality, estimate
+from openworld.labels.label_plan import LabelPlan, PlanSettings
+from openworld.labels.plan import labels_needed, plan, plan_from_draw
+from openworld.labels.scored_stream import ScoredStream, closed_set_stream, scored_stream
+
+__all__ = [
+    "LabelAnswers",
+    "LabelPlan",
+    "LabelledNumber",
+    "LabelledQuality",
+    "PlanSettings",
+    "ScoredStream",
+    "closed_set_stream",
+    "estimate",
+    "label_answers",
+    "labels_needed",
+    "plan",
+    "plan_from_draw",
+    "right_answers",
+    "scored_stream",
+]

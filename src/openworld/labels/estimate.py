@@ -1,0 +1,289 @@
+"""What a few labels say of a model: OpenworldAUC, its parts, accuracy and differences, with intervals that hold.
+
+    theta^ = [ sum_i a~_i below(s_i; b~) - 1/2 sum a~ b~ ] / ( sum z~ sum n~ )
+
+from pseudo-outcomes a~, b~, z~, n~ (see `sample`). Its numerator is unbiased for any proxies, because images are drawn
+with known probabilities; that is also why no interval here rests on calibration, on independent images or on a shift
+that is small. What it rests on: labels are right, and there are enough of them on either side.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil
+
+import numpy as np
+
+from openworld._arrays import ArrayLike, as_groups, require_at_least, require_at_most
+from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
+from openworld.labels.answers import LabelAnswers
+from openworld.labels.draw import CERTAIN
+from openworld.labels.errors import Residuals, best_trust, over_images, spread_of, variance
+from openworld.labels.label_plan import LabelPlan
+from openworld.labels.sample import Batch, pair_correction, pseudo_outcomes, read_batches
+from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC
+from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_quantile
+from openworld.metrics.soft_openworld_auc import of_outcomes
+
+ENOUGH = 10
+"""Labelled images that a number needs on every side that it depends on."""
+ENOUGH_TO_WEIGH = 50
+"""Labels from which the weight of the proxies is estimated; with fewer, an estimated weight can lose."""
+FIXED_TRUST = 0.5
+"""The weight of the proxies below that."""
+SIDES = {
+    "openworld_auc": ("base", "new"),
+    "auroc": ("base", "new"),
+    "base_accuracy": ("base",),
+    "new_accuracy": ("new",),
+    "base_share": (),
+    "overall_accuracy": (),
+}
+PAIRS = {"openworld_auc": ("base_right", "new_right"), "auroc": ("base", "new")}
+
+
+@dataclass(frozen=True)
+class LabelledNumber:
+    """A number, or the difference of two models in it, as some labels show it.
+
+    value: None with `reason`, which says what is needed, and `more_labels`, about how many more labels that is (None
+    where nobody can tell). these_images, images_like_these: standard errors over the draw of the labels, and over other
+    images too. proxy_weight: l. n_labelled, n_base, n_new: labels, and how many fell on each side.
+    """
+
+    value: float | None
+    reason: str | None
+    more_labels: int | None
+    these_images: Spread
+    images_like_these: Spread
+    proxy_weight: float
+    n_labelled: int
+    n_base: int
+    n_new: int
+    is_difference: bool = False
+
+    @property
+    def standard_error(self) -> float | None:
+        """Over the draw of the labels."""
+        return self.these_images.standard_error
+
+    @checked
+    def interval(self, level: float = 0.95, like_these: bool = False) -> tuple[float, float] | None:
+        """Confidence interval: Student's t, of a number on the logit scale, as all intervals of shares.
+
+        Args:
+            level: confidence, in (0, 1). like_these: over images like these, not only over these images.
+        Returns:
+            (low, high); both the value itself where every image is labelled. None where there is no number, or nothing
+            to see how far it is off.
+        """
+        error = self.images_like_these if like_these else self.these_images
+        if self.value is None:
+            return None
+        if error.standard_error == 0.0:
+            return (self.value, self.value)
+        if not self.is_difference:
+            return share_interval(min(max(self.value, 0.0), 1.0), error, level)
+        quantile = student_quantile(level, error.degrees_of_freedom)
+        if quantile is None:
+            return None
+        half = quantile * error.standard_error
+        return max(self.value - half, -1.0), min(self.value + half, 1.0)
+
+    def p_value(self, like_these: bool = False) -> float | None:
+        """Two-sided p-value of a difference being zero; None of other numbers."""
+        error = self.images_like_these if like_these else self.these_images
+        if not self.is_difference or self.value is None or not error.standard_error:
+            return None
+        from scipy.special import stdtr
+
+        return 2 * float(stdtr(error.degrees_of_freedom, -abs(self.value) / error.standard_error))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledQuality:
+    """What some labels say of one model, or of two; every number is computed when first asked for."""
+
+    batches: tuple[Batch, ...] = field(repr=False)
+    groups: np.ndarray | None = field(repr=False)
+    proxy_weight: float | None
+
+    @property
+    def models(self) -> int:
+        """1 or 2."""
+        return len(self.batches[-1].plan.streams)
+
+    @property
+    def numbers(self) -> dict[str, LabelledNumber]:
+        """Every number of the first model that there are answers for, by its name in SOFT_QUANTITIES."""
+        return {name: self.of(name) for name in SOFT_QUANTITIES if self._refusal(name, (0,)) is None}
+
+    @checked
+    def of(self, quantity: str = "openworld_auc", model: int = 0) -> LabelledNumber:
+        """Return a number of a model, 0 or 1."""
+        if not 0 <= model < self.models:
+            raise OpenworldError(f"model is {model}, expected less than {self.models}: models count from 0.")
+        return self._number(quantity, (model,))
+
+    @checked
+    def difference(self, quantity: str = "openworld_auc") -> LabelledNumber:
+        """Return the first model's number minus the second's, from the same labels."""
+        if self.models != 2:
+            raise OpenworldError("there is one model; plan with two streams to measure a difference.")
+        return self._number(quantity, (0, 1))
+
+    @cached_property
+    def _found(self) -> dict:
+        return {}
+
+    def _number(self, quantity: str, models: tuple[int, ...]) -> LabelledNumber:
+        if quantity not in SOFT_QUANTITIES:
+            raise unknown_name("quantity", quantity, SOFT_QUANTITIES)
+        if (quantity, models) not in self._found:
+            refusal = self._refusal(quantity, models)
+            if refusal:
+                raise OpenworldError(refusal)
+            self._found[quantity, models] = self._make(quantity, models)
+        return self._found[quantity, models]
+
+    def _refusal(self, quantity: str, models: tuple[int, ...]) -> str | None:
+        """Why the plan or the answers cannot say anything of a quantity."""
+        if quantity == "overall_accuracy" and self.batches[0].truth[0].right is None:
+            return "overall_accuracy needs answers on the name among all names; pass `right` to `label_answers`."
+        plan = self.batches[-1].plan
+        only_where_they_differ = np.count_nonzero(plan.stratum == CERTAIN) > plan.known.size
+        if only_where_they_differ and (quantity != "overall_accuracy" or len(models) == 1):
+            return "this plan labels only images on which the two models differ; it tells their difference alone."
+        return None
+
+    def _make(self, quantity: str, models: tuple[int, ...]) -> LabelledNumber:
+        counts = self._counts
+        reason, more = self._too_few(quantity)
+        if reason:
+            none = Spread(None, None, reason)
+            return LabelledNumber(None, reason, more, none, none, 0.0, *counts, len(models) == 2)
+        trust = FIXED_TRUST if self.proxy_weight is None else self.proxy_weight
+        if self.proxy_weight is None and counts[0] >= ENOUGH_TO_WEIGH:
+            trust = best_trust(self._residuals(quantity, models, self._softs(models, trust)))
+        values, softs = self._values(quantity, models, trust)
+        if any(not 0 <= value <= 1 for value in values) and trust:  # proxies lead out of what is possible
+            trust = 0.0
+            values, softs = self._values(quantity, models, trust)
+        value = values[0] - values[1] if len(values) == 2 else min(max(values[0], 0.0), 1.0)
+        these, like = self._spreads(quantity, models, softs, trust)
+        return LabelledNumber(value, None, None, these, like, trust, *counts, len(models) == 2)
+
+    def _values(self, quantity: str, models: tuple[int, ...], trust: float):
+        softs = self._softs(models, trust)
+        values = []
+        for model, soft in zip(models, softs, strict=True):
+            value = soft.value_of(quantity)
+            if quantity in PAIRS:
+                lacking = pair_correction(self.batches, model, trust, PAIRS[quantity])
+                value += lacking / (2 * soft.n_base * soft.n_new)
+            values.append(value)
+        return values, softs
+
+    def _softs(self, models: tuple[int, ...], trust: float) -> list[SoftOpenworldAUC]:
+        streams = self.batches[-1].plan.streams
+        return [of_outcomes(streams[model].ranking, pseudo_outcomes(self.batches, model, trust)) for model in models]
+
+    def _residuals(self, quantity: str, models: tuple[int, ...], softs) -> list[Residuals]:
+        found = []
+        for batch in self.batches:
+            drawn, size = slice(batch.n), batch.plan.inclusion.size
+            psi, hat = (_influences(quantity, models, softs, given, batch.images)[drawn] for given in batch.both)
+            found.append(Residuals(batch, psi, hat, size))
+        return found
+
+    def _spreads(self, quantity: str, models: tuple[int, ...], softs, trust: float) -> tuple[Spread, Spread]:
+        drawn, degrees = variance(self._residuals(quantity, models, softs), trust)
+        psi = [_influences(quantity, models, softs, batch.truth, batch.images) for batch in self.batches]
+        pseudo = _influences(quantity, models, softs)
+        images, image_degrees = over_images(self.batches, psi, pseudo, self.groups)
+        both = drawn + images
+        joint = both**2 / (drawn**2 / degrees + images**2 / image_degrees) if both > 0 else degrees
+        effective = () if len(models) == 2 else self._effective(quantity)
+        these = Spread(0.0, degrees) if self._all_labelled else spread_of(drawn, degrees, effective)
+        return these, spread_of(both, joint, effective)
+
+    @cached_property
+    def _counts(self) -> tuple[int, int, int]:
+        """Labels, and how many fell on base and on new images."""
+        base = sum(int(batch.truth[0].base[: batch.n].sum()) for batch in self.batches)
+        labels = sum(batch.n for batch in self.batches)
+        return labels, base, labels - base
+
+    @cached_property
+    def _all_labelled(self) -> bool:
+        return self.batches[-1].images.size == self.batches[-1].plan.inclusion.size
+
+    def _too_few(self, quantity: str) -> tuple[str | None, int | None]:
+        """Why there is no number yet, and about how many more labels would give one."""
+        if self._all_labelled:
+            return None, None
+        labels, *sides = self._counts
+        counts = {"base": sides[0], "new": sides[1], "": labels}
+        lacking = {side: counts[side] for side in SIDES[quantity] or ("",) if counts[side] < ENOUGH}
+        if not lacking:
+            return None, None
+        side, count = min(lacking.items(), key=lambda item: item[1])
+        more = ceil((ENOUGH - count) * labels / count) if count else None
+        advice = f"label about {more} more" if more else "label more images where a new one is to be expected"
+        kind = f"{side} " if side else ""
+        return f"{count} {kind}image(s) among {labels} labels, {ENOUGH} are needed; {advice}", more
+
+    def _effective(self, quantity: str) -> tuple[float, ...]:
+        """Kish's number of equally heavy labels of each side, larger where a good part of the images is labelled."""
+        weights = np.zeros(self.batches[-1].plan.inclusion.size)
+        base = np.zeros(weights.size)
+        for batch in self.batches:
+            weights[batch.images] += batch.weight / batch.q
+            base[batch.images] = batch.truth[0].base
+        sides = {"base": weights * base, "new": weights * (1 - base)}
+        chosen = [sides[side] for side in SIDES[quantity]] or [weights]
+        return tuple(float(side.sum() ** 2 / max((side**2 - side).sum(), ROUNDING)) for side in chosen)
+
+
+def _influences(quantity: str, models: tuple[int, ...], softs, given=None, images=None) -> np.ndarray:
+    """psi of a number, or of the first model's minus the second's; with other outcomes of some images, if given."""
+    each = [
+        soft.influence(quantity, None if given is None else given[model], images)
+        for soft, model in zip(softs, models, strict=True)
+    ]
+    return each[0] - each[1] if len(each) == 2 else each[0]
+
+
+@checked
+def estimate(
+    plan: LabelPlan,
+    answers: LabelAnswers,
+    *,
+    earlier: Sequence[tuple[LabelPlan, LabelAnswers]] = (),
+    groups: ArrayLike | None = None,
+    proxy_weight: float | None = None,
+) -> LabelledQuality:
+    """Read the labels of a plan.
+
+    Args:
+        plan: from `plan`. answers: one per image of `plan.chosen`, in its order, from `label_answers`.
+        earlier: (plan, answers) of the batches that the plan was made after, in order.
+        groups: integer[N] or string[N], which images belong together (frames of one video), for "images like these".
+        proxy_weight: l in [0, 1], how much the proxies count; None: the weight with the least variance from
+            ENOUGH_TO_WEIGH labels on, FIXED_TRUST below.
+    Returns:
+        LabelledQuality; a number that too few labels speak of is None with a reason.
+    Raises:
+        OpenworldError: answers that are missing, earlier batches that are not those of the plan.
+    Source: Horvitz and Thompson (1952); Angelopoulos et al. (2023), "PPI++", for l; Satterthwaite (1946).
+    """
+    if proxy_weight is not None:
+        require_at_least(0, proxy_weight=proxy_weight)
+        require_at_most(1, proxy_weight=proxy_weight)
+    batches = read_batches([*earlier, (plan, answers)])
+    codes = None
+    if groups is not None:
+        labels = as_groups(groups, "groups", plan.inclusion.size)
+        codes = np.unique(labels, return_inverse=True)[1]
+    return LabelledQuality(batches, codes, proxy_weight)

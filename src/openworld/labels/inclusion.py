@@ -1,0 +1,130 @@
+"""Which images are worth a label: the spread of their influence, and inclusion probabilities in proportion to it.
+
+The variance of an estimate from images drawn with probabilities q is about the sum of E[e^2] / q, with e the part of
+the influence that the proxies do not foresee. Under a sum of q of n it is least for q in proportion to tau, the root of
+E[e^2] (Neyman, 1934), which is the standard deviation of the influence under the outcomes that the proxies hold for
+possible. Proxies may be wrong, so a share of the labels is spread evenly, and a rare side gets what it needs.
+"""
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.labels.scored_stream import ScoredStream, same_names
+from openworld.metrics import Outcomes
+
+Scenarios = list[tuple[np.ndarray, tuple[Outcomes, ...]]]
+
+
+def influence_spread(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
+    """tau: standard deviation of each image's influence under its possible outcomes, float64[N].
+
+    Of two models, that of the difference of the influences.
+    """
+    for stream in streams:
+        if stream.expectation.value_of(of) is None:
+            side = stream.expectation.reason or "the stream has no `right`"
+            raise OpenworldError(
+                f"no labels can be planned for {of}: by the proxies {side}; give proxies of both sides."
+            )
+    first = second = 0.0
+    for probability, outcomes in _scenarios(streams, of):
+        psi = [stream.expectation.influence(of, given) for stream, given in zip(streams, outcomes, strict=True)]
+        effect = psi[0] - psi[1] if len(psi) == 2 else psi[0]
+        first = first + probability * effect
+        second = second + probability * effect**2
+    return np.sqrt(np.maximum(second - first**2, 0.0)) * np.ones(len(streams[0]))
+
+
+def inclusion_probabilities(worth: np.ndarray, n: int) -> np.ndarray:
+    """q in proportion to `worth`, none above 1, that add up to n.
+
+    >>> inclusion_probabilities(np.array([6.0, 1.0, 1.0]), 2).tolist()
+    [1.0, 0.5, 0.5]
+    """
+    q = np.zeros(worth.size)
+    free, left = worth > 0, float(n)
+    if np.count_nonzero(free) <= n:
+        return free.astype(float)
+    while True:
+        q[free] = left * worth[free] / worth[free].sum()
+        above = free & (q >= 1)
+        if not above.any():
+            return q
+        q[above] = 1.0
+        free &= ~above
+        left = n - np.count_nonzero(q == 1.0)
+
+
+def worth_of_labels(tau: np.ndarray, even: float, expected: Outcomes | None, n: int, least: float) -> np.ndarray:
+    """What each image's label is worth, float64[N], sum 1: tau, an even share, and what a rare side needs.
+
+    Args:
+        tau: float64[N]. even: share of the labels that goes to all images alike, in (0, 1].
+        expected: proxies whose two sides need `least` labels each; None where sides do not matter.
+    """
+    total = tau.sum()
+    worth = np.full(tau.size, 1 / tau.size)
+    if total > 0:
+        worth = even * worth + (1 - even) * tau / total
+    if expected is None:
+        return worth
+    for side in (expected.base, expected.new):
+        worth = _raised(worth, side, min(least, n / 4) / n)
+    return worth
+
+
+def _raised(worth: np.ndarray, side: np.ndarray, wanted: float) -> np.ndarray:
+    """At most half of the labels are led to where a side is expected, until a share `wanted` of them falls on it."""
+    if not side.sum() > 0:
+        return worth
+    led = side / side.sum()
+    falls, would = float(worth @ side), float(led @ side)
+    if falls >= wanted or would <= falls:
+        return worth
+    part = min((wanted - falls) / (would - falls), 0.5)
+    return (1 - part) * worth + part * led
+
+
+def _scenarios(streams: tuple[ScoredStream, ...], of: str) -> Scenarios:
+    """Possible outcomes of an image with their probabilities float64[N]."""
+    if of == "overall_accuracy":
+        return _right_or_wrong(streams)
+    expected = [stream.expected for stream in streams]
+    base, new = (sum(getattr(each, side) for each in expected) / len(expected) for side in ("base", "new"))
+    scenarios = []
+    for whole, side, name in ((base, "base", "base_name"), (new, "new", "new_name")):
+        parts = [getattr(each, f"{side}_right") for each in expected]
+        for probability, rights in _named(whole, parts, _same(streams, name)):
+            scenarios.append((probability, tuple(_sure(side, right) for right in rights)))
+    return scenarios
+
+
+def _right_or_wrong(streams: tuple[ScoredStream, ...]) -> Scenarios:
+    parts = [stream.expected.right for stream in streams]
+    found = _named(np.ones(len(streams[0])), parts, _same(streams, "joint_name"))
+    return [(chance, tuple(Outcomes(0.0, 0.0, 1.0, 0.0, right) for right in rights)) for chance, rights in found]
+
+
+def _same(streams: tuple[ScoredStream, ...], name: str) -> np.ndarray | None:
+    return same_names(streams, name) if len(streams) == 2 else None
+
+
+def _named(whole: np.ndarray, parts: list[np.ndarray], same: np.ndarray | None):
+    """(probability, (right of each model)) within a side: alike where names agree, never both right where they differ.
+
+    Where the names are not known the models are right independently of each other.
+    """
+    if len(parts) == 1:
+        return [(parts[0], (1.0,)), (whole - parts[0], (0.0,))]
+    first, second = parts
+    both = first * second / np.maximum(whole, 1e-12)
+    if same is not None:
+        both = np.where(same, (first + second) / 2, 0.0)
+        shrunk = np.minimum(1.0, whole / np.maximum(first + second, 1e-12))
+        first, second = (np.where(same, both, part * shrunk) for part in parts)
+    neither = np.maximum(whole - first - second + both, 0.0)
+    return [(both, (1.0, 1.0)), (first - both, (1.0, 0.0)), (second - both, (0.0, 1.0)), (neither, (0.0, 0.0))]
+
+
+def _sure(side: str, right: float) -> Outcomes:
+    return Outcomes(right, 0.0, 1.0, 0.0) if side == "base" else Outcomes(0.0, right, 0.0, 1.0)

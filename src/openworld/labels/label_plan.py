@@ -1,0 +1,158 @@
+"""A plan of what to label: frozen before the first label is seen, and stored without loss."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+
+from openworld._arrays import require_at_least, require_at_most
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.labels.draw import CERTAIN
+from openworld.labels.scored_stream import NAMES, ScoredStream
+from openworld.metrics import Outcomes
+from openworld.metrics.estimate import student_quantile
+
+VERSION = 1
+EXPECTED = ("base_right", "new_right", "base", "new", "right")
+
+
+@checked
+@dataclass(frozen=True)
+class PlanSettings:
+    """How images are drawn.
+
+    design: "stratified" (strata of fixed size), "poisson" (each image by itself) or "random" (all alike). even: share
+    of the labels that goes to all images alike, whatever the proxies say. labels_per_side: labels that each side should
+    get, as far as the proxies can tell. seed: of the draw.
+    """
+
+    design: Literal["stratified", "random", "poisson"] = "stratified"
+    even: float = 0.2
+    labels_per_side: int = 20
+    seed: int = 0
+
+    def __post_init__(self):
+        require_at_least(0.01, even=self.even)
+        require_at_most(1, even=self.even)
+        require_at_least(0, labels_per_side=self.labels_per_side)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPlan:
+    """Which of N images to label, and everything that their labels must be read with.
+
+    streams: one model, or the two to compare. of: the quantity that the draw serves. chosen: int64[n], the images in
+    the order to label. inclusion: float64[N], the probability q with which each was drawn; 1 where its outcome is known
+    beforehand, 0 for no image. stratum: int64[N]; -1 where the outcome is known beforehand. spread: float64[N], tau.
+    known: int64, images labelled in earlier batches. earlier: fingerprints of those batches. batch_weights: what each
+    batch counts, this one last; they add up to 1.
+    """
+
+    streams: tuple[ScoredStream, ...]
+    of: str
+    settings: PlanSettings
+    chosen: np.ndarray
+    inclusion: np.ndarray
+    stratum: np.ndarray
+    spread: np.ndarray
+    known: np.ndarray
+    earlier: tuple[str, ...] = ()
+    batch_weights: tuple[float, ...] = (1.0,)
+
+    def __len__(self) -> int:
+        return self.chosen.size
+
+    @property
+    def is_poisson(self) -> bool:
+        """Whether each image was drawn by itself."""
+        return self.settings.design == "poisson"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the scores, the proxies, the draw and its settings."""
+        digest = sha256(json.dumps([self._head(), [stream.fingerprint for stream in self.streams]]).encode())
+        for array in (self.chosen, self.inclusion, self.stratum, self.known):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def planned_error(self) -> float:
+        """Standard error to be expected of `of` on these images, if the proxies hold."""
+        return sqrt(_variance(self))
+
+    @checked
+    def half_width(self, level: float = 0.95) -> float:
+        """Half the width of the interval to be expected on these images, if the proxies hold."""
+        return student_quantile(level, max(len(self) - 1, 1)) * self.planned_error
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything as named arrays for one .npz file; what is no array is JSON in `metadata`."""
+        named = {name: getattr(self, name) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
+        for place, stream in enumerate(self.streams):
+            named |= {f"stream{place}.{name}": array for name, array in stream.arrays().items()}
+        return named | {"metadata": np.array(json.dumps(self._head() | {"fingerprint": self.fingerprint}))}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "LabelPlan":
+        """Read what `to_arrays` gave.
+
+        Raises:
+            OpenworldError: it is no plan, or not as it was stored.
+        """
+        try:
+            head = json.loads(str(np.asarray(arrays["metadata"])[()]))
+            if head["version"] != VERSION:
+                raise OpenworldError(f"this plan has version {head['version']}, expected {VERSION}; use its openworld.")
+            streams = tuple(_stream(arrays, f"stream{place}.") for place in range(head["streams"]))
+            drawn = {name: np.array(arrays[name]) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
+            found = cls(
+                streams,
+                head["of"],
+                PlanSettings(**head["settings"]),
+                **drawn,
+                earlier=tuple(head["earlier"]),
+                batch_weights=tuple(head["batch_weights"]),
+            )
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise OpenworldError(
+                f"these arrays are no stored plan of labels: {error}; make one with `plan`."
+            ) from error
+        if found.fingerprint != head["fingerprint"]:
+            raise OpenworldError(
+                "this plan is not as it was stored: its scores, proxies or draw were changed; plan anew."
+            )
+        return found
+
+    def _head(self) -> dict:
+        return {
+            "version": VERSION,
+            "of": self.of,
+            "settings": asdict(self.settings),
+            "streams": len(self.streams),
+            "earlier": list(self.earlier),
+            "batch_weights": list(self.batch_weights),
+        }
+
+
+def _stream(arrays: Mapping[str, np.ndarray], prefix: str) -> ScoredStream:
+    given = {name.removeprefix(prefix): np.array(arrays[name]) for name in arrays if name.startswith(prefix)}
+    expected = Outcomes(**{name: given.get(name) for name in EXPECTED})
+    return ScoredStream(given["scores"], expected, **{name: given.get(name) for name in NAMES})
+
+
+def _variance(plan: LabelPlan) -> float:
+    """Of the mean of residuals with the standard deviations `spread`."""
+    size, square = plan.spread.size, plan.spread**2
+    q, inside = plan.inclusion, plan.stratum != CERTAIN
+    if plan.is_poisson:
+        return float(((1 - q[inside]) / q[inside] * square[inside]).sum()) / size**2
+    stratum = plan.stratum[inside]
+    held, drawn = np.bincount(stratum), np.bincount(plan.stratum[plan.chosen])
+    means = np.bincount(stratum, square[inside]) / held
+    return float(((held / size) ** 2 * (1 - drawn / held) * means / drawn).sum())

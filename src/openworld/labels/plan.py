@@ -1,0 +1,194 @@
+"""Plan which images to label, and how many: labels are spent where the number depends on them.
+
+Three designs with known inclusion probabilities. Batches add up: a later plan takes what is labelled as known, and the
+weight of each batch, its share of the labels, is fixed in the plan before its own labels are seen, so that nothing
+depends on how they turn out (a pilot at random, then the rest where the pilot shows that it tells most).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from openworld._arrays import ArrayLike, as_fractions, as_labels, require_at_least, require_length
+from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
+from openworld.labels.answers import LabelAnswers
+from openworld.labels.draw import CERTAIN, draw_each, draw_from_strata, sizes, strata
+from openworld.labels.inclusion import inclusion_probabilities, influence_spread, worth_of_labels
+from openworld.labels.label_plan import LabelPlan, PlanSettings
+from openworld.labels.scored_stream import ScoredStream, same_names
+from openworld.metrics import SOFT_QUANTITIES
+from openworld.metrics.estimate import student_quantile
+
+Streams = ScoredStream | tuple[ScoredStream, ...]
+Earlier = Sequence[tuple[LabelPlan, LabelAnswers]]
+FEWEST = 2
+
+
+@checked
+def plan(
+    streams: Streams,
+    n: int,
+    *,
+    of: str = "openworld_auc",
+    settings: PlanSettings | None = None,
+    earlier: Earlier = (),
+) -> LabelPlan:
+    """Draw n images to label.
+
+    Args:
+        streams: what one model says of N images, or (first, second) to measure the difference of two models.
+        n: how many to label, 2 to N; the Poisson design draws about as many.
+        of: what the draw serves, one of SOFT_QUANTITIES; "overall_accuracy" is plain accuracy. Of two models with
+            names, only images whose names differ are drawn for it: the others cannot change the difference.
+        settings: design, seed and the like.
+        earlier: (plan, answers) of the batches before this one, in order.
+    Returns:
+        LabelPlan; label `plan.chosen` and pass the answers to `estimate`.
+    Raises:
+        OpenworldError: more labels than images, an unknown quantity, proxies that expect nothing on one side.
+    Source: Neyman (1934) for q; Zrnic and Candes (2024), "Active statistical inference", for proxies.
+
+    >>> from openworld.labels import scored_stream
+    >>> s = np.arange(40) / 40
+    >>> drawn = plan(scored_stream(s, s / 2, (1 - s) / 2, s), 10)
+    >>> len(drawn), float(drawn.inclusion.sum().round(9))
+    (10, 10.0)
+    """
+    streams, settings = read_streams(streams, of), settings or PlanSettings()
+    known = known_images(earlier)
+    if earlier:
+        _require_same_scores(streams, earlier[-1][0])
+    may = np.ones(len(streams[0]), bool)
+    may[known] = False
+    may &= _candidates(streams, of)
+    require_at_least(FEWEST, n=n)
+    if n > np.count_nonzero(may):
+        raise OpenworldError(f"{n} labels were asked for, but there are {np.count_nonzero(may)} images to label.")
+    tau = influence_spread(streams, of)
+    q = _q(streams, tau, may, n, of, settings)
+    generator = np.random.default_rng(settings.seed)
+    if settings.design == "poisson":
+        stratum, chosen = np.where(may, 0, CERTAIN), draw_each(np.where(may, q, 0.0), generator)
+    else:
+        stratum = _strata(streams, tau, q, may, n, settings)
+        drawn = sizes(stratum, q, n)
+        chosen = draw_from_strata(stratum, drawn, generator)
+        q = np.where(may, (drawn / np.bincount(stratum[may]))[stratum], 1.0)
+    counts = [*(len(each) for each, _ in earlier), n]
+    weights = tuple(count / sum(counts) for count in counts)
+    prints = tuple(each.fingerprint for each, _ in earlier)
+    return LabelPlan(streams, of, settings, chosen, q, stratum, np.where(may, tau, 0.0), known, prints, weights)
+
+
+@checked
+def plan_from_draw(
+    streams: Streams, chosen: ArrayLike, inclusion: ArrayLike | None = None, *, of: str = "openworld_auc"
+) -> LabelPlan:
+    """Describe labels that were drawn elsewhere, at random, as a plan.
+
+    Args:
+        streams: as for `plan`. chosen: int[n], the images that are labelled, each once.
+        inclusion: float[N] in (0, 1], the probability with which each image was drawn, independently of the others;
+            None: n images were drawn at random, all alike. Labels that came for another reason (a customer complained)
+            are no draw, and nothing that is computed from them holds.
+    """
+    streams = read_streams(streams, of)
+    size, chosen = len(streams[0]), as_labels(chosen, "chosen")
+    if np.unique(chosen).size < chosen.size or chosen.max(initial=0) >= size:
+        raise OpenworldError(f"chosen names an image twice, or one beyond the {size} there are; name each once.")
+    design, q = "random", np.full(size, chosen.size / size)
+    if inclusion is not None:
+        design, q = "poisson", as_fractions(inclusion, "inclusion")
+        require_length(q, "inclusion", size)
+        if not q.min() > 0:
+            raise OpenworldError("inclusion holds 0; an image that cannot be drawn leaves the number unknown.")
+    tau, everywhere = influence_spread(streams, of), np.zeros(size, int)
+    return LabelPlan(streams, of, PlanSettings(design), chosen, q, everywhere, tau, np.zeros(0, int))
+
+
+@checked
+def labels_needed(
+    streams: Streams,
+    half_width: float,
+    *,
+    of: str = "openworld_auc",
+    level: float = 0.95,
+    settings: PlanSettings | None = None,
+) -> int:
+    """Return how many labels to expect to need for an interval of a certain half-width on these images.
+
+    It is what follows if the proxies hold, so it is the least to hope for; a pilot says more.
+
+    Args:
+        half_width: a fraction, such as 0.03 for 3 points. Others as for `plan`.
+    Returns:
+        The smallest n, at most the number of images.
+    """
+    streams, settings = read_streams(streams, of), settings or PlanSettings()
+    require_at_least(1e-9, half_width=half_width)
+    tau, may = influence_spread(streams, of), _candidates(streams, of)
+
+    def reaches(n: int) -> bool:
+        q = _q(streams, tau, may, n, of, settings)[may]
+        error = np.sqrt(((1 - q) / q * tau[may] ** 2).sum()) / tau.size
+        return student_quantile(level, n - 1) * error <= half_width
+
+    low, high = FEWEST, max(int(np.count_nonzero(may)), FEWEST)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle + 1, high)
+    return low
+
+
+def read_streams(streams: Streams, of: str) -> tuple[ScoredStream, ...]:
+    """One or two models on the same images."""
+    streams = streams if isinstance(streams, tuple) else (streams,)
+    if of not in SOFT_QUANTITIES:
+        raise unknown_name("quantity", of, SOFT_QUANTITIES)
+    if len(streams) not in (1, 2) or len({len(stream) for stream in streams}) > 1:
+        lengths = ", ".join(str(len(stream)) for stream in streams)
+        raise OpenworldError(f"streams of {lengths} images came, expected one model, or two on the same images.")
+    return streams
+
+
+def known_images(earlier: Earlier) -> np.ndarray:
+    """The images that earlier batches labelled, int64, in their order."""
+    return np.concatenate([np.zeros(0, np.int64), *(each.chosen for each, _ in earlier)])
+
+
+def _require_same_scores(streams: tuple[ScoredStream, ...], before: LabelPlan) -> None:
+    same = len(streams) == len(before.streams) and all(
+        np.array_equal(one.scores, other.scores) for one, other in zip(streams, before.streams, strict=True)
+    )
+    if not same:
+        raise OpenworldError("the earlier batch is of other models or images; plan all batches on the same scores.")
+
+
+def _candidates(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
+    """Where a label can change the number."""
+    same = same_names(streams, "joint_name") if len(streams) == 2 and of == "overall_accuracy" else None
+    return np.ones(len(streams[0]), bool) if same is None else ~same
+
+
+def _q(streams, tau: np.ndarray, may: np.ndarray, n: int, of: str, settings: PlanSettings) -> np.ndarray:
+    """Inclusion probabilities before strata are cut, float64[N]; 1 where nothing is to be drawn."""
+    q = np.ones(tau.size)
+    if settings.design == "random":
+        q[may] = n / np.count_nonzero(may)
+        return q
+    sides = None
+    if of != "overall_accuracy":
+        expected = streams[0].expected
+        sides = replace(expected, base=expected.base[may], new=expected.new[may])
+    worth = worth_of_labels(tau[may], settings.even, sides, n, settings.labels_per_side)
+    q[may] = inclusion_probabilities(worth, n)
+    return q
+
+
+def _strata(streams, tau: np.ndarray, q: np.ndarray, may: np.ndarray, n: int, settings: PlanSettings) -> np.ndarray:
+    if settings.design == "random":
+        return np.where(may, 0, CERTAIN)
+    images = np.flatnonzero(may)
+    return strata(images[np.argsort(q[images], kind="stable")], q, n)

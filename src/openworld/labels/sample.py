@@ -1,0 +1,175 @@
+"""Labelled images with the probabilities with which they were drawn, and the pseudo-outcomes that follow.
+
+With inclusion probability q, xi whether an image is labelled, proxies a^ and a weight l of the proxies in [0, 1],
+
+    a~ = l a^ + (xi / q) (a - l a^)
+
+has expectation a whatever the proxies are (Horvitz and Thompson, 1952, for l = 0; Robins et al., 1994, and Angelopoulos
+et al., 2023, for l = 1). Batches enter with weights that were fixed before their labels were seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.labels.answers import LabelAnswers
+from openworld.labels.draw import CERTAIN
+from openworld.labels.label_plan import LabelPlan
+from openworld.metrics import Outcomes
+from openworld.metrics.soft_openworld_auc import Ranking
+
+FIELDS = ("base_right", "new_right", "base", "new", "right")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """One batch as it is read.
+
+    plan: its draw. weight: what it counts among the batches. images: int64[m], those drawn, then those whose outcomes
+    were known beforehand. truth: the outcomes of each model on them, float64[m] each. n: how many were drawn.
+    """
+
+    plan: LabelPlan
+    weight: float
+    images: np.ndarray
+    truth: tuple[Outcomes, ...]
+    n: int
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """float64[m], 1 for those known beforehand."""
+        return self.plan.inclusion[self.images]
+
+    @cached_property
+    def stratum(self) -> np.ndarray:
+        """int64[n] of those drawn."""
+        return self.plan.stratum[self.images[: self.n]]
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """int64[H], images in each stratum."""
+        return np.bincount(self.plan.stratum[self.plan.stratum != CERTAIN], minlength=self.drawn.size)
+
+    @cached_property
+    def drawn(self) -> np.ndarray:
+        """int64[H], images drawn from each stratum."""
+        return np.bincount(self.stratum)
+
+    @cached_property
+    def expected(self) -> tuple[Outcomes, ...]:
+        """The proxies of each model on `images`, float64[m] each; 0 where there is none."""
+        return tuple(_at(stream.expected, self.images) for stream in self.plan.streams)
+
+    @property
+    def both(self) -> tuple[tuple[Outcomes, ...], tuple[Outcomes, ...]]:
+        """The truth and the proxies of each model on `images`."""
+        return self.truth, self.expected
+
+    def residual(self, model: int, name: str, trust: float) -> np.ndarray:
+        """(a - l a^) / q of a model on `images`, float64[m]."""
+        true, hat = getattr(self.truth[model], name), getattr(self.expected[model], name)
+        return (true - trust * hat) / self.q
+
+
+def read_batches(batches: Sequence[tuple[LabelPlan, LabelAnswers]]) -> tuple[Batch, ...]:
+    """Check that batches belong together, and put their answers to their images."""
+    last = batches[-1][0]
+    prints = tuple(plan.fingerprint for plan, _ in batches[:-1])
+    if prints != last.earlier:
+        raise OpenworldError(
+            f"this plan was made after {len(last.earlier)} batch(es); {len(prints)} came, or others; pass those that "
+            "it was planned on as `earlier`, in the same order."
+        )
+    answered: list[tuple[np.ndarray, tuple[Outcomes, ...]]] = []
+    found = []
+    for (plan, answers), weight in zip(batches, last.batch_weights, strict=True):
+        answered.append((plan.chosen, _outcomes(plan, answers)))
+        found.append(_batch(plan, weight, answered))
+    return tuple(found)
+
+
+def pseudo_outcomes(batches: Sequence[Batch], model: int, trust: float) -> Outcomes:
+    """a~ and its siblings over all batches, float64[N] each."""
+    names = [name for name in FIELDS if getattr(batches[0].truth[model], name) is not None]
+    found = {}
+    for name in names:
+        total = 0.0
+        for batch in batches:
+            hat = getattr(batch.plan.streams[model].expected, name)
+            tilde = trust * hat if hat is not None else np.zeros(batch.plan.inclusion.size)
+            tilde[batch.images] += batch.residual(model, name, trust)
+            total = total + batch.weight * tilde
+        found[name] = total
+    return Outcomes(**{"right": None, **found})
+
+
+def pair_correction(batches: Sequence[Batch], model: int, trust: float, names: tuple[str, str]) -> float:
+    """Twice what the pair sum lacks of pairs within one stratum of fixed size.
+
+    Two images of one stratum are both drawn with probability n(n-1) / N(N-1), not q^2 = (n/N)^2, so that a product of
+    two residuals is to be multiplied by n(N-1) / N(n-1).
+    """
+    lacking = 0.0
+    for batch in batches:
+        if batch.plan.is_poisson:
+            continue
+        first, second = (batch.residual(model, name, trust)[: batch.n] for name in names)
+        scores = batch.plan.streams[model].scores[batch.images[: batch.n]]
+        for number, (held, drawn) in enumerate(zip(batch.held, batch.drawn, strict=True)):
+            if drawn < 2 or drawn == held:
+                continue
+            inside = np.flatnonzero(batch.stratum == number)
+            twice = first[inside] @ Ranking.of(scores[inside]).twice_below(second[inside])
+            lacking += batch.weight**2 * (drawn * (held - 1) / (held * (drawn - 1)) - 1) * float(twice)
+    return lacking
+
+
+def _batch(plan: LabelPlan, weight: float, answered: list[tuple[np.ndarray, tuple[Outcomes, ...]]]) -> Batch:
+    """A plan with its own answers, the last of `answered`, and what was known before."""
+    seen = np.concatenate([chosen for chosen, _ in answered[:-1]] or [np.zeros(0, np.int64)])
+    if not np.array_equal(seen, plan.known):
+        raise OpenworldError("an earlier batch is missing, or not the one that this plan was made after.")
+    agreeing = plan.stratum == CERTAIN
+    agreeing[seen] = False
+    alike = np.flatnonzero(agreeing)  # both models give one name: whatever it is worth, they do not differ
+    images = np.concatenate([plan.chosen, seen, alike])
+    truth = tuple(
+        _joined([answered[-1][1][model], *(each[model] for _, each in answered[:-1]), _no_difference(alike.size)])
+        for model in range(len(plan.streams))
+    )
+    return Batch(plan, weight, images, truth, plan.chosen.size)
+
+
+def _outcomes(plan: LabelPlan, answers: LabelAnswers) -> tuple[Outcomes, ...]:
+    if len(answers) != len(plan):
+        raise OpenworldError(
+            f"{len(answers)} answers came, expected {len(plan)}: one per image of the plan's `chosen`."
+        )
+    if len(answers.base_right) != len(plan.streams):
+        raise OpenworldError(f"answers on {len(answers.base_right)} model(s) came, expected {len(plan.streams)}.")
+    return tuple(answers.outcomes(model) for model in range(len(plan.streams)))
+
+
+def _no_difference(count: int) -> Outcomes:
+    none, all_base = np.zeros(count), np.ones(count)
+    return Outcomes(none, none, all_base, none, none)
+
+
+def _joined(parts: list[Outcomes]) -> Outcomes:
+    parts = [part for part in parts if len(part)] or parts[:1]
+    columns = {name: [getattr(part, name) for part in parts] for name in FIELDS}
+    return Outcomes(
+        **{
+            name: None if any(part is None for part in given) else np.concatenate(given)
+            for name, given in columns.items()
+        }
+    )
+
+
+def _at(outcomes: Outcomes, images: np.ndarray) -> Outcomes:
+    given = {name: getattr(outcomes, name) for name in FIELDS}
+    none = np.zeros(images.size)
+    return Outcomes(**{name: none if array is None else array[images] for name, array in given.items()})

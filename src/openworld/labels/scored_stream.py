@@ -1,0 +1,145 @@
+"""What one model says of a stream of images before anybody labels them: scores, proxies and names.
+
+A proxy is what an outcome is expected to be: a probability from calibrated confidences, from another model, or a
+constant. Whether proxies are right decides how wide an interval is, never whether it holds.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+
+from openworld._arrays import SUM_ROUNDING, ArrayLike, as_fractions, as_groups, as_scores, require_length
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.metrics import Outcomes, SoftOpenworldAUC
+from openworld.metrics.soft_openworld_auc import Ranking, of_outcomes
+
+NAMES = ("base_name", "new_name", "joint_name")
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredStream:
+    """One model's words on N images.
+
+    scores: float64[N], larger = more base-like. expected: proxies, each in [0, 1]. base_name, new_name, joint_name:
+    integer[N] or string[N], the names that it gives within each half and among all; None where they do not matter.
+    """
+
+    scores: np.ndarray
+    expected: Outcomes
+    base_name: np.ndarray | None = None
+    new_name: np.ndarray | None = None
+    joint_name: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return self.scores.size
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The scores, sorted once."""
+        return Ranking.of(self.scores)
+
+    @cached_property
+    def expectation(self) -> SoftOpenworldAUC:
+        """OpenworldAUC and its parts as the proxies expect them."""
+        return of_outcomes(self.ranking, self.expected)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Every array under its name, without those that are None."""
+        named = {"scores": self.scores, **vars(self.expected), **{name: getattr(self, name) for name in NAMES}}
+        return {name: array for name, array in named.items() if array is not None}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of every array."""
+        digest = sha256()
+        for name, array in self.arrays().items():
+            digest.update(f"{name} {array.dtype} {array.shape} ".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+
+@checked
+def scored_stream(
+    scores: ArrayLike,
+    base_right: ArrayLike,
+    new_right: ArrayLike,
+    base: ArrayLike,
+    new: ArrayLike | None = None,
+    right: ArrayLike | None = None,
+    *,
+    base_name: ArrayLike | None = None,
+    new_name: ArrayLike | None = None,
+    joint_name: ArrayLike | None = None,
+) -> ScoredStream:
+    """Read what one model says of a stream of images.
+
+    Args:
+        scores: float[N], larger = more base-like.
+        base_right, new_right, base, new, right: float[N] in [0, 1], what the outcomes are expected to be (see
+            `openworld.metrics.Outcomes`); new None for 1 - base, right None where there is no name among all names.
+        base_name, new_name, joint_name: integer[N] or string[N], the names given: with them, a comparison of two models
+            knows where they agree.
+    Raises:
+        OpenworldError: values outside [0, 1], right more often than base or new at all, lengths that differ.
+
+    >>> len(scored_stream([2.0, 1.0], [0.75, 0.25], [0, 0.25], [1, 0.5]))
+    2
+    """
+    scores = as_scores(scores, "scores")
+    base = _fractions(base, "base", scores.size)
+    new = 1 - base if new is None else _fractions(new, "new", scores.size)
+    base_right = _part(base_right, "base_right", base, "base")
+    new_right = _part(new_right, "new_right", new, "new")
+    right = None if right is None else _fractions(right, "right", scores.size)
+    names = {
+        name: None if given is None else as_groups(given, name, scores.size)
+        for name, given in zip(NAMES, (base_name, new_name, joint_name), strict=True)
+    }
+    return ScoredStream(scores, Outcomes(base_right, new_right, base, new, right), **names)
+
+
+@checked
+def closed_set_stream(right: ArrayLike, name: ArrayLike | None = None) -> ScoredStream:
+    """Read what a classifier of one closed set of names says: for plain accuracy, `of="overall_accuracy"`.
+
+    Args:
+        right: float[N] in [0, 1], how likely its name is right. name: integer[N] or string[N], the names.
+
+    >>> closed_set_stream([0.75, 0.25]).expectation.overall_accuracy
+    0.5
+    """
+    right = as_fractions(right, "right")
+    none, all_base = np.zeros(right.size), np.ones(right.size)
+    name = None if name is None else as_groups(name, "name", right.size)
+    return ScoredStream(none, Outcomes(right, none, all_base, none, right), joint_name=name)
+
+
+def same_names(streams: tuple[ScoredStream, ...], name: str) -> np.ndarray | None:
+    """Where two models give the same name, bool[N]; None where one does not say its names."""
+    first, second = (getattr(stream, name) for stream in streams)
+    if first is None or second is None:
+        return None
+    if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
+        raise OpenworldError(f"{name} is text of one model and numbers of the other; give both the same way.")
+    return first == second
+
+
+def _fractions(values: ArrayLike, name: str, length: int) -> np.ndarray:
+    array = as_fractions(values, name)
+    require_length(array, name, length)
+    return array
+
+
+def _part(values: ArrayLike, name: str, whole: np.ndarray, of: str) -> np.ndarray:
+    """A probability that cannot be larger than another."""
+    array = _fractions(values, name, whole.size)
+    odd = np.flatnonzero(array > whole + SUM_ROUNDING)
+    if odd.size:
+        raise OpenworldError(
+            f"{name}[{odd[0]}] is {array[odd[0]]:g}, but {of}[{odd[0]}] is {whole[odd[0]]:g}; pass the probability of "
+            f"{of} and right, which is at most that of {of}."
+        )
+    return np.minimum(array, whole)

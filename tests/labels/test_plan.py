@@ -1,0 +1,146 @@
+"""Plans: probabilities, strata, what a rare side gets, what to expect, storage, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from labelled_stream import simulated
+
+from openworld._errors import OpenworldError
+from openworld.labels import (
+    LabelPlan,
+    PlanSettings,
+    closed_set_stream,
+    estimate,
+    labels_needed,
+    plan,
+    plan_from_draw,
+    scored_stream,
+)
+from openworld.labels.draw import sizes, strata
+from openworld.labels.inclusion import inclusion_probabilities, influence_spread
+from openworld.metrics import Outcomes
+
+DESIGNS = pytest.mark.parametrize("design", ["random", "stratified", "poisson"])
+
+
+def test_the_spread_of_an_influence_is_that_of_its_four_outcomes():
+    stream = simulated(0, 50).stream
+    expected, tau = stream.expected, influence_spread((stream,), "openworld_auc")
+    for place in (0, 7, 33):
+        chances = expected.base_right, expected.base - expected.base_right
+        chances += expected.new_right, expected.new - expected.new_right
+        sure = Outcomes(1, 0, 1, 0), Outcomes(0, 0, 1, 0), Outcomes(0, 1, 0, 1), Outcomes(0, 0, 0, 1)
+        values = [float(np.broadcast_to(stream.expectation.influence(others=each), 50)[place]) for each in sure]
+        weights = [chance[place] for chance in chances]
+        mean = np.average(values, weights=weights)
+        assert tau[place] == pytest.approx(np.sqrt(np.average((values - mean) ** 2, weights=weights)), abs=1e-12)
+
+
+def test_probabilities_add_up_and_none_is_above_one():
+    rng = np.random.default_rng(0)
+    worth = rng.random(200) ** 8
+    for n in (1, 20, 150, 199):
+        q = inclusion_probabilities(worth, n)
+        assert q.sum() == pytest.approx(n) and q.max() <= 1
+        free = q < 1
+        assert np.ptp(q[free] / worth[free]) < 1e-9 * (q[free] / worth[free]).max()
+
+
+@DESIGNS
+def test_images_are_drawn_as_often_as_their_probability_says(design):
+    stream = simulated(1, 60).stream
+    draws = [plan(stream, 16, settings=PlanSettings(design, seed=seed)) for seed in range(600)]
+    often = sum(np.bincount(drawn.chosen, minlength=60) for drawn in draws) / 600
+    q = draws[0].inclusion
+    assert np.abs((often - q) / np.sqrt(q * (1 - q) / 600 + 1e-9)).max() < 4.5
+    assert q.sum() == pytest.approx(16) and q.min() > 0
+
+
+def test_the_same_seed_draws_the_same_images():
+    stream = simulated().stream
+    first, again, other = (plan(stream, 30, settings=PlanSettings(seed=seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first.chosen, again.chosen) and first.fingerprint == again.fingerprint
+    assert not np.array_equal(np.sort(first.chosen), np.sort(other.chosen))
+
+
+def test_strata_have_equal_shares_and_at_least_two_labels():
+    stream = simulated(2, 500).stream
+    drawn = plan(stream, 64)
+    labels = np.bincount(drawn.stratum[drawn.chosen])
+    assert labels.size == 8 and labels.min() >= 2 and labels.sum() == 64
+    held = np.bincount(drawn.stratum)
+    assert drawn.inclusion == pytest.approx((labels / held)[drawn.stratum])
+    assert sizes(np.array([0, 1, 1, 1]), np.array([0.9, 0.4, 0.4, 0.3]), 3).tolist() == [1, 2]
+    assert strata(np.arange(4), np.ones(4) / 4, 1).tolist() == [0, 0, 0, 0]
+
+
+def test_a_rare_side_gets_labels():
+    stream = simulated(3, 2000, share=0.92).stream
+    drawn = plan(stream, 200)
+    at_random = 200 * stream.expected.new.mean()
+    assert (drawn.inclusion * stream.expected.new).sum() > max(19.0, 1.1 * at_random)
+
+
+@DESIGNS
+def test_a_plan_is_stored_and_read_without_loss(design, tmp_path):
+    truth = simulated()
+    stream = truth.stream
+    named = replace(stream, base_name=np.arange(400) % 7, joint_name=np.array([f"class {i}" for i in range(400)]))
+    drawn = plan((named, stream), 40, settings=PlanSettings(design, seed=3, even=0.5))
+    np.savez(tmp_path / "plan.npz", **drawn.to_arrays())
+    found = LabelPlan.from_arrays(np.load(tmp_path / "plan.npz"))
+    assert found.fingerprint == drawn.fingerprint and found.settings == drawn.settings and found.of == drawn.of
+    for name, array in drawn.to_arrays().items():
+        assert np.array_equal(array, found.to_arrays()[name]) and array.dtype == found.to_arrays()[name].dtype
+
+
+def test_a_plan_that_was_changed_is_refused():
+    arrays = plan(simulated().stream, 40).to_arrays()
+    with pytest.raises(OpenworldError, match="not as it was stored"):
+        LabelPlan.from_arrays(arrays | {"inclusion": arrays["inclusion"] / 2})
+    with pytest.raises(OpenworldError, match="no stored plan"):
+        LabelPlan.from_arrays({"a": np.zeros(2)})
+
+
+def test_what_is_expected_comes_about_where_proxies_hold():
+    truth = simulated(4, 2000)
+    drawn = plan(truth.stream, 300)
+    found = [
+        estimate(each, truth.answer(each)).of().standard_error
+        for each in (plan(truth.stream, 300, settings=PlanSettings(seed=seed)) for seed in range(20))
+    ]
+    assert drawn.planned_error == pytest.approx(np.mean(found), rel=0.1)
+    assert 1.9 * drawn.planned_error < drawn.half_width() < 2.0 * drawn.planned_error
+
+
+def test_labels_needed_fall_with_the_width_and_reach_it():
+    stream = simulated(5, 2000).stream
+    counts = [labels_needed(stream, width) for width in (0.1, 0.05, 0.03, 1e-6)]
+    assert counts == sorted(counts) and counts[-1] == 2000
+    assert plan(stream, counts[1]).half_width() == pytest.approx(0.05, rel=0.1)
+    assert labels_needed(stream, 0.05, settings=PlanSettings("random")) >= counts[1]
+
+
+def test_accuracy_of_a_closed_set_is_planned_where_it_is_in_doubt():
+    right = np.repeat([0.5, 0.99], 200)
+    drawn = plan(closed_set_stream(right), 60, of="overall_accuracy")
+    assert drawn.inclusion[:200].mean() > 2 * drawn.inclusion[200:].mean()
+
+
+def test_no_plan_where_labels_cannot_say_anything():
+    stream = simulated().stream
+    with pytest.raises(OpenworldError, match="401 labels were asked for, but there are 400"):
+        plan(stream, 401)
+    with pytest.raises(OpenworldError, match="did you mean 'auroc'"):
+        plan(stream, 20, of="auroc_")
+    with pytest.raises(OpenworldError, match="there is no new sample"):
+        plan(scored_stream([2, 1], [1, 1], [0, 0], [1, 1]), 2)
+    with pytest.raises(OpenworldError, match="same images"):
+        plan((stream, simulated(0, 300).stream), 20)
+    with pytest.raises(OpenworldError, match="at most that of base"):
+        scored_stream([1, 2], [0.5, 0.6], [0, 0], [0.5, 0.5])
+    with pytest.raises(OpenworldError, match="twice"):
+        plan_from_draw(stream, [1, 1])
+    with pytest.raises(OpenworldError, match="cannot be drawn"):
+        plan_from_draw(stream, [1], np.zeros(400))
