@@ -14,7 +14,8 @@ from openworld._short_repr import short_repr
 from openworld.estimators import COTT, Outputs
 from openworld.features import Features
 
-ROOMS = ("metrics", "estimators", "detectors", "datasets", "features", "learners", "shifts", "classifiers", "backbones")
+ROOMS = ("metrics", "estimators", "labels", "detectors", "datasets", "features", "learners", "shifts", "classifiers")
+ROOMS += ("backbones",)
 HELD = re.compile(r"^(?!.*Callable).*(ndarray|Tensor|Sharded)")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from openworld._arrays import ArrayLike, as_answers, as_correct
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics import Outcomes
 
@@ -22,6 +23,7 @@ class LabelAnswers:
     base_right: np.ndarray
     new_right: np.ndarray
     right: np.ndarray | None = None
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return self.base.size

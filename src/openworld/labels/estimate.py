@@ -16,6 +16,7 @@ import numpy as np
 
 from openworld._arrays import ArrayLike, as_groups, require_at_least, require_at_most
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.labels.answers import LabelAnswers
 from openworld.labels.draw import CERTAIN
@@ -108,6 +109,7 @@ class LabelledQuality:
     batches: tuple[Batch, ...] = field(repr=False)
     groups: np.ndarray | None = field(repr=False)
     proxy_weight: float | None
+    __repr__ = short_repr
 
     @property
     def models(self) -> int:

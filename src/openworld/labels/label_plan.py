@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.labels.draw import CERTAIN
 from openworld.labels.scored_stream import NAMES, ScoredStream
@@ -64,6 +65,7 @@ class LabelPlan:
     known: np.ndarray
     earlier: tuple[str, ...] = ()
     batch_weights: tuple[float, ...] = (1.0,)
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return self.chosen.size

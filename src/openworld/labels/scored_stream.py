@@ -12,6 +12,7 @@ import numpy as np
 
 from openworld._arrays import SUM_ROUNDING, ArrayLike, as_fractions, as_groups, as_scores, require_length
 from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics import Outcomes, SoftOpenworldAUC
 from openworld.metrics.soft_openworld_auc import Ranking, of_outcomes
@@ -32,6 +33,7 @@ class ScoredStream:
     base_name: np.ndarray | None = None
     new_name: np.ndarray | None = None
     joint_name: np.ndarray | None = None
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return self.scores.size

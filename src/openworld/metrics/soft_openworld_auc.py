@@ -25,6 +25,7 @@ import numpy as np
 
 from openworld._arrays import ArrayLike, as_labels, as_scores, require_length, require_size
 from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics._sweep import place
 from openworld.metrics.estimate import ROUNDING
@@ -47,6 +48,7 @@ class Outcomes:
     base: np.ndarray
     new: np.ndarray
     right: np.ndarray | None = None
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return self.base.size
@@ -85,6 +87,7 @@ class Ranking:
     order: np.ndarray
     start: np.ndarray
     end: np.ndarray
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, scores: np.ndarray) -> "Ranking":
@@ -120,6 +123,7 @@ class SoftOpenworldAUC:
     reason: str | None
     outcomes: Outcomes = field(repr=False)
     ranking: Ranking = field(repr=False)
+    __repr__ = short_repr
 
     @property
     def base_accuracy(self) -> float | None:
