@@ -34,6 +34,8 @@ def estimate(
     period: str = "",
     alert: float | None = None,
     false_alarms: float | None = None,
+    levels: str = "",
+    zero_shot: str = "",
     by_class: bool = False,
     out: Path | str | None = None,
     seed: int = 0,
@@ -77,7 +79,7 @@ def estimate(
     )
     shifts = tuple(map(named_shift, labelled_shift))
     sides = sources_of(source, "source"), sources_of(target, "target")
-    inputs = EstimateInputs(*sides, models, *partners, timestamps, shifts, _path(out))
+    inputs = EstimateInputs(*sides, models, *partners, timestamps, shifts, _path(out), levels, zero_shot)
     with observing(quiet=quiet) as observer:
         return command.estimate(inputs, options, observer, {"command": "openworld.estimate"})
 

@@ -42,6 +42,10 @@ def estimate(
         float | None,
         typer.Option(help="Beside --alert: share of years of 365 chunks in which it may be met by chance; 0.05."),
     ] = None,
+    levels: Annotated[str, typer.Option(help="By level of change: the target's column of levels, 0 to 1.")] = "",
+    zero_shot: Annotated[
+        str, typer.Option(help="Beside --levels: the table of zero-shot's scores: reference, partner_1, ...")
+    ] = "",
     by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
     out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of images) here.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,
@@ -59,6 +63,8 @@ def estimate(
         --architecture train:net
     openworld estimate --source val.npz --target live.parquet \\
         --timestamps time --period 1d --alert 0.8
+    openworld estimate --source val.npz --target stream.parquet \\
+        --levels level --zero-shot reference
     ```
 
     One number with an interval, or that it cannot be told, why, and between what bounds it lies; what every method
@@ -96,6 +102,12 @@ def estimate(
     **Over time** the target must be in order. `--alert` is a test with memory: `--false-alarms` says in what share of
     years of 365 chunks it may be met by chance. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
     be told (of the target, or of a chunk); 2 wrong use; 1 failure.
+
+    **By level** (`--levels`): how the model ages on a stream, as a curve over the level of change with its area (AUC),
+    worst level (WA), variation (EVM, VS), by ATC-MC unless named otherwise. Levels from 0 (as the source) to 1; other
+    numbers and names follow the source in equal steps. Names that a level does not have: -inf in its logits. The
+    difference to `--zero-shot` is bounded, not estimated: without labels its sign is wrong too often
+    (docs/curve-without-labels.md).
     """
     from openworld.applications.estimate import command
     from openworld.applications.estimate.chunks import Chunking
@@ -109,7 +121,7 @@ def estimate(
     models = ModelNames(model, classnames, template, reference, tuple(partner or ()), device, functions)
     partners = tuple(source_partner or ()), tuple(target_partner or ())
     shifts = tuple(map(named_shift, labelled_shift or ()))
-    inputs = EstimateInputs(source, target, models, *partners, timestamps, shifts, out)
+    inputs = EstimateInputs(source, target, models, *partners, timestamps, shifts, out, levels, zero_shot)
     screen = console.output(quiet=quiet or as_json)
     with console.observer(screen) as observer:
         answer = command.estimate(inputs, options, observer, {"command": " ".join(console.command())})

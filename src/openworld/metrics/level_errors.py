@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_answers, as_groups, as_table, require_size
+from openworld._arrays import ArrayLike, as_answers, as_fractions, as_groups, as_table, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -65,13 +65,14 @@ class LevelErrors:
 
 
 @checked
-def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> LevelErrors:
+def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence], *, expected: bool = False) -> LevelErrors:
     """Joint error of the accuracies of methods that answered the same views.
 
     Args:
         groups: one entry per seed (or per course and seed), each with one int[n] per level: equal numbers for pictures
             that are not independent, over all seeds and levels.
         correct: the same nesting of bool[M, n]: which pictures each method named right.
+        expected: whether `correct` holds expectations in [0, 1] instead, where nobody knows who is right.
     Returns:
         LevelErrors; accuracies in [0, 1] are means over the entries.
     Raises:
@@ -82,7 +83,7 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
     >>> errors.accuracy.tolist(), round(errors.spread([[1]]).standard_error, 3)  # sqrt(.25 / 2 x 2)
     ([[0.5]], 0.5)
     """
-    groups, correct = _check(groups, correct)
+    groups, correct = _check(groups, correct, as_expectations if expected else as_answers)
     known, codes = np.unique(np.concatenate([view for seed in groups for view in seed]), return_inverse=True)
     methods, levels = len(correct[0][0]), len(groups[0])
     accuracy = np.zeros((methods, levels))
@@ -102,9 +103,14 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence]) -> Lev
     return LevelErrors(accuracy / seeds, flat @ flat.T, shares @ shares.T, known.size)
 
 
-def _check(groups, correct):
+def as_expectations(values: ArrayLike, name: str) -> np.ndarray:
+    """Read fractions in [0, 1] of methods and pictures, float64[M, n]."""
+    return as_fractions(values, name, (2,))
+
+
+def _check(groups, correct, read):
     groups = [[as_groups(view, "groups") for view in seed] for seed in groups]
-    correct = [[as_answers(view, "correct") for view in seed] for seed in correct]
+    correct = [[read(view, "correct") for view in seed] for seed in correct]
     shapes = [[(len(view),) for view in seed] for seed in groups]
     if not groups or not groups[0] or any(size == (0,) for seed in shapes for size in seed):
         raise OpenworldError("groups hold an empty view, or none at all; every level of every seed needs an image.")

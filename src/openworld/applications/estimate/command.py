@@ -11,6 +11,7 @@ from openworld import __version__
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.applications.estimate.by_level.command import estimate_by_level
 from openworld.applications.estimate.embedded import embedded_scores, is_embedded
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs
@@ -45,7 +46,8 @@ def estimate(
         made: facts for the page, such as the command line.
 
     Returns:
-        A report whose `found` is an `AccuracyEstimate`; written into `inputs.out` where that is a folder.
+        A report whose `found` is an `AccuracyEstimate`, or by level a `CurveEstimate`; written into `inputs.out` where
+        that is a folder.
 
     Raises:
         OpenworldError: inputs that do not go together or cannot be read, as the message says.
@@ -53,6 +55,9 @@ def estimate(
     if inputs.out is not None:
         (inputs.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
     facts = {**(made or {}), "openworld": __version__, "seed": str(options.seed)}
+    if inputs.levels:
+        options.require_no_cut("--levels")
+        return estimate_by_level(inputs, options.estimators, observer, facts)
     with ExitStack() as scratch:
         source, target, labelled = _tables(inputs, scratch, facts, observer, options.seed)
         estimate = estimate_accuracy(

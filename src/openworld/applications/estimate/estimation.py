@@ -77,6 +77,13 @@ class EstimateOptions:
                 "one year in twenty."
             )
 
+    def require_no_cut(self, option: str) -> None:
+        """Refuse what cuts the target otherwise, beside an option that cuts it itself."""
+        given = {"--chunks, --chunk-rows or --period": self.chunking, "--by-class": self.by_class}
+        for other, value in (given | {"--alert": self.alert is not None}).items():
+            if value:
+                raise OpenworldError(f"{other} does not go with {option}; leave one of the two out.")
+
 
 def estimate_accuracy(
     source: ScoreTable,

@@ -75,6 +75,8 @@ class EstimateInputs:
         source_partners, target_partners: files of other models' scores, in pairs.
         times: the target's column of time stamps, or "".
         labelled: shifts to learn from.
+        levels: the target's column of levels of change, or "". zero_shot: the target's table of zero-shot's scores, for
+            levels alone, or "".
         out: where page, plots, numbers, and scores of images are kept; None to keep nothing.
     """
 
@@ -86,3 +88,9 @@ class EstimateInputs:
     times: str = ""
     labelled: Sequence[NamedShift] = ()
     out: Path | None = None
+    levels: str = ""
+    zero_shot: str = ""
+
+    def __post_init__(self) -> None:
+        if self.zero_shot and not self.levels:
+            raise OpenworldError("--zero-shot is compared level by level: name the target's column with --levels.")

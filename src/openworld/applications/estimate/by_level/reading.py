@@ -1,0 +1,189 @@
+"""A stream with a column of levels: which images are at which level of change, and which names stand there.
+
+A level is a number from 0 (as the source) to 1, and then it means the same as in dynamic scenarios; or any other number
+or name, which only orders the levels: numbers by size, names by their first image. Those follow the source in equal
+steps, the last at 1. Names that a level does not have stand as -inf in the logits of all its images.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.applications.estimate.columns import ScoreLayout, layout_of
+from openworld.applications.estimate.entries import class_numbers, logarithms, score_table
+from openworld.applications.score_files import ScoreFile, open_scores
+
+SAME_IMAGE = ("group", "id", "image", "path")
+"""Columns that say which rows are not independent, the first that is there: an image may stand at several levels."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelScores:
+    """Scores read whole.
+
+    logits: float64[n, C], -inf for names that an image's level does not have. labels: int64[n], -1 where a label is not
+    known; None without any. tables: other models' scores, float64[n, C] by name. names: of the C classes, or None.
+    groups: int64[n], equal for rows that are not independent. keys: [n], what the levels' column holds; or None.
+    """
+
+    name: str
+    logits: np.ndarray
+    labels: np.ndarray | None
+    tables: dict[str, np.ndarray]
+    names: tuple[str, ...] | None
+    groups: np.ndarray
+    keys: np.ndarray | None = None
+    grouped_by: str = ""
+
+    def __len__(self) -> int:
+        return len(self.logits)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamLevel:
+    """A level: its name, its place from 0 to 1, its rows, int64[n], and the numbers of its names, int64[c]."""
+
+    name: str
+    level: float
+    rows: np.ndarray
+    classes: np.ndarray
+
+
+def read_scores(
+    given: Sequence, *, levels: str = "", classnames: Sequence[str] | None = None, title: str = ""
+) -> LevelScores:
+    """Read files of scores that follow each other, whole.
+
+    Args:
+        given: paths or `ScoreFile`s. levels: the column of levels; "" for a source. classnames: in order, where the
+            caller knows them. title: what messages call it.
+    Raises:
+        OpenworldError: no scores, no such column, columns that differ from file to file.
+    """
+    files = tuple(map(open_scores, given))
+    layouts = [layout_of(file, classnames, levels) for file in files]
+    own = layouts[0].classnames
+    if any(layout.classnames != own or set(layout.tables) != set(layouts[0].tables) for layout in layouts):
+        raise OpenworldError(f"the files of {title} differ in columns or classes; files that go together are alike.")
+    parts = [_read(file, layout, levels) for file, layout in zip(files, layouts, strict=True)]
+    labelled = [part["labels"] is not None for part in parts]
+    if any(labelled) and not all(labelled):
+        raise OpenworldError(f"some files of {title} have labels and some have none; files that go together are alike.")
+    grouped = parts[0]["grouped_by"]
+    tables = {name: np.concatenate([part["tables"][name] for part in parts]) for name in parts[0]["tables"]}
+    return LevelScores(
+        name=title,
+        logits=tables.pop("logits"),
+        labels=np.concatenate([part["labels"] for part in parts]) if labelled[0] else None,
+        tables=tables,
+        names=own,
+        groups=np.unique(np.concatenate([part["groups"] for part in parts]), return_inverse=True)[1]
+        if grouped
+        else np.arange(sum(len(part["groups"]) for part in parts)),
+        keys=np.concatenate([part["keys"] for part in parts]) if levels else None,
+        grouped_by=grouped,
+    )
+
+
+def _read(file: ScoreFile, layout: ScoreLayout, levels: str) -> dict:
+    grouped = next((name for name in SAME_IMAGE if name in file.columns), "")
+    wanted = [name for columns in layout.tables.values() for name in columns]
+    wanted += [name for name in (layout.labels, levels, grouped) if name]
+    blocks = list(file.blocks(dict.fromkeys(wanted)))
+    if not blocks:
+        raise OpenworldError(f"{file.path.name} holds no image; there is nothing to estimate.")
+    columns = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    tables = {name: score_table(columns, own, layout.order) for name, own in layout.tables.items()}
+    if "probabilities" in tables:
+        tables["logits"] = logarithms(tables.pop("probabilities"))
+    tables = {name: _numbers(table, name, file) for name, table in tables.items()}
+    n = len(tables["logits"])
+    labels = columns.get(layout.labels)
+    return {
+        "tables": tables,
+        "labels": None if labels is None else _labels(labels, layout, tables["logits"].shape[1], file),
+        "groups": columns[grouped].astype(str) if grouped else np.arange(n).astype(str),
+        "keys": columns.get(levels),
+        "grouped_by": grouped,
+    }
+
+
+def _numbers(table: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
+    """Return float64[n, C] of numbers or -inf."""
+    if table.ndim != 2 or table.dtype.kind not in "fiu":
+        raise OpenworldError(
+            f"{name} of {file.path.name} has shape {table.shape}, expected a row of numbers per image."
+        )
+    table = np.asarray(table, np.float64)
+    wrong = np.flatnonzero((np.isnan(table) | (table == np.inf)).any(axis=1))
+    if wrong.size:
+        raise OpenworldError(
+            f"{name} of {file.path.name} holds NaN or +inf in {wrong.size:,} rows, first {wrong[0]:,}; write -inf for "
+            "the names that a level does not have, and a number for every other."
+        )
+    return table
+
+
+def _labels(labels: np.ndarray, layout: ScoreLayout, classes: int, file: ScoreFile) -> np.ndarray:
+    numbers = class_numbers(labels, layout.classnames, layout.order)
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < classes):
+        raise OpenworldError(
+            f"labels of {file.path.name} reach from {numbers.min()} to {numbers.max()}, expected 0 to {classes - 1}."
+        )
+    return numbers
+
+
+def names_present(logits: np.ndarray, where: str) -> np.ndarray:
+    """Return the numbers of the names that stand in these rows; int64[c], at least two.
+
+    Raises:
+        OpenworldError: a name that some rows have and others have not, fewer than two names.
+    """
+    absent = np.isneginf(logits)
+    some = np.flatnonzero(absent.any(axis=0) & ~absent.all(axis=0))
+    if some.size:
+        raise OpenworldError(
+            f"{where}: class {some[0]} is -inf in {int(absent[:, some[0]].sum()):,} of {len(logits):,} rows; names "
+            "that a level does not have are -inf in all of its rows, the others in none."
+        )
+    present = np.flatnonzero(~absent.all(axis=0))
+    if present.size < 2:
+        raise OpenworldError(f"{where}: {present.size} name(s) stand there, expected two or more.")
+    return present
+
+
+def levels_of(stream: LevelScores) -> tuple[StreamLevel, ...]:
+    """Return the levels of a stream in order; one at 0 is the first, if there is one.
+
+    Raises:
+        OpenworldError: fewer than two levels beside the source, a level that is no number and no text.
+    """
+    keys, first, place = np.unique(stream.keys, return_index=True, return_inverse=True)
+    if keys.dtype.kind == "f" and np.isnan(keys).any():
+        raise OpenworldError(f"{stream.name}: the column of levels is empty in some rows; every image needs a level.")
+    order = np.arange(len(keys)) if keys.dtype.kind in "fiub" else np.argsort(first)
+    if keys.dtype.kind in "fiu" and keys.min() >= 0 and keys.max() <= 1:
+        at = keys.astype(np.float64)
+    else:
+        at = np.empty(len(keys))
+        at[order] = np.arange(1, len(keys) + 1) / len(keys)
+    levels = []
+    for number in order:
+        rows, name = (
+            np.flatnonzero(place == number),
+            f"{keys[number]:g}" if keys.dtype.kind == "f" else str(keys[number]),
+        )
+        where = f"level {name} of {stream.name}"
+        levels.append(StreamLevel(name, float(at[number]), rows, names_present(stream.logits[rows], where)))
+    if not any(level.level > 0 for level in levels):
+        raise OpenworldError(f"{stream.name} has no level above 0; a curve needs one or more beside the source at 0.")
+    return tuple(levels)
+
+
+def require_table(name: str, *sides: LevelScores) -> None:
+    """Refuse the name of another model's scores that a side does not hold."""
+    for side in sides:
+        if name not in side.tables:
+            raise unknown_name(f"table of scores in {side.name}:", name, side.tables)

@@ -1,0 +1,165 @@
+"""Accuracy at the levels of a change, without labels: an estimator fitted on a source and read level by level.
+
+The estimator is fitted once, over all names that the source has (T and threshold with it), and reads every level among
+the names of that level. Level 0 is the source itself, whose labels are known. This choice of names errs less than a
+threshold among the names of the source's own level, or of each level (bench/curve_without_labels.py).
+
+The accuracies at the levels err together: over the images of the stream, as `metrics.level_errors` says, and over those
+of the source, from which all levels have T and threshold, by a bootstrap. `metrics.curve_intervals` makes intervals of
+the curve's numbers of both. They are over images alone: whether confidences mean at a level what they mean on the
+source nobody can see without labels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import ArrayLike, as_groups, as_table
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.fitted import Estimator
+from openworld.estimators.engine.outputs import Outputs
+from openworld.metrics.level_errors import LevelErrors, level_errors
+
+ABSENT = -1e6  # below the largest logit: no temperature up to 100 leaves such a name a share
+RESAMPLES, MOST = 60, 2000  # of the source, and images of source and level in each
+AS_A_WHOLE = "it reads a level as a whole, not image by image"
+FEW = 2  # labelled images of level 0
+
+
+@dataclass(frozen=True, eq=False)
+class LevelAccuracies:
+    """Estimated accuracies at T levels, the first of them known from labels.
+
+    accuracy: float64[T]. errors: how they err together over images (one method); None with `reason`. warnings: of the
+    estimator, each once.
+    """
+
+    accuracy: np.ndarray
+    errors: LevelErrors | None
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def among(logits: ArrayLike, classes: ArrayLike | None = None) -> np.ndarray:
+    """Return logits float64[n, C] in which only some names count: the others lie far below, at a share of 0.
+
+    Args:
+        logits: float[n, C], -inf for names that do not count. classes: int[c], those that count besides; None for all.
+
+    >>> among([[2.0, -np.inf, 1.0]]).tolist()
+    [[2.0, -999998.0, 1.0]]
+    """
+    logits = np.array(logits, np.float64)
+    if classes is not None:
+        logits[:, np.setdiff1d(np.arange(logits.shape[1]), classes)] = -np.inf
+    absent, top = np.isneginf(logits), logits.max(axis=1, keepdims=True)
+    if not np.isfinite(top).all():
+        row = int(np.flatnonzero(~np.isfinite(top).ravel())[0])
+        raise OpenworldError(f"image {row} has no finite logit among the names that count; every image needs one.")
+    return np.where(absent, top + ABSENT, logits)
+
+
+@checked
+def accuracy_by_level(
+    estimator: Estimator,
+    source: Outputs,
+    home: Outputs,
+    views: Sequence[Outputs],
+    groups: Sequence[ArrayLike] | None = None,
+    *,
+    home_rows: ArrayLike | None = None,
+) -> LevelAccuracies:
+    """Estimate the accuracy at every level behind level 0, whose accuracy is that of `home`.
+
+    Args:
+        estimator: settings of an estimator that needs labels of the source alone, or what all outputs hold.
+        source: labelled outputs, all names that it has in play.
+        home: the labelled outputs of the source among the names of level 0. home_rows: int[m], which images of the
+            source these are; None where they are all of them, in order.
+        views: unlabelled outputs of the levels behind it, each with the names of its level in play (`among`).
+        groups: int[n] for each, equal for images that are not independent, over all levels; None: all are.
+    Raises:
+        OpenworldError: no view, fewer than two labelled images at level 0, lengths that differ.
+
+    >>> source = Outputs([[1.0, 0.0], [2.0, 0.0], [4.0, 0.0]], labels=[1, 0, 0])
+    >>> from openworld.estimators import ATCMaxConfidence
+    >>> views = [Outputs([[1.1, 0.0], [3.0, 0.0]])]  # the source's first image alone is named wrong: gaps below 1.5 are
+    >>> accuracy_by_level(ATCMaxConfidence(), source, source, views).accuracy.round(2).tolist()
+    [0.67, 0.5]
+    """
+    if not views or home.n < FEW:
+        raise OpenworldError(
+            f"{len(views)} levels and {home.n} labelled images at level 0 came; a curve needs a level behind level 0, "
+            f"and {FEW} labelled images or more there."
+        )
+    rows = np.arange(source.n) if home_rows is None else np.asarray(home_rows)
+    if len(rows) != home.n:
+        raise OpenworldError(f"home_rows has {len(rows)} entries, expected {home.n}, as many as home has images.")
+    groups = (
+        [np.arange(view.n) + sum(v.n for v in views[:at]) for at, view in enumerate(views)]
+        if groups is None
+        else groups
+    )
+    groups = [as_groups(own, "groups", view.n) for own, view in zip(groups, views, strict=True)]
+    estimates = _read(estimator, source, views)
+    warnings = tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
+    right = ~home.wrong
+    accuracy = np.array([right.mean(), *(np.nan if e.accuracy is None else e.accuracy for e in estimates)])
+    if np.isnan(accuracy).any():
+        return LevelAccuracies(accuracy, None, "; ".join(warnings) or "the estimator tells none", warnings)
+    readings = [expected_right(estimate) for estimate in estimates]
+    if any(reading is None for reading in readings):
+        return LevelAccuracies(accuracy, None, AS_A_WHOLE, warnings)
+    stream = level_errors([groups], [[reading[None] for reading in readings]], expected=True)
+    errors = _joint(accuracy, stream, _of_source(estimator, source, right, rows, views), home.n)
+    return LevelAccuracies(accuracy, errors, warnings=warnings)
+
+
+def expected_right(estimate: Estimate) -> np.ndarray | None:
+    """Return what an estimate expects of every image, float64[n] in [0, 1], whose mean it is; None where it does not.
+
+    ATC: whether the score reaches the threshold. AC: the confidence.
+    """
+    scores, cut = estimate.sample_scores, estimate.details.get("threshold")
+    if scores is None:
+        return None
+    for expected in (scores, None if cut is None else (scores >= cut).astype(np.float64)):
+        if expected is not None and abs(float(expected.mean()) - estimate.accuracy) < 1e-9:
+            return expected if ((expected >= 0) & (expected <= 1)).all() else None
+    return None
+
+
+def _read(estimator: Estimator, source: Outputs, views: Sequence[Outputs]) -> list[Estimate]:
+    fitted = estimator.fit(source)
+    return [fitted.estimate(view, interval=False) for view in views]
+
+
+def _of_source(
+    estimator: Estimator, source: Outputs, right: np.ndarray, rows: np.ndarray, views: Sequence[Outputs]
+) -> np.ndarray:
+    """Return the covariance float64[T, T] of the accuracies over source images, by a bootstrap of at most MOST of them.
+
+    A threshold is no smooth function of the source, so that influences and jackknives of single images fail. Variances
+    from m of n images are n / m times as large. What the source moves can be read off MOST images of each level.
+    """
+    generator, at_home = np.random.default_rng(0), np.full(source.n, np.nan)
+    at_home[rows] = right
+    drawn, size = [], min(source.n, MOST)
+    views = [view.take(generator.choice(view.n, min(view.n, MOST), replace=False)) for view in views]
+    for _ in range(RESAMPLES):
+        chosen = generator.integers(0, source.n, size)
+        known = at_home[chosen][~np.isnan(at_home[chosen])]
+        estimates = _read(estimator, source.take(chosen), views)
+        drawn.append([known.mean() if known.size else right.mean(), *(estimate.accuracy for estimate in estimates)])
+    return np.cov(as_table(drawn, "accuracies", (2,)), rowvar=False) * size / source.n
+
+
+def _joint(accuracy: np.ndarray, stream: LevelErrors, of_source: np.ndarray, n: int) -> LevelErrors:
+    """Put level 0 before the stream's levels, and the source's error on all."""
+    covariance, overlap = of_source.copy(), np.zeros(of_source.shape)
+    covariance[1:, 1:] += stream.covariance
+    overlap[1:, 1:], overlap[0, 0] = stream.overlap, 1 / n
+    return LevelErrors(accuracy[None], covariance, overlap, stream.groups + n)
