@@ -10,6 +10,7 @@ from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.detectors import DETECTORS
 from openworld.estimators import ESTIMATORS
+from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS
 from openworld.evaluations import EVALUATIONS
 from openworld.learners import LEARNERS
 from openworld.papers.bibliography import KEYS, bibtex, entries, methods, names_used
@@ -20,6 +21,7 @@ LISTED = {
     "learners": LEARNERS,
     "detectors": DETECTORS,
     "estimators": ESTIMATORS,
+    "open_world_estimators": OPEN_WORLD_ESTIMATORS,
     "decompositions": DECOMPOSITIONS,
     "corruptions": CORRUPTIONS,
     "classifiers": ARCHITECTURES,
@@ -62,7 +64,13 @@ def test_authors_are_surname_first(key):
 
 
 @pytest.mark.parametrize(
-    ("kind", "named"), [("learners", LEARNERS), ("detectors", DETECTORS), ("estimators", ESTIMATORS)]
+    ("kind", "named"),
+    [
+        ("learners", LEARNERS),
+        ("detectors", DETECTORS),
+        ("estimators", ESTIMATORS),
+        ("open_world_estimators", OPEN_WORLD_ESTIMATORS),
+    ],
 )
 def test_the_entry_is_of_the_paper_that_the_class_names(kind, named):
     """By surname and year, where the class names its paper so."""

@@ -86,7 +86,8 @@ def _estimators() -> RenderableType:
         return label, paper, ", ".join(estimator.needs), estimator.summary
 
     heads = name("name"), words("paper", 22), words("needs"), words("what", 42)  # 100 columns in all
-    return _with_plugins(PLUGINS, heads, cells, "estimators of accuracy without labels", _ESTIMATORS_CAPTION)
+    of_accuracy = _with_plugins(PLUGINS, heads, cells, "estimators of accuracy without labels", _ESTIMATORS_CAPTION)
+    return Group(of_accuracy, Text(), _open_world_estimators())
 
 
 _ESTIMATORS_CAPTION = """\
@@ -94,6 +95,22 @@ All read the logits of the classifier in question. Labels: of source images only
 Reference: similarities of another model, such as CLIP, to the class names. Partners: logits of
 models trained like it.
 A score becomes an estimate by regression over labelled sets (ScoreRegression)."""
+
+
+def _open_world_estimators() -> RenderableType:
+    from openworld.estimators.open_world import PLUGINS
+
+    def cells(label: str, estimator: type, paper: str) -> tuple:
+        return label, paper, ", ".join(("scores", *estimator.needs)), estimator.summary
+
+    heads = name("name"), words("paper", 22), words("needs"), words("what", 42)
+    return _with_plugins(PLUGINS, heads, cells, "estimators of open-world quality without labels", _OPEN_WORLD_CAPTION)
+
+
+_OPEN_WORLD_CAPTION = """\
+OpenworldAUC and its parts on images of base and new classes of which nobody knows which are new.
+Labels: of base validation images. Reference: another model's similarities to all names; for
+positive-unlabelled, zero-shot CLIP. Each rests on a premise: its `premise` says which."""
 
 
 def _classifiers() -> RenderableType:

@@ -15,6 +15,7 @@ KEYS = {
     "learner": "learners",
     "detector": "detectors",
     "estimator": "estimators",
+    "open_world_estimator": "open_world_estimators",
     "method": "decompositions",
     "architecture": "classifiers",
     "corruption": "corruptions",

@@ -1,0 +1,265 @@
+"""How far estimates of open-world quality without labels are off, part by part, and whether the alarm fires.
+
+    python bench/open_world_streams.py
+    python bench/open_world_without_labels.py [--streams FOLDER] [--chosen concepts] [--parts home styles alarm made-up]
+
+    home      test images in twemoji style, a third, a half and more of them new; errors of each number, in points
+    styles    the same in the other styles, where the premises are broken
+    alarm     the largest gap of the two shares of new images at home, and how often gaps above it are seen
+    made-up   errors on streams made up of base validation images
+
+Settings (which estimator is the default, the gap) are chosen on one set, --chosen, and judged on the others. The
+reference is the zero-shot model, as it is for a learner that was tuned from it. Two minutes on one core.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import open_world_streams as kept
+
+from openworld.estimators.open_world import (
+    LARGEST_GAP,
+    Hybrid,
+    Mixture,
+    OpenWorldOutputs,
+    Own,
+    PositiveUnlabelled,
+    ThirdModel,
+    Thresholded,
+    made_up_streams,
+    true_numbers,
+    two_shares,
+)
+
+SHARES = (0.3, 0.5, 0.7)
+DRAWS = (1, 2, 3)
+NUMBERS = {
+    "openworld_auc": "theta", "base_accuracy": "base", "new_accuracy": "new", "auroc": "AUROC", "new_share": "share",
+}  # fmt: skip
+BLACK_AND_WHITE = ("emojione-monotone", "fluent-emoji-high-contrast")
+ESTIMATORS = {
+    "own": Own(),
+    "thresholded": Thresholded(),
+    "mixture": Mixture(),
+    "hybrid, calibrated": Hybrid(names="calibrated"),
+    "hybrid": Hybrid(),
+    "reference (zero-shot)": ThirdModel(),
+    "PU, no reference": PositiveUnlabelled(share="best-bin", names="thresholded"),
+    "PU, best-bin share": PositiveUnlabelled(share="best-bin"),
+    "positive-unlabelled": PositiveUnlabelled(),
+}
+WITH_REFERENCE = ("reference (zero-shot)", "PU, best-bin share", "positive-unlabelled")
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """Validation images and all test images by style, with the zero-shot model as reference."""
+
+    task: str
+    name: str
+    seed: int
+    validation: OpenWorldOutputs
+    styles: dict[str, OpenWorldOutputs]
+
+    def drawn(self, style: str, share: float, draw: int) -> OpenWorldOutputs:
+        """A stream with this share of new images: as many images as there are for it."""
+        generator = np.random.default_rng([self.seed, draw, round(100 * share)])
+        outputs = self.styles[style]
+        sides = outputs.labels < outputs.n_base, outputs.labels >= outputs.n_base
+        base, new = (generator.permutation(np.flatnonzero(side)) for side in sides)
+        n = int(min(len(base) / (1 - share), len(new) / share))
+        n_new = round(n * share)
+        return outputs.rows(np.concatenate([base[: n - n_new], new[:n_new]]))
+
+
+def outputs_of(stream: kept.Stream, reference: kept.Stream) -> OpenWorldOutputs:
+    arrays, given = stream.arrays, ("base_logits", "new_logits", "logits")
+    return OpenWorldOutputs(
+        arrays["score"],
+        **{name: arrays[name] for name in given},
+        labels=arrays["label"],
+        reference=reference.arrays["logits"],
+        reference_kind="zero-shot",
+    )
+
+
+def learners(folder: Path, tasks: tuple[str, ...]) -> Iterator[Learner]:
+    for task in tasks:
+        ((zero_validation, zero_styles),) = kept.streams(folder, tasks=(task,), learners=("zero-shot",))
+        for validation, styles in kept.streams(folder, tasks=(task,)):
+            found = {style: outputs_of(one, zero_styles[style]) for style, one in styles.items()}
+            home = outputs_of(validation, zero_validation)
+            yield Learner(task, validation.learner, validation.seed, home, found)
+
+
+def fitted(learner: Learner) -> dict:
+    """Estimators fitted at home; the zero-shot reference stands in for a third model, to show what comes of it."""
+    third = replace(learner.validation, reference_kind="independent")
+    return {
+        name: one.fit(third if isinstance(one, ThirdModel) else learner.validation) for name, one in ESTIMATORS.items()
+    }
+
+
+def draws_of(learner: Learner) -> tuple[int, ...]:
+    """Zero-shot was not trained thrice, so it is drawn thrice."""
+    return DRAWS if learner.name == "zero-shot" else (1,)
+
+
+def errors(learner: Learner, styles: tuple[str, ...]) -> Iterator[tuple[str, str, float, np.ndarray]]:
+    """(estimator, style, share, errors in points of NUMBERS); NaN where nothing is given."""
+    models = fitted(learner)
+    for style in styles:
+        for share in SHARES:
+            for draw in draws_of(learner):
+                stream = learner.drawn(style, share, draw)
+                truth = true_numbers(stream)
+                for name, model in models.items():
+                    found = model.estimate(stream)
+                    given = [found.value_of(number) for number in NUMBERS]
+                    off = [
+                        np.nan if value is None else 100 * (value - truth[number])
+                        for number, value in zip(NUMBERS, given, strict=True)
+                    ]
+                    yield name, style, share, np.array(off)
+
+
+def mean(rows) -> np.ndarray:
+    """Over those that are numbers."""
+    table = np.array(rows)
+    filled = np.where(np.isnan(table), 0, table).sum(axis=0)
+    counts = (~np.isnan(table)).sum(axis=0)
+    return np.where(counts > 0, filled / np.maximum(counts, 1), np.nan)
+
+
+def cells(row: np.ndarray, digits: int = 1) -> str:
+    return " ".join(f"{'-':>6}" if np.isnan(value) else f"{value:6.{digits}f}" for value in row)
+
+
+def report_home(everyone: list[Learner], chosen: str) -> None:
+    found = defaultdict(list)
+    for learner in everyone:
+        for name, _, share, off in errors(learner, (kept.HOME,)):
+            found[learner.task, name, learner.name, share].append(off)
+    tasks = tuple(dict.fromkeys(learner.task for learner in everyone))
+    head = " ".join(f"{title:>6}" for title in NUMBERS.values())
+    print(f"\n# Home: mean |error|, points\n{'':30}" + " | ".join(f"{task:^34}" for task in tasks))
+    print(f"{'':30}" + " | ".join([head] * len(tasks)))
+    for name in ESTIMATORS:
+        whole = [
+            mean(np.abs([off for key, rows in found.items() if key[:2] == (task, name) for off in rows]))
+            for task in tasks
+        ]
+        print(f"{name:30}" + " | ".join(map(cells, whole)))
+    judged = [task for task in tasks if task != chosen]
+    print(f"chosen on {chosen}, judged on {' and '.join(judged)}; the bar: theta 4, every part 6")
+    print(f"\n# Home: every cell, mean error over seeds, points; shares of new {SHARES}")
+    for name in ESTIMATORS:
+        print(f"\n{name}\n{'':26}" + " | ".join(f"{f'{share} new':^34}" for share in SHARES))
+        print(f"{'':26}" + " | ".join([head] * len(SHARES)))
+        for task in tasks:
+            for learner in kept.LEARNERS:
+                rows = [found[task, name, learner, share] for share in SHARES]
+                if all(rows):
+                    print(f"{task:13}{learner:13}" + " | ".join(cells(mean(row)) for row in rows))
+
+
+def report_styles(everyone: list[Learner]) -> None:
+    styles = tuple(sorted(set(everyone[0].styles) - {kept.HOME}, key=lambda style: style in BLACK_AND_WHITE))
+    found = defaultdict(list)
+    for learner in everyone:
+        for name, style, _, off in errors(learner, styles):
+            found[name, style].append(off)
+    print(f"\n# Other styles: mean |error| over sets, learners, shares, points\n{'':30}{'':28}", end="")
+    print(" ".join(f"{title:>6}" for title in NUMBERS.values()))
+    for name in ESTIMATORS:
+        for style in styles:
+            print(f"{name:30}{style:28}" + cells(mean(np.abs(found[name, style]))))
+
+
+def report_alarm(everyone: list[Learner], chosen: str) -> None:
+    gaps = defaultdict(list)
+    for learner in everyone:
+        for style in learner.styles:
+            for share in SHARES:
+                for draw in draws_of(learner):
+                    stream = learner.drawn(style, share, draw)
+                    for kind in ("reference", "own"):
+                        given = [
+                            one if kind == "reference" else replace(one, reference=None)
+                            for one in (learner.validation, stream)
+                        ]
+                        gaps[kind, learner.task, learner.name, style].append(two_shares(*given).gap)
+    tasks = tuple(dict.fromkeys(learner.task for learner in everyone))
+    for kind in ("reference", "own"):
+        at_home = [
+            gap
+            for (whose, task, _, style), rows in gaps.items()
+            if (whose, task, style) == (kind, chosen, kept.HOME)
+            for gap in rows
+        ]
+        nine = float(np.quantile(at_home, 0.95))
+        print(f"\n# Alarm: share by the {kind}'s posterior against best bin; gaps at home on {chosen}: ", end="")
+        print(f"mean {100 * np.mean(at_home):.1f}, 95 % {100 * nine:.1f}, largest {100 * max(at_home):.1f} points")
+        print(f"alarms (%) where the gap is above {100 * LARGEST_GAP:.0f} points; in brackets the mean gap")
+        print(f"{'':28}" + " ".join(f"{f'{task} {learner}':>23}" for task in tasks for learner in kept.LEARNERS))
+        for style in everyone[0].styles:
+            row = []
+            for task in tasks:
+                for learner in kept.LEARNERS:
+                    seen = gaps[kind, task, learner, style]
+                    text = f"{100 * np.mean(np.array(seen) > LARGEST_GAP):.0f} ({100 * np.mean(seen):.0f})"
+                    row.append(text if seen else "-")
+            print(f"{style:28}" + " ".join(f"{text:>23}" for text in row))
+        for title, tried in (("home", (kept.HOME,)), ("black and white", BLACK_AND_WHITE)):
+            seen = [
+                gap > LARGEST_GAP
+                for (whose, task, _, style), rows in gaps.items()
+                if whose == kind and task != chosen and style in tried
+                for gap in rows
+            ]
+            if seen:
+                print(f"judged on the other sets, {title}: alarm in {sum(seen)} of {len(seen)}")
+
+
+def report_made_up(everyone: list[Learner]) -> None:
+    print(f"\n# Made-up streams of base validation images: mean |error|, points\n{'':43}", end="")
+    print(" ".join(f"{title:>6}" for title in NUMBERS.values()))
+    names = ("own", "thresholded", "hybrid", "positive-unlabelled")
+    for name in names:
+        found = defaultdict(list)
+        for learner in everyone:
+            for row in made_up_streams(ESTIMATORS[name], learner.validation, draws=5):
+                if row.quantity in NUMBERS:
+                    found[learner.task, learner.name, row.quantity].append(row.error)
+        for task, learner in dict.fromkeys(key[:2] for key in found):
+            table = [
+                [np.nan if error is None else error for error in found[task, learner, number]] for number in NUMBERS
+            ]
+            print(f"{name:20}{task:13}{learner:10}" + cells(mean(100 * np.abs(np.array(table).T))))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--streams", type=Path, default=kept.FOLDER, help="folder of the streams")
+    parser.add_argument("--task", nargs="+", choices=kept.TASKS, default=kept.TASKS)
+    parser.add_argument("--chosen", choices=kept.TASKS, default="concepts", help="the set that chose the settings")
+    parts = ("home", "styles", "alarm", "made-up")
+    parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
+    given = parser.parse_args()
+    everyone = list(learners(given.streams, tuple(given.task)))
+    reports = {
+        "home": lambda: report_home(everyone, given.chosen),
+        "styles": lambda: report_styles(everyone),
+        "alarm": lambda: report_alarm(everyone, given.chosen),
+        "made-up": lambda: report_made_up(everyone),
+    }
+    for part in given.parts:
+        reports[part]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What estimators of open-world quality have in common."""

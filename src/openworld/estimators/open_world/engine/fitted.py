@@ -1,0 +1,149 @@
+"""An estimator fitted on labelled base images, and what it refuses to say of a stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from openworld._arrays import as_fractions
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
+from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
+from openworld.metrics import outcomes, soft_openworld_auc
+
+FEWEST_LABELLED = 40
+FEWEST_IMAGES = 50
+RAREST = 0.1
+"""Of labelled base images; of images of a stream; of base or new images in it, as a share."""
+
+NUMBERS = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc", "overall_accuracy", "new_share")
+OF_BOTH = ("openworld_auc", "auroc")
+
+
+@runtime_checkable
+class OpenWorldEstimator(Protocol):
+    """A frozen dataclass of settings that estimates open-world quality without labels of the stream.
+
+    name, paper, summary: what it is, in words. premise: what must hold, a sentence. needs: of "labels" (of base
+    validation images), "logits" and "reference" (of these and of the stream) those that it reads. gives: which numbers
+    of `NUMBERS` it estimates.
+    """
+
+    name: str
+    paper: str
+    summary: str
+    premise: str
+    needs: tuple[str, ...]
+    gives: tuple[str, ...]
+
+    def fit(self, validation: OpenWorldOutputs) -> "FittedOpenWorld":
+        """Learn from labelled images of base classes at home that nobody was tuned on."""
+        ...
+
+    def read(self, known: Any, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
+        """Say what `known` of validation images tells of a stream; `new_share` where it is known from outside."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class FittedOpenWorld:
+    """An estimator, the validation images that it was fitted on, and what it learned from them."""
+
+    estimator: OpenWorldEstimator
+    validation: OpenWorldOutputs
+    known: Any
+
+    __repr__ = short_repr
+
+    @checked
+    def estimate(self, stream: OpenWorldOutputs, new_share: float | None = None) -> OpenWorldEstimate:
+        """Estimate every number of a stream.
+
+        Args:
+            stream: outputs of the same learner, over the same base names; labels in it are not looked at.
+            new_share: share of new images where it is known from outside, in (0, 1); left out, it is estimated.
+        Returns:
+            OpenWorldEstimate; numbers that cannot be had are None, with the reason and what would help.
+        Raises:
+            OpenworldError: a stream of other names, or without what the estimator needs.
+        """
+        if new_share is not None and not 0 < new_share < 1:
+            raise OpenworldError(f"new_share is {new_share:g}; give the share of new images, between 0 and 1.")
+        stream.require(_of_stream(self.estimator.needs), self.estimator.name)
+        if "logits" in self.estimator.needs and stream.n_base != self.validation.n_base:
+            raise OpenworldError(
+                f"the stream has {stream.n_base} base names, and the validation images have {self.validation.n_base}; "
+                "give outputs of the same learner."
+            )
+        if stream.n < FEWEST_IMAGES:
+            few = f"{stream.n} images are too few to estimate from; give {FEWEST_IMAGES - stream.n} more"
+            return OpenWorldEstimate().without(NUMBERS, few)
+        found = self.estimator.read(self.known, stream, new_share)
+        return _refused(replace(found, details={"n_stream": stream.n, **found.details}), stream, self.estimator)
+
+    def against_new_share(self, stream: OpenWorldOutputs, shares: Sequence[float]) -> list[OpenWorldEstimate]:
+        """Estimate as if the share of new images were each of `shares`: the worst unknown, laid open."""
+        return [self.estimate(stream, new_share=float(share)) for share in as_fractions(shares, "shares")]
+
+
+def fit(estimator: OpenWorldEstimator, validation: OpenWorldOutputs, learn) -> FittedOpenWorld:
+    """Return the fitted estimator; `learn`: validation -> what it keeps. Refuse validation images that will not do."""
+    validation.require(estimator.needs, estimator.name)
+    if validation.n < FEWEST_LABELLED:
+        raise OpenworldError(
+            f"{validation.n} labelled base images are too few for {estimator.name}; give {FEWEST_LABELLED} or more, "
+            "of base classes, that the learner was not tuned on."
+        )
+    if validation.labels is not None and validation.n_base and validation.labels.max() >= validation.n_base:
+        new = int((validation.labels >= validation.n_base).sum())
+        raise OpenworldError(f"{new} validation image(s) are of new classes; give images of base classes alone.")
+    if "logits" in estimator.needs and validation.n_base < 2:
+        raise OpenworldError("there is one base name, which is right for every base image; give two or more.")
+    return FittedOpenWorld(estimator, validation, learn(validation))
+
+
+def of_proxies(
+    stream: OpenWorldOutputs, base_right, new_right, base, *, share: float | None = None, **rest
+) -> OpenWorldEstimate:
+    """Every number of what is expected of each image: base_right, new_right, base float64[n].
+
+    share: p where it is found otherwise than as the mean of base. A name among all names that is neither the base nor
+    the new name of the image counts as wrong.
+    """
+    joint = stream.joint_prediction
+    right = base_right * (joint == stream.base_prediction) + new_right * (joint == stream.new_prediction)
+    proxies = outcomes(base_right, new_right, base, right=right)
+    soft = soft_openworld_auc(stream.scores, base_right, new_right, base, right=right)
+    new_share = 1 - (soft.base_share if share is None else share)
+    found = OpenWorldEstimate(
+        soft.value, soft.base_accuracy, soft.new_accuracy, soft.auroc, new_share, soft.overall_accuracy
+    )
+    return replace(found, proxies=proxies, **rest)
+
+
+def _of_stream(needs: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(need for need in needs if need != "labels")
+
+
+def _refused(found: OpenWorldEstimate, stream: OpenWorldOutputs, estimator: OpenWorldEstimator) -> OpenWorldEstimate:
+    """Without what the estimator does not give, what needs several names, and what rests on a side that is rare."""
+    missing = tuple(name for name in NUMBERS if name not in estimator.gives)
+    found = found.without(missing, f"the premise of {estimator.name} does not tell it") if missing else found
+    if stream.new_logits is not None and stream.new_logits.shape[1] == 1:
+        one = "there is one new name only, whose confidence is 1 for every image; give the names of several new classes"
+        found = found.without(("openworld_auc", "new_accuracy", "overall_accuracy"), one)
+    for side, share in (("new", found.new_share), ("base", found.base_share)):
+        if share is not None and share < RAREST:
+            rare = (
+                f"about {100 * share:.0f} % of the images look {side}, and below {100 * RAREST:.0f} % an error of one "
+                f"point in that share moves the number by four or more; label some images, {side} ones among them"
+            )
+            found = found.without((*OF_BOTH, f"{side}_accuracy"), rare)
+    return replace(found, **{name: _fraction(getattr(found, name)) for name in NUMBERS})
+
+
+def _fraction(value: float | None) -> float | None:
+    return None if value is None else float(np.clip(value, 0, 1))

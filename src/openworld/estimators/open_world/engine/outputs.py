@@ -1,0 +1,143 @@
+"""What a learner says of images: of labelled base images at home, and of a stream whose images may be base or new."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_correct, as_labels, as_scores, as_table, require_length, require_size
+from openworld._errors import OpenworldError, unknown_name
+from openworld._short_repr import short_repr
+from openworld._types import checked
+
+KINDS = ("independent", "zero-shot")
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class OpenWorldOutputs:
+    """Outputs of a learner on n images; everything is checked and read as float64.
+
+    Give `logits` with `n_base`, or `base_logits` and `new_logits`, or all of them where the learner answers within a
+    half by other logits than over all names. Without any logits, `scores` alone serve the mixture.
+
+    Args:
+        scores: float[n], larger = more base-like; left out, the log of the largest base softmax over all names.
+        base_logits, new_logits: float[n, Cb] among base names, float[n, Cn] among new names, scale included.
+        logits: float[n, Cb + Cn] over base names, then new names.
+        n_base: Cb, where `base_logits` does not tell it.
+        labels: int[n], the true class as a place in base names, then new names; of validation images.
+        base_right: bool[n], whether the base name is right, where there are no logits and labels to tell it.
+        reference: float[n, Cb + Cn], logits or scaled similarities of another model over the same names.
+        reference_kind: "independent", or "zero-shot": the model that the learner was tuned from, as it was before.
+    Raises:
+        OpenworldError: NaN or infinity, shapes that differ, neither scores nor logits, a label that is no class.
+
+    >>> outputs = OpenWorldOutputs(logits=[[2.0, 0.0, 1.0], [0.0, 1.0, 3.0]], n_base=2, labels=[0, 1])
+    >>> outputs.base_right.tolist(), outputs.new_logits.tolist(), outputs.scores.round(2).tolist()
+    ([True, True], [[1.0], [3.0]], [-0.41, -2.17])
+    """
+
+    scores: np.ndarray | None = None
+    base_logits: np.ndarray | None = None
+    new_logits: np.ndarray | None = None
+    logits: np.ndarray | None = None
+    n_base: int | None = None
+    labels: np.ndarray | None = None
+    base_right: np.ndarray | None = None
+    reference: np.ndarray | None = None
+    reference_kind: str = "independent"
+
+    __repr__ = short_repr
+
+    def __post_init__(self):
+        if self.reference_kind not in KINDS:
+            raise unknown_name("kind of reference", self.reference_kind, KINDS)
+        for name in ("base_logits", "new_logits", "logits", "reference"):
+            if getattr(self, name) is not None:
+                self._set(name, as_table(getattr(self, name), name, (2,)))
+        self._read_logits()
+        if self.scores is None and self.logits is None:
+            raise OpenworldError("neither scores nor logits are given; pass scores=..., or logits=... with n_base=....")
+        self._set("scores", require_size(as_scores(self._default_scores(), "scores"), "scores"))
+        for name in ("base_logits", "new_logits", "logits", "reference"):
+            if getattr(self, name) is not None:
+                require_length(getattr(self, name), name, self.n)
+        if self.reference is not None and self.logits is not None and self.reference.shape != self.logits.shape:
+            raise OpenworldError(f"reference has shape {self.reference.shape}, and logits {self.logits.shape}.")
+        self._read_labels()
+
+    def _read_logits(self) -> None:
+        """All three kinds of logits from those that are given."""
+        n_base = self.n_base if self.base_logits is None else self.base_logits.shape[1]
+        if self.logits is None and (self.base_logits is None) != (self.new_logits is None):
+            raise OpenworldError("base_logits and new_logits belong together; give both, or logits with n_base.")
+        if self.logits is None and self.base_logits is not None:
+            require_length(self.new_logits, "new_logits", len(self.base_logits))
+            self._set("logits", np.concatenate([self.base_logits, self.new_logits], axis=1))
+        if self.logits is not None:
+            if n_base is None or not 0 < n_base < self.logits.shape[1]:
+                raise OpenworldError(
+                    f"n_base is {n_base} of {self.logits.shape[1]} names; say how many of them are base names, "
+                    "at least one and not all."
+                )
+            for name, part in (("base_logits", self.logits[:, :n_base]), ("new_logits", self.logits[:, n_base:])):
+                if getattr(self, name) is None:
+                    self._set(name, part)
+            if self.base_logits.shape[1] + self.new_logits.shape[1] != self.logits.shape[1]:
+                raise OpenworldError(
+                    f"{self.base_logits.shape[1]} base and {self.new_logits.shape[1]} new names are not the "
+                    f"{self.logits.shape[1]} of logits."
+                )
+        self._set("n_base", n_base)
+
+    def _default_scores(self):
+        if self.scores is not None:
+            return self.scores
+        shifted = self.logits - self.logits.max(axis=1, keepdims=True)
+        return shifted[:, : self.n_base].max(axis=1) - np.log(np.exp(shifted).sum(axis=1))
+
+    def _read_labels(self) -> None:
+        if self.labels is not None:
+            labels = as_labels(self.labels, "labels", self.n)
+            names = None if self.logits is None else self.logits.shape[1]
+            if names is not None and labels.max() >= names:
+                raise OpenworldError(f"labels holds {labels.max()}, and there are {names} names, counted from 0.")
+            self._set("labels", labels)
+        if self.base_right is not None:
+            self._set("base_right", as_correct(self.base_right, "base_right", self.n))
+        elif self.labels is not None and self.base_logits is not None:
+            self._set("base_right", self.base_prediction == self.labels)
+
+    def _set(self, name: str, value) -> None:
+        object.__setattr__(self, name, value)
+
+    @property
+    def n(self) -> int:
+        """Number of images."""
+        return len(self.scores)
+
+    @property
+    def base_prediction(self) -> np.ndarray:
+        """int64[n], the name as a base image, a place in all names."""
+        return self.base_logits.argmax(axis=1)
+
+    @property
+    def new_prediction(self) -> np.ndarray:
+        """int64[n], the name as a new image, a place in all names."""
+        return self.n_base + self.new_logits.argmax(axis=1)
+
+    @property
+    def joint_prediction(self) -> np.ndarray:
+        """int64[n], the name among all."""
+        return self.logits.argmax(axis=1)
+
+    def require(self, needs: tuple[str, ...], what: str) -> None:
+        """Raise unless all of `needs` ("labels", "logits", "reference") are there; `what` says what for."""
+        for need in needs:
+            if getattr(self, need) is None:
+                raise OpenworldError(f"{what} needs {need}; pass {need}=... to OpenWorldOutputs.")
+
+    def rows(self, chosen: np.ndarray) -> "OpenWorldOutputs":
+        """Return the outputs of some images: a mask bool[n], or places int[m]."""
+        own = {name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
+        return OpenWorldOutputs(**own)

@@ -1,0 +1,166 @@
+"""positive-unlabelled: new images are the stream minus the base images in it, names of new ones by zero-shot.
+
+Base validation images are positives, the stream is unlabelled. For any f of an image, as in learning from positive and
+unlabelled data (du Plessis et al., 2015),
+
+    E_new[f] = ( E_stream[f] - p E_base[f] ) / (1 - p)
+
+so that, with right base images i of the validation set and q = P(the new name is right),
+
+    OpenworldAUC = E_base[ right_i E_new[ q_j 1[s_i > s_j] ] ],   AUROC and new accuracy alike
+
+without deciding for a single image whether it is new. p and q come from a model that was tuned on neither half: the
+zero-shot model that the learner was tuned from will do here, since a learner tuned on base classes knows no more of new
+names than it. The learner's own confidence does not: tuned on base images, it is too sure of new names.
+
+The base half is validation images' throughout: where the appearance changes this says nothing (see `two_shares`).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from openworld._errors import unknown_name
+from openworld._types import checked
+from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
+from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, fit
+from openworld.estimators.open_world.engine.names import NameRule, require_names
+from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.engine.shares import at_share, best_bin_share, posterior_share
+from openworld.estimators.open_world.hybrid import base_by_score
+from openworld.estimators.open_world.reference import learn_reference
+from openworld.metrics import outcomes
+
+BINS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """validation: base images. names: rule of the learner's new names; None for the reference. reference: its T."""
+
+    validation: OpenWorldOutputs
+    own: NameRule
+    reference: NameRule | None
+
+    def base_mass(self, outputs: OpenWorldOutputs) -> np.ndarray:
+        """P(base) by the reference, for the share."""
+        return self.reference.base(outputs.reference, outputs.n_base)
+
+    def new_right(self, outputs: OpenWorldOutputs, names: str) -> np.ndarray:
+        """P(the new name is right), if the image is new."""
+        if names != "reference":
+            return self.own.right(outputs.new_logits)
+        among = outputs.reference[:, outputs.n_base :]
+        return self.reference.right_of(among, outputs.new_prediction - outputs.n_base)
+
+
+@checked
+@dataclass(frozen=True)
+class PositiveUnlabelled:
+    """New images as the stream minus base validation images; their share and names by a model tuned on neither.
+
+    Args:
+        share: "reference" (EM on the reference's P(base)) or "best-bin" (Garg et al., 2021).
+        names: "reference", or the learner's own: "thresholded" or "calibrated".
+
+    >>> import numpy as np
+    >>> logits = np.tile(4 * np.eye(4), (30, 1))
+    >>> of_base = logits[logits[:, :2].any(axis=1)]
+    >>> base = OpenWorldOutputs(logits=of_base, reference=of_base, n_base=2, labels=[0, 1] * 30)
+    >>> stream = OpenWorldOutputs(logits=logits, reference=logits, n_base=2)
+    >>> found = PositiveUnlabelled().fit(base).estimate(stream)
+    >>> round(found.new_share, 3), round(found.auroc, 2), found.base_accuracy
+    (0.5, 1.0, 1.0)
+    """
+
+    share: str = "reference"
+    names: str = "reference"
+
+    name: ClassVar[str] = "positive-unlabelled"
+    paper: ClassVar[str] = "du Plessis et al., 2015"
+    summary: ClassVar[str] = "stream minus base, new names by zero-shot"
+    premise: ClassVar[str] = "base images are as at home; zero-shot, tuned on neither half, is as sure as it is right"
+    needs: ClassVar[tuple[str, ...]] = ("labels", "logits", "reference")
+    gives: ClassVar[tuple[str, ...]] = NUMBERS
+
+    def __post_init__(self):
+        require_names(self.names, ("reference", "thresholded", "calibrated"))
+        if self.share not in ("reference", "best-bin"):
+            raise unknown_name("share", self.share, ("reference", "best-bin"))
+        if "reference" not in (self.share, self.names):
+            object.__setattr__(self, "needs", ("labels", "logits"))
+
+    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+        """Keep the base images, and fit the temperatures."""
+
+        def learn(given: OpenWorldOutputs) -> Known:
+            own = NameRule.learned(given, "calibrated" if self.names == "reference" else self.names)
+            return Known(given, own, learn_reference(given) if "reference" in self.needs else None)
+
+        return fit(self, validation, learn)
+
+    def read(self, known: Known, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
+        """Take the base images out of the stream, number by number."""
+        base, right = known.validation, known.validation.base_right.astype(np.float64)
+        share = self._share(known, stream) if new_share is None else 1 - new_share
+        if share >= 1:
+            none = OpenWorldEstimate(new_share=0.0, base_accuracy=float(right.mean()))
+            return none.without(("overall_accuracy",), "no image of the stream looks new")
+        named = tuple(known.new_right(outputs, self.names) for outputs in (stream, base))
+        everything = np.ones(stream.n), np.ones(base.n)
+        joint = tuple(
+            weights * (outputs.joint_prediction == outputs.new_prediction)
+            for weights, outputs in zip(named, (stream, base), strict=True)
+        )
+        joint_right = float((base.joint_prediction == base.labels).mean())
+        return OpenWorldEstimate(
+            _pairs(base.scores, stream.scores, right, named, share),
+            float(right.mean()),
+            _of_new(*(float(part.mean()) for part in named), share),
+            _pairs(base.scores, stream.scores, everything[1], everything, share),
+            1 - share,
+            share * joint_right + (1 - share) * _of_new(*(float(part.mean()) for part in joint), share),
+            proxies=self._proxies(known, stream, share, named[0]),
+            details={"temperature": known.own.temperature}
+            | ({} if known.reference is None else {"reference_temperature": known.reference.temperature}),
+            warnings=known.own.warnings,
+        )
+
+    def _share(self, known: Known, stream: OpenWorldOutputs) -> float:
+        if self.share == "best-bin":
+            return best_bin_share(known.validation.scores, stream.scores)
+        return posterior_share(known.base_mass(stream))
+
+    def _proxies(self, known: Known, stream: OpenWorldOutputs, share: float, new_right: np.ndarray):
+        """Expected outcomes of single images: sides by score and, where there is one, by the reference."""
+        base = base_by_score(known.validation.scores, stream.scores, share, BINS)
+        if known.reference is not None:
+            base = at_share((base + at_share(known.base_mass(stream), share)) / 2, share)
+        a, b = base * known.own.right(stream.base_logits), (1 - base) * new_right
+        joint = stream.joint_prediction
+        right = a * (joint == stream.base_prediction) + b * (joint == stream.new_prediction)
+        return outcomes(a, b, base, right=right)
+
+
+def _of_new(stream, base, share: float):
+    """The mean over new images, from the mean over the stream and that over base images."""
+    return (stream - share * base) / (1 - share)
+
+
+def _pairs(base_scores, scores, wins: np.ndarray, weights: tuple[np.ndarray, np.ndarray], share: float) -> float:
+    """E_base[ wins_i E_new[ weights_j (1[s_i > s_j] + 1/2 1[=]) ] ]; weights of the stream, and of base images.
+
+    A base image is compared with the other base images, never with itself.
+    """
+    n = len(base_scores)
+    of_stream = _below(base_scores, scores, weights[0]) / len(scores)
+    of_base = (_below(base_scores, base_scores, weights[1]) - weights[1] / 2) / (n - 1)
+    return float(np.mean(wins * _of_new(of_stream, of_base, share)))
+
+
+def _below(places: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What the weights of scores below each place add up to, ties by half."""
+    order = np.argsort(scores)
+    ordered, mass = scores[order], np.concatenate([[0.0], np.cumsum(weights[order])])
+    return (mass[np.searchsorted(ordered, places)] + mass[np.searchsorted(ordered, places, "right")]) / 2

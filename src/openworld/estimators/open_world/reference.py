@@ -1,0 +1,62 @@
+"""reference: a third model's calibrated posterior says which images are base and which names are right (FRAP).
+
+The premise is that this model is right where the learner is wrong: its mistakes are its own. The zero-shot model that a
+learner was tuned from is no such model: the learner knows more of base images than it, and is judged too low.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
+from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, fit, of_proxies
+from openworld.estimators.open_world.engine.names import NameRule
+from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
+from openworld.estimators.open_world.engine.shares import TINY, at_share
+
+
+@checked
+@dataclass(frozen=True)
+class ThirdModel:
+    """With q = softmax(R / T) of the third model: z = sum of q over base names, a = q[base name], b = q[new name].
+
+    T is fitted on base validation images among base names. Where `new_share` is given, z moves to it, and a and b with
+    z and 1 - z.
+
+    >>> import numpy as np
+    >>> logits = np.tile(4 * np.eye(4), (30, 1))
+    >>> base, stream = {"logits": logits[:60], "labels": [0, 1] * 30}, {"logits": logits}
+    >>> given = [OpenWorldOutputs(**one, n_base=2, reference=one["logits"]) for one in (base, stream)]
+    >>> round(ThirdModel().fit(given[0]).estimate(given[1]).new_share, 3)
+    0.5
+    """
+
+    name: ClassVar[str] = "reference"
+    paper: ClassVar[str] = "Li et al., 2026"
+    summary: ClassVar[str] = "a third model's posterior"
+    premise: ClassVar[str] = "a third model, not the one that the learner was tuned from, is right where it is wrong"
+    needs: ClassVar[tuple[str, ...]] = ("labels", "logits", "reference")
+    gives: ClassVar[tuple[str, ...]] = NUMBERS
+
+    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+        """Fit T of the third model; refuse zero-shot."""
+        if validation.reference_kind == "zero-shot":
+            raise OpenworldError(
+                "the reference is the zero-shot model that the learner was tuned from, which is no third model: its "
+                "mistakes are the learner's. Give another model's, or estimate by positive-unlabelled."
+            )
+        return fit(self, validation, learn_reference)
+
+    def read(self, known: NameRule, stream: OpenWorldOutputs, new_share: float | None) -> OpenWorldEstimate:
+        """Read all off the third model's posterior."""
+        base = known.base(stream.reference, stream.n_base)
+        moved = base if new_share is None else at_share(base, 1 - new_share)
+        right = known.right_of(stream.reference, stream.base_prediction) * moved / base.clip(TINY)
+        new_right = known.right_of(stream.reference, stream.new_prediction) * (1 - moved) / (1 - base).clip(TINY)
+        return of_proxies(stream, right, new_right, moved, details={"reference_temperature": known.temperature})
+
+
+def learn_reference(validation: OpenWorldOutputs) -> NameRule:
+    """Fit the temperature of the reference on labelled base images, among base names."""
+    return NameRule.of(validation.reference[:, : validation.n_base], validation.labels)
