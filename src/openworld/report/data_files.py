@@ -1,10 +1,13 @@
 """Numbers as CSV and JSON, in one convention for every table; and files as `data:` addresses for a page."""
 
 import base64
+import io
 import json
 from urllib.parse import quote
 
 from openworld._csv import csv_text as csv_text
+
+QUALITY = 85  # of thumbnails, as JPEG has it
 
 
 def json_text(value) -> str:
@@ -24,3 +27,11 @@ def csv_address(text: str) -> str:
 def data_address(media_type: str, content: bytes) -> str:
     """`content` as a `data:` address of the given media type."""
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+
+
+def thumbnail_address(image, side: int = 64) -> str:
+    """A small JPEG of a PIL image as a `data:` address; JPEG, because a page holds hundreds."""
+    image, file = image.convert("RGB"), io.BytesIO()
+    image.thumbnail((side, side))
+    image.save(file, "JPEG", quality=QUALITY, optimize=True)
+    return data_address("image/jpeg", file.getvalue())

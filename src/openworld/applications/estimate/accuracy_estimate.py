@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from openworld.applications.estimate.causes import PeriodCause
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.learned_shifts import LearnedShifts
 
@@ -76,7 +77,7 @@ class ChunkEstimate:
     """A chunk of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
 
     methods: name -> accuracy, perhaps None. quote: the number for this chunk, or that it cannot be told. on_source: of
-    the quoted method. alarm: where there is an alert.
+    the quoted method. alarm: where there is an alert. cause: of what moved, and images that carry it.
     """
 
     label: str
@@ -88,6 +89,7 @@ class ChunkEstimate:
     accuracy: float | None = None
     on_source: Range = None
     alarm: Alarm | None = None
+    cause: PeriodCause | None = None
 
     @property
     def alarming(self) -> bool:

@@ -65,7 +65,7 @@ def estimate(
         )
     estimate = replace(estimate, made=facts)
     text = json_text(json_of(estimate))
-    answer = report(estimate)
+    answer = report(estimate, _folder(inputs.target))
     answer = replace(answer, found=estimate, json=text, files={JSON: text.encode(), **answer.files})
     if inputs.out is not None:
         answer.write(inputs.out)
@@ -125,6 +125,11 @@ def _tables(
         for shift in shifts
     ]
     return source, target, labelled
+
+
+def _folder(given: Sequence[str | ImageSet | ScoreFile]) -> Path:
+    """Return the folder that the first of some files lies in."""
+    return Path(given[0]).parent if isinstance(given[0], str | Path) else Path()
 
 
 def _title(given: Sequence[str | ImageSet | ScoreFile]) -> str:

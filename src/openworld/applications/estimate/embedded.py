@@ -119,12 +119,12 @@ def _scored(file: ScoreFile, head: _Head) -> ScoreFile:
         return labels.astype(str) if head.spoken else labels
 
     def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
-        names = [EMBEDDED if name == head.column else name for name in wanted]
+        names = list(dict.fromkeys(EMBEDDED if name == head.column else name for name in wanted))
         for block in file.read(names, numbers):
             columns = {name: named(block[name]) if name in LABELS else block[name] for name in wanted if name in block}
             if head.column in wanted:
                 columns[head.column] = head.scores(np.asarray(block[EMBEDDED], np.float32))
             yield columns
 
-    kept = tuple(name for name in file.columns if name not in NOT_SCORES)
+    kept = tuple(name for name in file.columns if name not in NOT_SCORES or name == EMBEDDED)
     return replace(file, columns=(*kept, head.column), about=about, read=read)

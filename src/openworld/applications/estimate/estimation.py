@@ -11,6 +11,7 @@ from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate, Range
 from openworld.applications.estimate.alerts import with_alarms
 from openworld.applications.estimate.by_class import with_classes
+from openworld.applications.estimate.causes import cause_of, cause_reader, named, with_features, without_features
 from openworld.applications.estimate.chunks import Chunking, Keyed
 from openworld.applications.estimate.methods import fit_all
 from openworld.applications.estimate.quotes import Quoting
@@ -104,6 +105,8 @@ def estimate_accuracy(
             was named needs and that are not there, labelled shifts without labels or too few.
     """
     target = target.ordered(source.classnames, f"those of {source.name}")
+    if options.chunking:
+        source, target = with_features(source, target)
     known = Pass(source, "reading the source", progress)
     known.require_labels(
         "the source must say what its images are: add `labels`, or give as --source the set whose labels are known."
@@ -119,7 +122,7 @@ def estimate_accuracy(
         resamples=options.resamples,
     )
     quoting = Quoting(
-        known.outputs,
+        without_features(known.outputs),
         {name: method.estimator for name, method in fitted.items()},
         next(iter(options.estimators), None),
         options.seed,
@@ -140,7 +143,10 @@ def estimate_accuracy(
         warnings=remarks(known, unlabelled),
     )
     if options.chunking:
-        result = replace(result, chunks=tuple(_chunks(options, fitted, quoting, unlabelled, progress)))
+        chunks = tuple(_chunks(options, fitted, quoting, (known, unlabelled), progress))
+        causes = named((chunk.cause for chunk in chunks), target)
+        chunks = tuple(replace(chunk, cause=cause) for chunk, cause in zip(chunks, causes, strict=True))
+        result = replace(result, chunks=chunks)
     if options.alert is not None:
         result = with_alarms(result, quoting, RATE if options.false_alarms is None else options.false_alarms)
     return with_classes(result, fitted, known, unlabelled) if options.by_class else result
@@ -168,10 +174,12 @@ def _chunks(
     options: EstimateOptions,
     fitted: Mapping[str, FittedEstimator],
     quoting: Quoting,
-    target: Pass,
+    sides: tuple[Pass, Pass],
     progress: Progress | None,
 ) -> Iterator[ChunkEstimate]:
-    """Return every chunk by every method, and what may be quoted of it, one after the other."""
+    """Return every chunk by every method, what may be quoted of it, and the likely cause of what moved."""
+    source, target = sides
+    reader = cause_reader(source.outputs)
     keyed = Keyed(blocks_of(target.table, "over time", progress), options.chunking, target.sample.n)
     for span in spans(keyed, seed=options.seed):
         outputs, n = span.sample.outputs, span.sample.n
@@ -186,4 +194,5 @@ def _chunks(
             quote=quote,
             accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
             on_source=quoting.of_source(quote.method, n),
+            cause=cause_of(reader, outputs, span.first + span.sample.rows),
         )

@@ -1,8 +1,10 @@
 """What an accuracy estimate says: its tables, its plots, and the page with all of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
+from openworld.applications.estimate.causes import thumbnails
 from openworld.applications.estimate.figures import methods_figure, over_time_figure
 from openworld.applications.estimate.results import (
     CLASS_ACCURACY,
@@ -23,6 +25,7 @@ from openworld.applications.estimate.results import (
     results_of,
 )
 from openworld.applications.estimate.verdict import sentences
+from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.command_report import CommandReport
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
@@ -32,11 +35,20 @@ from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Metric, Results, Value
 
 MOST = 15  # chunks, and classes, that a terminal shows; the page has all
+PICTURED = 12  # chunks whose images a page shows
 BUT = "but"
+CANNOT_TELL = (
+    "A likely cause is what the change resembles. Whether a thing never seen is a new class or a new kind of an old "
+    "one is a matter of names; two causes at once show as one; labels settle it."
+)
 
 
-def report(estimate: AccuracyEstimate) -> CommandReport:
-    """Return all that is to be said of an accuracy estimate; its files are the plots."""
+def report(estimate: AccuracyEstimate, beside: Path = Path()) -> CommandReport:
+    """Return all that is to be said of an accuracy estimate; its files are the plots.
+
+    Args:
+        beside: the folder of the target, where images of relative paths are looked for.
+    """
     results, styles = results_of(estimate), series_styles([method.name for method in estimate.methods])
     figures = {"methods.svg": methods_figure(estimate, styles), "over-time.svg": over_time_figure(estimate, styles)}
     every = method_table(estimate, results)
@@ -51,7 +63,7 @@ def report(estimate: AccuracyEstimate) -> CommandReport:
             f"source {estimate.source.name}",
         ),
         verdict=(*verdict, *notes),
-        sections=tuple(_sections(estimate, results, every, *figures.values())),
+        sections=tuple(_sections(estimate, results, every, beside, *figures.values())),
         styles=styles,
         series="Methods",
     )
@@ -67,18 +79,61 @@ def report(estimate: AccuracyEstimate) -> CommandReport:
 
 
 def _sections(
-    estimate: AccuracyEstimate, results: Results, every: Table, methods: Figure | None, over_time: Figure | None
+    estimate: AccuracyEstimate,
+    results: Results,
+    every: Table,
+    beside: Path,
+    methods: Figure | None,
+    over_time: Figure | None,
 ) -> Iterator[Section]:
     details = Section("Every other number", tables=(detail_table(estimate),))
     yield Section("The numbers", tables=(every,), folded=(details,))
     if methods:
         yield Section(methods.title, figures=(methods,))
     if over_time:
-        yield Section(over_time.title, tables=(chunk_table(estimate, results),), figures=(over_time,))
+        every = chunk_table(estimate, results)
+        if len(estimate.chunks) <= MOST:
+            yield Section(over_time.title, tables=(every,), figures=(over_time,))
+        else:
+            folded = (Section("Every chunk", tables=(every,)),)
+            yield Section(over_time.title, figures=(over_time,), folded=folded)
+        yield from cause_sections(estimate.chunks, beside)
     if estimate.classes:
         yield Section("Class by class", tables=(class_table(estimate, results),))
     if estimate.learned is not None:
         yield Section("Labelled shifts", tables=(labelled_table(estimate, results),))
+
+
+def cause_sections(chunks: Sequence[ChunkEstimate], beside: Path) -> Iterator[Section]:
+    """Return the likely causes of chunks, of many those that are lowest, each with images that carry it."""
+    moved = sorted((chunk for chunk in chunks if chunk.cause is not None and chunk.cause.text), key=_height)
+    if not moved:
+        return
+    first: dict[str, ChunkEstimate] = {}
+    for chunk in moved:  # the lowest of each cause, then the lowest of all
+        first.setdefault(chunk.cause.text, chunk)
+    lowest = [*first.values(), *(chunk for chunk in moved if chunk not in first.values())]
+    shown = sorted(lowest[:PICTURED], key=lambda chunk: chunk.first)
+    addresses = thumbnails([chunk.cause for chunk in shown], beside)
+    parts = tuple(
+        AlbumPart(
+            f"{chunk.label}: {chunk.cause.text}",
+            tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.cause.images),
+        )
+        for chunk in shown
+    )
+    about = (
+        f"Images that carry what moved, of {len(shown)} of the {len(moved)} chunks where something did: under new "
+        "classes and meaning those least like the source, under appearance those farthest the way all went, under "
+        "class shares those named as the classes that grew."
+    )
+    why = tuple(f"{chunk.label}, {chunk.cause.text}: {chunk.cause.likely.why}." for chunk in shown)
+    yield Section("What moved", text=(*why, CANNOT_TELL), albums=(Album("Images", about, parts),))
+
+
+def _height(chunk: ChunkEstimate) -> float:
+    """Return what is quoted of a chunk; where it cannot be told, the lower bound."""
+    return chunk.quote.low if chunk.quote.accuracy is None else chunk.quote.accuracy
 
 
 def method_warnings(estimate: AccuracyEstimate) -> tuple[str, ...]:
@@ -133,16 +188,17 @@ def chunk_table(estimate: AccuracyEstimate, results: Results, most: int | None =
     """Return a row per chunk, in order; of many the `most` lowest."""
     chunks, values = estimate.chunks, _values(results, "chunk")
     truth, remarks = estimate.target.accuracy is not None, any(map(remark, chunks))
+    causes = any(chunk.cause is not None and chunk.cause.text for chunk in chunks)
     columns = [
         Column(IMAGES, priority=2),
         Column(ESTIMATED, "accuracy", 2, headline=True),
+        *[Column(TEXT, "likely cause", 2)] * causes,
         Column(TEXT, "all methods", 1),
         *[Column(TRUE, priority=1)] * truth,
         *[Column(TEXT, "remark", 2)] * remarks,
         *(Column(ESTIMATED, method.name, intervals=0) for method in estimate.methods),
     ]
-    # Of a chunk that cannot be told the lower bound counts.
-    heights = [chunk.quote.low if chunk.quote.accuracy is None else chunk.quote.accuracy for chunk in chunks]
+    heights = [_height(chunk) for chunk in chunks]
     lowest = sorted(sorted(range(len(chunks)), key=heights.__getitem__)[:most])
     rows = []
     for at in lowest:
@@ -151,6 +207,7 @@ def chunk_table(estimate: AccuracyEstimate, results: Results, most: int | None =
         cells = [
             own["", IMAGES],
             Cell(own[QUOTED, ESTIMATED], bold=chunk.alarming),
+            *[chunk.cause.text if causes and chunk.cause else ""] * causes,
             f"{ESTIMATED.write(min(known))} to {ESTIMATED.write(max(known))}" if known else "",
             *([own["", TRUE]] if truth else ()),
             *[remark(chunk)] * remarks,
@@ -158,6 +215,7 @@ def chunk_table(estimate: AccuracyEstimate, results: Results, most: int | None =
         ]
         rows.append(Row(chunk.label, tuple(cells)))
     caption = "Percent, chunk by chunk: what is quoted [with its interval or bounds], and what the methods say."
+    caption += " Likely cause: of what moved against the source." * causes
     sampled = max((chunk.sampled or 0 for chunk in chunks), default=0)
     if sampled:
         caption += f" A chunk of more than {sampled:,} images is represented by a uniform sample of so many."

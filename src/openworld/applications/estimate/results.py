@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import isfinite
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.applications.estimate.causes import PeriodCause
 from openworld.estimators.quote import Quote
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
 
@@ -24,6 +25,10 @@ RECALL = Metric("recall", "found", better=0)
 CLASS_ACCURACY = Metric("class_accuracy", "right", better=0)
 SOURCE_ACCURACY = Metric("source_class_accuracy", "source", better=0)
 SOURCE_SHARE = Metric("source_share", "share of the source", better=0)
+MOVED_SHARES = Metric("class_shares_moved", "class shares moved", better=0)
+WITHIN = Metric("sureness_moved", "sureness moved, times chance", "number", 2, 0, (0.0, None))
+COHERENCE = Metric("coherence", "moved in one direction, z", "number", 1, 0, (None, None))
+UNLIKE = Metric("unlike_share", "unlike the source", better=0)
 LOST = Metric("accuracy_change", "lost", "points", better=0, bounds=(-1.0, 1.0))
 
 
@@ -84,9 +89,23 @@ def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
         yield Result(QUOTED, ESTIMATED, _quoted(chunk.quote), place)
         for method in estimate.methods:
             yield Result(method.name, ESTIMATED, _value(chunk.methods.get(method.name), NO_ACCURACY), place)
+        if chunk.cause is not None:
+            yield from _cause(chunk.cause, place)
         for name in ("standing", "statistic", "limit") if chunk.alarm else ():
             metric = Metric(f"alarm_{name}", f"alarm, {name}", "number", 4, 0, (None, None))
             yield Result(QUOTED, metric, Value(float(getattr(chunk.alarm, name))), place)
+
+
+def _cause(cause: PeriodCause, place: dict) -> Iterator[Result]:
+    signs = cause.likely.signs
+    place = place | {"cause": cause.likely.cause, "view": signs.view}
+    for metric, value in (
+        (MOVED_SHARES, signs.shares),
+        (WITHIN, signs.within),
+        (COHERENCE, signs.coherence),
+        (UNLIKE, signs.unlike),
+    ):
+        yield Result("cause", metric, Value(value), place)
 
 
 def _classes(estimate: AccuracyEstimate) -> Iterator[Result]:

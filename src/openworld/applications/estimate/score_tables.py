@@ -39,6 +39,7 @@ class ScoreTable:
         times: name of the column of time stamps, or "".
         title: what sentences call it; "" for the name of the file.
         images: whether to read what the images are called, from the first of `IMAGE_COLUMNS` that a file has.
+        features: whether embeddings are read, which all files must have.
     """
 
     files: tuple[ScoreFile, ...]
@@ -47,6 +48,12 @@ class ScoreTable:
     times: str = ""
     title: str = ""
     images: bool = False
+    features: bool = False
+
+    @property
+    def has_features(self) -> bool:
+        """Whether every file holds embeddings beside its scores."""
+        return all(layout.features for layout in self.layouts)
 
     @property
     def classnames(self) -> tuple[str, ...] | None:
@@ -84,7 +91,7 @@ class ScoreTable:
             row = 0
             wanted = [name for columns in layout.tables.values() for name in columns]
             images = next((name for name in IMAGE_COLUMNS if self.images and name in file.columns), None)
-            wanted += filter(None, (layout.labels, layout.seen, self.times, images))
+            wanted += filter(None, (layout.labels, layout.seen, self.times, images, self.features and layout.features))
             for columns in file.blocks(wanted):
                 place, count = f"{file.path.name}, row {row:,}", len(columns[wanted[0]])
                 logits = tuple(partner.take(count, place) for partner in partners)
@@ -104,7 +111,8 @@ class ScoreTable:
         labels = columns.get(layout.labels)
         labels = None if labels is None else class_numbers(labels, layout.classnames, layout.order)
         partners = (*(tables[name] for name in layout.partners), *partners)
-        outputs = Outputs(logits, labels, tables.get("reference"), partners)
+        features = columns.get(layout.features) if self.features else None
+        outputs = Outputs(logits, labels, tables.get("reference"), partners, features=features)
         return ScoreBlock(outputs, columns.get(self.times), rounded, columns.get(layout.seen))
 
 

@@ -14,12 +14,13 @@ HARDLY = 0.5  # share of the agreement on the source below which two models hard
 SETTLED = 0.05  # half width of the interval that labels would have to reach
 Z = 1.96
 NAMED = 6  # chunks with an alarm that are named
+CAUSED = 3  # chunks of a cause that are named
 
 
 def sentences(estimate: AccuracyEstimate) -> list[str]:
     """Return everything that is to be said, the number first."""
     parts = (headline, lost, labelled, like_the_source, agreement, classes_moved, together, truth)
-    return [*filter(None, (part(estimate) for part in (*parts, over_time, alert, what_would_settle)))]
+    return [*filter(None, (part(estimate) for part in (*parts, over_time, causes, alert, what_would_settle)))]
 
 
 def headline(estimate: AccuracyEstimate) -> str:
@@ -167,6 +168,25 @@ def _chunks_like_the_source(known: Sequence[ChunkEstimate]) -> str:
     low, high = min(chunk.on_source[1] for chunk in chunks), max(chunk.on_source[2] for chunk in chunks)
     images = span([chunk.n for chunk in chunks])
     return f" Of chunks of {images} images like the source {method} says {percent(low)} to {percent(high)} %."
+
+
+def causes(estimate: AccuracyEstimate) -> str:
+    """Return of what causes how many chunks are, the first of each by name, and what that rests on."""
+    if not estimate.chunks or estimate.chunks[0].cause is None:
+        return ""
+    labels: dict[str, list[str]] = {}
+    for chunk in estimate.chunks:
+        if chunk.cause.text:
+            labels.setdefault(chunk.cause.text, []).append(chunk.label)
+    view = estimate.chunks[0].cause.likely.signs.view
+    rests_on = "features and logits" if view == "features" else "logits alone"
+    if not labels:
+        return f"By {rests_on}, nothing is seen to have moved in any chunk."
+    parts = (
+        f"{cause} in {len(named)} ({', '.join(named[:CAUSED])}{', ...' * (len(named) > CAUSED)})"
+        for cause, named in sorted(labels.items(), key=lambda item: -len(item[1]))
+    )
+    return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
 
 
 def alert(estimate: AccuracyEstimate) -> str:

@@ -1,20 +1,17 @@
 """Images that the page of a measured shift shows: of every cell, the farthest, the nearest, of the reference."""
 
-import io
 from collections.abc import Iterator
 
 import numpy as np
 
-from openworld.applications.shift.images import ImageCollection
 from openworld.applications.shift.measurement import ImageDegrees
 from openworld.applications.shift.shift_measurement import ExampleImage
 from openworld.applications.shift.summary import ComparedSets
-from openworld.report.data_files import data_address
+from openworld.report.data_files import thumbnail_address
 from openworld.shifts import HALVES
 
 SHOWN = 12  # images of each kind beside those of the cells
 IN_A_CELL = 4
-SIDE, QUALITY = 64, 85  # of a thumbnail: pixels, and what JPEG calls quality
 
 
 def examples(compared: ComparedSets) -> Iterator[ExampleImage]:
@@ -24,7 +21,7 @@ def examples(compared: ComparedSets) -> Iterator[ExampleImage]:
     for kind, place in _chosen(measured, concepts):
         test = compared.tests[measured.test[place]]
         if place not in addresses:
-            addresses[place] = _address(test, int(measured.row[place]))
+            addresses[place] = thumbnail_address(test.images.image(int(measured.row[place])))
         cell = (int(measured.grid.covariate[place]), int(measured.grid.semantic[place]))
         degrees = (float(measured.degrees[half][place]) for half in HALVES)
         name = ", ".join(filter(None, (concepts[place], test.name if len(compared.tests) > 1 else "")))
@@ -34,7 +31,7 @@ def examples(compared: ComparedSets) -> Iterator[ExampleImage]:
     drawn = np.random.default_rng(compared.seed).choice(readable, min(SHOWN, len(readable)), replace=False)
     for row in sorted(drawn.tolist()):
         name = compared.reference.concept(row)
-        yield ExampleImage("reference", name, (0, 0), 0.0, 0.0, _address(compared.reference, row))
+        yield ExampleImage("reference", name, (0, 0), 0.0, 0.0, thumbnail_address(compared.reference.images.image(row)))
 
 
 def _chosen(measured: ImageDegrees, concepts: list[str]) -> Iterator[tuple[str, int]]:
@@ -67,11 +64,3 @@ def _ranks(degrees: np.ndarray) -> np.ndarray:
     ranks = np.empty(len(degrees))
     ranks[np.argsort(degrees, kind="stable")] = np.arange(len(degrees)) / len(degrees)
     return ranks
-
-
-def _address(collection: ImageCollection, row: int) -> str:
-    """A thumbnail; JPEG, because a page holds hundreds."""
-    image, file = collection.images.image(row).convert("RGB"), io.BytesIO()
-    image.thumbnail((SIDE, SIDE))
-    image.save(file, "JPEG", quality=QUALITY, optimize=True)
-    return data_address("image/jpeg", file.getvalue())

@@ -31,6 +31,8 @@ class Outputs:
             target.
         slices: [n, D], which of D groups of your own each image belongs to (night, small, from camera 2, ...): true or
             false, or 1, 0 and -1, of which 0 counts as -1; kept as 1.0 and -1.0. For IM(slices="given").
+        features: [n, D], what some model makes of the images before it names them (embeddings); kept as float32. For
+            the likely cause of a shift.
     Raises:
         OpenworldError: NaN or infinity, shapes that differ, a label outside 0..C-1, no image, a single class.
 
@@ -44,6 +46,7 @@ class Outputs:
     reference: np.ndarray | None = None
     partners: tuple[np.ndarray, ...] = ()
     slices: np.ndarray | None = None
+    features: np.ndarray | None = None
 
     __repr__ = short_repr
 
@@ -57,6 +60,7 @@ class Outputs:
             "reference": None if self.reference is None else _alike(self.reference, "reference", logits.shape),
             "partners": tuple(_alike(array, f"partners[{i}]", logits.shape) for i, array in enumerate(self.partners)),
             "slices": None if self.slices is None else _slices(self.slices, logits.shape[0]),
+            "features": None if self.features is None else _features(self.features, logits.shape[0]),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -117,6 +121,7 @@ class Outputs:
             None if self.reference is None else self.reference[rows],
             tuple(array[rows] for array in self.partners),
             None if self.slices is None else self.slices[rows],
+            None if self.features is None else self.features[rows],
         )
 
 
@@ -144,3 +149,12 @@ def _slices(values, n: int) -> np.ndarray:
     if not np.isin(table, (-1, 0, 1)).all():
         raise OpenworldError("slices holds other values than 1, 0 and -1: say whether an image is in a group, or not.")
     return np.where(table > 0, 1.0, -1.0)
+
+
+def _features(values, n: int) -> np.ndarray:
+    table = as_table(values, "features", (2,))
+    if len(table) != n or not table.shape[1]:
+        raise OpenworldError(f"features has shape {table.shape}, expected ({n}, D): a row of D >= 1 numbers an image.")
+    if not table.any(axis=1).all():
+        raise OpenworldError("some rows of features are all zero; every image needs its own.")
+    return table.astype(np.float32)

@@ -55,8 +55,8 @@ def shift_signs(source: Outputs, target: Outputs) -> ShiftSigns:
     counts = (np.bincount(side.predictions, minlength=side.classes) for side in (source, target))
     distance, chance = moved_shares(*counts)
     return ShiftSigns(
-        confidences=_distance(ours, np.ones(source.n), theirs),
-        reweighted=_distance(ours, weights, theirs),
+        confidences=largest_difference(ours, np.ones(source.n), theirs),
+        reweighted=largest_difference(ours, weights, theirs),
         chance=min(1.0, CHANCE * float(np.sqrt(1 / source.n + 1 / target.n))),
         predictions=max(0.0, distance - chance),
     )
@@ -84,7 +84,7 @@ def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
     return shares / before
 
 
-def _distance(values: np.ndarray, weights: np.ndarray, others: np.ndarray) -> float:
+def largest_difference(values: np.ndarray, weights: np.ndarray, others: np.ndarray) -> float:
     """Largest difference of the distribution functions of weighted values and of others."""
     order, others = np.argsort(values), np.sort(others)
     reached = np.r_[0.0, np.cumsum(weights[order])] / weights.sum()

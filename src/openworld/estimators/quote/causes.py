@@ -1,0 +1,342 @@
+"""The likely cause of what moved in a period: class shares, new classes, appearance, meaning; or that none is seen.
+
+A period of unlabelled images is compared with a labelled source by signs from the judged model's logits and, where both
+sides have them, from features of the images:
+
+    shares      total variation of the shares of the predicted classes, less what chance makes of it
+    within      the largest of the differences (Kolmogorov-Smirnov) of confidences, of largest logits, and of distances
+                to the nearest source features, the source weighted to the period's predicted classes; over what chance
+                alone exceeds in one of a hundred cases
+    coherence   whether the images of all predicted classes moved in one direction:  with D_c the mean of class c in the
+                period less its mean on the source, at length 1, n_c its images, K_cd = sqrt(n_c n_d) D_c . D_d,
+                z = sum_{c != d} K_cd / sqrt(2 sum_{c != d} K_cd^2),  of mean 0 and variance 1 if each D_c has a sign of
+                its own; and the same of the half of the images that lie nearest to the source
+    unlike      share of images that lie farther from the source than its own images lie from each other (in features),
+                or have smaller largest logits: best-bin estimation (Garg et al., 2021, "Mixture Proportion Estimation
+                and PU Learning")
+
+Another appearance (a camera, a style, fog) moves all images alike: coherence is high, of the nearest half too. Images
+of new classes, and new things under old names, land in predicted classes each from a side of its own: classes move,
+but not together; or if new classes have something in common, the nearest half, which is of old ones, does not. Logits
+are linear in the features of many models, so that those of the classes that are not predicted show coherence too. New
+classes are told from another meaning of the old ones by the share of images that is unlike the source: a part, or
+nearly all. That needs features; in logits alone the two are not told apart. Whether a thing that was never seen is a
+new class or a new kind of an old one is a matter of names, which no measurement knows.
+
+Limits were chosen on streams of one image set and judged on others (bench/period_causes.py).
+"""
+
+from dataclasses import dataclass, field
+from math import log, sqrt
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld._types import checked
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import confidences, source_temperature
+from openworld.estimators.quote.shift_signs import CHANCE, largest_difference, moved_shares
+
+NONE, SHARES, NEW, APPEARANCE, MEANING, UNCLEAR = CAUSES = (
+    "none seen",
+    "class shares",
+    "new classes",
+    "appearance",
+    "meaning",
+    "not told apart",
+)
+NEIGHBOURS = 3  # whose mean distance says how far an image lies from the source
+ROWS = 5_000  # of the source that are neighbours; of more a regular sample
+TINY = 1e-12
+BLOCK = 2**22  # distances at a time
+CONFIDENCE, SLACK = 0.1, 0.01  # delta and gamma of best-bin estimation
+
+
+@dataclass(frozen=True)
+class CauseLimits:
+    """From where a sign counts; chosen on streams of known causes (bench/period_causes.py).
+
+    shares: total variation beyond chance. within: in units of its chance. coherence: z; up to `apart` classes do not
+    move together, if it could have been `power`, nor does the nearest half. unlike: the share of images unlike the
+    source from which some are new, and `mostly` from which they are no mere part.
+    """
+
+    shares: float = 0.1
+    within: float = 1.15
+    coherence: float = 3.4
+    apart: float = 1.6
+    power: float = 6.0
+    unlike: float = 0.08
+    mostly: float = 0.75
+
+
+@dataclass(frozen=True)
+class CauseSigns:
+    """What a period of n images shows; `view` says whether it rests on "features" or on "logits" alone.
+
+    shares, within, coherence, unlike: as above; nearest: the coherence of the nearest half. power: the largest
+    coherence that so many images of so many predicted classes can show. surer: whether the model is surer than on the
+    source, not less sure.
+    """
+
+    n: int
+    shares: float
+    within: float
+    coherence: float
+    nearest: float
+    power: float
+    unlike: float
+    surer: bool
+    view: str
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The likely cause of what moved.
+
+    cause: one of `CAUSES`. among: the causes that it may be, where they are not told apart. why: what speaks for it,
+    without a full stop. rows: int[<= count] of the period, the images that carry it, those first that do most.
+    """
+
+    cause: str
+    among: tuple[str, ...]
+    why: str
+    signs: CauseSigns
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class CauseReader:
+    """What is kept of a source; make it with `fit_causes`.
+
+    temperature: of its confidences. predictions: int64[m]. confidences, largest: float64[m]. moving: float64[m, K], the
+    features of length 1, or logits as `_other_logits` says. means: float64[C, K] of the predicted classes, NaN where
+    none is. distances: float64[m] to the nearest others, or less the largest logits. features: whether there are some.
+    """
+
+    temperature: float
+    predictions: np.ndarray
+    confidences: np.ndarray
+    largest: np.ndarray
+    moving: np.ndarray
+    means: np.ndarray
+    distances: np.ndarray
+    features: bool
+    limits: CauseLimits = field(default_factory=CauseLimits)
+
+    __repr__ = short_repr
+
+    def signs(self, period: Outputs) -> CauseSigns:
+        """Compare a period with the source."""
+        return self._compare(period, self._view(period))[0]
+
+    @checked
+    def read(self, period: Outputs, *, count: int = 12) -> Cause:
+        """Name the likely cause of what moved in a period.
+
+        Args:
+            period: outputs of the same model, with features where the source had some, from the model that made those;
+                labels are not looked at. count: how many rows to name.
+        Raises:
+            OpenworldError: another number of classes; no features where the source had some, or of another width.
+        """
+        view = self._view(period)
+        signs, parts = self._compare(period, view)
+        cause, among, why = decide_cause(signs, self.limits)
+        return Cause(cause, among, why, signs, tuple(self._carriers(cause, period, view, parts)[:count].tolist()))
+
+    def _view(self, period: Outputs) -> np.ndarray:
+        if period.classes != len(self.means):
+            raise OpenworldError(f"the period has {period.classes} classes and the source {len(self.means)}.")
+        if not self.features:
+            return _other_logits(period)
+        period.require(("features",), "a period whose source has features")
+        if period.features.shape[1] != self.moving.shape[1]:
+            raise OpenworldError(
+                f"features of the period have {period.features.shape[1]} numbers and those of the source "
+                f"{self.moving.shape[1]}; take them from one model."
+            )
+        return _unit(period.features)
+
+    def _compare(self, period: Outputs, view: np.ndarray) -> tuple[CauseSigns, "_Parts"]:
+        classes, predicted = period.classes, period.predictions
+        before, now = (np.bincount(names, minlength=classes) for names in (self.predictions, predicted))
+        distance, chance = moved_shares(before, now)
+        weights = (now / np.maximum(before, 1))[self.predictions]
+        sure, largest = confidences(period.logits, self.temperature), period.logits.max(axis=1)
+        weights = weights if weights.any() else np.ones(len(weights))
+        far = _distances(view, self.moving) if self.features else -largest
+        pairs = ((self.confidences, sure), (self.largest, largest), (self.distances, far))
+        differences = [largest_difference(own, weights, others) for own, others in pairs]
+        effective = weights.sum() ** 2 / (weights**2).sum()
+        within = max(differences) / min(1.0, CHANCE * sqrt(1 / effective + 1 / period.n))
+        near = np.argsort(far, kind="stable")[: -(-period.n // 2)]
+        pulls = self._pulls(view, predicted)
+        signs = CauseSigns(
+            n=period.n,
+            shares=max(0.0, distance - chance),
+            within=float(within),
+            coherence=coherence(pulls),
+            nearest=coherence(self._pulls(view[near], predicted[near])),
+            power=coherence(np.linalg.norm(pulls, axis=1, keepdims=True)),
+            unlike=unlike_share(-self.distances, -far),
+            surer=bool(np.average(self.confidences, weights=weights) < sure.mean()),
+            view="features" if self.features else "logits",
+        )
+        return signs, _Parts(far, pulls.sum(axis=0), before, now)
+
+    def _pulls(self, view: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        """Return where the images of each predicted class moved, at the square root of their number."""
+        counts = np.bincount(predicted, minlength=len(self.means))
+        both = np.flatnonzero((counts > 0) & np.isfinite(self.means[:, 0]))
+        if not both.size:
+            return np.zeros((0, view.shape[1]))
+        moved = np.array([view[predicted == name].mean(axis=0) - self.means[name] for name in both])
+        lengths = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), TINY)
+        return moved / lengths * np.sqrt(counts[both, None])
+
+    def _carriers(self, cause: str, period: Outputs, view: np.ndarray, parts: "_Parts") -> np.ndarray:
+        """Return the rows of the period by how much they carry the cause."""
+        if cause == NONE:
+            return np.empty(0, np.int64)
+        if cause == SHARES:
+            grown = parts.now / parts.now.sum() - parts.before / parts.before.sum()
+            return np.lexsort((-confidences(period.logits, self.temperature), -grown[period.predictions]))
+        if cause == APPEARANCE:
+            means = np.nan_to_num(self.means)[period.predictions]
+            return np.argsort(-((view - means) @ parts.direction), kind="stable")
+        return np.argsort(-parts.far, kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Of a period: how far each image lies, where all classes together moved, images a class before and now."""
+
+    far: np.ndarray
+    direction: np.ndarray
+    before: np.ndarray
+    now: np.ndarray
+
+
+@checked
+def fit_causes(source: Outputs, *, limits: CauseLimits = CauseLimits()) -> CauseReader:
+    """Keep what periods are compared with.
+
+    Args:
+        source: with labels; with features, if periods will have some from the same model. limits: from where signs
+            count.
+    Raises:
+        OpenworldError: a source without labels.
+
+    >>> logits = 4 * np.eye(4)[np.arange(80) % 4] + np.cos(np.arange(320)).reshape(80, 4)
+    >>> source = Outputs(logits, np.arange(80) % 4)
+    >>> fit_causes(source).read(source).cause
+    'none seen'
+    >>> fit_causes(source).read(source.take(np.flatnonzero(source.labels < 2))).cause
+    'class shares'
+    """
+    source.require(("labels",), "the comparison of periods")
+    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    features = source.features is not None
+    moving = _unit(source.features) if features else _other_logits(source)
+    largest = source.logits.max(axis=1)
+    means = np.full((source.classes, moving.shape[1]), np.nan)
+    for name in np.unique(source.predictions):
+        means[name] = moving[source.predictions == name].mean(axis=0)
+    return CauseReader(
+        temperature,
+        source.predictions,
+        confidences(source.logits, temperature),
+        largest,
+        moving,
+        means,
+        _distances(moving, moving, own=True) if features else -largest,
+        features,
+        limits,
+    )
+
+
+def decide_cause(signs: CauseSigns, limits: CauseLimits = CauseLimits()) -> tuple[str, tuple[str, ...], str]:
+    """Return the cause, those among which it lies where they are not told apart, and what speaks for it."""
+    within = f"within its names the model is {'surer' if signs.surer else 'less sure'} than on the source"
+    moved = signs.within > limits.within
+    together = signs.coherence > limits.coherence
+    if together and signs.nearest > limits.apart:
+        alike = f"images of all predicted classes moved in one direction (z {signs.coherence:.1f})"
+        return APPEARANCE, (), alike + (f", and {within}" if moved else "; the model is about as sure as on the source")
+    if not moved and not together and signs.shares <= limits.shares:
+        return NONE, (), ""
+    if not moved and signs.shares > limits.shares:
+        shares = f"classes are predicted in other shares (total variation {signs.shares:.2f} beyond chance)"
+        return SHARES, (), f"{shares}, and within its names the model is about as sure as on the source"
+    if signs.power < limits.power:
+        why = f"{within}; too few images of too few predicted classes to see whether they moved in one direction"
+        return UNCLEAR, (NEW, APPEARANCE, MEANING), why
+    if signs.unlike < limits.unlike:
+        return UNCLEAR, (APPEARANCE, MEANING), "images moved, and hardly any lies farther from the source than its own"
+    apart = signs.coherence <= limits.apart
+    if signs.view == "logits":
+        why = f"{within}, and predicted classes moved {'each its own way' if apart else 'hardly in one direction'}"
+        return UNCLEAR, (NEW, MEANING) if apart else (NEW, APPEARANCE, MEANING), f"{why}; features would tell more"
+    likely = MEANING if signs.unlike > limits.mostly else NEW
+    why = f"about {100 * signs.unlike:.0f} % of the images lie farther from the source than its own do"
+    if not apart:
+        return UNCLEAR, (likely, APPEARANCE), f"{why}, perhaps in one direction (z {signs.coherence:.1f})"
+    return likely, (), f"{why}, each predicted class in a direction of its own"
+
+
+def coherence(pulls: np.ndarray) -> float:
+    """Return z of displacements float[C, K], which count by their lengths; 0 of fewer than two.
+
+    >>> round(coherence(np.array([[1.0, 0.0], [1.0, 0.1], [1.0, -0.1]])), 2), coherence(np.eye(3))
+    (1.73, 0.0)
+    """
+    products = pulls @ pulls.T
+    np.fill_diagonal(products, 0.0)
+    size = sqrt(2 * float((products**2).sum()))
+    return float(products.sum()) / size if size else 0.0
+
+
+def unlike_share(source: np.ndarray, period: np.ndarray) -> float:
+    """Return the share of a period that is not of the source's law, from scores that are larger for source-like images.
+
+    The least ratio of the shares that reach a score, where enough images do (Garg et al., 2021, Algorithm 1); it is no
+    less than the truth wherever some region of scores holds no image but such as the source's.
+    """
+    cuts = np.quantile(source, np.linspace(0, 0.95, 39))
+    reached = [1 - np.searchsorted(np.sort(scores), cuts) / len(scores) for scores in (source, period)]
+    chance = sqrt(log(1 / CONFIDENCE) / 2) * (sqrt(1 / len(source)) + sqrt(1 / len(period)))
+    best = np.argmin(reached[1] / reached[0] + (1 + SLACK) * chance / reached[0])
+    return float(1 - min(1.0, reached[1][best] / reached[0][best]))
+
+
+def _other_logits(outputs: Outputs) -> np.ndarray:
+    """Return logits less the mean of those of the classes that are not predicted; 0 for the predicted one.
+
+    Its own logit falls whatever the cause, and with it in the mean all others would rise as one.
+    """
+    rows, own = np.arange(outputs.n), outputs.predictions
+    total = outputs.logits.sum(axis=1) - outputs.logits[rows, own]
+    moved = outputs.logits - (total / (outputs.classes - 1))[:, None]
+    moved[rows, own] = 0.0
+    return moved
+
+
+def _unit(features: np.ndarray) -> np.ndarray:
+    return features / np.linalg.norm(features, axis=1, keepdims=True)
+
+
+def _distances(rows: np.ndarray, known: np.ndarray, *, own: bool = False) -> np.ndarray:
+    """Mean cosine distance to the nearest known rows; `own`: rows are these, and no row is its own neighbour."""
+    step = -(-len(known) // ROWS)
+    known, found = known[::step], np.empty(len(rows))
+    size = max(1, BLOCK // len(known))
+    for start in range(0, len(rows), size):
+        distances = 1 - rows[start : start + size] @ known.T
+        if own:
+            places = np.arange(start, start + len(distances))
+            distances[places[places % step == 0] - start, places[places % step == 0] // step] = np.inf
+        wanted = max(1, min(NEIGHBOURS, len(known) - own))
+        found[start : start + size] = np.partition(distances, wanted - 1, axis=1)[:, :wanted].mean(axis=1)
+    return found
