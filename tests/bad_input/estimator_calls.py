@@ -133,7 +133,7 @@ CALLS = {
     "Outputs": Call(
         Outputs,
         {part: SOURCE[part] for part in ("logits", "labels", "reference", "slices")}
-        | {"partners": (SOURCE["partner"],)},
+        | {"partners": (SOURCE["partner"],), "features": 1 + SOURCE["reference"]},
     ),
     "ScoreRegression": Call(ScoreRegression, {"of": estimators.MaNo()}),
     "base_weights": Call(estimators.base_weights, PAIR | {"weighting": "linear"}),
