@@ -101,9 +101,9 @@ def _open_world_estimators() -> RenderableType:
     from openworld.estimators.open_world import PLUGINS
 
     def cells(label: str, estimator: type, paper: str) -> tuple:
-        return label, paper, ", ".join(("scores", *estimator.needs)), estimator.summary
+        return label, paper, ", ".join(estimator.needs) or "scores alone", estimator.summary
 
-    heads = name("name"), words("paper", 22), words("needs"), words("what", 42)
+    heads = name("name"), words("paper", 22), words("needs", 18), words("what", 36)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, cells, "estimators of open-world quality without labels", _OPEN_WORLD_CAPTION)
 
 
