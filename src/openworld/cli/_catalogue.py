@@ -103,7 +103,7 @@ def _open_world_estimators() -> RenderableType:
     def cells(label: str, estimator: type, paper: str) -> tuple:
         return label, paper, ", ".join(estimator.needs) or "scores alone", estimator.summary
 
-    heads = name("name"), words("paper", 22), words("needs", 18), words("what", 36)  # 100 columns in all
+    heads = name("name"), words("paper", 20), words("needs", 18), words("what", 36)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, cells, "estimators of open-world quality without labels", _OPEN_WORLD_CAPTION)
 
 
