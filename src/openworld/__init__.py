@@ -5,6 +5,7 @@ What the commands do, as functions that return objects; each is imported when it
 run, reproduce         carry out a spec; make a paper's tables again
 score                  predictions of your own
 estimate, shift        a model and data of your own, without labels; how far data is from other data
+fit_watch, watch       the same as a daily job
 predict, decide        a fitted learner on images; the threshold to run it with
 open_run, compare      finished runs
 check                  whether one is good enough
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from openworld.api.deciding import decide
     from openworld.api.exchange import hub_entries, metrics_of, model_card
     from openworld.api.finished_run import Run, open_run
-    from openworld.api.own_data import estimate, predict, shift
+    from openworld.api.own_data import estimate, fit_watch, predict, shift, watch
     from openworld.api.predictions import compare, score
     from openworld.api.reproducing import reproduce
     from openworld.api.running import run
@@ -40,6 +41,7 @@ _LIES_IN = {
     "compare": "predictions",
     "decide": "deciding",
     "estimate": "own_data",
+    "fit_watch": "own_data",
     "hub_entries": "exchange",
     "metrics_of": "exchange",
     "model_card": "exchange",
@@ -49,6 +51,7 @@ _LIES_IN = {
     "run": "running",
     "score": "predictions",
     "shift": "own_data",
+    "watch": "own_data",
 }
 _PACKAGES = (
     "backbones",
@@ -72,6 +75,7 @@ __all__ = [
     "compare",
     "decide",
     "estimate",
+    "fit_watch",
     "hub_entries",
     "metrics_of",
     "model_card",
@@ -81,6 +85,7 @@ __all__ = [
     "run",
     "score",
     "shift",
+    "watch",
 ]
 
 

@@ -18,12 +18,13 @@ COMMAND_ONLY = {"as_json", "as_csv", "quiet", "page", "new_names", "plan", "acce
 
 
 @pytest.mark.parametrize(
-    "name", ["run", "score", "estimate", "shift", "check", "predict", "decide", "compare", "reproduce"]
+    "name",
+    ["run", "score", "estimate", "fit_watch", "watch", "shift", "check", "predict", "decide", "compare", "reproduce"],
 )
 def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
     from importlib import import_module
 
-    command = getattr(import_module(f"openworld.cli.{name}"), name)
+    command = getattr(import_module(f"openworld.cli.{name.removeprefix('fit_')}"), name)
     options, parameters = (inspect.signature(each).parameters for each in (command, getattr(ow, name)))
     wanted = {key: option.default for key, option in options.items() if key not in COMMAND_ONLY}
     given = {key: parameter.default for key, parameter in parameters.items() if key not in COMMAND_ONLY}
@@ -99,6 +100,20 @@ def test_accuracy_is_estimated_from_arrays():
     (row,) = answer.results.where(entity="AC", metric="estimated_accuracy")
     assert row.value.value == pytest.approx(expected.accuracy)
     assert "Estimated accuracy" in repr(answer)
+
+
+def test_days_are_watched_from_arrays(tmp_path):
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 3, 700)
+    logits = generator.normal(size=(700, 3)) + 2 * np.eye(3)[labels]
+    days = np.datetime64("2024-01-01") + np.arange(300) // 100
+    columns, file = {"logits": logits[:400], "labels": labels[:400]}, tmp_path / "watch.safetensors"
+    fitted = ow.fit_watch(columns, file, timestamps="day", period="1d", images=[100], quiet=True)
+    assert "Fitted on source (400 labelled images" in repr(fitted)
+    answer = ow.watch(file, {"logits": logits[400:], "day": days}, close=True, quiet=True)
+    assert [record.chunk.label for record in answer.found.new] == ["2024-01-01", "2024-01-02", "2024-01-03"]
+    again = ow.watch(file, quiet=True)
+    assert again.results == answer.results and not again.found.new and "2024-01-03" in repr(again)
 
 
 @pytest.mark.parametrize("given", [3, None, object()])

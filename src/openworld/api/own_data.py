@@ -84,6 +84,77 @@ def estimate(
         return command.estimate(inputs, options, observer, {"command": "openworld.estimate"})
 
 
+def fit_watch(
+    source: Any,
+    out: Path | str,
+    *,
+    classnames: Path | str | Sequence[str] | None = None,
+    estimator: Sequence[str] = (),
+    timestamps: str = "",
+    period: str = "",
+    chunk_rows: int = 0,
+    images: Sequence[int] = (),
+    alert: float | None = None,
+    false_alarms: float | None = None,
+    seed: int = 0,
+    quiet: bool = False,
+) -> CommandReport:
+    """Fit once, on a labelled source, what `watch` needs every day: `openworld estimate fit`.
+
+    Args:
+        source: scores as columns or files, as for `estimate`, with `labels`. out: the file to write. classnames: a
+            file, or names. quiet: show no progress.
+
+    Returns:
+        A report that shows its answer; `.found` is the `Watch`.
+
+    Raises:
+        OpenworldError: a source that cannot be read or has no labels, methods that it does not allow.
+    """
+    from openworld.applications.watch import command
+    from openworld.applications.watch.fitted import WatchSettings
+
+    settings = WatchSettings(tuple(estimator), timestamps, period, chunk_rows, alert, false_alarms, seed)
+    names = Path(classnames) if isinstance(classnames, str) else classnames
+    made = {"command": "openworld.fit_watch"}
+    with observing(quiet=quiet) as observer:
+        files = sources_of(source, "source")
+        return command.fit(files, Path(out), settings, classnames=names, images=images, observer=observer, made=made)
+
+
+def watch(
+    fitted: Path | str,
+    new: Any = (),
+    *,
+    state: Path | str | None = None,
+    json_lines: Path | str | None = None,
+    prometheus: Path | str | None = None,
+    close: bool = False,
+    out: Path | str | None = None,
+    quiet: bool = False,
+) -> CommandReport:
+    """Add new images to a watch, and say what the accuracy of the periods is that they finish.
+
+    Args:
+        fitted: what `fit_watch` wrote. new: scores as columns, or files in the order of time; none to look again.
+        state: file that lets the next call go on; None for one beside `fitted`. out: folder that keeps page, plots and
+            numbers; None for none. quiet: show no progress.
+
+    Returns:
+        A report that shows its answer; `.found.new` are the periods that were finished, `.results` all as rows.
+
+    Raises:
+        OpenworldError: images out of order, scores that do not fit the watch, another call at work on the state.
+    """
+    from openworld.applications.watch import command
+
+    files = command.WatchFiles(_path(state), _path(json_lines), _path(prometheus), _path(out))
+    given = [] if isinstance(new, list | tuple) and not new else sources_of(new, "new images")
+    made = {"command": "openworld.watch"}
+    with observing(quiet=quiet) as observer:
+        return command.watch(Path(fitted), given, files, close=close, observer=observer, made=made)
+
+
 def shift(
     reference: Any,
     test: Any,

@@ -7,6 +7,7 @@ between and runs the same command again finds the file counted, and what was not
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from glob import escape
 from pathlib import Path
 
 from openworld import __version__
@@ -95,6 +96,7 @@ def watch(
     with file_lock(path.with_name(f".{path.name}.lock"), wait=False) as held:
         if not held:
             raise OpenworldError(f"another call is at work on {path}; run the same command again when it has ended.")
+        _remove_halves(path, files.prometheus)
         view = _followed(known, path, new, close, observer)
         name = path.name.removesuffix(".safetensors").removesuffix(".state")
         if files.json_lines is not None:
@@ -106,6 +108,13 @@ def watch(
         if files.out is not None:
             report.write(files.out)
     return report
+
+
+def _remove_halves(*paths: Path | None) -> None:
+    """Remove what calls that were killed left of files that they wrote; nobody else writes them while we are locked."""
+    for path in filter(None, paths):
+        for half in path.parent.glob(f".{escape(path.name)}.*.writing"):
+            half.unlink(missing_ok=True)
 
 
 def _followed(

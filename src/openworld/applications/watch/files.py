@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from openworld._errors import OpenworldError
-from openworld.runs import canonical_json
+from openworld.runs import canonical_json, to_json
 from openworld.runs.atomic import write_file
 
 ENTRY, VERSION = "openworld", 1
@@ -31,7 +31,8 @@ def write_arrays(path: Path, kind: str, about: Mapping[str, Any], arrays: Mappin
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     fingerprint = _fingerprint(kind, about, arrays)
     entry = {"kind": kind, "version": VERSION, "sha256": fingerprint, "about": about}
-    write_file(path, save(arrays, {ENTRY: canonical_json(entry)}))
+    text = json.dumps(to_json(entry), separators=(",", ":"), ensure_ascii=False, allow_nan=False)  # in the order given
+    write_file(path, save(arrays, {ENTRY: text}))
     return fingerprint
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, MethodEstimate, ScoredSet
-from openworld.applications.estimate.figures import over_time_figure
 from openworld.applications.estimate.report import remark
 from openworld.applications.estimate.results import ESTIMATED, IMAGES, QUOTED
 from openworld.applications.estimate.verdict import alert
@@ -14,7 +15,8 @@ from openworld.applications.watch.fitted import Watch
 from openworld.applications.watch.following import Followed
 from openworld.applications.watch.state import PeriodRecord, WatchState
 from openworld.estimators import find_estimator
-from openworld.report.charts import Line, LineChart, Quantity, Reference
+from openworld.estimators.quote.alarm import HIGHEST
+from openworld.report.charts import Line, LineChart, Quantity, Reference, Region
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.report.figure import Figure
@@ -26,7 +28,8 @@ from openworld.report.table import Cell, Column, Row, Table
 from openworld.report.text import bracketed, percent
 from openworld.results import TEXT, Metric, Result, Results, Value, interval_of
 
-LAST = 14  # periods before the new ones that a terminal shows
+LAST, MOST = 14, 31  # periods before the new ones, and in all, that a terminal shows
+QUOTED_LINE, CLASSES, CONFIDENCE = "accuracy", "classes", "confidence"
 JSON = "watch.json"
 ALARM = Metric("alarm_ratio", "alarm", "number", 2, 0, (0.0, None))
 CLASS_SHIFT = Metric("class_shift", "class shift", "fraction", 2, 0)
@@ -53,6 +56,11 @@ class WatchView:
         return tuple(record for followed in self.followed for record in followed.records)
 
     @property
+    def alarms(self) -> bool:
+        """Whether there is an alert."""
+        return self.watch.settings.alert is not None
+
+    @property
     def alerts(self) -> tuple[str, ...]:
         """New periods with an alarm."""
         return tuple(record.chunk.label for record in self.new if record.chunk.alarming)
@@ -65,11 +73,13 @@ class WatchView:
 
 def watch_report(view: WatchView) -> CommandReport:
     """Return all that is to be said after a call."""
-    styles = series_styles([*view.watch.names, ALARM.title, CLASS_SHIFT.title, CONFIDENCE_SHIFT.title])
+    styles = series_styles([QUOTED_LINE, *[ALARM.title] * view.alarms, CLASSES, CONFIDENCE])
     results, records = _results(view), view.state.records
     before = records[: len(records) - len(view.new)] if records[-len(view.new) :] == view.new else records
     shown = [*before[-LAST:], *view.new] if before is not records else [*records[-LAST:]]
-    figures = {"over-time.svg": _accuracy_figure(view, styles), "alarm.svg": _alarm_figure(view, styles)}
+    shown = shown[-MOST:]
+    figures = {"over-time.svg": _accuracy_figure(view, styles), "shift.svg": _shift_figure(view, styles)}
+    figures |= {"alarm.svg": _alarm_figure(view, styles)}
     verdict, notes = list(_sentences(view)), tuple(f"Note: {warning}." for warning in view.watch.warnings)
     drawn = [figure for figure in figures.values() if figure is not None]
     page = Page(
@@ -81,10 +91,10 @@ def watch_report(view: WatchView) -> CommandReport:
         verdict=(*verdict, *notes),
         sections=(
             *(Section(figure.title, figures=(figure,)) for figure in drawn),
-            Section("Every period", tables=(_table(view, results, records),)),
+            *([Section("Every period", tables=(_table(view, results, records[::-1]),))] if records else ()),
         ),
         styles=styles,
-        series="Methods",
+        series="Lines",
     )
     files = {name: figure and standalone(figure.panels[0].svg, styles).encode() for name, figure in figures.items()}
     text = json_text(json_of(view))
@@ -128,18 +138,18 @@ def _sentences(view: WatchView) -> Iterator[str]:
             f"The period {view.open.chunk.label}{began} is not finished: {counted(view.open.chunk.n, 'image')} so far, "
             f"{_accuracy(view.open)}. It counts for the alert when it ends."
         )
-    if view.new and view.watch.settings.alert is not None:
+    if view.new and view.alarms:
         yield alert(_estimate(view, view.new)).replace("chunk", "period")
 
 
 def _said(record: PeriodRecord) -> str:
     """Return the number of a period, by which method and why; or that it cannot be told."""
     chunk, quote = record.chunk, record.chunk.quote
-    of = f"in {chunk.label} ({counted(chunk.n, 'image')})"
+    of, alarm = f"in {chunk.label} ({counted(chunk.n, 'image')})", " An alarm stands." * chunk.alarming
     if quote.accuracy is None:
         between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
-        return f"The accuracy {of} cannot be told; it may lie {between}: {quote.why}."
-    return f"Estimated accuracy {of}: {_accuracy(record)}, by {quote.method}: {quote.why}."
+        return f"The accuracy {of} cannot be told; it may lie {between}: {quote.why}.{alarm}"
+    return f"Estimated accuracy {of}: {_accuracy(record)}, by {quote.method}: {quote.why}.{alarm}"
 
 
 def _accuracy(record: PeriodRecord) -> str:
@@ -192,7 +202,7 @@ def _results(view: WatchView) -> Results:
 
 def _table(view: WatchView, results: Results, records) -> Table:
     """Return a row per period, in order of time."""
-    alarms = view.watch.settings.alert is not None
+    alarms = view.alarms
     values: dict[int, dict] = {}
     for row in results:
         values.setdefault(row.where["period"], {})[row.entity, row.metric] = row.value
@@ -228,35 +238,74 @@ def _table(view: WatchView, results: Results, records) -> Table:
     return Table("periods", "Periods", caption, "period", columns, tuple(rows), best="")
 
 
+def _time(records: tuple[PeriodRecord, ...]) -> Quantity:
+    return Quantity("period", "", labels=tuple(record.chunk.label.removeprefix("from ") for record in records))
+
+
 def _accuracy_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
-    if not view.state.records:
+    """Return what is quoted with its interval, period by period; shaded where an alarm stands."""
+    records, alert = view.state.records, view.watch.settings.alert
+    if not records:
         return None
-    figure = over_time_figure(_estimate(view, view.state.records), styles)
-    caption = tuple(text.replace("chunk", "period").replace("Chunk", "Period") for text in figure.caption)
-    return replace(figure, title="Accuracy over time", caption=caption)
+    quotes, places = [record.chunk.quote for record in records], range(len(records))
+    accuracies = [quote.accuracy for quote in quotes]
+    further = {"images": [record.chunk.n for record in records], "method": [quote.method for quote in quotes]}
+    further |= {name: [record.chunk.methods.get(name) for record in records] for name in view.watch.names}
+    line = Line(places, accuracies, [quote.low for quote in quotes], [quote.high for quote in quotes], further=further)
+    references = [Reference(view.watch.source.accuracy)]
+    words = "Dashed: the accuracy on the source."
+    if alert is not None:
+        references.append(Reference(alert, kind="alert"))
+        words += " Red: the alert. Shaded: periods in which an alarm stands, for which those before count too."
+    percents = Quantity("accuracy", "estimated accuracy, %")
+    chart = LineChart(
+        "", _time(records), percents, {QUOTED_LINE: line}, references=tuple(references), regions=_alarming(records)
+    )
+    gaps = "A band without a line: the accuracy cannot be told, and may lie anywhere in the band."
+    caption = (f"What is quoted, period by period, with its interval. {gaps}", words)
+    return Figure("over-time", "Accuracy over time", caption, (chart,), styles)
+
+
+def _alarming(records: tuple[PeriodRecord, ...]) -> tuple[Region, ...]:
+    """Return periods that follow each other in which an alarm stands, shaded."""
+    standing = np.array([0, *(record.chunk.alarming for record in records), 0], int)
+    first, last = (np.flatnonzero(np.diff(standing) == step) for step in (1, -1))
+    return tuple(Region(x=(begin - 0.5, end - 0.5)) for begin, end in zip(first, last, strict=True))
 
 
 def _alarm_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return the alarm's statistic and the two shifts, period by period."""
+    """Return the alarm's statistic, period by period."""
+    records = view.state.records
+    if not records or not view.alarms:
+        return None
+    line = Line(range(len(records)), [record.chunk.alarm.statistic for record in records])
+    numbers = Quantity("alarm_ratio", "statistic / limit", "number", 2, ends=(0.0, HIGHEST))
+    references = (Reference(1.0, kind="alert"),)
+    chart = LineChart("", _time(records), numbers, {ALARM.title: line}, references=references)
+    caption = (
+        "An alarm stands where the statistic of the alert is above its limit, the red line. It adds up what speaks for "
+        "an accuracy below the alert, and stops at twice the limit, so that an alarm ends soon after a recovery.",
+    )
+    return Figure("alarm", "Alarm", caption, (chart,), styles)
+
+
+def _shift_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
+    """Return how far predicted classes and confidences lie from the source, period by period."""
     records = view.state.records
     if not records:
         return None
-    places = range(len(records))
     series = {
-        CLASS_SHIFT.title: [record.signs.predictions for record in records],
-        CONFIDENCE_SHIFT.title: [record.signs.confidences for record in records],
+        CLASSES: [record.signs.predictions for record in records],
+        CONFIDENCE: [record.signs.confidences for record in records],
     }
-    references, words = (), ""
-    if view.watch.settings.alert is not None:
-        series = {ALARM.title: [record.chunk.alarm.statistic for record in records]} | series
-        references = (Reference(1.0, kind="alert"),)
-        words = "An alarm stands where the alarm's statistic is above its limit, the red line. "
-    time = Quantity("period", "", labels=tuple(record.chunk.label.removeprefix("from ") for record in records))
-    numbers = Quantity("ratio", "relative to the limit; shift", "number", 2)
-    lines = {name: Line(places, values) for name, values in series.items()}
-    chart = LineChart("", time, numbers, lines, references=references)
-    caption = (f"{words}Shifts are between 0, as on the source, and 1.",)
-    return Figure("alarm", "Alarm and shift", caption, (chart,), styles)
+    lines = {name: Line(range(len(records)), values) for name, values in series.items()}
+    top = 0.5 if max(max(values) for values in series.values()) <= 0.5 else 1.0
+    chart = LineChart("", _time(records), Quantity("shift", "shift", "fraction", 2, ends=(0.0, top)), lines)
+    caption = (
+        "How far periods lie from the source, between 0 and 1: shares of predicted classes (total variation beyond "
+        "chance), and confidences (largest difference of their distributions).",
+    )
+    return Figure("shift", "Shift", caption, (chart,), styles)
 
 
 def fit_report(watch: Watch, path: Path) -> CommandReport:
