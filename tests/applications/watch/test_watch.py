@@ -19,8 +19,8 @@ from openworld.applications.watch.state import read_state
 from openworld.estimators import find_alarms
 from openworld.estimators.quote.alarm import Chunk
 
-STRENGTHS = (2.0, 2.0, 1.4, 1.2, 1.2, 0.0, 2.0)
-DAYS = [day_columns(day, 145 + day, strength) for day, strength in enumerate(STRENGTHS)]
+STRENGTHS = (2.0, 2.0, 1.4, 1.2, 1.2, 2.0, 0.2)
+DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
 
 
 def of(columns, name="new"):
@@ -62,7 +62,7 @@ def test_a_large_period_is_sampled_alike_however_it_is_cut(fitted, tmp_path, mon
     monkeypatch.setattr(following, "spans", lambda pieces, **options: few(pieces, rows=60, **options))
     day = DAYS[0]
     whole = records_of(fitted, tmp_path / "whole", [day])
-    parts = [{name: column[a:b] for name, column in day.items()} for a, b in ((0, 130), (130, 139), (139, 145))]
+    parts = [{name: column[a:b] for name, column in day.items()} for a, b in ((0, 130), (130, 139), (139, 150))]
     cut = records_of(fitted, tmp_path / "cut", parts)
     assert bare(whole) == bare(cut) and whole.records[0].chunk.sampled == 60
 
@@ -112,7 +112,7 @@ def test_the_same_file_is_recognised_by_bytes_or_content_and_not_counted_again(f
     for place, file in enumerate((first, first, second)):
         view = command.watch(fitted, [file], files, close=True).found
         assert [each.again for each in view.followed] == [place > 0] and len(view.new) == 1
-        assert view.state.n == 145 and len(view.state.records) == 1
+        assert view.state.n == 150 and len(view.state.records) == 1
     assert len((tmp_path / "lines").read_text().splitlines()) == 1
 
 
