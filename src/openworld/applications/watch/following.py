@@ -19,6 +19,7 @@ from openworld.applications.estimate.chunks import Keyed, as_times
 from openworld.applications.estimate.quotes import Quoting, shared_size
 from openworld.applications.estimate.reading import Progress, blocks_of, require_logits
 from openworld.applications.estimate.score_tables import ScoreBlock, ScoreTable
+from openworld.applications.watch.causes import cause_part
 from openworld.applications.watch.fitted import Measured, Watch, measure, quoting_of
 from openworld.applications.watch.state import FileRecord, OpenPeriod, PeriodRecord, WatchState
 from openworld.estimators import FittedEstimator, Outputs
@@ -31,7 +32,7 @@ from openworld.estimators.quote.spans import Span, spans
 Part = Callable[[Watch, PeriodRecord, OpenPeriod], Mapping[str, Any]]
 """Finds further things of a period that is finished, as JSON holds them; from its record and its images."""
 
-PARTS: tuple[Part, ...] = ()
+PARTS: tuple[Part, ...] = (cause_part,)
 
 
 class Followed(NamedTuple):

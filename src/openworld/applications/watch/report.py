@@ -10,6 +10,7 @@ from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, 
 from openworld.applications.estimate.report import remark
 from openworld.applications.estimate.results import ESTIMATED, IMAGES, QUOTED
 from openworld.applications.estimate.verdict import alert
+from openworld.applications.watch.causes import cause_sentence
 from openworld.applications.watch.exports import line_of
 from openworld.applications.watch.fitted import Watch
 from openworld.applications.watch.following import Followed
@@ -128,6 +129,8 @@ def _sentences(view: WatchView) -> Iterator[str]:
     records, source = view.state.records, view.watch.source
     if records:
         yield _said(records[-1])
+        if cause_sentence(records[-1]):
+            yield cause_sentence(records[-1])
     else:
         yield "No period is finished yet: it is when an image of a later one comes, or with --close."
     yield f"On the source the accuracy is {percent(source.accuracy)} % of {source.n:,} labelled images."
@@ -210,7 +213,8 @@ def _table(view: WatchView, results: Results, records) -> Table:
     rows = []
     for record in records:
         own = values[record.number + 1]
-        words = ", ".join(filter(None, ["new" * (record.number in new), remark(record.chunk)]))
+        cause = record.further.get("cause", "") if record.further.get("cause_why") else ""
+        words = ", ".join(filter(None, ["new" * (record.number in new), remark(record.chunk), cause]))
         cells = (
             own["", IMAGES],
             Cell(own[QUOTED, ESTIMATED], bold=record.chunk.alarming),

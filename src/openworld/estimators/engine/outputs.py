@@ -31,8 +31,8 @@ class Outputs:
             target.
         slices: [n, D], which of D groups of your own each image belongs to (night, small, from camera 2, ...): true or
             false, or 1, 0 and -1, of which 0 counts as -1; kept as 1.0 and -1.0. For IM(slices="given").
-        features: [n, D], what some model makes of the images before it names them (embeddings); kept as float32. For
-            the likely cause of a shift.
+        features: [n, D], what some model makes of the images before it names them (embeddings), of any lengths; kept as
+            float32 of length 1. For the likely cause of a shift.
     Raises:
         OpenworldError: NaN or infinity, shapes that differ, a label outside 0..C-1, no image, a single class.
 
@@ -157,4 +157,5 @@ def _features(values, n: int) -> np.ndarray:
         raise OpenworldError(f"features has shape {table.shape}, expected ({n}, D): a row of D >= 1 numbers an image.")
     if not table.any(axis=1).all():
         raise OpenworldError("some rows of features are all zero; every image needs its own.")
-    return table.astype(np.float32)
+    table = table / np.abs(table).max(axis=1, keepdims=True)
+    return (table / np.linalg.norm(table, axis=1, keepdims=True)).astype(np.float32)

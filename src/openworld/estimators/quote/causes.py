@@ -157,7 +157,7 @@ class CauseReader:
                 f"features of the period have {period.features.shape[1]} numbers and those of the source "
                 f"{self.moving.shape[1]}; take them from one model."
             )
-        return _unit(period.features)
+        return period.features
 
     def _compare(self, period: Outputs, view: np.ndarray) -> tuple[CauseSigns, "_Parts"]:
         classes, predicted = period.classes, period.predictions
@@ -239,7 +239,7 @@ def fit_causes(source: Outputs, *, limits: CauseLimits = CauseLimits()) -> Cause
     source.require(("labels",), "the comparison of periods")
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
     features = source.features is not None
-    moving = _unit(source.features) if features else _other_logits(source)
+    moving = source.features if features else _other_logits(source)
     largest = source.logits.max(axis=1)
     means = np.full((source.classes, moving.shape[1]), np.nan)
     for name in np.unique(source.predictions):
@@ -321,10 +321,6 @@ def _other_logits(outputs: Outputs) -> np.ndarray:
     moved = outputs.logits - (total / (outputs.classes - 1))[:, None]
     moved[rows, own] = 0.0
     return moved
-
-
-def _unit(features: np.ndarray) -> np.ndarray:
-    return features / np.linalg.norm(features, axis=1, keepdims=True)
 
 
 def _distances(rows: np.ndarray, known: np.ndarray, *, own: bool = False) -> np.ndarray:
