@@ -23,6 +23,23 @@ _SETTINGS = {
     "ProDA": {"contexts": 8, "context_length": 4, "schedule": Schedule(epochs=3, learning_rate=1e-3)},
     "TCP": {"schedule": Schedule(epochs=3, optimizer="Adam", adam_epsilon=1e-3)},
     "LoCoOp": {"context_length": 4, "schedule": Schedule(epochs=3)},
+    "MMRL": {
+        "depth": 2,
+        "token_width": 16,
+        "schedule": Schedule(epochs=3, batch_size=14, learning_rate=1e-3, warmup=False, optimizer="AdamW"),
+    },
+    "SkipTuning": {"depth": 2, "schedule": Schedule(epochs=3, batch_size=4, learning_rate=1e-2, warmup=False)},
+    "2SFS": {
+        "schedule": Schedule(
+            epochs=5,
+            batch_size=14,
+            learning_rate=1e-2,
+            warmup=False,
+            decay="per step",
+            optimizer="AdamW",
+            drop_last=False,
+        )
+    },
     "GalLoP": {"top": (2, 4), "schedule": Schedule(epochs=3, warmup=False)},
 }
 SMALL = {

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from openworld.backbones.published_files import FileSet, Need, needed_files
     from openworld.backbones.recording import Recording
     from openworld.backbones.two_tower import TwoTower
+    from openworld.backbones.upper_blocks import EnteredText
 
 _HOMES = {
     "DualEncoder": "dual_encoder",
+    "EnteredText": "upper_blocks",
     "SHAPES": "config",
     "FileSet": "published_files",
     "ForeignEncoder": "foreign.encoder",
@@ -44,6 +46,7 @@ __all__ = [
     "SHORT_NAMES",
     "BackboneCard",
     "DualEncoder",
+    "EnteredText",
     "FileSet",
     "ForeignEncoder",
     "ImageConfig",

@@ -8,17 +8,20 @@ pass (gradient checkpointing; Chen et al., 2016), which gives the same numbers f
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 ROWS = 16384
 
 
-def run_parts(parts: Sequence[tuple[Callable[..., Tensor], tuple[Tensor, ...]]]) -> list[Tensor]:
+def run_parts(
+    parts: Sequence[tuple[Callable[..., Tensor], tuple[Tensor, ...]]], tower: nn.Module | None = None
+) -> list[Tensor]:
     """run(*tensors) of every part (run, tensors); of several parts, intermediate results are not kept.
 
-    A gradient flows to the tensors alone, not to what `run` finds elsewhere.
+    A gradient flows to the tensors alone, not to what `run` finds elsewhere; where weights of the `tower` learn, every
+    part is therefore kept.
     """
-    if len(parts) == 1:
+    if len(parts) == 1 or (tower is not None and any(weight.requires_grad for weight in tower.parameters())):
         return [run(*tensors) for run, tensors in parts]
     return [_Recomputed.apply(run, *tensors) for run, tensors in parts]
 

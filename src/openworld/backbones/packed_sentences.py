@@ -181,7 +181,7 @@ def encode_packed(
     # Groups are cut first, because every further cut of the classes computes the shared rows again.
     rows = sentences.packing.rows + sentences.packing.shared * (count - 1 if per_class else 0)
     by_group, by_place = spans(groups, rows), spans(count, rows / count)
-    pieces = iter(run_parts([part(some, places) for some in by_group for places in by_place]))
+    pieces = iter(run_parts([part(some, places) for some in by_group for places in by_place], tower))
     pooled = torch.cat([torch.cat([next(pieces) for _ in by_place], dim=1) for _ in by_group])
     places = order.argsort(dim=1)
     return select_rows(pooled, places[0] if len(places) == 1 else places)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from openworld._errors import OpenworldError
 from openworld.backbones import prompts as text_passes
 from openworld.backbones import recording as read_only
+from openworld.backbones import upper_blocks
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.image_prompts import insert_prompts, require_class_token
 from openworld.backbones.preprocess import Preprocess
@@ -19,6 +20,8 @@ from openworld.backbones.prompts import Layout, PromptedNames, require_causal
 from openworld.backbones.recording import Recording
 from openworld.backbones.tokenizer import Tokenizer
 from openworld.backbones.towers import ImageTower, TextTower
+from openworld.backbones.upper_blocks import EnteredText
+from openworld.backbones.weights import with_weights
 
 
 class TwoTower(nn.Module):
@@ -199,6 +202,52 @@ class TwoTower(nn.Module):
         longest sentence leaves no room for K more positions.
         """
         return read_only.read_text(self.text, prompts, recording)
+
+    def enter_image(self, pixels: Tensor, block: int) -> Tensor:
+        """Rows float[B,1+P,W] of class token and patches where they enter a block, without gradient.
+
+        Raises OpenworldError when the image size is not the model's, for a block that does not exist, and for a model
+        without a class token (SigLIP).
+        """
+        self._check_pixels(pixels)
+        return upper_blocks.enter_image(self.image, pixels, block)
+
+    def leave_image(self, rows: Tensor, block: int, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
+        """Rows of `enter_image` through `block` and all later ones: float[B,1+N,W], the class token and N prompts.
+
+        prompts: block index -> [N,W], learned rows: those of `block` are put beside the patches, those of a later one
+        take their place at its input. Rows come back behind the last norm; `project_patches` takes them to the joint
+        space. Differentiable with respect to the prompts. Raises OpenworldError for prompts of other shapes or blocks.
+        """
+        return upper_blocks.leave_image(self.image, rows, block, prompts)
+
+    def enter_text(self, texts: Sequence[str], block: int) -> EnteredText:
+        """Rows of C plain sentences where they enter a block, without gradient.
+
+        Raises OpenworldError for an empty list, a sentence longer than the model reads, a block that does not exist,
+        and a model without a causal text tower.
+        """
+        return upper_blocks.enter_text(self.text, self._tokenize(texts), block)
+
+    def leave_text(self, entered: EnteredText, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
+        """Sentences of `enter_text` through the remaining blocks: float[C,D], unnormalised.
+
+        prompts: block index -> [N,W], learned rows: those of the block that the sentences enter are put behind the
+        start token, without positions; those of a later one take their place. Differentiable with respect to them.
+        Raises OpenworldError for prompts of other shapes or blocks.
+        """
+        return upper_blocks.leave_text(self.text, entered, prompts)
+
+    def with_weights(self, weights: Mapping[str, Tensor]) -> "TwoTower":
+        """The same model with other tensors in the place of some weights; this one stays as it is.
+
+        weights: name, as `named_parameters` gives it, -> tensor of the same shape, in any floating type. What the
+        result computes is differentiable with respect to the tensors.
+        Raises OpenworldError for a name that there is not, or another shape.
+        """
+        changed = with_weights(self, {name: tensor.to(self.dtype) for name, tensor in weights.items()})
+        changed._fingerprint = None
+        return changed
 
     def embed_words(self, phrase: str) -> Tensor:
         """Token embeddings float[n,W] of a phrase, without start, end and positions: a first value for a context."""

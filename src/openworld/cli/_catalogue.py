@@ -40,7 +40,7 @@ def _learners() -> RenderableType:
     from openworld.learners import PLUGINS
 
     heads = (name("name"), words("paper, what it tunes", 36), Head("numbers"), name("trains on"))
-    heads += (words("a step runs", 20),)  # 100 columns in all
+    heads += (words("a step runs", 19),)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, _learner_cells, "learners", _LEARNERS_CAPTION)
 
 

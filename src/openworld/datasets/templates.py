@@ -1,8 +1,8 @@
 """Sentences around class names, per data set, as the published code writes them; `{}` stands for the name.
 
 Sources: CoOp (Zhou et al., 2022, KaiyangZhou/CoOp), KgCoOp (Yao et al., 2023), ProGrad (Zhu et al., 2023), TCP (Yao
-et al., 2024), CLIP's ImageNet templates (Radford et al., 2021) and the 60 of them that PromptSRC uses (Khattak et al.,
-2023).
+et al., 2024), Skip Tuning (Wu et al., 2025), CLIP's ImageNet templates (Radford et al., 2021) and the 60 of them
+that PromptSRC uses (Khattak et al., 2023).
 """
 
 from collections.abc import Sequence
@@ -72,6 +72,21 @@ PROGRAD: dict[str, str] = TEMPLATES | {
     "dtd": "a texture of {}.",
 }
 """Data set -> the sentence of ProGrad's frozen teacher: the class name comes last."""
+
+SKIP_TUNING: dict[str, str] = TEMPLATES | {
+    "imagenet-sketch": "a sketch of a {}.",
+    "imagenet-a": "a bad photo of a {}.",
+    "imagenet-r": "a rendition of a {}.",
+    "caltech101": "itap of a {}.",
+    "oxford_pets": "a bad photo of a {}, a type of pet.",
+    "stanford_cars": "a photo of the {}, a type of car.",
+    "oxford_flowers": "a close-up photo of a {}.",
+    "food101": "a photo of the nice {}.",
+    "fgvc_aircraft": "a bright photo of a {}, a type of aircraft.",
+    "dtd": "itap of a {}.",
+    "ucf101": "a photo of a {}, a type of sport.",
+}
+"""Data set -> the sentence that Skip Tuning tunes on (Wu et al., 2025)."""
 
 TCP_TEACHER: dict[str, str] = TEMPLATES | {
     "food101": "a photo of a {}, a type of food.",

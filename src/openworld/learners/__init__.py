@@ -18,7 +18,8 @@ Nothing here ever sees a test image during `fit`. Wrong settings raise `Openworl
 when it is fitted.
 
 A learner whose training is more than descent on "total" says how in a property `loop` (`Loop`); one that trains in
-stages says `in_stages` and brings its own `fit`.
+stages says `in_stages` and brings its own `fit`. One whose lower blocks no training changes says in `lift(clip,
+pixels)` what they make of images, and finds it in `Images.rows`, computed once for every view.
 
 `consumes`: "embeddings" (of the pictures as they are), or of augmented views of them "views" (embeddings), "patches"
 (and patch rows) or "pixels" (and the pixels themselves).
@@ -42,11 +43,14 @@ from openworld.learners.ivlp import IVLP
 from openworld.learners.kgcoop import KgCoOp
 from openworld.learners.locoop import LoCoOp
 from openworld.learners.maple import MaPLe
+from openworld.learners.mmrl import MMRL
 from openworld.learners.proda import ProDA
 from openworld.learners.prograd import ProGrad
 from openworld.learners.promptsrc import PromptSRC
 from openworld.learners.rpo import RPO
+from openworld.learners.skip_tuning import SkipTuning
 from openworld.learners.tcp import TCP
+from openworld.learners.two_sfs import TwoSFS
 from openworld.learners.vpt import VPT
 from openworld.learners.zero_shot import ZeroShot, ZeroShotEnsemble
 
@@ -71,6 +75,9 @@ LEARNERS = {
         LoCoOp,
         GalLoP,
         DeCoOp,
+        MMRL,
+        SkipTuning,
+        TwoSFS,
     )
 }
 """Name -> class of every learner of this package."""
@@ -86,6 +93,7 @@ broken_plugins, origin = PLUGINS.broken, PLUGINS.origin
 __all__ = [
     "IVLP",
     "LEARNERS",
+    "MMRL",
     "RPO",
     "TASKS",
     "TCP",
@@ -111,9 +119,11 @@ __all__ = [
     "ProGrad",
     "PromptSRC",
     "Schedule",
+    "SkipTuning",
     "PublishedSetting",
     "TextBank",
     "TrainedLearner",
+    "TwoSFS",
     "ZeroShot",
     "ZeroShotEnsemble",
     "all_learners",

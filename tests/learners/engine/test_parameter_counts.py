@@ -36,6 +36,12 @@ COUNTS = [
     ("GalLoP", {}, 2 * 4 * 4 * 512 + 768 * 768),
     ("DeCoOp", {}, 6 * 16 * 512),
     ("GMoP", {}, 3 * 16 * 512 + 4 * 512),
+    # Tokens, maps of 7 blocks of either tower, projection.
+    ("MMRL", {}, 5 * 512 + 7 * (513 * 768 + 513 * 512) + 768 * 512),
+    # A block of width w has 12 w^2 + 13 w weights; norms and projections behind the blocks.
+    ("SkipTuning", {}, 6 * sum(12 * w * w + 13 * w for w in (768, 512)) + 2 * (768 + 512) + (768 + 512) * 512),
+    # Norms: two in each block, those behind the blocks, and one before the image tower's.
+    ("2SFS", {}, 2 * (26 * 768 + 25 * 512) + 512 * 50),
 ]
 
 # OpenworldAUC (Hua et al., 2025), table 7, and the settings that give its number.
@@ -76,10 +82,11 @@ def test_table_7_counts_what_dept_never_reads():
 
 
 @pytest.mark.parametrize("classes", [5, 24, 500])
-def test_only_depts_head_grows_with_the_classes(classes):
+def test_only_heads_grow_with_the_classes(classes):
+    heads = {"DePT": 513, "2SFS": 512}
     for name, learner in LEARNERS.items():
         grown = tuned_parameters(learner(), classes) - tuned_parameters(learner(), 50)
-        assert grown == (513 * (classes - 50) if name == "DePT" else 0)
+        assert grown == heads.get(name, 0) * (classes - 50)
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -5,7 +5,7 @@ import torch
 
 from openworld import OpenworldError
 from openworld.learners import Schedule
-from openworld.learners.engine.training import Loop, draw_batches, train
+from openworld.learners.engine.training import Loop, draw_batches, draw_batches_by_class, train
 
 
 def sizes(count, **settings):
@@ -25,6 +25,19 @@ def test_every_image_once_per_epoch_in_another_order():
     one, two = (torch.cat(draw_batches(9, Schedule(batch_size=4, drop_last=False), generator)) for _ in range(2))
     assert one.sort().values.tolist() == two.sort().values.tolist() == list(range(9))
     assert one.tolist() != two.tolist()
+
+
+def test_batches_of_one_class_leave_out_what_is_over():
+    labels, schedule = torch.tensor([0, 1] * 5 + [1]), Schedule(batch_size=2)
+    generator = torch.Generator().manual_seed(0)
+    epochs = [draw_batches_by_class(labels, schedule, generator) for _ in range(20)]
+    for batches in epochs:
+        assert sorted(int(labels[batch[0]]) for batch in batches) == [0, 0, 1, 1, 1]
+        assert all(len(batch) == 2 and len(set(labels[batch].tolist())) == 1 for batch in batches)
+        assert len(torch.cat(batches).unique()) == 10
+    assert len({tuple(torch.cat(batches).tolist()) for batches in epochs}) > 10
+    fewer = draw_batches_by_class(torch.tensor([0, 0, 0, 1]), schedule, generator)
+    assert torch.cat(fewer).sort().values.tolist() == [0, 1, 2, 3]
 
 
 def test_the_cosine_starts_after_the_warm_up_and_never_ends_at_zero():
@@ -102,6 +115,26 @@ def test_a_factor_acts_on_the_rate_but_not_in_the_warm_up_epoch():
     assert descend(warm, loop)[0] == pytest.approx(2 - 1e-5 * 4)
 
 
+def test_a_factor_acts_on_all_weights_of_a_part():
+    weights = {name: torch.tensor(2.0, requires_grad=True) for name in ("image.a", "image.b", "text.a")}
+    loop = Loop(rate_factors={"image": 5.0, "image.b": 2.0})
+    learned, _ = train(
+        weights,
+        lambda images, labels: {"total": sum(weights.values())},
+        lambda epoch: iter([(None, None)]),
+        Schedule(epochs=1, **PLAIN),
+        loop,
+    )
+    assert [round(2 - float(weight), 6) for weight in learned.values()] == [0.5, 0.2, 0.1]
+
+
+def test_a_warm_up_rate_of_its_own_and_a_cosine_that_ends_above_zero():
+    warm = Schedule(epochs=1, **PLAIN | {"warmup": True})
+    assert descend(warm, Loop(warmup_rate=1e-3))[0] == pytest.approx(2 - 1e-3 * 4)
+    # Half of 0.1 and half of the floor: 2 - 0.1 * 4 = 1.6, then 1.6 - 0.07 * 3.2.
+    assert descend(Schedule(epochs=2, **PLAIN), Loop(floor=0.04))[0] == pytest.approx(1.6 - 0.07 * 3.2)
+
+
 def test_a_weighted_sum_of_the_epochs():
     # 1.6 after the first epoch; then the rate is halved: 1.6 - 0.05 * 3.2.
     loop = Loop(epoch_weights=(0.25, 0.75))
@@ -112,6 +145,12 @@ def test_rates_per_step_and_constant_ones():
     per_step = Schedule(epochs=9, learning_rate=1.0, warmup=False, decay="per step", cosine_epochs=4)
     assert [round(per_step.rate(0, step), 4) for step in (0, 2, 4, 8)] == [1.0, 0.5, 0.0, 1.0]
     assert Schedule(epochs=9, learning_rate=0.3, warmup=False, decay="none").rate(8) == 0.3
+
+
+def test_adamw_takes_weight_decay_off_the_weight():
+    # A step of the rate against the gradient's sign, and rate * decay of the weight.
+    settings = PLAIN | {"optimizer": "AdamW", "weight_decay": 0.5}
+    assert descend(Schedule(epochs=1, **settings))[0] == pytest.approx(2 - 0.1 * 0.5 * 2 - 0.1, abs=1e-5)
 
 
 def test_adams_first_step_is_the_rate_where_epsilon_is_small():

@@ -21,8 +21,10 @@ _PATCHES = "patch rows"
 _LACKING = {
     "encode_patches": _PATCHES,
     "project_patches": _PATCHES,
-    **dict.fromkeys(("image", "record_image", "read_image"), _IMAGE),
+    **dict.fromkeys(("image", "record_image", "read_image", "enter_image", "leave_image"), _IMAGE),
     **dict.fromkeys(("text", "prompt_names", "encode_prompts", "embed_words", "record_text", "read_text"), _TEXT),
+    **dict.fromkeys(("enter_text", "leave_text"), _TEXT),
+    "with_weights": "weights that a learner may tune",
 }
 """What a `TwoTower` has and a foreign model does not -> what is missing then, in words."""
 

@@ -19,9 +19,10 @@ from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
 from openworld.features import Encoding, Features
 from openworld.learners.engine.images import Answer, Consumes, Images, select_images
+from openworld.learners.engine.lifted import Lifted
 from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
-from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, train
+from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, draw_batches_by_class, train
 
 PLAIN_IMAGES = Encoding()
 CHUNK = 128  # images answered at a time: bounds the memory of learners that compare patches, or run a tower
@@ -259,24 +260,36 @@ def batches_of(
     generator: torch.Generator,
     loop: Loop = PLAIN,
     schedule: Schedule | None = None,
+    consumes: Consumes | None = None,
 ):
-    """For `train`, return a function from epoch to images and labels of its steps, one view of each."""
+    """For `train`, return a function from epoch to images and labels of its steps, one view of each.
+
+    loop, schedule, consumes: of a stage of training, where they are not the learner's own.
+    """
     labels = torch.as_tensor(features.labels, device=clip.device)
-    schedule, augmented = schedule or learner.schedule, learner.consumes != "embeddings"
+    schedule, consumes = schedule or learner.schedule, consumes or learner.consumes
+    augmented = consumes != "embeddings"
     if augmented and features.views is None:
         raise OpenworldError(
             f"{learner.name} trains on augmented views of images, and these features hold none; encode images with "
             "`encoding_for(learner, Encoding(views=...))`. On embeddings of your own, take a learner without views."
         )
     draws = loop.draws(generator) if loop.draws else repeat(None)
+    lifted = Lifted(learner, clip) if hasattr(learner, "lift") else None
+
+    def rows_of_steps() -> list[Tensor]:
+        if loop.by_class:
+            return draw_batches_by_class(labels.cpu(), schedule, generator)
+        return draw_batches(len(features), schedule, generator)
 
     def batches(epoch: int) -> Iterator[tuple[Images, Tensor]]:
-        for rows in draw_batches(len(features), schedule, generator):
+        for rows in rows_of_steps():
             views = None
             if augmented:
                 views = torch.randint(features.views.shape[1], (len(rows),), generator=generator).numpy()
-            images = select_images(features, clip, learner.consumes, rows.numpy(), views)
-            yield replace(images, draw=next(draws)), labels[rows.to(labels.device)]
+            images = select_images(features, clip, consumes, rows.numpy(), views)
+            kept = lifted.rows(list(zip(rows.tolist(), views, strict=True)), images.pixels) if lifted else None
+            yield replace(images, draw=next(draws), rows=kept), labels[rows.to(labels.device)]
 
     return batches
 
@@ -291,7 +304,8 @@ def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
 
     try:
         description = json.loads(read_plain(folder / "learner.json"))
-        parameters = load_file(folder / "parameters.safetensors", device=device)
+        # Copied, since matrix products round otherwise where a weight does not lie as the allocator lays it.
+        parameters = {name: one.clone() for name, one in load_file(folder / "parameters.safetensors", device).items()}
     except (OSError, ValueError, RecursionError, SafetensorError) as error:
         raise OpenworldError(
             f"{folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote, or fit again."

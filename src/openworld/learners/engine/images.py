@@ -24,12 +24,14 @@ class Images:
         patches: float[B, P, W], patch rows of the image tower before the joint projection; None unless consumed.
         pixels: float[B, 3, H, W], normalised, in the backbone's type; None unless consumed.
         draw: what the learner drew at random for this step; None for learners that draw nothing.
+        rows: float[B, ..], what the learner's `lift` makes of the pixels, in training; None where it has none.
     """
 
     embeddings: Tensor
     patches: Tensor | None = None
     pixels: Tensor | None = None
     draw: Tensor | None = None
+    rows: Tensor | None = None
 
     __repr__ = short_repr
 

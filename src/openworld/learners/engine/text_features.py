@@ -22,7 +22,7 @@ STANDARD_DEVIATION = 0.02
 @torch.no_grad()
 def encode_names(clip: DualEncoder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
     """Unit text features float32[C, D] of names in one or several templates; "_" in a name is read as a space."""
-    features = [normalize(_widen(clip.encode_text(sentences.fill(template, names))), dim=-1) for template in templates]
+    features = [normalize(widen(clip.encode_text(sentences.fill(template, names))), dim=-1) for template in templates]
     return normalize(torch.stack(features).mean(dim=0), dim=-1)
 
 
@@ -33,7 +33,7 @@ def encode_behind(clip: TwoTower, context: Tensor, prompts: PromptedNames, **rep
     run in half precision. replaced: `replace` and `replace_per_class` of `encode_prompts`, cast alike.
     """
     narrow = {way: {block: rows.to(clip.dtype) for block, rows in blocks.items()} for way, blocks in replaced.items()}
-    return _widen(clip.encode_prompts(context.to(clip.dtype), prompts, **narrow))
+    return widen(clip.encode_prompts(context.to(clip.dtype), prompts, **narrow))
 
 
 def context_tokens(clip: TwoTower, length: int, words: str | None) -> int:
@@ -69,5 +69,6 @@ def require_templates(*templates: str) -> None:
         sentences.fill(template, ())
 
 
-def _widen(tensor: Tensor) -> Tensor:
+def widen(tensor: Tensor) -> Tensor:
+    """The tensor in float32 where it comes in half precision."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))

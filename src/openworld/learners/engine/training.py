@@ -15,7 +15,7 @@ from openworld.learners.engine.images import Images
 
 Terms = dict[str, Tensor]
 Decay = Literal["per epoch", "per step", "none"]
-Optimizer = Literal["SGD", "Adam"]
+Optimizer = Literal["SGD", "Adam", "AdamW"]
 
 WARMUP_RATE = 1e-5
 
@@ -28,13 +28,14 @@ class Schedule:
         epochs: passes over the training images, at least 1.
         batch_size: images per step, at least 1.
         learning_rate: at the top of the cosine, not negative.
-        momentum, weight_decay: not negative; weight decay acts on the prompts too (added to the gradient).
+        momentum, weight_decay: not negative; weight decay acts on the prompts too (added to the gradient; AdamW takes
+            it off the numbers themselves).
         warmup: the first epoch runs at a constant 1e-5, and the cosine starts after it.
         cosine_epochs: half period T_max of the cosine, in epochs (in steps where it decays per step), at least 1; None
             for `epochs`.
         decay: whether the cosine moves on with every epoch or with every step, or the rate stays ("none").
-        optimizer: "SGD", or "Adam" (betas 0.9 and 0.999, `momentum` unused).
-        adam_epsilon: of Adam, not negative.
+        optimizer: "SGD", or "Adam" or "AdamW" (betas 0.9 and 0.999, `momentum` unused).
+        adam_epsilon: of Adam and AdamW, not negative.
         drop_last: leave out the last, smaller batch of an epoch when there is a full one.
 
     Raises:
@@ -96,13 +97,20 @@ class Loop:
         gradient: (loss terms, parameters) to the gradient of every parameter by name, in place of that of "total".
         draws: a CPU generator to one random tensor per step, without end; a step finds it in `Images.draw`.
         epoch_weights: a weight per epoch; the result is the weighted sum of the parameters after each epoch.
-        rate_factors: parameter name to factor on its learning rate (not in the warm-up epoch).
+        rate_factors: parameter name, or its part before the first dot, to factor on its learning rate (not in the
+            warm-up epoch).
+        warmup_rate: in the warm-up epoch.
+        floor: the learning rate at which the cosine ends.
+        by_class: whether all images of a step are of one class, where every class has enough of them.
     """
 
     gradient: Callable[[Terms, Mapping[str, Tensor]], Mapping[str, Tensor]] | None = None
     draws: Callable[[torch.Generator], Iterator[Tensor]] | None = None
     epoch_weights: Sequence[float] | None = None
     rate_factors: Mapping[str, float] = field(default_factory=dict)
+    warmup_rate: float = WARMUP_RATE
+    floor: float = 0.0
+    by_class: bool = False
 
 
 PLAIN = Loop()
@@ -154,18 +162,40 @@ def draw_batches(count: int, schedule: Schedule, generator: torch.Generator) -> 
     return list(torch.randperm(count, generator=generator).split(schedule.batch_size))[: schedule.steps(count)]
 
 
+def draw_batches_by_class(labels: Tensor, schedule: Schedule, generator: torch.Generator) -> list[Tensor]:
+    """The images int64[batch size] of every step of one epoch, all of one class; those that are over are left out.
+
+    Shuffled all together, as `draw_batches` has them, where a class has fewer images than a step.
+
+    labels: int64[N] on the CPU.
+    """
+    size, batches = schedule.batch_size, []
+    if int(labels.bincount().min()) < size:
+        return draw_batches(len(labels), schedule, generator)
+    for label in labels.unique():
+        (rows,) = torch.nonzero(labels == label, as_tuple=True)
+        shuffled = rows[torch.randperm(len(rows), generator=generator)]
+        batches += [batch for batch in shuffled.split(size) if len(batch) == size]
+    return [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
+
+
 def _optimizer(parameters: dict[str, Tensor], schedule: Schedule) -> torch.optim.Optimizer:
     groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
-    if schedule.optimizer == "Adam":
-        return torch.optim.Adam(groups, lr=0.0, eps=schedule.adam_epsilon, weight_decay=schedule.weight_decay)
+    if schedule.optimizer in ("Adam", "AdamW"):
+        kind = getattr(torch.optim, schedule.optimizer)
+        return kind(groups, lr=0.0, eps=schedule.adam_epsilon, weight_decay=schedule.weight_decay)
     return torch.optim.SGD(groups, lr=0.0, momentum=schedule.momentum, weight_decay=schedule.weight_decay)
 
 
 def _set_rates(optimizer: torch.optim.Optimizer, schedule: Schedule, loop: Loop, epoch: int, step: int) -> None:
-    warm_up = schedule.warmup and epoch == 0
+    if schedule.warmup and epoch == 0:
+        rate, factors = loop.warmup_rate, {}
+    else:
+        rate, factors = schedule.rate(epoch, step), loop.rate_factors
+        rate += loop.floor * (1 - rate / schedule.learning_rate) if loop.floor else 0.0
     for group in optimizer.param_groups:
-        factor = 1.0 if warm_up else loop.rate_factors.get(group["name"], 1.0)
-        group["lr"] = factor * schedule.rate(epoch, step)
+        name = group["name"]
+        group["lr"] = rate * factors.get(name, factors.get(name.partition(".")[0], 1.0))
 
 
 def _step(

@@ -1,0 +1,76 @@
+"""Skip Tuning: which weights are tuned and which names are kept; published settings; refusals."""
+
+import pytest
+import torch
+from comparison import images_of
+from tiny_clip import tiny_clip
+
+from openworld import OpenworldError
+from openworld.learners import NameSets, SkipTuning, ZeroShot
+from openworld.learners.skip_tuning import kept_ranks, tuned_weights
+
+
+def test_weights_of_the_last_blocks_and_what_follows_them(clip):
+    names = tuned_weights(clip, 1)
+    assert {name.split(".")[1] for name in names} == {"blocks", "norm_out", "projection"}
+    assert {name.split(".")[2] for name in names if ".blocks." in name} == {"2"}
+    assert len(names) == 2 * (12 + 2 + 1)
+    assert len(tuned_weights(clip, 9)) == len(tuned_weights(clip, 3)) == 2 * (3 * 12 + 2 + 1)
+
+
+def test_it_starts_as_zero_shot(clip):
+    learner, names = SkipTuning(depth=2), NameSets(("owl", "ice_cream"), ("lamp",))
+    parameters = learner.start(clip, names.base, torch.Generator())
+    images, _, _ = images_of(clip, torch.float32)
+    ours = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, names))
+    theirs = ZeroShot().answer(clip, {}, images, ZeroShot().text_bank(clip, {}, names))
+    torch.testing.assert_close(ours.logits, theirs.logits, rtol=1e-4, atol=1e-3)
+
+
+def test_the_closest_names_are_kept_and_labels_always():
+    learner = SkipTuning(top=0.5, spread=1e-9)
+    closeness = torch.tensor([0.1, torch.inf, 0.3, 0.2, 0.9, 0.0])
+    assert learner.keep(closeness, seed=0).tolist() == [1, 2, 3, 4]  # three surely, and the first of the others
+
+
+def test_labels_are_kept_even_where_they_are_more_than_the_sure_ranks():
+    closeness = torch.tensor([torch.inf, 0.5, torch.inf, torch.inf])
+    assert SkipTuning(top=0.25, spread=1e-9).keep(closeness, seed=0).tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize(("count", "top", "most", "kept"), [(5, 1.0, 2, 5), (3, 0.9, 50, 3), (1, 0.5, 50, 1)])
+def test_where_all_names_are_kept(count, top, most, kept):
+    assert int(kept_ranks(count, top, most, 0.3, seed=0).sum()) == kept
+
+
+def test_no_more_than_the_largest_number_is_sure():
+    ranks = kept_ranks(500, 0.5, 50, 0.3, seed=1)
+    assert ranks[:50].all() and 50 < int(ranks.sum()) < 110
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_every_weight_learns_in_wide_numbers(dtype):
+    clip, learner = tiny_clip(dtype), SkipTuning(depth=2)
+    images, labels, names = images_of(clip, dtype)
+    parameters = {n: t.requires_grad_() for n, t in learner.start(clip, names, torch.Generator()).items()}
+    given = type(images)(images.embeddings, pixels=images.pixels, draw=torch.tensor(3))
+    learner.loss(clip, parameters, given, labels, learner.prepare(clip, names))["total"].backward()
+    assert all(tensor.grad.dtype == torch.float32 and tensor.grad.any() for tensor in parameters.values())
+
+
+def test_published_settings():
+    assert SkipTuning.published("") == SkipTuning()
+    assert SkipTuning.published("food101").schedule.epochs == 5
+    assert SkipTuning.published("dtd").template == "itap of a {}."
+    transfer = SkipTuning.published("imagenet", "ood")
+    assert (transfer.schedule.learning_rate, transfer.image_factor, transfer.warmup_rate) == (1e-5, 0.1, 1e-8)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"depth": 0}, {"top": 0.0}, {"top": 1.5}, {"most": 0}, {"spread": 0.0}, {"image_factor": -1.0}, {"template": ""}],
+    ids=str,
+)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(OpenworldError):
+        SkipTuning(**wrong)

@@ -1,0 +1,56 @@
+"""2SFS: which weights are norms, what it starts from; published settings; refusals."""
+
+import pytest
+import torch
+from comparison import images_of
+
+from openworld import OpenworldError
+from openworld.learners import NameSets, Schedule, TwoSFS, ZeroShot
+from openworld.learners.two_sfs import CLASSIFIER, norm_weights
+
+
+def test_norms_of_both_towers(clip):
+    names = norm_weights(clip)
+    assert len(names) == 2 * (2 * 3 + 2) + 2 * (2 * 3 + 1)
+    assert all("norm" in name for name in names) and {"image.norm_in.weight", "text.norm_out.bias"} <= set(names)
+
+
+def test_it_starts_as_zero_shot(clip):
+    learner, names = TwoSFS(), NameSets(("owl", "ice_cream"), ("lamp",))
+    parameters = learner.start(clip, names.base, torch.Generator())
+    images, _, _ = images_of(clip, torch.float32)
+    ours = learner.answer(clip, parameters, images, learner.text_bank(clip, parameters, names))
+    theirs = ZeroShot().answer(clip, {}, images, ZeroShot().text_bank(clip, {}, names))
+    torch.testing.assert_close(ours.logits, theirs.logits, rtol=1e-4, atol=1e-3)
+
+
+def test_only_names_that_it_has_learned_come_from_the_classifier(clip):
+    learner, names = TwoSFS(), NameSets(("lamp", "Ice Cream"), ("violin", "owl"), ("owl", "ice_cream"))
+    parameters = learner.start(clip, names.training, torch.Generator())
+    parameters[CLASSIFIER] = torch.eye(64)[:2]
+    text = learner.text_bank(clip, parameters, names).text
+    frozen = ZeroShot().text_bank(clip, {}, names).text
+    assert torch.equal(text[1], torch.eye(64)[1]) and torch.equal(text[3], torch.eye(64)[0])
+    torch.testing.assert_close(text[[0, 2]], frozen[[0, 2]], rtol=1e-4, atol=1e-5)
+
+
+def test_published_settings():
+    assert TwoSFS.published("") == TwoSFS.published("imagenet", "ood") == TwoSFS()
+    assert TwoSFS.published("dtd").template == "{} texture."
+    schedule = TwoSFS().schedule
+    assert (schedule.epochs, schedule.batch_size, schedule.learning_rate, schedule.weight_decay) == (
+        300,
+        32,
+        2e-4,
+        1e-2,
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"first_share": 0.0}, {"first_share": 1.0}, {"template": "owl"}, {"schedule": Schedule(epochs=1)}],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(OpenworldError):
+        TwoSFS(**wrong)
