@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 from openworld import backbones, datasets
 from openworld.applications.open_world_stream import read_stream
+from openworld.applications.predict import prediction_inputs
+from openworld.applications.predicted_stream import true_classes
 from openworld.cli.app import app
 from openworld.datasets.formats import unlabelled_folder
 from openworld.features import Encoding, encode
@@ -327,6 +329,7 @@ def test_a_stream_keeps_what_the_learner_says_and_the_class_folders(coop, class_
     answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new))
     np.testing.assert_allclose(stream.scores, answer.baseness, rtol=1e-6)
     np.testing.assert_allclose(stream.logits, answer.logits, rtol=1e-5)
+    assert stream.reference_kind == "zero-shot" and stream.reference.shape == stream.logits.shape
     assert stream.labels.known.all() and stream.labels.base.sum() == 4
     assert {stream.names[label] for label in stream.labels.label} == {*fitted.classnames, *new}
 
@@ -340,14 +343,15 @@ def test_a_learner_with_base_logits_of_its_own_writes_them(fit, class_folders, t
     assert stream.labels is None
 
 
-def test_a_data_set_is_predicted_by_its_name_with_its_labels(coop, tmp_path):
+def test_the_images_of_a_data_set_have_its_labels(coop):
     fitted, folder = coop
     names = datasets.load("emoji-groups").classnames
-    new = naming(name for name in names if name not in fitted.classnames)
-    out = tmp_path / "stream.parquet"
-    done = predict(folder, "emoji-groups", *new, "--labelled", "--out", out, "--quiet")
-    assert (done.exit_code, done.output) == (0, "")
-    assert set(read_stream(out).names) == set(names)
+    new = tuple(name for name in names if name not in fitted.classnames)
+    inputs = prediction_inputs(folder, ["emoji-groups/noto"], new=new)
+    labels = datasets.load("emoji-groups", domain="noto").labels
+    sides, classes = true_classes(inputs)
+    assert classes == [names[label] for label in labels] and len(inputs.paths) == len(labels)
+    assert sides == ["base" if name in fitted.classnames else "new" for name in classes]
 
 
 def test_streams_that_will_not_do_are_refused_before_an_image_is_read(coop, class_folders, tmp_path):

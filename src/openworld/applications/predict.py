@@ -200,12 +200,14 @@ class PredictionReport:
     """Predictions, and how they are shown; one per image that could be read.
 
     Args:
-        inputs: what was wanted. predictions: of each image. answer: what the learner said, an `Answer` of arrays.
+        inputs: what was wanted. predictions: of each image. answer, zero_shot: what the learner said, and
+            zero-shot CLIP, an `Answer` of arrays each.
     """
 
     inputs: PredictionInputs
     predictions: Sequence = field(repr=False)
     answer: Any = field(default=None, repr=False)
+    zero_shot: Any = field(default=None, repr=False)
 
     @property
     def headline(self) -> str:
@@ -310,7 +312,7 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Pre
     from openworld.datasets.formats import unlabelled_folder
     from openworld.features import encode
     from openworld.learners import encoding_for
-    from openworld.learners.engine.predictions import predict
+    from openworld.learners.engine.predictions import predict, zero_shot_answer
     from openworld.learners.plugin_api import require_templates
 
     fitted, images = inputs.fitted, inputs.dataset
@@ -330,9 +332,9 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Pre
         if not len(features):
             raise OpenworldError(f"none of the {len(images)} images could be read.")
         answer = fitted.answer(features, bank)
-        choices = {"template": inputs.sentence, "top": inputs.top, "answer": answer}
-        found = predict(fitted, features, inputs.new_names, **choices)
-    return PredictionReport(inputs, found, answer)
+        plain = zero_shot_answer(fitted, features, inputs.new_names, inputs.sentence)
+        found = predict(fitted, features, inputs.new_names, top=inputs.top, answer=answer, zero_shot=plain)
+    return PredictionReport(inputs, found, answer, plain)
 
 
 def side_of(prediction, threshold: float | None) -> str | None:

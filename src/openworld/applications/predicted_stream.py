@@ -53,6 +53,7 @@ def write_predicted(report: PredictionReport, out: Path, labelled: bool) -> Path
     columns["logits"] = np.asarray(answer.logits, np.float32)
     if answer.base_logits is not None:
         columns["base_logits"] = np.asarray(answer.base_logits, np.float32)
+    columns["zero_shot"] = np.asarray(report.zero_shot.logits, np.float32)
     return write_stream(out, columns, (*base_names, *new_names), len(base_names))
 
 

@@ -8,7 +8,7 @@ A file (.parquet, .csv, .npz, .safetensors) or arrays, with an entry per image:
     base_name, new_name         without logits: the name as a base image, the name as a new one
     joint_name                  perhaps: the name among all names
     base, base_right, new_right perhaps: P(base), P(base and base_name right), P(new and new_name right), in [0, 1]
-    reference                   perhaps: similarities of a third model to all names
+    reference, or zero_shot     perhaps: similarities of another model to all names; zero_shot of the one that was tuned
     image, id, group, time, level   perhaps: path; number or text that no other image has; images that belong together;
                                 time stamp; level of a shift
     side, label                 where they are known: "base" or "new", and the true class, empty for images without

@@ -4,10 +4,12 @@ Logits are one array or list column, or a column per class whose name ends in ":
 
     logits                      over base names, then new names (or in any order, where base names are given by name)
     base_logits, new_logits     among base names and among new names alone
-    reference                   similarities of a third model to all names, in the order of the logits
+    reference, or zero_shot     similarities of another model to all names, in the order of the logits; zero_shot where
+                                that is the model that the learner was tuned from
 
 Names come with the columns, as `classnames` (base names, then new ones) with the number `n_base` of base names, both an
-array of an npz file or JSON in the metadata of safetensors and Parquet; or behind the colons; or nobody names them.
+array of an npz file or JSON in the metadata of safetensors and Parquet; or behind the
+colons; or nobody names them.
 """
 
 import json
@@ -23,8 +25,10 @@ from openworld.applications.score_files import Columns, ScoreFile
 from openworld.datasets.names.forms import normalise_class_name
 
 LOGITS = ("base_logits", "new_logits", "logits")
-REFERENCE = "reference"
-MATRICES = (*LOGITS, REFERENCE)
+REFERENCES = {"reference": "independent", "zero_shot": "zero-shot"}
+"""Column of another model's similarities -> which kind of model it is."""
+
+MATRICES = (*LOGITS, *REFERENCES)
 
 
 @dataclass(frozen=True)
@@ -86,8 +90,8 @@ def stream_columns(file: ScoreFile, base_names: Sequence[str] | None = None) -> 
     """
     columns, named = _matrices(file)
     if not set(columns) & set(LOGITS):
-        if REFERENCE in columns:
-            raise OpenworldError(f"{file.path} has reference and no logits; give logits, whose names it is over.")
+        if columns:
+            raise OpenworldError(f"{file.path} has {next(iter(columns))} and no logits; give logits over its names.")
         return StreamColumns({}, {}, tuple(base_names or ()), ())
     if "logits" not in columns and not {"base_logits", "new_logits"} <= columns.keys():
         lacking = "new_logits" if "base_logits" in columns else "base_logits"
@@ -95,8 +99,8 @@ def stream_columns(file: ScoreFile, base_names: Sequence[str] | None = None) -> 
     names = _all_names(file, columns, named, base_names)
     base = _which_are_base(file, names, columns, named, base_names)
     ordered = {"base_logits": names[base], "new_logits": names[~base]}
-    ordered["logits"] = ordered[REFERENCE] = np.concatenate([names[base], names[~base]])
-    listed = {"base_logits": names[base], "new_logits": names[~base], "logits": names, REFERENCE: names}
+    ordered |= dict.fromkeys(("logits", *REFERENCES), np.concatenate([names[base], names[~base]]))
+    listed = {"base_logits": names[base], "new_logits": names[~base]} | dict.fromkeys(("logits", *REFERENCES), names)
     order = {}
     for matrix in columns:
         own = named.get(matrix, listed[matrix].tolist())
@@ -117,6 +121,8 @@ def _matrices(file: ScoreFile) -> tuple[dict[str, tuple[str, ...]], dict[str, li
     for matrix, names in named.items():
         if names and len(names) != len(columns[matrix]):
             raise OpenworldError(f"{file.path} has {matrix} as a table and as columns of single classes; keep one.")
+    if len(columns.keys() & REFERENCES.keys()) > 1:
+        raise OpenworldError(f"{file.path} has both {' and '.join(REFERENCES)}; keep one of them.")
     return columns, {matrix: names for matrix, names in named.items() if names}
 
 

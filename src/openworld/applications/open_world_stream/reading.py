@@ -7,7 +7,12 @@ import numpy as np
 
 from openworld._arrays import as_fractions, as_scores
 from openworld._errors import OpenworldError
-from openworld.applications.open_world_stream.columns import LOGITS, REFERENCE, StreamColumns, stream_columns
+from openworld.applications.open_world_stream.columns import (
+    LOGITS,
+    REFERENCES,
+    StreamColumns,
+    stream_columns,
+)
 from openworld.applications.open_world_stream.entries import one_entry, texts
 from openworld.applications.open_world_stream.labels import stream_labels
 from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames
@@ -138,6 +143,7 @@ class _Reading:
         _require_parts(proxies, name)
         _require_distinct_ids(columns.get("id"), name)
         logits, base = whole.get("logits"), len(self.layout.base_names)
+        reference = next((name for name in REFERENCES if name in whole), "reference")
         halves = {half: whole.get(half) for half in ("base_logits", "new_logits")}
         if logits is not None:
             for half, own in (("base_logits", logits[:, :base]), ("new_logits", logits[:, base:])):
@@ -152,7 +158,8 @@ class _Reading:
             joint_prediction=joint,
             logits=logits,
             **halves,
-            reference=whole.get(REFERENCE),
+            reference=whole.get(reference),
+            reference_kind=REFERENCES[reference],
             proxies=proxies,
             columns=columns,
             labels=labels,

@@ -47,6 +47,7 @@ class OpenWorldStream:
         base_logits, new_logits, logits: float[n, C] among base names, among new names, over base names then new names;
             None where the file has none.
         reference: float[n, C], similarities of a third model to base names, then new names; or None.
+        reference_kind: whether that model is "independent", or "zero-shot": the one that the learner was tuned from.
         proxies: what the file expects of each image, float64[n] in [0, 1], under some of the names of `PROXIES`.
         columns: what the file says of each image besides, [n], under some of the names of `PER_IMAGE`.
         labels: what is known of the images; None where no side is.
@@ -63,6 +64,7 @@ class OpenWorldStream:
     new_logits: np.ndarray | None = None
     logits: np.ndarray | None = None
     reference: np.ndarray | None = None
+    reference_kind: str = "independent"
     proxies: Mapping[str, np.ndarray] = field(default_factory=dict)
     columns: Mapping[str, np.ndarray] = field(default_factory=dict)
     labels: StreamLabels | None = None

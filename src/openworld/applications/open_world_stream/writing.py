@@ -9,7 +9,7 @@ import numpy as np
 
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
-from openworld.applications.open_world_stream.columns import MATRICES, REFERENCE
+from openworld.applications.open_world_stream.columns import MATRICES, REFERENCES
 from openworld.applications.score_files import TEXTS
 from openworld.runs.atomic import write_file
 
@@ -38,11 +38,12 @@ def write_stream(path: Path, columns: Mapping[str, np.ndarray], classnames: tupl
     """
     require_kind(path)
     write = {".parquet": _parquet, ".csv": _csv, ".npz": _npz, ".safetensors": _safetensors}[path.suffix.lower()]
-    write_file(path, write(dict(columns), tuple(classnames), base))
+    about = {"classnames": list(classnames), "n_base": base}
+    write_file(path, write(dict(columns), about))
     return path
 
 
-def _parquet(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+def _parquet(columns: dict[str, np.ndarray], about: dict) -> bytes:
     import pyarrow
     import pyarrow.parquet
 
@@ -53,16 +54,16 @@ def _parquet(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: 
             arrays[name] = pyarrow.FixedSizeListArray.from_arrays(flat, values.shape[1])
         else:
             arrays[name] = pyarrow.array(values.tolist() if values.dtype.kind in "OU" else values)
-    about = {"classnames": json.dumps(classnames), "n_base": json.dumps(base)}
     sink = io.BytesIO()
-    table = pyarrow.table(arrays).replace_schema_metadata(about)
+    table = pyarrow.table(arrays).replace_schema_metadata({name: json.dumps(value) for name, value in about.items()})
     pyarrow.parquet.write_table(table, sink, compression="zstd")
     return sink.getvalue()
 
 
-def _csv(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+def _csv(columns: dict[str, np.ndarray], about: dict) -> bytes:
+    classnames, base = about["classnames"], about["n_base"]
     halves = {"base_logits": classnames[:base], "new_logits": classnames[base:]}
-    names = {**halves, "logits": classnames, REFERENCE: classnames}
+    names = {**halves, "logits": classnames, **dict.fromkeys(REFERENCES, classnames)}
     if "logits" in columns:
         columns = {"base_logits": columns["logits"][:, :base], "new_logits": columns["logits"][:, base:]} | columns
     flat: dict[str, list] = {}
@@ -74,20 +75,20 @@ def _csv(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int)
     return csv_text(list(flat), zip(*flat.values(), strict=True)).encode()
 
 
-def _npz(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+def _npz(columns: dict[str, np.ndarray], about: dict) -> bytes:
     sink = io.BytesIO()
-    np.savez_compressed(sink, **{name: _plain(values) for name, values in columns.items()},
-                        classnames=np.array(classnames), n_base=np.array(base))  # fmt: skip
+    arrays = {name: _plain(values) for name, values in columns.items()}
+    np.savez_compressed(sink, **arrays, **{name: np.array(value) for name, value in about.items()})
     return sink.getvalue()
 
 
-def _safetensors(columns: dict[str, np.ndarray], classnames: tuple[str, ...], base: int) -> bytes:
+def _safetensors(columns: dict[str, np.ndarray], about: dict) -> bytes:
     from safetensors.numpy import save
 
     plain = {name: _plain(values) for name, values in columns.items()}
     texts = {name: values.tolist() for name, values in plain.items() if values.dtype.kind == "U"}
-    about = {"classnames": json.dumps(classnames), "n_base": json.dumps(base), TEXTS: json.dumps(texts)}
-    return save({name: np.ascontiguousarray(values) for name, values in plain.items() if name not in texts}, about)
+    written = {name: json.dumps(value) for name, value in (about | {TEXTS: texts}).items()}
+    return save({name: np.ascontiguousarray(values) for name, values in plain.items() if name not in texts}, written)
 
 
 def _plain(values: np.ndarray) -> np.ndarray:

@@ -63,6 +63,7 @@ def predict(
     template: str = PHOTO,
     top: int = 1,
     answer: Answer | None = None,
+    zero_shot: Answer | None = None,
 ) -> tuple[Prediction, ...]:
     """Name pictures among the names that a learner was fitted on and new ones.
 
@@ -72,23 +73,30 @@ def predict(
         new_names: names of new classes; may be empty.
         template: the sentence of zero-shot CLIP, with {} in the place of the name.
         top: how many names to give, at least 1; all of them where there are fewer.
-        answer: the learner's, on these images and names, where the caller has it.
+        answer, zero_shot: the learner's, and that of `zero_shot_answer`, where the caller has them.
 
     Raises:
         OpenworldError: names that cannot be told apart, features of another backbone, a template without {}.
     """
     require_at_least(1, top=top)
-    zero_shot = FittedLearner(ZeroShot((template,)), fitted.clip, fitted.classnames, {})
     if answer is None:
         answer = fitted.answer(features, fitted.text_bank(fitted.classnames, new_names))
     guesses = _guesses(fitted, new_names, answer.logits, top)
-    plain = zero_shot.answer(features, zero_shot.text_bank(fitted.classnames, new_names))
+    plain = zero_shot or zero_shot_answer(fitted, features, new_names, template)
     zero_shot_guesses = _guesses(fitted, new_names, plain.logits, top)
     scores = answer.baseness.astype(np.float64)
     ranks = 1 + len(scores) - np.searchsorted(np.sort(scores), scores, side="right")
     sides = _by_side(fitted.classnames, new_names, answer)
     rows = zip(features.rows, guesses, scores, ranks, zero_shot_guesses, *sides, strict=True)
     return tuple(Prediction(int(row), guess, float(score), int(rank), *rest) for row, guess, score, rank, *rest in rows)
+
+
+def zero_shot_answer(
+    fitted: FittedLearner, features: Features, new_names: Sequence[str] = (), template: str = PHOTO
+) -> Answer:
+    """Return what zero-shot CLIP on a learner's backbone says of images, among the learner's names and new ones."""
+    zero_shot = FittedLearner(ZeroShot((template,)), fitted.clip, fitted.classnames, {})
+    return zero_shot.answer(features, zero_shot.text_bank(fitted.classnames, new_names))
 
 
 def _by_side(base: Sequence[str], new: Sequence[str], answer: Answer) -> tuple[list[str], list[str | None]]:
