@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from openworld.backbones.published_files import FileSet, Need, needed_files
     from openworld.backbones.recording import Recording
     from openworld.backbones.two_tower import TwoTower
-    from openworld.backbones.upper_blocks import EnteredText
+    from openworld.backbones.upper_blocks import EnteredText, PackedText
 
 _HOMES = {
     "DualEncoder": "dual_encoder",
@@ -29,6 +29,7 @@ _HOMES = {
     "ForeignEncoder": "foreign.encoder",
     "ImageConfig": "config",
     "Need": "published_files",
+    "PackedText": "upper_blocks",
     "Preprocess": "preprocess",
     "PromptedNames": "prompts",
     "Recording": "recording",
@@ -51,6 +52,7 @@ __all__ = [
     "ForeignEncoder",
     "ImageConfig",
     "Need",
+    "PackedText",
     "Preprocess",
     "PromptedNames",
     "Recording",

@@ -34,6 +34,7 @@ class PackedSentences:
     slots: int64[C, S], for each packed place those rows of `rows` that a pass fills.
     plans: how rows attend in L passes, all of them or, under True, the end rows; made once for many steps, outside any
     transform of `torch.func`. Empty of what is itself one part of a pass.
+    block: which block the rows enter; `first` and `start` are of this block and the later ones.
     """
 
     packing: Packing
@@ -42,6 +43,7 @@ class PackedSentences:
     start: KeysAndValues
     slots: Tensor
     plans: dict[bool, Plan]
+    block: int = 0
 
     def part(self, groups: slice, places: slice) -> "PackedSentences":
         """The sentences of some passes at some packed places."""
@@ -55,7 +57,7 @@ class PackedSentences:
             packing, slots = packing.relaid(lengths[places], packing.shared, places), slots[places] - cut.start
         first = None if self.first is None else self.first[some, cut]
         plans = self.plans if packing is self.packing else {}
-        return PackedSentences(packing, self.rows[some, cut], first, self.start, slots, plans)
+        return PackedSentences(packing, self.rows[some, cut], first, self.start, slots, plans, self.block)
 
 
 def pack_sentences(
@@ -97,14 +99,18 @@ def _own_tokens(sentences: Sequence[Sequence[int]], place: int, length: int, sha
 
 def start_keys_and_values(tower: TextTower, token: int) -> KeysAndValues:
     """Keys and values of the start token at every block: constants, because it sees only itself."""
+    return record_keys_and_values(tower.blocks, (tower.tokens.weight[token] + tower.positions[0])[None])
+
+
+def record_keys_and_values(blocks: Sequence[Block], row: Tensor) -> KeysAndValues:
+    """Keys and values, each float[1, W], that a row float[1, W] which sees only itself leaves at every block."""
     pairs = []
 
     def remember(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         pairs.append((key, value))
         return attend_all(index, block, query, key, value)
 
-    row = tower.tokens.weight[token] + tower.positions[0]
-    run_blocks(tower.blocks, row[None], remember)
+    run_blocks(blocks, row, remember)
     return tuple(pairs)
 
 
@@ -196,7 +202,8 @@ def _encode_part(tower: TextTower, sentences: PackedSentences, insertions: Inser
     journey = _Journey(sentences, insertions)
     rows = torch.cat([insertions.shared, behind], dim=1)
     first = None if sentences.first is None or 0 in insertions.per_class else sentences.first.expand(len(rows), -1, -1)
-    rows = run_blocks(tower.blocks, rows, journey.attend, edit=journey.edit, keep=journey.ends, first=first)
+    blocks = tower.blocks[sentences.block :]
+    rows = run_blocks(blocks, rows, journey.attend, edit=journey.edit, keep=journey.ends, first=first)
     return tower.finish(rows)
 
 
@@ -204,17 +211,17 @@ class _Journey:
     """One pass through the blocks: the packing in force, who sees whom under it, and the rows replaced on the way."""
 
     def __init__(self, sentences: PackedSentences, insertions: Insertions):
-        self.packing, self.start = sentences.packing, sentences.start
+        self.packing, self.start, self.block = sentences.packing, sentences.start, sentences.block
         self.plans = dict(sentences.plans) if len(insertions.shared) == len(sentences.rows) else {}
         self.replace, self.per_class = insertions.replace, insertions.per_class
         ends = (unshare(self.packing) if self.per_class else self.packing).ends
         self.ends = ends[0] if len(ends) == 1 else ends
 
     def edit(self, index: int, rows: Tensor) -> Tensor:
-        if index in self.replace:
-            rows = self._put(rows, self.replace[index].unsqueeze(1))
-        if index in self.per_class:
-            rows = self._put(self._own_copies(rows), self.per_class[index])
+        if self.block + index in self.replace:
+            rows = self._put(rows, self.replace[self.block + index].unsqueeze(1))
+        if self.block + index in self.per_class:
+            rows = self._put(self._own_copies(rows), self.per_class[self.block + index])
         return rows
 
     def _own_copies(self, rows: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from openworld.backbones.prompts import Layout, PromptedNames, require_causal
 from openworld.backbones.recording import Recording
 from openworld.backbones.tokenizer import Tokenizer
 from openworld.backbones.towers import ImageTower, TextTower
-from openworld.backbones.upper_blocks import EnteredText
+from openworld.backbones.upper_blocks import EnteredText, PackedText
 from openworld.backbones.weights import with_weights
 
 
@@ -229,14 +229,15 @@ class TwoTower(nn.Module):
         """
         return upper_blocks.enter_text(self.text, self._tokenize(texts), block)
 
-    def leave_text(self, entered: EnteredText, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
+    def leave_text(self, text: EnteredText | PackedText, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
         """Sentences of `enter_text` through the remaining blocks: float[C,D], unnormalised.
 
         prompts: block index -> [N,W], learned rows: those of the block that the sentences enter are put behind the
         start token, without positions; those of a later one take their place. Differentiable with respect to them.
-        Raises OpenworldError for prompts of other shapes or blocks.
+        `EnteredText.pack` does once what every pass with as many prompts shares.
+        Raises OpenworldError for prompts of other shapes or blocks, or more or fewer than were packed for.
         """
-        return upper_blocks.leave_text(self.text, entered, prompts)
+        return upper_blocks.leave_text(self.text, text, prompts)
 
     def with_weights(self, weights: Mapping[str, Tensor]) -> "TwoTower":
         """The same model with other tensors in the place of some weights; this one stays as it is.

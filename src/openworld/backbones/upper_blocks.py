@@ -9,24 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld.backbones.blocks import (
-    Attend,
-    Block,
-    Edit,
-    attend_all,
-    attend_earlier,
-    join_heads,
-    run_blocks,
-    split_heads,
-)
-from openworld.backbones.bounded import run_parts, spans
+from openworld.backbones.blocks import attend_all, attend_earlier, run_blocks
 from openworld.backbones.image_prompts import require_class_token
-from openworld.backbones.prompts import pad_tokens, require_causal
+from openworld.backbones.packed_attention import plan_attention
+from openworld.backbones.packed_sentences import SPARE, PackedSentences, encode_packed, record_keys_and_values
+from openworld.backbones.packing import pack_lengths
+from openworld.backbones.prompts import common_prefix, pad_tokens, require_causal
 from openworld.backbones.towers import ImageTower, TextTower
 
 _WHAT = "passes through upper blocks need"
@@ -38,12 +30,14 @@ class EnteredText:
 
     Args:
         rows: float[C, T, W], T the tokens of the longest sentence, start and end token included.
-        ends: int64[C], the position of each end token; rows behind it are never seen.
+        lengths: tokens of each sentence; rows behind them are never seen.
+        shared: how many tokens behind the start token all sentences have in common.
         block: the block that the rows enter, counted from 0.
     """
 
     rows: Tensor
-    ends: Tensor
+    lengths: tuple[int, ...]
+    shared: int
     block: int
 
     __repr__ = short_repr
@@ -51,10 +45,45 @@ class EnteredText:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def select(self, places: Tensor | slice) -> "EnteredText":
-        """Return some of the sentences, without columns that none of them reaches."""
-        ends = self.ends[places]
-        return EnteredText(self.rows[places, : int(ends.max()) + 1], ends, self.block)
+    def select(self, places: Tensor) -> "EnteredText":
+        """Return some of the sentences, at int64[K], at least one."""
+        lengths = tuple(self.lengths[place] for place in places.tolist())
+        return EnteredText(self.rows[places], lengths, self.shared, self.block)
+
+    def pack(self, tower: TextTower, room: int = 0) -> "PackedText":
+        """The rows that a pass needs, once each, with room for so many learned rows behind the start token.
+
+        What is made once here serves any number of passes through blocks that stay as they are; for weights that learn
+        (which a gradient has to reach) it is made anew for every pass, as `leave_text` does by itself.
+        """
+        device, longest, shared = self.rows.device, self.rows.shape[1], self.shared
+        own = [length - 1 - shared for length in self.lengths]
+        packing = pack_lengths([own], shared + room, spare=SPARE // tower.config.width, device=device)
+        order = packing.order[0].tolist()
+        places = [place * longest + 1 + shared + token for place in order for token in range(own[place])]
+        rows = self.rows.flatten(0, 1)[torch.tensor(places, device=device)][None]
+        blocks = tower.blocks[self.block :]
+        first = blocks[0].qkv(blocks[0].norm_1(rows)) if len(blocks) > 1 else None
+        start = record_keys_and_values(blocks, self.rows[0, :1])
+        slots = torch.zeros((len(self), 0), dtype=torch.int64, device=device)
+        heads = tower.config.heads
+        plans = {only_ends: plan_attention(packing, only_ends, 1, heads, rows) for only_ends in (False, True)}
+        sentences = PackedSentences(packing, rows, first, start, slots, plans, self.block)
+        return PackedText(self.rows[0, 1 : 1 + shared], sentences, room)
+
+
+@dataclass(frozen=True)
+class PackedText:
+    """Sentences that have entered a block, packed.
+
+    shared: float[n, W], the rows that they have in common. room: for how many learned rows; see `EnteredText.pack`.
+    """
+
+    shared: Tensor
+    sentences: PackedSentences
+    room: int
+
+    __repr__ = short_repr
 
 
 @torch.no_grad()
@@ -67,8 +96,17 @@ def enter_image(tower: ImageTower, pixels: Tensor, block: int) -> Tensor:
 
 def leave_image(tower: ImageTower, rows: Tensor, block: int, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
     """Rows float[B, 1 + N, W] of class token and prompts behind the last norm; see `TwoTower.leave_image`."""
-    count, edit = _insert(prompts, block, place=rows.shape[1], layers=len(tower.blocks))
-    keep = torch.tensor([0, *range(rows.shape[1], rows.shape[1] + count)], device=rows.device)
+    prompts, places = prompts or {}, rows.shape[1]
+    if prompts:
+        _require_prompts(prompts, block, len(tower.blocks))
+
+    def edit(index: int, rows: Tensor) -> Tensor:
+        if block + index not in prompts:
+            return rows
+        return torch.cat([rows[:, :places], prompts[block + index].expand(len(rows), -1, -1)], dim=1)
+
+    count = len(prompts[block]) if prompts else 0
+    keep = torch.tensor([0, *range(places, places + count)], device=rows.device)
     return tower.norm_out(run_blocks(tower.blocks[block:], rows, attend_all, edit=edit, keep=keep))
 
 
@@ -78,57 +116,22 @@ def enter_text(tower: TextTower, sentences: Sequence[Sequence[int]], block: int)
     require_causal(tower, _WHAT)
     _require_block(block, len(tower.blocks))
     tokens = pad_tokens(sentences).to(tower.positions.device)
-    ends = torch.tensor([len(sentence) - 1 for sentence in sentences], device=tokens.device)
-    rows = tower.tokens(tokens) + tower.positions[: tokens.shape[1]]
-    return EnteredText(run_blocks(tower.blocks[:block], rows, attend_earlier), ends, block)
+    rows = run_blocks(tower.blocks[:block], tower.tokens(tokens) + tower.positions[: tokens.shape[1]], attend_earlier)
+    return EnteredText(rows, tuple(map(len, sentences)), common_prefix(sentences), block)
 
 
-def leave_text(tower: TextTower, entered: EnteredText, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
+def leave_text(tower: TextTower, text: EnteredText | PackedText, prompts: Mapping[int, Tensor] | None = None) -> Tensor:
     """Unnormalised joint embeddings float[C, D] of sentences that have entered; see `TwoTower.leave_text`."""
     prompts = dict(prompts or {})
-    count, _ = _insert(prompts, entered.block, place=1, layers=len(tower.blocks))
-
-    def part(some: slice):
-        own = entered.select(some)
-
-        def run(*given: Tensor) -> Tensor:
-            _, edit = _insert(dict(zip(prompts, given, strict=True)), own.block, place=1, layers=len(tower.blocks))
-            ends, blocks = own.ends + count, tower.blocks[own.block :]
-            return run_blocks(blocks, own.rows, _attend_until(ends), edit=edit, keep=ends[:, None])[:, 0]
-
-        return run, tuple(prompts.values())
-
-    parts = [part(some) for some in spans(len(entered), entered.rows.shape[1] + count)]
-    return tower.finish(torch.cat(run_parts(parts, tower)))
-
-
-def _insert(prompts: Mapping[int, Tensor] | None, block: int, *, place: int, layers: int) -> tuple[int, Edit | None]:
-    """How many rows are put in, and the `edit` of `run_blocks` that puts them in from row `place` on."""
-    if not prompts:
-        return 0, None
-    _require_prompts(prompts, block, layers)
-    count = len(prompts[block])
-
-    def edit(index: int, rows: Tensor) -> Tensor:
-        if block + index not in prompts:
-            return rows
-        new, behind = prompts[block + index].expand(len(rows), -1, -1), place + (count if index else 0)
-        return torch.cat([rows[:, :place], new, rows[:, behind:]], dim=1)
-
-    return count, edit
-
-
-def _attend_until(ends: Tensor) -> Attend:
-    """Every row sees itself and the rows before it; where the end rows alone have queries, they see as much."""
-
-    def attend(index: int, block: Block, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        if query.shape[-2] == key.shape[-2]:
-            return attend_earlier(index, block, query, key, value)
-        seen = torch.arange(key.shape[-2], device=key.device) <= ends[:, None]
-        query, key, value = (split_heads(rows, block.heads) for rows in (query, key, value))
-        return join_heads(F.scaled_dot_product_attention(query, key, value, attn_mask=seen[:, None, None]))
-
-    return attend
+    count = len(next(iter(prompts.values()))) if prompts else 0
+    packed = text.pack(tower, count) if isinstance(text, EnteredText) else text
+    block, shared = packed.sentences.block, packed.shared
+    if prompts:
+        _require_prompts(prompts, block, len(tower.blocks))
+        shared = torch.cat([prompts.pop(block), shared])
+    if count != packed.room:
+        raise OpenworldError(f"got {count} learned rows for sentences that are packed with room for {packed.room}.")
+    return encode_packed(tower, shared[None], packed.sentences, replace=prompts)[0]
 
 
 def _require_block(block: int, layers: int) -> None:

@@ -16,7 +16,7 @@ from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
-from openworld.backbones import EnteredText, TwoTower
+from openworld.backbones import PackedText, TwoTower
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -112,7 +112,7 @@ class MMRL:
         projection = (projection * config.image.width**-0.5).to(clip.device)
         return {"tokens": tokens.to(clip.device)} | maps | {"projection": projection}
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[EnteredText, Tensor]:
+    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PackedText, Tensor]:
         """The sentences where they enter the upper blocks, and frozen unit text features float[C, J]."""
         return self._enter(clip, classnames), encode_names(clip, classnames, (self.template,))
 
@@ -126,12 +126,12 @@ class MMRL:
         parameters: dict[str, Tensor],
         images: Images,
         labels: Tensor,
-        prepared: tuple[EnteredText, Tensor],
+        prepared: tuple[PackedText, Tensor],
     ) -> dict[str, Tensor]:
         """Both cross-entropies, how far features moved, and the weighted sum; labels int64[B]."""
-        entered, frozen = prepared
+        sentences, frozen = prepared
         whole, parts = self._encode_image(clip, parameters, images)
-        text = self._encode_text(clip, parameters, entered)
+        text = self._encode_text(clip, parameters, sentences)
         entropy = cross_entropy(cosine_logits(whole, text, clip.logit_scale), labels)
         token_entropy = cross_entropy(cosine_logits(parts, text, clip.logit_scale), labels)
         of_image = 1 - cosine_similarity(whole, images.embeddings).mean()
@@ -165,13 +165,14 @@ class MMRL:
     def _mix(self, of_class: Tensor, of_tokens: Tensor) -> Tensor:
         return self.class_share * of_class + (1 - self.class_share) * of_tokens
 
-    def _enter(self, clip: TwoTower, names: Sequence[str]) -> EnteredText:
-        return clip.enter_text(fill(self.template, names), clip.config.text.layers - self._depth(clip))
+    def _enter(self, clip: TwoTower, names: Sequence[str]) -> PackedText:
+        entered = clip.enter_text(fill(self.template, names), clip.config.text.layers - self._depth(clip))
+        return entered.pack(clip.text, self.tokens)
 
-    def _encode_text(self, clip: TwoTower, parameters: dict[str, Tensor], entered: EnteredText) -> Tensor:
+    def _encode_text(self, clip: TwoTower, parameters: dict[str, Tensor], text: PackedText) -> Tensor:
         """Unnormalised text features float[C, J]."""
         rows = mapped_rows(parameters, "text").to(clip.dtype)
-        return widen(clip.leave_text(entered, dict(enumerate(rows, start=entered.block))))
+        return widen(clip.leave_text(text, dict(enumerate(rows, start=text.sentences.block))))
 
     def _encode_image(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images) -> tuple[Tensor, Tensor]:
         """Unnormalised features float[B, J] of the class token, and of the mean of the learned tokens."""
