@@ -23,7 +23,7 @@ MOST = 2**30  # numbers in all covariances together, 4 GiB in float32
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class ClassGaussians:
     """means: [K, D]. whitenings: [K, D, D], or [1, D, D] for all. constants: [K], what the distances are added to."""
 
     means: Tensor
@@ -78,7 +78,7 @@ class GMM:
         """Means and covariances, from features float[N, D] and labels int[N]."""
         return fit(self, features, labels, head)
 
-    def learn(self, head: Head | None, rows: Rows) -> Mixture:
+    def learn(self, head: Head | None, rows: Rows) -> ClassGaussians:
         """Learn in float64, class by class; a class without images has no part in it."""
         classes, counts = rows.labels.unique(return_counts=True)
         width = rows.features.shape[1]
@@ -92,7 +92,7 @@ class GMM:
         whitenings = torch.linalg.solve_triangular(factors, torch.eye(width).to(factors), upper=False)
         determinants = factors.diagonal(dim1=1, dim2=2).log().sum(dim=1)
         constants = (counts / counts.sum()).log().to(means) - determinants - width * log(tau) / 2
-        return Mixture(*(part.to(rows.features.dtype) for part in (means, whitenings, constants)))
+        return ClassGaussians(*(part.to(rows.features.dtype) for part in (means, whitenings, constants)))
 
     def _factors(self, groups: list[Tensor], means: Tensor) -> Iterator[Tensor]:
         """Cholesky factors of the covariances, float64[D, D] each."""
@@ -117,8 +117,8 @@ class GMM:
             "but the regularization; fit on more, or set covariance to 'tied'.",
         )
 
-    def read(self, state: Mixture, activations: Activations) -> Tensor:
+    def read(self, state: ClassGaussians, activations: Activations) -> Tensor:
         """Scores float[N]."""
         features = activations.features
-        on_device = Mixture(*(part.to(features) for part in (state.means, state.whitenings, state.constants)))
+        on_device = ClassGaussians(*(part.to(features) for part in (state.means, state.whitenings, state.constants)))
         return on_device.log_density(features)
