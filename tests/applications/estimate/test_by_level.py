@@ -131,6 +131,21 @@ def test_a_stream_that_begins_later_is_anchored_at_the_source(files):
     )
 
 
+@pytest.mark.parametrize("names", [False, True])
+def test_images_without_a_label_count_as_unlabelled(files, names):
+    source, stream = files
+    classes = np.array([*"abcdef"])
+    given = classes[source["labels"]] if names else source["labels"].astype(float)
+    empty = "" if names else np.nan
+    extra = {name: np.concatenate([column, column[:40]]) for name, column in source.items()}
+    extra["labels"] = np.concatenate([given, np.full(40, empty)])
+    stream = stream | {"labels": np.array([None, *classes[stream["labels"][1:]]])}
+    named = {"classnames": classes} if names else {}
+    found = curve(extra | named, (stream if names else without(stream, "labels")) | named).found
+    assert found.numbers == curve(source, without(stream, "labels")).found.numbers
+    assert found.source.n == N and found.truth is None
+
+
 def broken(stream, name, value):
     column = stream[name].copy()
     column[value[0]] = value[1]

@@ -15,6 +15,7 @@ from openworld.applications.estimate.by_level.curve_estimate import (
     ZeroShotComparison,
 )
 from openworld.applications.estimate.by_level.reading import (
+    UNKNOWN,
     LevelScores,
     StreamLevel,
     levels_of,
@@ -57,7 +58,8 @@ def estimate_curve(
         OpenworldError: a source without labels or with none at level 0, names of a level that the source lacks, an
             estimator whose needs the scores do not hold.
     """
-    if source.labels is None:
+    source = source.labelled
+    if not len(source):
         raise OpenworldError(f"{source.name} has no labels; the source must say what its images are: add `labels`.")
     if source.logits.shape[1] != stream.logits.shape[1]:
         raise OpenworldError(
@@ -109,12 +111,13 @@ def _home(source: LevelScores, levels: Sequence[StreamLevel]) -> tuple[np.ndarra
 
 
 def _outputs(scores: LevelScores, rows: np.ndarray | None = None, names: np.ndarray | None = None) -> Outputs:
+    """Return some rows among some names, with labels where all of them are given."""
     rows = np.arange(len(scores)) if rows is None else rows
     tables = {
         name: among(_same_names(table[rows], scores.logits[rows]), names) for name, table in scores.tables.items()
     }
     partners = tuple(tables[name] for name in sorted(tables) if name != "reference")
-    labels = None if scores.labels is None else scores.labels[rows]
+    labels = None if scores.labels is None or (scores.labels[rows] == UNKNOWN).any() else scores.labels[rows]
     return Outputs(among(scores.logits[rows], names), labels, tables.get("reference"), partners)
 
 
@@ -204,7 +207,7 @@ def _of_own_images(
 
 
 def _true(stream: LevelScores, level: StreamLevel) -> float | None:
-    if stream.labels is None:
+    if stream.labels is None or (stream.labels[level.rows] == UNKNOWN).any():
         return None
     return float((stream.logits[level.rows].argmax(axis=1) == stream.labels[level.rows]).mean())
 

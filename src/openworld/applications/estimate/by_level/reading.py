@@ -6,7 +6,7 @@ steps, the last at 1. Names that a level does not have stand as -inf in the logi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from openworld.applications.estimate.columns import ScoreLayout, layout_of
 from openworld.applications.estimate.entries import class_numbers, logarithms, score_table
 from openworld.applications.score_files import ScoreFile, open_scores
 
+UNKNOWN = -1  # class of an image whose label nobody gave
 SAME_IMAGE = ("group", "id", "image", "path")
 """Columns that say which rows are not independent, the first that is there: an image may stand at several levels."""
 
@@ -23,8 +24,8 @@ SAME_IMAGE = ("group", "id", "image", "path")
 class LevelScores:
     """Scores read whole.
 
-    logits: float64[n, C], -inf for names that an image's level does not have. labels: int64[n], -1 where a label is not
-    known; None without any. tables: other models' scores, float64[n, C] by name. names: of the C classes, or None.
+    logits: float64[n, C], -inf for names that an image's level does not have. labels: int64[n], UNKNOWN where
+    none is given; None without any. tables: other models' scores, float64[n, C] by name. names: of the C classes, or None.
     groups: int64[n], equal for rows that are not independent. keys: [n], what the levels' column holds; or None.
     """
 
@@ -39,6 +40,18 @@ class LevelScores:
 
     def __len__(self) -> int:
         return len(self.logits)
+
+    @property
+    def labelled(self) -> "LevelScores":
+        """The images whose labels are given."""
+        rows = np.zeros(0, np.int64) if self.labels is None else np.flatnonzero(self.labels != UNKNOWN)
+        return replace(
+            self,
+            logits=self.logits[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            tables={name: table[rows] for name, table in self.tables.items()},
+            groups=self.groups[rows],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +140,18 @@ def _numbers(table: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
 
 
 def _labels(labels: np.ndarray, layout: ScoreLayout, classes: int, file: ScoreFile) -> np.ndarray:
-    numbers = class_numbers(labels, layout.classnames, layout.order)
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < classes):
+    """Return class numbers, -1 (UNKNOWN) for an empty entry: None, NaN or no letter."""
+    empty = np.array([entry is None or entry == "" or entry != entry for entry in labels.tolist()])
+    numbers = np.full(len(labels), UNKNOWN)
+    if not empty.all():
+        known = labels[~empty]
+        numbers[~empty] = class_numbers(
+            known.astype(str) if known.dtype == object else known, layout.classnames, layout.order
+        )
+    found = numbers[~empty]
+    if found.size and not (found.min() >= 0 and found.max() < classes):
         raise OpenworldError(
-            f"labels of {file.path.name} reach from {numbers.min()} to {numbers.max()}, expected 0 to {classes - 1}."
+            f"labels of {file.path.name} reach from {found.min()} to {found.max()}, expected 0 to {classes - 1}."
         )
     return numbers
 

@@ -113,8 +113,8 @@ def compared(estimate: CurveEstimate) -> str:
     return (
         f"No difference to zero-shot is quoted (PA, NA, ΔAUC, ΔPN): {zero_shot.why}. What is sure: the two name "
         f"{percent(zero_shot.differ)} % of the rows differently, so that ΔAUC lies between "
-        f"{BOUND.write(-zero_shot.bound)} and {BOUND.write(zero_shot.bound)} points. Labels settle it, and "
-        f"only of the {zero_shot.images:,} images that the two name differently at some level (openworld.labels.plan_curve)."
+        f"{BOUND.write(-zero_shot.bound)} and {BOUND.write(zero_shot.bound)} points. Labels settle it, and only of the "
+        f"{zero_shot.images:,} images that the two name differently at some level: labels.plan_curve draws them."
     )
 
 
