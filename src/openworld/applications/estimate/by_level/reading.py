@@ -24,8 +24,8 @@ SAME_IMAGE = ("group", "id", "image", "path")
 class LevelScores:
     """Scores read whole.
 
-    logits: float64[n, C], -inf for names that an image's level does not have. labels: int64[n], UNKNOWN where
-    none is given; None without any. tables: other models' scores, float64[n, C] by name. names: of the C classes, or None.
+    logits: float64[n, C], -inf for names that an image's level does not have. labels: int64[n], UNKNOWN where none is
+    given; None without any. tables: other models' scores, float64[n, C] by name. names: of the C classes, or None.
     groups: int64[n], equal for rows that are not independent. keys: [n], what the levels' column holds; or None.
     """
 
