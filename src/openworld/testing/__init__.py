@@ -5,7 +5,8 @@
     def test_my_learner():
         check_learner(MyLearner(schedule=Schedule(epochs=3)))
 
-An estimator of yours: `check_estimator(MyEstimator())`; a detector: `check_detector(MyDetector())`; an evaluation:
+An estimator of yours: `check_estimator(MyEstimator())`, of open-world quality
+`check_open_world_estimator(MyEstimator())`; a detector: `check_detector(MyDetector())`; an evaluation:
 `check_evaluation("small.toml")`; what a report says of a run: `check_story(story)`; a table: `check_table(table)`. No
 test framework is needed and nothing is downloaded.
 """
@@ -15,6 +16,11 @@ from openworld.testing._detectors import DETECTOR_CHECKS, check_detector
 from openworld.testing._estimators import ESTIMATOR_CHECKS, check_estimator, small_outputs
 from openworld.testing._evaluations import EVALUATION_CHECKS, EvaluationRun, check_evaluation, run_evaluation
 from openworld.testing._learners import LEARNER_CHECKS, check_learner
+from openworld.testing._open_world_estimators import (
+    OPEN_WORLD_ESTIMATOR_CHECKS,
+    check_open_world_estimator,
+    small_open_world,
+)
 from openworld.testing._stories import STORY_CHECKS, check_story
 from openworld.testing._tables import TABLE_CHECKS, check_table
 from openworld.testing._world import World, small_world
@@ -24,6 +30,7 @@ __all__ = [
     "ESTIMATOR_CHECKS",
     "EVALUATION_CHECKS",
     "LEARNER_CHECKS",
+    "OPEN_WORLD_ESTIMATOR_CHECKS",
     "STORY_CHECKS",
     "TABLE_CHECKS",
     "EvaluationRun",
@@ -32,10 +39,12 @@ __all__ = [
     "check_estimator",
     "check_evaluation",
     "check_learner",
+    "check_open_world_estimator",
     "check_story",
     "check_table",
     "run_evaluation",
     "small_classifier",
+    "small_open_world",
     "small_outputs",
     "small_pictures",
     "small_seen",

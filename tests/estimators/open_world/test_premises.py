@@ -1,0 +1,107 @@
+"""What no estimator can know, what is refused, the alarm, and streams that are made up."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld._errors import OpenworldError
+from openworld.estimators.open_world import (
+    NUMBERS,
+    OPEN_WORLD_ESTIMATORS,
+    Mixture,
+    OpenWorldOutputs,
+    Own,
+    PositiveUnlabelled,
+    ThirdModel,
+    made_up_streams,
+    true_numbers,
+    two_shares,
+)
+from openworld.estimators.open_world.engine.shares import at_share, posterior_share
+from openworld.testing import small_open_world
+
+
+@pytest.mark.parametrize("name", OPEN_WORLD_ESTIMATORS)
+def test_two_labelings_of_the_same_stream_get_the_same_estimate(name):
+    """In one, every name is right and high scores are base; in the other, low ones are, and no name is right."""
+    stream = small_open_world(7)
+    high = stream.scores > np.median(stream.scores)
+    told = replace(stream, labels=np.where(high, stream.base_prediction, stream.new_prediction), base_right=None)
+    names = np.where(high, 4 + stream.new_prediction % 3, stream.base_prediction)
+    wrong = replace(stream, labels=np.where(high, names, (names + 1) % 4), base_right=None)
+    assert true_numbers(told)["openworld_auc"] == 1 and true_numbers(wrong)["openworld_auc"] == 0
+    fitted = OPEN_WORLD_ESTIMATORS[name]().fit(small_open_world(0, 120, 0))
+    first, second = fitted.estimate(told), fitted.estimate(wrong)
+    assert [first.value_of(one) for one in NUMBERS] == [second.value_of(one) for one in NUMBERS]
+
+
+def test_zero_shot_is_no_third_model_and_serves_names_of_new_images():
+    validation = replace(small_open_world(0, 120, 0), reference_kind="zero-shot")
+    with pytest.raises(OpenworldError, match="zero-shot model that the learner was tuned from"):
+        ThirdModel().fit(validation)
+    assert PositiveUnlabelled().fit(validation).estimate(small_open_world(1)).openworld_auc is not None
+
+
+def test_rare_new_images_are_refused_with_what_would_help():
+    found = PositiveUnlabelled().fit(small_open_world(0, 400, 0)).estimate(small_open_world(1, 400, 0.02))
+    assert found.new_share < 0.1 and found.auroc is None
+    assert "label some images" in found.reasons["auroc"]
+
+
+def test_a_given_share_of_new_images_moves_auroc_as_derived():
+    """d AUROC / dp = (AUROC - 1/2) / (1 - p)."""
+    fitted, stream = Mixture().fit(small_open_world(0, 200, 0)), small_open_world(1)
+    first, second = fitted.against_new_share(stream, (0.7, 0.6999))
+    slope = (first.auroc - 0.5) / 0.7
+    assert (second.auroc - first.auroc) / 0.0001 == pytest.approx(slope, rel=1e-3)
+
+
+def test_the_likeliest_share_is_where_em_stops():
+    base = np.random.default_rng(0).beta(2, 1, 500)
+    share = posterior_share(base, 0.6)
+    odds = share / (1 - share) * 0.4 / 0.6
+    assert np.mean(odds * base / (odds * base + 1 - base)) == pytest.approx(share, abs=1e-9)
+    assert at_share(base, share).mean() == pytest.approx(share)
+    assert posterior_share(np.full(10, 0.9)) == pytest.approx(1) and posterior_share(np.full(10, 0.1)) < 1e-9
+
+
+def test_the_alarm_fires_where_base_scores_fell():
+    validation, stream = small_open_world(0, 300, 0), small_open_world(1, 600)
+    assert not two_shares(validation, stream).alarm
+    fallen = replace(stream, scores=stream.scores - 5)
+    found = two_shares(validation, fallen)
+    assert found.alarm and found.by_best_bin > found.by_posterior and found.posterior_of == "reference"
+
+
+def test_made_up_streams_are_of_base_classes_and_their_truth_is_known():
+    validation = small_open_world(3, 400, 0)
+    rows = made_up_streams(Own(), validation, shares=(0.5,), draws=2, seed=1)
+    assert len(rows) == 2 * len(NUMBERS) and rows == made_up_streams(Own(), validation, shares=(0.5,), draws=2, seed=1)
+    share = [row for row in rows if row.quantity == "new_share"]
+    assert all(abs(row.true - 0.5) < 0.01 and row.error == row.estimated - row.true for row in share)
+    with pytest.raises(OpenworldError, match="give about"):
+        made_up_streams(Own(), small_open_world(3, 100, 0))
+
+
+def test_outputs_tell_what_is_missing_and_what_differs():
+    logits = small_open_world(0).logits
+    for given, said in (
+        ({}, "neither scores nor logits"),
+        ({"logits": logits}, "n_base is None"),
+        ({"logits": logits, "n_base": 7}, "n_base is 7"),
+        ({"base_logits": logits}, "belong together"),
+        ({"logits": logits, "n_base": 4, "reference": logits[:, 1:]}, "reference has shape"),
+        ({"logits": logits, "n_base": 4, "labels": np.full(240, 7)}, "labels holds 7"),
+        ({"logits": logits, "n_base": 4, "reference_kind": "mine"}, "kind of reference"),
+        ({"scores": np.zeros(3), "logits": logits, "n_base": 4}, "logits"),
+    ):
+        with pytest.raises(OpenworldError, match=said):
+            OpenWorldOutputs(**given)
+
+
+def test_a_stream_of_other_base_names_is_refused():
+    stream = small_open_world(1)
+    other = OpenWorldOutputs(logits=stream.logits, n_base=3)
+    with pytest.raises(OpenworldError, match="3 base names"):
+        Own().fit(small_open_world(0, 120, 0)).estimate(other)
