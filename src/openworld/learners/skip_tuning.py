@@ -66,7 +66,7 @@ class SkipTuning:
     name: ClassVar[str] = "SkipTuning"
     paper: ClassVar[str] = "Wu et al., 2025"
     tunes: ClassVar[str] = "the weights of the last 6 blocks of both towers"
-    cost: ClassVar[str] = "upper blocks of both towers, with gradient of weights; some of the names"
+    cost: ClassVar[str] = "upper blocks of both towers, gradients of weights; some of the names"
     consumes: ClassVar[str] = "pixels"
     depends_on_other_names: ClassVar[bool] = False
 
