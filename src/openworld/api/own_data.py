@@ -37,6 +37,9 @@ def estimate(
     levels: str = "",
     zero_shot: str = "",
     by_class: bool = False,
+    open_world: bool = False,
+    new_share: float | None = None,
+    base_names: Path | str | Sequence[str] | None = None,
     out: Path | str | None = None,
     seed: int = 0,
     device: str = "auto",
@@ -53,6 +56,11 @@ def estimate(
         model, reference, partner: names as for the command, or objects: a `classifiers.Classifier`, a model of timm
             (with `classnames`), a two-tower model as docs/own-models.md lists them.
         classnames: a file, or names.
+        open_world: estimate OpenworldAUC and its parts of a learner on a stream; source and target are then files of
+            `predict(..., out=...)`, or columns such as {"logits": [n, C], "classnames": [C], "n_base": 50}, of the
+            source with `side` and `label`.
+        new_share: beside `open_world`, the share of new images in (0, 1), where it is known.
+        base_names: beside `open_world`, a file, or the names of base classes, where the streams do not say them.
         out: folder that keeps page, plots and numbers; None for none.
         quiet: show no progress.
 
@@ -66,7 +74,24 @@ def estimate(
     from openworld.applications.estimate.chunks import Chunking
     from openworld.applications.estimate.estimation import EstimateOptions
     from openworld.applications.estimate.inputs import EstimateInputs, ModelNames, named_shift
+    from openworld.applications.estimate.open_world.command import (
+        OpenWorldInputs,
+        estimate_open_world,
+        open_world_options,
+    )
 
+    others = {"model": model, "architecture": architecture, "classnames": classnames, "template": template}
+    others |= {"reference": reference, "partner": partner, "source_partner": source_partner}
+    others |= {"target_partner": target_partner, "labelled_shift": labelled_shift, "chunks": chunks}
+    others |= {"chunk_rows": chunk_rows, "timestamps": timestamps, "period": period, "alert": alert}
+    others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
+    opened = open_world_options(open_world, new_share, base_names, estimator, seed, others)
+    made = {"command": "openworld.estimate"}
+    if opened is not None:
+        sides = sources_of(source, "source"), sources_of(target, "target")
+        streams = OpenWorldInputs(*sides, base_names, _path(out))
+        with observing(quiet=quiet) as observer:
+            return estimate_open_world(streams, opened, observer, made)
     chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))
     options = EstimateOptions(tuple(estimator), chunking, by_class, alert, false_alarms, seed)
     names = Path(classnames) if isinstance(classnames, str) else classnames
@@ -81,7 +106,7 @@ def estimate(
     sides = sources_of(source, "source"), sources_of(target, "target")
     inputs = EstimateInputs(*sides, models, *partners, timestamps, shifts, _path(out), levels, zero_shot)
     with observing(quiet=quiet) as observer:
-        return command.estimate(inputs, options, observer, {"command": "openworld.estimate"})
+        return command.estimate(inputs, options, observer, made)
 
 
 def fit_watch(

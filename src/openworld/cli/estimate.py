@@ -47,6 +47,15 @@ def estimate(
         str, typer.Option(help="Beside --levels: the table of zero-shot's scores: reference, partner_1, ...")
     ] = "",
     by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
+    open_world: Annotated[
+        bool, typer.Option("--open-world", help="OpenworldAUC and its parts, of streams of `openworld predict --out`.")
+    ] = False,
+    new_share: Annotated[
+        float | None, typer.Option(help="Beside --open-world: share of new images, where it is known; a fraction.")
+    ] = None,
+    base_names: Annotated[
+        Path | None, typer.Option(help="Beside --open-world: text file of base names, where the streams lack them.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of images) here.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,
     device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
@@ -99,6 +108,19 @@ def estimate(
     **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
     row; the others a uniform sample of at most 50,000, and say so.
 
+    **Open world**: `--open-world` estimates OpenworldAUC, base, new and overall accuracy, AUROC and the share of new
+    images of a stream, by one estimator for each premise, since without labels nothing follows without one. The source
+    holds labelled base images that the learner was not trained on, the target images of which nobody knows whether
+    they are of base or of new classes (docs/open-world-without-labels.md):
+
+    ```
+    openworld predict RUN validation/ --run-names --labelled \\
+        --out base-validation.parquet
+    openworld predict RUN stream/ --run-names --out stream.parquet
+    openworld estimate --open-world --source base-validation.parquet \\
+        --target stream.parquet --out runs/open-world
+    ```
+
     **Over time** the target must be in order. `--alert` is a test with memory: `--false-alarms` says in what share of
     years of 365 chunks it may be met by chance. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
     be told (of the target, or of a chunk); 2 wrong use; 1 failure.
@@ -113,8 +135,26 @@ def estimate(
     from openworld.applications.estimate.chunks import Chunking
     from openworld.applications.estimate.estimation import EstimateOptions
     from openworld.applications.estimate.inputs import EstimateInputs, ModelNames, named_shift
+    from openworld.applications.estimate.open_world.command import (
+        OpenWorldInputs,
+        estimate_open_world,
+        open_world_options,
+    )
     from openworld.cli import console
 
+    others = {"model": model, "architecture": architecture, "classnames": classnames, "template": template}
+    others |= {"reference": reference, "partner": partner, "source_partner": source_partner}
+    others |= {"target_partner": target_partner, "labelled_shift": labelled_shift, "chunks": chunks}
+    others |= {"chunk_rows": chunk_rows, "timestamps": timestamps, "period": period, "alert": alert}
+    others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
+    opened = open_world_options(open_world, new_share, base_names, estimator or (), seed, others)
+    made = {"command": " ".join(console.command())}
+    screen = console.output(quiet=quiet or as_json)
+    if opened is not None:
+        with console.observer(screen) as observer:
+            answer = estimate_open_world(OpenWorldInputs(source, target, base_names, out), opened, observer, made)
+        _end(answer, screen, out, as_json)
+        return
     chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))
     options = EstimateOptions(tuple(estimator or ()), chunking, by_class, alert, false_alarms, seed)
     functions = tuple(architecture or ())
@@ -122,14 +162,19 @@ def estimate(
     partners = tuple(source_partner or ()), tuple(target_partner or ())
     shifts = tuple(map(named_shift, labelled_shift or ()))
     inputs = EstimateInputs(source, target, models, *partners, timestamps, shifts, out, levels, zero_shot)
-    screen = console.output(quiet=quiet or as_json)
     with console.observer(screen) as observer:
-        answer = command.estimate(inputs, options, observer, {"command": " ".join(console.command())})
+        answer = command.estimate(inputs, options, observer, made)
+    _end(answer, screen, out, as_json)
+
+
+def _end(answer, screen, out: Path | None, as_json: bool) -> None:
+    """Show an answer, say where it lies, and end with the code that it asks for."""
+    from openworld.applications.estimate.command import JSON
+    from openworld.cli import console
+
     answer.show(screen)
     if out is not None:
-        screen.print(
-            f"Report: {out / 'report.html'}   Numbers: {out / command.JSON}   Plots: {out}/*.svg", markup=False
-        )
+        screen.print(f"Report: {out / 'report.html'}   Numbers: {out / JSON}   Plots: {out}/*.svg", markup=False)
     if as_json:
         console.write(answer.json)
     if answer.found.alerts:
