@@ -122,7 +122,8 @@ def estimate(
     ```
 
     **Over time** the target must be in order. `--alert` is a test with memory: `--false-alarms` says in what share of
-    years of 365 chunks it may be met by chance. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
+    years of 365 chunks it may be met by chance. As a daily job that reads new files alone: `openworld estimate fit`
+    once, then `openworld estimate watch`. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
     be told (of the target, or of a chunk); 2 wrong use; 1 failure.
 
     **By level** (`--levels`): how the model ages on a stream, as a curve over the level of change with its area (AUC),

@@ -5,6 +5,7 @@ import pytest
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Chunk, Null, find_alarms
+from openworld.estimators.quote.alarm import add_step, alarm_limit
 
 ALERT, N = 0.8, 100
 
@@ -164,3 +165,31 @@ def test_what_makes_no_sense_is_refused():
         find_alarms(chunks([0.5]), ALERT, over=0)
     with pytest.raises(OpenworldError, match="no chunk"):
         find_alarms([], ALERT)
+
+
+def test_steps_day_by_day_are_one_test_over_all_days():
+    accuracies = np.clip(0.82 - 0.002 * np.arange(60) + 0.04 * np.random.default_rng(3).standard_normal(60), 0, 1)
+    known, statistic = null(), 0.0
+    limit, found = alarm_limit(known, N), find_alarms(chunks(accuracies, known), ALERT)
+    for accuracy, expected in zip(accuracies, found.statistics, strict=True):
+        statistic = add_step(statistic, limit.step(float(accuracy), N, ALERT))
+        assert statistic == pytest.approx(expected / found.limit, abs=1e-12)
+    assert found.standing.any() and limit.alone(N, ALERT) == pytest.approx(found.alone[0])
+    assert limit.lasting(N, ALERT) == pytest.approx(found.lasting[0])
+
+
+def test_days_of_mixed_sizes_keep_the_rate_of_a_year():
+    """Sources whose error stays for a year, days of three sizes, an accuracy of the alert itself all the time."""
+    generator, within, between, sizes, years = np.random.default_rng(0), 0.2, 0.01, (50, 100, 400), 0
+    for source in range(30):
+        limits = {}
+        for n in sizes:
+            errors, noise = generator.normal(0, between, 100), generator.normal(0, within / n**0.5, (100, 4))
+            limits[n] = alarm_limit(Null(n, 0.9 + errors[:, None] + noise, np.full((100, 4), 0.9)), n, seed=source)
+        error, statistic, most = generator.normal(0, between), 0.0, 0.0
+        for n in generator.choice(sizes, 365):
+            step = limits[int(n)].step(ALERT + error + generator.normal(0, within / n**0.5), int(n), ALERT)
+            statistic = add_step(statistic, step)
+            most = max(most, statistic)
+        years += most > 1
+    assert years <= 4  # 1.5 of 30 are allowed; more than 4 come in one of sixty cases
