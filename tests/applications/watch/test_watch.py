@@ -137,6 +137,23 @@ def test_a_late_file_of_a_closed_period_is_refused(fitted, tmp_path):
         command.watch(fitted, [of(evening)], files)
 
 
+@pytest.mark.parametrize("again", [True, False])
+def test_a_period_can_be_closed_when_its_last_file_has_been_counted(fitted, tmp_path, again):
+    files, day = command.WatchFiles(tmp_path / "state"), [of(DAYS[1], "second")]
+    command.watch(fitted, [of(DAYS[0], "first"), *day], files)
+    view = command.watch(fitted, day if again else [], files, close=True).found
+    assert [record.chunk.label for record in view.new] == ["2024-01-01", "2024-01-02"] and view.open is None
+    once = records_of(fitted, tmp_path / "once", [joined(DAYS[0], DAYS[1])])
+    assert bare(view.state) == bare(once)
+
+
+def test_an_old_file_closes_nothing(fitted, tmp_path):
+    files = command.WatchFiles(tmp_path / "state")
+    command.watch(fitted, [of(DAYS[0]), of(DAYS[1])], files)
+    view = command.watch(fitted, [of(DAYS[0])], files, close=True).found
+    assert view.open.chunk.label == "2024-01-02" and len(view.state.records) == 1
+
+
 def test_a_period_of_so_many_rows_ends_with_the_last_of_them(tmp_path):
     command.fit([of(source_columns(), "val")], tmp_path / "watch", WatchSettings(chunk_rows=100), images=[100])
     files, logits = command.WatchFiles(tmp_path / "state"), joined(*DAYS)["logits"]

@@ -127,10 +127,19 @@ def _followed(
     for place, file in enumerate(new):
         table = open_table([file], classnames=known.classnames, times=known.settings.timestamps)
         table = replace(table.ordered(known.classnames, "those of the source"), images=True)
-        done.append(follower.follow(state, table, close=close and place == len(new) - 1))
-        if not done[-1].again:
-            state = done[-1].state
+        followed = follower.follow(state, table)
+        if not followed.again:
+            state = followed.state
+        if close and place == len(new) - 1 and followed.file == state.files[-1]:
+            state = follower.close(state)
+            followed = Followed(state, state.files[-1], followed.again)
+        if followed.state is state:
             state.write(path)
+        done.append(followed)
+    if close and not new and state.files:
+        state = follower.close(state)
+        state.write(path)
+        done.append(Followed(state, state.files[-1], True))
     opened = follower.look(state)
     if new and len(follower.measured_since) > len(state.measured):  # a look may measure too
         state = replace(state, measured=follower.measured_since)

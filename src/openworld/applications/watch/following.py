@@ -67,18 +67,15 @@ class Follower:
         measured = watch.measured.joined(state.measured)
         return cls(watch, watch.fit(), quoting_of(watch, measured, progress), measured, progress)
 
-    def follow(self, state: WatchState, table: ScoreTable, *, close: bool = False) -> Followed:
+    def follow(self, state: WatchState, table: ScoreTable) -> Followed:
         """Add a file.
 
         Args:
-            state: before. table: the file. close: whether its last period is finished; where every file is a period it
-                is in any case.
+            state: before. table: the file.
         Raises:
             OpenworldError: images that came before others that were counted, or of a period that was closed; other
-                classes, a missing table; a period of so many rows that is to be closed before.
+                classes, a missing table.
         """
-        if close and self.watch.settings.chunk_rows:
-            raise OpenworldError("--close is for periods of the calendar; one of so many rows ends with its last row.")
         file = table.files[0].path
         sha256 = sha256_of(file)
         known = [each for each in state.files if sha256 and each.sha256 == sha256]
@@ -97,7 +94,7 @@ class Follower:
         if reading.refusal:
             raise OpenworldError(reading.refusal)
         period = reading.period(opened)
-        if close or self._ends(opened):
+        if self._ends(opened):
             after, period = self._finish(after, period, file.name), None
         record = FileRecord(file.name, sha256, reading.content, reading.n, len(state.records), len(after.records))
         after = replace(
@@ -110,6 +107,17 @@ class Follower:
         )
         return Followed(after, record, False)
 
+    def close(self, state: WatchState) -> WatchState:
+        """Finish the period that is not finished, if there is one; it then counts as finished by the last file."""
+        if self.watch.settings.chunk_rows:
+            raise OpenworldError("--close is for periods of the calendar; one of so many rows ends with its last row.")
+        if state.opened is None:
+            return state
+        *before, last = state.files
+        after = self._finish(state, state.opened, last.name)
+        files = (*before, replace(last, last=len(after.records)))
+        return replace(after, files=files, opened=None, measured=self.measured_since)
+
     @property
     def measured_since(self) -> Measured:
         """What was measured since the watch was fitted."""
@@ -120,7 +128,7 @@ class Follower:
         return None if state.opened is None else self._record(state, state.opened, "", 0)
 
     def _ends(self, span: Span) -> bool:
-        """Whether a span is finished without --close: a file where that is a period, or as many rows as one has."""
+        """Whether a span is finished by itself: a file where that is a period, or as many rows as one has."""
         settings = self.watch.settings
         return span.sample.n == settings.chunk_rows or not settings.options.chunking
 
