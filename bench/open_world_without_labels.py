@@ -23,6 +23,7 @@ import open_world_streams as kept
 
 from openworld.estimators.open_world import (
     LARGEST_GAP,
+    LARGEST_MOVE,
     Hybrid,
     Mixture,
     OpenWorldOutputs,
@@ -181,48 +182,49 @@ def report_styles(everyone: list[Learner]) -> None:
 
 
 def report_alarm(everyone: list[Learner], chosen: str) -> None:
-    gaps = defaultdict(list)
+    seen = defaultdict(list)
     for learner in everyone:
         for style in learner.styles:
             for share in SHARES:
                 for draw in draws_of(learner):
                     stream = learner.drawn(style, share, draw)
-                    for kind in ("reference", "own"):
-                        given = [
-                            one if kind == "reference" else replace(one, reference=None)
-                            for one in (learner.validation, stream)
-                        ]
-                        gaps[kind, learner.task, learner.name, style].append(two_shares(*given).gap)
-    tasks = tuple(dict.fromkeys(learner.task for learner in everyone))
-    for kind in ("reference", "own"):
-        at_home = [
-            gap
-            for (whose, task, _, style), rows in gaps.items()
-            if (whose, task, style) == (kind, chosen, kept.HOME)
-            for gap in rows
-        ]
-        nine = float(np.quantile(at_home, 0.95))
-        print(f"\n# Alarm: share by the {kind}'s posterior against best bin; gaps at home on {chosen}: ", end="")
-        print(f"mean {100 * np.mean(at_home):.1f}, 95 % {100 * nine:.1f}, largest {100 * max(at_home):.1f} points")
-        print(f"alarms (%) where the gap is above {100 * LARGEST_GAP:.0f} points; in brackets the mean gap")
-        print(f"{'':28}" + " ".join(f"{f'{task} {learner}':>23}" for task in tasks for learner in kept.LEARNERS))
-        for style in everyone[0].styles:
-            row = []
-            for task in tasks:
-                for learner in kept.LEARNERS:
-                    seen = gaps[kind, task, learner, style]
-                    text = f"{100 * np.mean(np.array(seen) > LARGEST_GAP):.0f} ({100 * np.mean(seen):.0f})"
-                    row.append(text if seen else "-")
-            print(f"{style:28}" + " ".join(f"{text:>23}" for text in row))
-        for title, tried in (("home", (kept.HOME,)), ("black and white", BLACK_AND_WHITE)):
-            seen = [
-                gap > LARGEST_GAP
-                for (whose, task, _, style), rows in gaps.items()
-                if whose == kind and task != chosen and style in tried
-                for gap in rows
-            ]
-            if seen:
-                print(f"judged on the other sets, {title}: alarm in {sum(seen)} of {len(seen)}")
+                    found = two_shares(learner.validation, stream)
+                    without = [replace(one, reference=None) for one in (learner.validation, stream)]
+                    alone = two_shares(*without)
+                    of = seen[learner.task, learner.name, style]
+                    of.append([found.gap, found.confidence_moved, alone.gap, *alarms(found), alone.alarm])
+    tasks = tuple(dict.fromkeys(key[0] for key in seen))
+    home = np.concatenate([seen[key] for key in seen if key[0] == chosen and key[2] == kept.HOME])
+    print(f"\n# Alarm: at home on {chosen}, points: largest gap of the shares {100 * home[:, 0].max():.1f}, ", end="")
+    print(f"largest move of the confidence {100 * np.abs(home[:, 1]).max():.1f}", end="; ")
+    print(f"limits {100 * LARGEST_GAP:.0f} and {100 * LARGEST_MOVE:.0f}")
+    print(
+        "mean gap, mean move (points) and alarms (%): by shares, by confidence, by either; without a reference: ",
+        end="",
+    )
+    print("mean gap, alarms")
+    for title, styles in {style: (style,) for style in everyone[0].styles}.items():
+        for name in kept.LEARNERS:
+            rows = [seen[task, name, style] for task in tasks for style in styles]
+            row = 100 * np.concatenate([part for part in rows if part]).mean(axis=0)
+            print(f"{title:28}{name:11}" + cells(row[[0, 1, 3, 4, 5]]) + "   |" + cells(row[[2, 6]]))
+    judged = [task for task in tasks if task != chosen]
+    colours = tuple(set(everyone[0].styles) - {kept.HOME, *BLACK_AND_WHITE})
+    kinds = {"home (false)": (kept.HOME,), "black and white": BLACK_AND_WHITE, "other colours": colours}
+    for title, styles in kinds.items():
+        rows = [row for key in seen if key[0] in judged and key[2] in styles for row in seen[key]]
+        if rows:
+            counts = np.sum(rows, axis=0)[[3, 4, 5, 6]].astype(int)
+            text = ", ".join(f"{what} {count}" for what, count in zip(KINDS_OF_ALARM, counts, strict=True))
+            print(f"judged on {' and '.join(judged)}, {title}: of {len(rows)} streams {text}")
+
+
+KINDS_OF_ALARM = ("by shares", "by confidence", "by either", "without a reference")
+
+
+def alarms(found) -> tuple[bool, bool, bool]:
+    """By shares, by confidence, by either."""
+    return "shares" in found.signs, "confidence" in found.signs, found.alarm
 
 
 def report_made_up(everyone: list[Learner]) -> None:

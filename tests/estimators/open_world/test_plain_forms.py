@@ -129,6 +129,10 @@ def test_two_shares(streams, learned):
     assert found.by_posterior == pytest.approx(1 - share, abs=1e-6)
     assert found.by_best_bin == pytest.approx(1 - plain.best_bin(validation.scores.tolist(), stream.scores.tolist()))
     assert found.gap == abs(found.by_posterior - found.by_best_bin)
+    sure = [confidences(outputs.reference, learned[2]) for outputs in (stream, validation)]
+    assert found.confidence_moved == pytest.approx(sum(sure[0]) / 70 - sum(sure[1]) / 60, abs=1e-6)
+    error = sum(np.std(part) ** 2 / len(part) for part in sure) ** 0.5
+    assert found.confidence_error == pytest.approx(error, abs=1e-6)
 
 
 def test_positive_unlabelled_is_exact_where_the_stream_holds_the_validation_images():

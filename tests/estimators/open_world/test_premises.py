@@ -71,7 +71,24 @@ def test_the_alarm_fires_where_base_scores_fell():
     assert not two_shares(validation, stream).alarm
     fallen = replace(stream, scores=stream.scores - 5)
     found = two_shares(validation, fallen)
-    assert found.alarm and found.by_best_bin > found.by_posterior and found.posterior_of == "reference"
+    assert found.signs == ("shares",) and found.by_best_bin > found.by_posterior and found.posterior_of == "reference"
+
+
+@pytest.mark.parametrize("strength", [0.4, 2.0])
+def test_the_alarm_fires_where_the_reference_is_less_or_more_sure(strength):
+    """Where nothing but the appearance differs, to the harder or the easier, at any share of new images."""
+    validation = small_open_world(0, 300, 0)
+    for share in (0.3, 0.7):
+        stream = small_open_world(1, 600, share)
+        found = two_shares(validation, replace(stream, reference=strength * stream.reference))
+        assert "confidence" in found.signs and (found.confidence_moved > 0) == (strength > 1)
+        assert "confidence" not in two_shares(validation, stream).signs
+
+
+def test_without_a_reference_the_share_is_the_learners_own():
+    validation, stream = (replace(one, reference=None) for one in (small_open_world(0, 300, 0), small_open_world(1)))
+    found = two_shares(validation, stream)
+    assert found.posterior_of == "own" and found.confidence_moved is None and not found.alarm
 
 
 def test_made_up_streams_are_of_base_classes_and_their_truth_is_known():

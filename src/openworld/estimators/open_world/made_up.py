@@ -1,9 +1,11 @@
 """How far an estimator is off on streams that are made up of labelled base images alone.
 
 Base classes are cut at random into pseudo base and pseudo new ones; half of the images of pseudo base classes stay for
-validation, the others and those of pseudo new classes are the stream, of which everything is known. A learner was tuned
-on all of these classes, so that pseudo new images are easier for it than new ones are, and all of them are at home:
-the errors show what chance and small numbers do. They are no interval of the estimate on a stream of yours.
+validation, the others and those of pseudo new classes are the stream, of which everything is known. The errors
+are no interval of an estimate on a stream of yours: all of these images are at home, and a learner that was tuned on
+base classes was tuned on the pseudo new ones too. For such a learner they even rank estimators wrongly. On streams of
+the embedded world the own estimate of CoOp was off by 50 points and on made-up ones by 4; positive-unlabelled, whose
+reference was not tuned on them, by 2 and by 28. For zero-shot models they show what chance and small numbers do.
 """
 
 from collections.abc import Sequence
@@ -24,6 +26,11 @@ from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.metrics import soft_openworld_auc
 
 SHARES = (0.3, 0.5, 0.7)
+CAUTION = (
+    "Made-up streams hold base classes alone: of a learner that was tuned on them they say too little or too much. "
+    "They are no interval."
+)
+"""What is to stand beside a table of these errors."""
 
 
 @dataclass(frozen=True)

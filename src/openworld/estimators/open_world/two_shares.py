@@ -1,12 +1,21 @@
-"""The share of new images by two ways whose premises differ; where they part, one of the premises is broken.
+"""Two signs that no estimate of open-world quality without labels is to be trusted on a stream.
 
-By posteriors (EM, Saerens et al., 2002): of the reference where there is one, else the learner's own. By scores (best
-bin, Garg et al., 2021): base scores keep their law. In another appearance base scores fall and the best bin takes base
-images for new ones, while the share by posteriors of a model that was tuned on neither half moves little. Shares that
-agree prove nothing: both may be wrong alike.
+Shares that part: the share of new images by posteriors (EM, Saerens et al., 2002; of the reference where there is one,
+else the learner's own) against that by scores (best bin, Garg et al., 2021; base scores keep their law). Where base
+images look harder, the best bin takes them for new ones, and the posterior of a model tuned on neither half does not.
+The own posterior of a learner that was tuned on base images parts from the best bin at home already: give a reference.
+
+Confidence that moved, where there is a reference: its mean confidence among all names, on the stream against base
+validation images (as DoC, Guillory et al., 2021). A model that was tuned on neither half is as sure of new images as of
+base ones, so that the share of new images does not move it, and the appearance does, to the harder or the easier.
+
+Without a sign nothing is proved: all of this may be wrong alike.
 """
 
 from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.open_world.engine.fitted import fit
@@ -16,31 +25,48 @@ from openworld.estimators.open_world.engine.shares import best_bin_share, poster
 from openworld.estimators.open_world.reference import learn_reference
 
 LARGEST_GAP = 0.15
-"""Between the two shares; chosen on one data set of the embedded world, in `bench/open_world_without_labels.py`."""
+LARGEST_MOVE = 0.05
+"""Between the shares, and of the confidence; chosen on one data set, in `bench/open_world_without_labels.py`."""
+SURE = 2.0  # standard errors of the two means that a move of the confidence must exceed
 
 
 @dataclass(frozen=True)
 class TwoShares:
-    """by_posterior, by_best_bin: shares of new images. posterior_of: "reference" or "own", whose posterior it is."""
+    """Two shares of new images, and how far the reference's confidence moved.
+
+    by_posterior, by_best_bin: shares in [0, 1]. posterior_of: "reference" or "own", whose posterior it is.
+    confidence_moved: mean confidence of the reference on the stream minus that on validation images; None without one.
+    confidence_error: standard error of that.
+    """
 
     by_posterior: float
     by_best_bin: float
     posterior_of: str
+    confidence_moved: float | None = None
+    confidence_error: float | None = None
 
     @property
     def gap(self) -> float:
-        """How far the two are apart."""
+        """How far the two shares are apart."""
         return abs(self.by_posterior - self.by_best_bin)
 
     @property
+    def signs(self) -> tuple[str, ...]:
+        """What the alarm is about, out of "shares" and "confidence"."""
+        moved = self.confidence_moved is not None and (
+            abs(self.confidence_moved) > max(LARGEST_MOVE, SURE * self.confidence_error)
+        )
+        return ("shares",) * (self.gap > LARGEST_GAP) + ("confidence",) * moved
+
+    @property
     def alarm(self) -> bool:
-        """Whether they part: then no estimate without labels is to be trusted."""
-        return self.gap > LARGEST_GAP
+        """Whether there is a sign: then no estimate without labels is to be trusted."""
+        return bool(self.signs)
 
 
 @checked
 def two_shares(validation: OpenWorldOutputs, stream: OpenWorldOutputs) -> TwoShares:
-    """Estimate the share of new images by both ways.
+    """Estimate the share of new images by both ways, and how far the reference's confidence moved.
 
     Args:
         validation: labelled images of base classes at home. stream: outputs of the same learner, without labels.
@@ -59,8 +85,13 @@ def two_shares(validation: OpenWorldOutputs, stream: OpenWorldOutputs) -> TwoSha
     of_reference = validation.reference is not None and stream.reference is not None
     rule = learn_reference(validation) if of_reference else NameRule.learned(validation, "calibrated")
     mass = rule.base(stream.reference if of_reference else stream.logits, stream.n_base)
-    by_bins = best_bin_share(validation.scores, stream.scores)
-    return TwoShares(1 - posterior_share(mass), 1 - by_bins, "reference" if of_reference else "own")
+    shares = 1 - posterior_share(mass), 1 - best_bin_share(validation.scores, stream.scores)
+    if not of_reference:
+        return TwoShares(*shares, "own")
+    confident = [rule.right(outputs.reference) for outputs in (stream, validation)]
+    moved = float(confident[0].mean() - confident[1].mean())
+    error = sqrt(sum(np.var(part) / len(part) for part in confident))
+    return TwoShares(*shares, "reference", moved, error)
 
 
 class _Shares:
