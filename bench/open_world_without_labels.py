@@ -40,6 +40,7 @@ SHARES = (0.3, 0.5, 0.7)
 DRAWS = (1, 2, 3)
 NUMBERS = {
     "openworld_auc": "theta", "base_accuracy": "base", "new_accuracy": "new", "auroc": "AUROC", "new_share": "share",
+    "overall_accuracy": "overall",
 }  # fmt: skip
 BLACK_AND_WHITE = ("emojione-monotone", "fluent-emoji-high-contrast")
 ESTIMATORS = {
@@ -137,7 +138,7 @@ def mean(rows) -> np.ndarray:
 
 
 def cells(row: np.ndarray, digits: int = 1) -> str:
-    return " ".join(f"{'-':>6}" if np.isnan(value) else f"{value:6.{digits}f}" for value in row)
+    return " ".join(f"{'-':>7}" if np.isnan(value) else f"{value:7.{digits}f}" for value in row)
 
 
 def report_home(everyone: list[Learner], chosen: str) -> None:
@@ -146,8 +147,8 @@ def report_home(everyone: list[Learner], chosen: str) -> None:
         for name, _, share, off in errors(learner, (kept.HOME,)):
             found[learner.task, name, learner.name, share].append(off)
     tasks = tuple(dict.fromkeys(learner.task for learner in everyone))
-    head = " ".join(f"{title:>6}" for title in NUMBERS.values())
-    print(f"\n# Home: mean |error|, points\n{'':30}" + " | ".join(f"{task:^34}" for task in tasks))
+    head = " ".join(f"{title:>7}" for title in NUMBERS.values())
+    print(f"\n# Home: mean |error|, points\n{'':30}" + " | ".join(f"{task:^47}" for task in tasks))
     print(f"{'':30}" + " | ".join([head] * len(tasks)))
     for name in ESTIMATORS:
         whole = [
@@ -159,7 +160,7 @@ def report_home(everyone: list[Learner], chosen: str) -> None:
     print(f"chosen on {chosen}, judged on {' and '.join(judged)}; the bar: theta 4, every part 6")
     print(f"\n# Home: every cell, mean error over seeds, points; shares of new {SHARES}")
     for name in ESTIMATORS:
-        print(f"\n{name}\n{'':26}" + " | ".join(f"{f'{share} new':^34}" for share in SHARES))
+        print(f"\n{name}\n{'':26}" + " | ".join(f"{f'{share} new':^47}" for share in SHARES))
         print(f"{'':26}" + " | ".join([head] * len(SHARES)))
         for task in tasks:
             for learner in kept.LEARNERS:
@@ -175,7 +176,7 @@ def report_styles(everyone: list[Learner]) -> None:
         for name, style, _, off in errors(learner, styles):
             found[name, style].append(off)
     print(f"\n# Other styles: mean |error| over sets, learners, shares, points\n{'':30}{'':28}", end="")
-    print(" ".join(f"{title:>6}" for title in NUMBERS.values()))
+    print(" ".join(f"{title:>7}" for title in NUMBERS.values()))
     for name in ESTIMATORS:
         for style in styles:
             print(f"{name:30}{style:28}" + cells(mean(np.abs(found[name, style]))))
@@ -229,7 +230,7 @@ def alarms(found) -> tuple[bool, bool, bool]:
 
 def report_made_up(everyone: list[Learner]) -> None:
     print(f"\n# Made-up streams of base validation images: mean |error|, points\n{'':43}", end="")
-    print(" ".join(f"{title:>6}" for title in NUMBERS.values()))
+    print(" ".join(f"{title:>7}" for title in NUMBERS.values()))
     names = ("own", "thresholded", "hybrid", "positive-unlabelled")
     for name in names:
         found = defaultdict(list)

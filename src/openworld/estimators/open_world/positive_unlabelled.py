@@ -80,7 +80,9 @@ class PositiveUnlabelled:
     name: ClassVar[str] = "positive-unlabelled"
     paper: ClassVar[str] = "du Plessis et al., 2015"
     summary: ClassVar[str] = "stream minus base, new names by zero-shot"
-    premise: ClassVar[str] = "base images are as at home; zero-shot, tuned on neither half, is as sure as it is right"
+    premise: ClassVar[str] = (
+        "base images are as at home, and the reference, tuned on neither half, is as sure as it is right"
+    )
     needs: ClassVar[tuple[str, ...]] = ("labels", "logits", "reference")
     gives: ClassVar[tuple[str, ...]] = NUMBERS
 
