@@ -5,8 +5,10 @@ With e = psi - l psi^ the residual influence (psi^ that of the proxies), a batch
     Poisson      V = N^-2 sum over labelled of (1 - q) / q^2 e^2
     strata       V = sum_h (N_h / N)^2 (1 - n_h / N_h) s_h^2(e) / n_h,   Satterthwaite (1946) degrees of freedom
 
-times the square of its weight. The draw of the labels is all the randomness there is for "these images"; for "images
-like these" the variance of the mean influence over images (or groups of them) is added.
+times the square of its weight. One of several strata that showed no surprise may hold some: its s_h^2 is raised by
+UNSEEN / n_h of the mean of psi^2, as if half a label more had been as far off as images are on average. The draw of the
+labels is all the randomness there is for "these images"; for "images like these" the variance of the mean influence
+over images (or groups of them) is added.
 """
 
 from collections.abc import Sequence
@@ -17,6 +19,9 @@ import numpy as np
 
 from openworld.labels.sample import Batch
 from openworld.metrics.estimate import NO_VARIANCE, ROUNDING, Spread
+
+UNSEEN = 0.5
+"""How many labels of an average influence are added to those of each stratum; Jeffreys' half for a count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +62,13 @@ def best_trust(parts: Sequence[Residuals]) -> float:
 def variance(parts: Sequence[Residuals], trust: float) -> tuple[float, float]:
     """Variance over the draw, and its degrees of freedom."""
     total = loose = 0.0
+    average = _mean_square(parts)
     for part in parts:
         error = part.psi - trust * part.hat
         terms = part.cross(error, error)
+        if not part.batch.plan.is_poisson and part.batch.drawn.size > 1:
+            unseen = UNSEEN * average / np.maximum(part.batch.drawn, 1)
+            terms = terms + part.batch.weight**2 * part.factors * unseen
         total += float(terms.sum())
         if part.batch.plan.is_poisson:
             loose += float(np.square(terms).sum() - terms.sum() ** 2 / max(terms.size, 1)) / 2
@@ -67,6 +76,12 @@ def variance(parts: Sequence[Residuals], trust: float) -> tuple[float, float]:
             loose += float((terms**2 / np.maximum(part.batch.drawn - 1, 1)).sum())
     most = max(sum(part.batch.n for part in parts) - 1, 1)
     return total, float(min(total**2 / loose, most)) if loose > 0 else float(most)
+
+
+def _mean_square(parts: Sequence[Residuals]) -> float:
+    """Mean of psi^2 over all images, from those drawn."""
+    weighed = [(part.batch.weight / part.batch.q[: part.batch.n], part.psi**2) for part in parts]
+    return sum(float(weights @ square) for weights, square in weighed) / sum(float(each.sum()) for each, _ in weighed)
 
 
 def over_images(batches: Sequence[Batch], psi: Sequence[np.ndarray], pseudo: np.ndarray, groups: np.ndarray | None):

@@ -8,7 +8,7 @@ that is small. What it rests on: labels are right, and there are enough of them 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 
@@ -85,7 +85,7 @@ class LabelledNumber:
         if error.standard_error == 0.0:
             return (self.value, self.value)
         if not self.is_difference:
-            return share_interval(min(max(self.value, 0.0), 1.0), error, level)
+            return _share_interval(self.value, error, level)
         quantile = student_quantile(level, error.degrees_of_freedom)
         if quantile is None:
             return None
@@ -246,6 +246,18 @@ class LabelledQuality:
         sides = {"base": weights * base, "new": weights * (1 - base)}
         chosen = [sides[side] for side in SIDES[quantity]] or [weights]
         return tuple(float(side.sum() ** 2 / max((side**2 - side).sum(), ROUNDING)) for side in chosen)
+
+
+def _share_interval(value: float, error: Spread, level: float) -> tuple[float, float] | None:
+    """`share_interval`, without its upper margin for a number of two sides.
+
+    Mistakes that no label shows can lower a number of pairs by what they are on either side; rights that no label shows
+    raise it by a product, so that the margin of a share is no margin of it.
+    """
+    ends = share_interval(value, error, level)
+    if ends is None or len(error.groups) < 2 or not ROUNDING < value < 1 - ROUNDING:
+        return ends
+    return ends[0], share_interval(value, replace(error, groups=()), level)[1]
 
 
 def _influences(quantity: str, models: tuple[int, ...], softs, given=None, images=None) -> np.ndarray:

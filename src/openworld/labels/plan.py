@@ -24,6 +24,8 @@ from openworld.metrics.estimate import student_quantile
 Streams = ScoredStream | tuple[ScoredStream, ...]
 Earlier = Sequence[tuple[LabelPlan, LabelAnswers]]
 FEWEST = 2
+STREAM = 0x6C6162656C
+"""Begins the random numbers of draws, so that they are not those with which somebody simulated images at that seed."""
 
 
 @checked
@@ -68,7 +70,7 @@ def plan(
         raise OpenworldError(f"{n} labels were asked for, but there are {np.count_nonzero(may)} images to label.")
     tau = influence_spread(streams, of)
     q = _q(streams, tau, may, n, of, settings)
-    generator = np.random.default_rng(settings.seed)
+    generator = np.random.default_rng((STREAM, settings.seed))
     if settings.design == "poisson":
         stratum, chosen = np.where(may, 0, CERTAIN), draw_each(np.where(may, q, 0.0), generator)
     else:
