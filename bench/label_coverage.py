@@ -11,7 +11,8 @@ images, their labels hidden, and drawn again and again: every cell counts how of
 
     python bench/label_coverage.py [--draws 2000] [--learner zero-shot] [--workers 1] [--small]
 
-Prints a line for every cell, then those outside 93 to 97 %, then half-widths against labels at random. Coverage is that
+Prints a line for every cell, then those outside 93 to 97 %, half-widths against labels at random, and how often a share
+of .05 is refused. Coverage is that
 of intervals that are given; refusals are counted beside it.
 """
 
@@ -31,6 +32,7 @@ from openworld.metrics import soft_openworld_auc
 
 STYLES = ("twemoji", "emojione", "emojione-monotone")
 SHARES = (0.2, 0.5, 0.8)
+RARE_SHARES = (0.05, 0.95)
 SIZES = (50, 100, 200, 400)
 PROXIES = ("own", "constant", "permuted", "over-confident")
 LOW, HIGH = 0.93, 0.97
@@ -171,23 +173,31 @@ def main() -> None:
     parser.add_argument("--design", default="stratified")
     parser.add_argument("--proxy-weight", type=float)
     given = parser.parse_args()
-    grid = itertools.product(STYLES, given.shares, given.proxies, given.sizes)
-    cells = [
-        Cell(given.learner, given.task, *place, design=given.design, proxy_weight=given.proxy_weight) for place in grid
-    ]
+    grids = (
+        (STYLES, given.shares, given.proxies, given.sizes),
+        (STYLES, RARE_SHARES, ("own", "over-confident"), given.sizes),
+    )
+    cells, rare = (
+        [
+            Cell(given.learner, given.task, *place, given.design, given.proxy_weight)
+            for place in itertools.product(*grid)
+        ]
+        for grid in grids
+    )
     at_random = [replace(cell, design="random", proxy_weight=0.0) for cell in cells if cell.proxies == "own"]
-    tasks = [(cell, given.draws, given.folder) for cell in cells] + [
-        (cell, given.draws, given.folder) for cell in at_random
-    ]
+    tasks = [(cell, given.draws, given.folder) for cell in [*cells, *at_random]]
+    tasks += [(cell, min(given.draws, 500), given.folder) for cell in rare]
     head = f"{'style':18} base proxies            n |  truth  cover  width   bias spread refused     l"
     print(head, flush=True)
     found: dict[Cell, Measured] = {}
     with ProcessPoolExecutor(given.workers) as pool:
         for (cell, *_), measured in zip(tasks, pool.map(measure, tasks), strict=True):
             found[cell] = measured
-            if cell.design == given.design:
+            if cell in cells:
                 print(line(cell, measured), flush=True)
     summary(cells, found, head)
+    refused = sorted(100 * found[cell].refused for cell in rare)
+    print(f"\nshare of base images .05 or .95, {len(rare)} cells: {refused[0]:.1f} to {refused[-1]:.1f} % refused")
 
 
 def summary(cells: list[Cell], found: dict[Cell, Measured], head: str) -> None:

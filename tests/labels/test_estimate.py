@@ -153,9 +153,20 @@ def test_too_few_labels_on_a_side_are_refused_with_how_many_more():
     quality = estimated(truth, 30, design="random")
     found = quality.of("openworld_auc")
     assert found.value is None and found.n_new < ENOUGH and found.interval() is None
-    assert str(found.n_new) in found.reason and "10" in found.reason and "more" in found.reason
-    assert found.more_labels == pytest.approx((ENOUGH - found.n_new) * 30 / found.n_new, abs=1)
+    assert f"{found.n_new} of 30 labels" in found.reason and "more" in found.reason
+    needed = quality.of("new_accuracy")
+    assert "10 are needed" in needed.reason
+    assert needed.more_labels == pytest.approx((ENOUGH - found.n_new) * 30 / found.n_new, abs=1)
     assert quality.of("base_accuracy").value is not None
+
+
+@pytest.mark.parametrize("design", ["random", "stratified"])
+def test_a_rare_side_is_refused_until_there_are_many_of_it(design):
+    truth = simulated(3, 4000, share=0.95)
+    few = estimated(truth, 400, design=design).of("openworld_auc")
+    assert few.n_new >= ENOUGH and few.value is None
+    assert "100 are needed" in few.reason and few.more_labels > 0
+    assert estimated(truth, 3000, design=design).of("openworld_auc").value is not None
 
 
 def test_answers_must_be_whole_and_consistent():

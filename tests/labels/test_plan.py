@@ -125,7 +125,7 @@ def test_labels_needed_fall_with_the_width_and_reach_it():
 def test_accuracy_of_a_closed_set_is_planned_where_it_is_in_doubt():
     right = np.repeat([0.5, 0.99], 200)
     drawn = plan(closed_set_stream(right), 60, of="overall_accuracy")
-    assert drawn.inclusion[:200].mean() > 2 * drawn.inclusion[200:].mean()
+    assert drawn.inclusion[:200].mean() > 1.7 * drawn.inclusion[200:].mean()
 
 
 def test_no_plan_where_labels_cannot_say_anything():

@@ -29,6 +29,10 @@ from openworld.metrics.soft_openworld_auc import of_outcomes
 
 ENOUGH = 10
 """Labelled images that a number needs on every side that it depends on."""
+RARE, ENOUGH_OF_RARE = 0.125, 100
+"""A side below this share of the images needs as many for a number of pairs: each of its images weighs 1 / share, and
+the few surprises among images that the proxies are sure of decide (intervals held 74 to 100 % at a share of .05).
+"""
 ENOUGH_TO_WEIGH = 50
 """Labels from which the weight of the proxies is estimated; with fewer, an estimated weight can lose."""
 FIXED_TRUST = 0.5
@@ -225,27 +229,38 @@ class LabelledQuality:
         """Why there is no number yet, and about how many more labels would give one."""
         if self._all_labelled:
             return None, None
-        labels, *sides = self._counts
-        counts = {"base": sides[0], "new": sides[1], "": labels}
-        lacking = {side: counts[side] for side in SIDES[quantity] or ("",) if counts[side] < ENOUGH}
-        if not lacking:
-            return None, None
-        side, count = min(lacking.items(), key=lambda item: item[1])
-        more = ceil((ENOUGH - count) * labels / count) if count else None
-        advice = f"label about {more} more" if more else "label more images where a new one is to be expected"
-        kind = f"{side} " if side else ""
-        return f"{count} {kind}image(s) among {labels} labels, {ENOUGH} are needed; {advice}", more
+        labels, base, new = self._counts
+        counts, weights = {"base": base, "new": new, "": labels}, self._weights
+        for side in SIDES[quantity] or ("",):
+            share = float(weights[side].sum() / weights[""].sum()) if quantity in PAIRS else 1.0
+            needed = ENOUGH if share >= RARE else ENOUGH_OF_RARE
+            if counts[side] < needed:
+                return _refusal(side, counts[side], labels, share, needed)
+        return None, None
 
-    def _effective(self, quantity: str) -> tuple[float, ...]:
-        """Kish's number of equally heavy labels of each side, larger where a good part of the images is labelled."""
+    @cached_property
+    def _weights(self) -> dict[str, np.ndarray]:
+        """What each labelled image stands for, float64[N]: all of them, those of base classes and the new ones."""
         weights = np.zeros(self.batches[-1].plan.inclusion.size)
         base = np.zeros(weights.size)
         for batch in self.batches:
             weights[batch.images] += batch.weight / batch.q
             base[batch.images] = batch.truth[0].base
-        sides = {"base": weights * base, "new": weights * (1 - base)}
-        chosen = [sides[side] for side in SIDES[quantity]] or [weights]
+        return {"": weights, "base": weights * base, "new": weights * (1 - base)}
+
+    def _effective(self, quantity: str) -> tuple[float, ...]:
+        """Kish's number of equally heavy labels of each side, larger where a good part of the images is labelled."""
+        chosen = [self._weights[side] for side in SIDES[quantity] or ("",)]
         return tuple(float(side.sum() ** 2 / max((side**2 - side).sum(), ROUNDING)) for side in chosen)
+
+
+def _refusal(side: str, count: int, labels: int, share: float, needed: int) -> tuple[str, int | None]:
+    """What is said of a side with too few labels, and about how many more labels would do."""
+    more = ceil((needed - count) * labels / count) if count else None
+    advice = f"label about {more} more" if more else f"label more images, chosen where {side} ones are to be expected"
+    fell = f"{count} of {labels} labels fell on {side} images" if side else f"there are {count} labels"
+    rare = f", which are {share:.0%} of all: rare ones weigh much" if share < RARE else ""
+    return f"{fell}{rare}; {needed} are needed: {advice}", more
 
 
 def _share_interval(value: float, error: Spread, level: float) -> tuple[float, float] | None:

@@ -34,7 +34,7 @@ class PlanSettings:
     """
 
     design: Literal["stratified", "random", "poisson"] = "stratified"
-    even: float = 0.4
+    even: float = 0.5
     labels_per_side: int = 20
     seed: int = 0
 
