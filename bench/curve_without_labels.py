@@ -1,6 +1,6 @@
 """The dynamic robustness curve without labels, where the labels are known: by how much is it off, and what is no use.
 
-    python bench/curve_without_labels.py [--quick] [--seeds 1 2] [--draws 300]
+    python bench/curve_without_labels.py [--quick] [--seeds 1 2] [--draws 1000]
 
 Courses of the embedded world: new classes join (emerging classes) or take over (varying ratio), on two data sets of 100
 concepts, base half tuned on; and three other drawing styles take over (distribution shift), all classes tuned on. Four
@@ -298,7 +298,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two learners, one epoch, three courses")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--draws", type=int, default=300, help="draws of labels")
+    parser.add_argument("--draws", type=int, default=1000, help="draws of labels")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     given = list(courses(asked.seeds[:1] if asked.quick else asked.seeds, asked.quick))

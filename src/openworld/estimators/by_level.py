@@ -1,8 +1,8 @@
 """Accuracy at the levels of a change, without labels: an estimator fitted on a source and read level by level.
 
 The estimator is fitted once, over all names that the source has (T and threshold with it), and reads every level among
-the names of that level. Level 0 is the source itself, whose labels are known. This choice of names errs less than a
-threshold among the names of the source's own level, or of each level (bench/curve_without_labels.py).
+the names of that level. Level 0 is the source itself, whose labels are known. Points and EVM err less so than with a
+threshold among the names of level 0, or of each level (bench/curve_without_labels.py).
 
 The accuracies at the levels err together: over the images of the stream, as `metrics.level_errors` says, and over those
 of the source, from which all levels have T and threshold, by a bootstrap. `metrics.curve_intervals` makes intervals of

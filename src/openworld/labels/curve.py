@@ -23,12 +23,13 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.labels.draw import CERTAIN, draw_from_strata, sizes, strata
-from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, FIXED_TRUST, LabelledNumber
+from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, LabelledNumber
 from openworld.labels.inclusion import inclusion_probabilities, worth_of_labels
 from openworld.metrics.curve_intervals import area_weights
 from openworld.metrics.estimate import ROUNDING, Spread, student_quantile
 
 EVEN = 0.2  # share of the labels that goes to all images alike
+FEW_LABELS_TRUST = 1.0  # of the proxies, which know at how many levels an image weighs, whatever their quality
 NO_LABEL = -1
 """The class of an image that shows none of the names."""
 
@@ -305,7 +306,7 @@ def _variance(plan: CurvePlan, squares: np.ndarray) -> tuple[float, float]:
 def _trust(plan: CurvePlan, right: np.ndarray, hat: np.ndarray) -> float:
     """Return the weight of the proxies: that of the least variance, from enough labels on."""
     if len(plan) < ENOUGH_TO_WEIGH:
-        return FIXED_TRUST
+        return FEW_LABELS_TRUST
     both, own = (_variance(plan, _squares(plan, values))[0] for values in (right + hat, hat))
     alone = _variance(plan, _squares(plan, right))[0]
     return float(np.clip((both - own - alone) / (2 * own), 0, 1)) if own > ROUNDING**2 else 0.0

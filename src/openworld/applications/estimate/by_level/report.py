@@ -125,7 +125,8 @@ def curve_figure(estimate: CurveEstimate, styles: dict[str, SeriesStyle]) -> Fig
     for name in estimate.methods:
         numbers = [point.methods[name] for point in estimate.levels]
         ends = [[number.interval and number.interval[end] for number in numbers] for end in (0, 1)]
-        lines[name] = Line(levels, [number.value for number in numbers], *ends)
+        band = ends if name == estimate.quoted else ()
+        lines[name] = Line(levels, [number.value for number in numbers], *band)
     if estimate.truth is not None:
         lines[TRUTH] = Line(levels, [point.accuracy for point in estimate.levels])
     caption = (
