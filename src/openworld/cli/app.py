@@ -18,6 +18,7 @@ from openworld.cli.decide import decide
 from openworld.cli.demo import demo
 from openworld.cli.doctor import doctor
 from openworld.cli.estimate import estimate
+from openworld.cli.label import label
 from openworld.cli.list import list_command
 from openworld.cli.new import new
 from openworld.cli.predict import predict
@@ -63,7 +64,8 @@ def common(
     """Tell how a vision-language model, or an image classifier, will do outside the closed world it was built in.
 
     Does it notice classes that it was not tuned on (`run`, `score`)? How accurate is it where there are no labels
-    (`estimate`)? How far are new images from those that it knows (`shift`), and do detectors notice (`run`)?
+    (`estimate`), or a few (`label`)? How far are new images from those that it knows (`shift`), and do detectors notice
+    (`run`)?
 
     A *learner* tunes a model such as CLIP on a few labelled images. *Base* classes are those that it was tuned on,
     *new* classes are all others. Start with `openworld demo`: real images, a real small CLIP, no download, about two
@@ -78,6 +80,7 @@ GROUPS = {
         "score": score,
         "predict": predict,
         "estimate": with_parts(estimate, fit=fit_watch, watch=watch),
+        "label": label,
         "shift": shift,
         "synthesize": synthesize,
     },

@@ -96,8 +96,8 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         shapes=shapes() + hatches(),
         style=Markup(style),
         script=Markup(script),
-        style_hash=Markup(_hash(style)),
-        script_hash=Markup(_hash(script)),
+        style_hash=Markup(policy_hash(style)),
+        script_hash=Markup(policy_hash(script)),
         legend=[{"learner": name, "key": key(style)} for name, style in page.styles.items()],
         title=page.title,
         subtitle=" · ".join([*page.subtitle, f"openworld {__version__}"]),
@@ -137,6 +137,6 @@ def _asset(name: str) -> str:
     return files("openworld.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
-    """The source expression by which the policy knows an inline style or script."""
+def policy_hash(text: str) -> str:
+    """Return the source expression by which the policy of a page knows an inline style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

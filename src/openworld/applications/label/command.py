@@ -1,0 +1,91 @@
+"""From what a person names to a plan in a folder, and from filled worksheets to numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from openworld import __version__
+from openworld._errors import failing
+from openworld._observer import SILENT, Observer
+from openworld.applications.label.kept_plan import KeptPlan, read_plan
+from openworld.applications.label.planning import PlanInputs, make_plan
+from openworld.applications.label.reading import answers_in, labelled
+from openworld.applications.label.report import plan_report, read_report
+from openworld.applications.label.results import LabelledStream
+from openworld.report.command_report import CommandReport
+from openworld.report.data_files import json_text
+
+JSON = "label.json"
+
+
+def plan_labels(inputs: PlanInputs, observer: Observer = SILENT) -> CommandReport:
+    """Plan which images to label, and write the folder with plan, worksheet and page.
+
+    Returns:
+        A report whose `found` is a `Planned`.
+
+    Raises:
+        OpenworldError: as `make_plan`.
+    """
+    planned = make_plan(inputs, observer)
+    report, kept = plan_report(planned), planned.kept
+    about = {
+        "plan": planned.batch.mark,
+        "folder": str(planned.folder),
+        "images": kept.size,
+        "to_label": len(planned.batch),
+        "batch": len(kept.batches),
+        "models": kept.models,
+        "closed_set": kept.closed,
+        "quantity": planned.plan.of,
+        "design": planned.plan.settings.design,
+        "seed": planned.plan.settings.seed,
+        "expected_half_width": planned.plan.half_width(),
+        "labels_needed": report.results.records(),
+        "page": planned.file("label.html").name,
+        "worksheet": planned.file("worksheet.csv").name,
+        "notes": planned.few,
+    }
+    return replace(report, json=json_text(about))
+
+
+def read_labels(
+    folder: Path,
+    answers: Sequence[Path] = (),
+    out: Path | None = None,
+    observer: Observer = SILENT,
+    made: Mapping[str, str] | None = None,
+) -> CommandReport:
+    """Read the labels of a plan.
+
+    Args:
+        folder: of the plan. answers: filled worksheets and answers of the page; none for those in the folder.
+        out: where page and numbers are kept; None for the folder of the plan.
+
+    Returns:
+        A report whose `found` is a `LabelledStream`; its page, results.parquet and label.json are written.
+
+    Raises:
+        OpenworldError: no plan there, answers that are none or belong to another plan, too few of them.
+    """
+    observer.progress("reading the plan", 0)
+    kept = read_plan(folder)
+    given = answers_in(kept, folder, answers)
+    stream = LabelledStream(kept, folder, labelled(kept, given), tuple(given.seconds.values()))
+    observer.progress("reading the labels", 0)
+    with failing():
+        report = read_report(stream, {**(made or {}), **_facts(kept, given.files)})
+        report = replace(report, files={JSON: report.json.encode()})
+        report.write(out or folder)
+    return report
+
+
+def _facts(kept: KeptPlan, files: Sequence[str]) -> dict[str, str]:
+    draws = [f"{len(plan)} images, {plan.settings.design}, seed {plan.settings.seed}" for plan in kept.plans]
+    return {
+        "openworld": __version__,
+        "plan": ", ".join(batch.mark for batch in kept.batches),
+        "drawn": "; ".join(draws),
+        "for": kept.plans[0].of.replace("_", " "),
+        "answers": ", ".join(files),
+    }

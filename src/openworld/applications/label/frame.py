@@ -1,0 +1,275 @@
+"""What a plan needs of one model's stream, or of two models' on the same images: scores, names, proxies, ids."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld.applications.estimate.columns import MODEL, layout_of
+from openworld.applications.label.question import Names
+from openworld.applications.open_world_stream import OpenWorldStream, read_stream
+from openworld.applications.score_files import ScoreFile, open_scores
+from openworld.datasets.names.forms import normalise_class_name
+from openworld.metrics import Outcomes, outcomes
+
+OPEN_WORLD = ("score", "base_name", "base_logits", "new_logits")
+"""Columns that a closed-set classifier does not have."""
+UNKNOWN = 0.5
+"""What is expected of an image of which the file expects nothing: base or new, its name right or wrong, alike."""
+
+
+@dataclass(frozen=True)
+class ModelNames:
+    """The names that a model gives, and what is expected of them.
+
+    Args:
+        name: what the model is called.
+        scores: float64[N], larger = more base-like; of a closed-set classifier its confidence.
+        as_base, as_new, joint: int64[N], places in the names of the frame: the name as a base image, as a new one,
+            among all names; None where there is none.
+        expected: in [0, 1], whether the image is of a base class, and whether its names are right; of a closed-set
+            classifier `right` alone says something.
+    """
+
+    name: str
+    scores: np.ndarray
+    as_base: np.ndarray
+    as_new: np.ndarray | None
+    joint: np.ndarray | None
+    expected: Outcomes
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The images of which something is to be known.
+
+    Args:
+        name: of the stream.
+        models: one, or two that are compared.
+        base_names, new_names: of all classes that are known; of a closed-set classifier all are in `base_names`.
+        ids: text[N], distinct.
+        images: paths, text[N]; None where the stream names none.
+        groups: int64[N]; None where every image is a group of its own.
+        closed: whether the models know no new names, so that only whether a name is right is asked.
+        left_out: images with labels already, of which nothing is asked and told.
+        folder: where the stream's file lies, to which paths of images may be relative.
+    """
+
+    name: str
+    models: tuple[ModelNames, ...]
+    base_names: tuple[str, ...]
+    new_names: tuple[str, ...]
+    ids: np.ndarray
+    images: np.ndarray | None
+    groups: np.ndarray | None
+    closed: bool = False
+    left_out: int = 0
+    folder: Path | None = None
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Base names, then new names."""
+        return self.base_names + self.new_names
+
+    def names(self, row: int) -> Names:
+        """Return the names that the models give an image."""
+        known = self.all_names
+        as_base = tuple(known[model.as_base[row]] for model in self.models)
+        return Names(as_base, () if self.closed else tuple(known[model.as_new[row]] for model in self.models))
+
+
+def read_frame(
+    stream: Path | str | ScoreFile, other: Path | str | ScoreFile | None = None, base_names: Sequence[str] | None = None
+) -> Frame:
+    """Read what a plan needs.
+
+    Args:
+        stream: a file of an open-world stream, or of scores of a closed-set classifier; or arrays as one.
+        other: another model's on the same images.
+        base_names: of the classes that the models were tuned on, where the file does not say.
+
+    Raises:
+        OpenworldError: files that cannot be read, or that are not of the same images and classes.
+    """
+    first = _read(stream, base_names)
+    if other is None:
+        return first
+    second = _read(other, base_names)
+    _require_alike(first, second)
+    order = _order(first, second)
+    names, codes = _joined(first, second)
+    model = _reordered(second.models[0], order, codes)
+    moved = np.arange(len(first.all_names))
+    moved[len(first.base_names) :] += len(names[0]) - len(first.base_names)
+    own = _reordered(first.models[0], np.arange(len(first)), moved)
+    name = model.name if model.name != own.name else f"{model.name} (2)"
+    return replace(first, models=(own, replace(model, name=name)), base_names=names[0], new_names=names[1])
+
+
+def _read(given: Path | str | ScoreFile, base_names: Sequence[str] | None) -> Frame:
+    file = open_scores(given)
+    open_world = base_names is not None or "n_base" in file.about or set(file.columns) & set(OPEN_WORLD)
+    return _of_stream(file, base_names) if open_world else _of_classifier(file)
+
+
+def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> Frame:
+    stream = read_stream(file, base_names=base_names)
+    rows = np.arange(len(stream))
+    if stream.labels is not None:
+        rows = np.flatnonzero(~stream.labels.known)
+        if not rows.size:
+            raise OpenworldError(
+                f"every image of {stream.name} has a label, so that nothing is to be asked; openworld score has the "
+                "numbers."
+            )
+    left_out = len(stream) - rows.size
+    ids = _ids(stream.id, len(stream), stream.name)[rows]
+    stream = stream.rows(rows) if left_out else stream
+    model = ModelNames(
+        stream.name.rpartition(".")[0] or stream.name,
+        stream.scores,
+        stream.base_prediction,
+        stream.new_prediction + len(stream.base_names),
+        stream.joint_prediction,
+        expected_outcomes(stream),
+    )
+    images = None if stream.image is None else stream.image.astype(str)
+    groups = None if stream.group is None else np.unique(stream.group.astype(str), return_inverse=True)[1]
+    known = (stream.base_names, stream.new_names)
+    return Frame(stream.name, (model,), *known, ids, images, groups, False, left_out, file.path.parent)
+
+
+def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
+    """Return what is expected of each image: the file's own proxies, or softmaxes of its logits, or one half.
+
+    Whatever is expected, what is told after labels holds; the better it is, the fewer labels are needed.
+    """
+    from scipy.special import softmax
+
+    own = stream.proxies
+    if stream.logits is not None:
+        joint = softmax(stream.logits, axis=1)
+        base = own.get("base", joint[:, : len(stream.base_names)].sum(axis=1))
+        within = [softmax(half, axis=1).max(axis=1) for half in (stream.base_logits, stream.new_logits)]
+        right = joint.max(axis=1)
+    else:
+        base = own.get("base", np.full(len(stream), UNKNOWN))
+        within, right = [np.full(len(stream), UNKNOWN)] * 2, None
+        if stream.joint_prediction is not None:
+            right = np.full(len(stream), UNKNOWN)
+    base = np.clip(base, 0.0, 1.0)
+    base_right, new_right = own.get("base_right", base * within[0]), own.get("new_right", (1 - base) * within[1])
+    return outcomes(np.clip(base_right, 0, base), np.clip(new_right, 0, 1 - base), base, right=right)
+
+
+def _of_classifier(file: ScoreFile) -> Frame:
+    """Read a classifier's scores block by block; kept are names and confidences."""
+    from scipy.special import softmax
+
+    layout = layout_of(file)
+    (table,) = (name for name in MODEL if name in layout.tables)
+    columns = layout.tables[table]
+    extra = [name for name in ("id", "image", "group") if name in file.columns]
+    if layout.labels is not None:
+        raise OpenworldError(
+            f"{file.path} has labels, so that nothing is to be asked; leave the column {layout.labels} out to plan all "
+            "the same."
+        )
+    places, confidences, kept = [], [], {name: [] for name in extra}
+    for block in file.blocks([*columns, *extra]):
+        matrix = block[columns[0]] if len(columns) == 1 and block[columns[0]].ndim == 2 else None
+        matrix = np.stack([block[name] for name in columns], axis=1) if matrix is None else matrix
+        if layout.order is not None:
+            matrix = matrix[:, list(layout.order)]
+        matrix = np.asarray(matrix, np.float64)
+        if not np.isfinite(matrix).all():
+            raise OpenworldError(f"{table} of {file.path} hold NaN or infinite values; repair or drop those rows.")
+        places.append(matrix.argmax(axis=1))
+        confidences.append((matrix if table == "probabilities" else softmax(matrix, axis=1)).max(axis=1))
+        for name in extra:
+            kept[name].append(np.asarray(block[name]))
+        width = matrix.shape[1]
+    if not places:
+        raise OpenworldError(f"{file.path} has columns and no row; it needs a row per image.")
+    names = tuple(layout.classnames or map(str, range(width)))
+    confidence = np.clip(np.concatenate(confidences), 0.0, 1.0)
+    count, whole = len(confidence), {name: np.concatenate(parts) for name, parts in kept.items()}
+    ones, none = np.ones(count), np.zeros(count)
+    expected = outcomes(confidence, none, ones, none, right=confidence)
+    model = ModelNames(file.path.stem, confidence, np.concatenate(places), None, None, expected)
+    ids = _ids(whole.get("id"), count, file.path.name)
+    images = None if "image" not in whole else whole["image"].astype(str)
+    groups = None if "group" not in whole else np.unique(whole["group"].astype(str), return_inverse=True)[1]
+    return Frame(file.path.name, (model,), names, (), ids, images, groups, True, folder=file.path.parent)
+
+
+def _ids(given: np.ndarray | None, count: int, name: str) -> np.ndarray:
+    """Return ids as text, rows from 0 where there are none."""
+    ids = np.arange(count).astype(str) if given is None else given.astype(str)
+    distinct, counts = np.unique(ids, return_counts=True)
+    if len(distinct) < count:
+        raise OpenworldError(f"id {distinct[counts > 1][0]!r} of {name} comes more than once; an id is one image.")
+    return ids.astype(object)
+
+
+def _require_alike(first: Frame, second: Frame) -> None:
+    if first.closed != second.closed:
+        raise OpenworldError(
+            f"one of {first.name} and {second.name} knows new names and the other does not; compare two of a kind."
+        )
+
+
+def _order(first: Frame, second: Frame) -> np.ndarray:
+    """Return the row of the second stream of each image of the first."""
+    place = {own: row for row, own in enumerate(second.ids.tolist())}
+    lacking = [own for own in first.ids.tolist() if own not in place]
+    if lacking or len(second) != len(first):
+        raise OpenworldError(
+            f"{first.name} has {len(first):,} images and {second.name} {len(second):,}, of which {len(lacking):,} ids "
+            "of the first are not in the second; two models are compared on the same images, paired by id, or row by "
+            "row where there are no ids."
+        )
+    order = np.array([place[own] for own in first.ids.tolist()])
+    if first.images is not None and second.images is not None:
+        other = np.flatnonzero(first.images != second.images[order])
+        if other.size:
+            row = int(other[0])
+            raise OpenworldError(
+                f"id {first.ids[row]!r} is image {first.images[row]} in {first.name} and "
+                f"{second.images[order][row]} in {second.name}; give two streams of the same images."
+            )
+    return order
+
+
+def _joined(first: Frame, second: Frame) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], np.ndarray]:
+    """Return base and new names of two models together, and the place there of every name of the second."""
+    base, new = ({normalise_class_name(name): name for name in own} for own in (first.base_names, first.new_names))
+    for known, own in ((base, second.base_names), (new, second.new_names)):
+        for name in own:
+            known.setdefault(normalise_class_name(name), name)
+    both = sorted(base.keys() & new.keys())
+    if both:
+        raise OpenworldError(
+            f"{base[both[0]]!r} is a base class of one of {first.name} and {second.name} and a new class of the other; "
+            "two models are compared on the same base classes."
+        )
+    place = {form: number for number, form in enumerate([*base, *new])}
+    codes = np.array([place[normalise_class_name(name)] for name in second.all_names])
+    return (tuple(base.values()), tuple(new.values())), codes
+
+
+def _reordered(model: ModelNames, order: np.ndarray, codes: np.ndarray) -> ModelNames:
+    """Return a model's names in another order of images and of names."""
+    parts = {name: None if part is None else part[order] for name, part in vars(model.expected).items()}
+    names = (None if part is None else codes[part[order]] for part in (model.as_base, model.as_new, model.joint))
+    return ModelNames(model.name, model.scores[order], *names, Outcomes(**parts))

@@ -1,0 +1,150 @@
+"""A plan on disk: what was drawn, with which probabilities, what answers mean; one file, whole or not at all."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld.applications.label.question import Names
+from openworld.labels import LabelPlan
+from openworld.runs.atomic import write_file
+
+PLAN = "plan.safetensors"
+VERSION = 1
+_STREAM = "stream"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What was drawn at one time.
+
+    Args:
+        mark: what its worksheet and its answers carry.
+        ids: of the images, in the order in which to label.
+        names: of each image, the names that the models give it.
+        joint: of every model, the name of each image among all names; None where one has none.
+    """
+
+    mark: str
+    ids: tuple[str, ...]
+    names: tuple[Names, ...]
+    joint: tuple[tuple[str, ...], ...] | None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def file(self, name: str, place: int) -> str:
+        """Return the name of a file of the batch at a place from 0: the second worksheet is worksheet-2.csv."""
+        stem, dot, ending = name.partition(".")
+        return name if place == 0 else f"{stem}-{place + 1}{dot}{ending}"
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """A plan with all of its batches.
+
+    Args:
+        stream: what the images are called; sources: where the streams were read from, "" of arrays.
+        models: what they are called.
+        base_names, new_names: classes that labels may name.
+        closed: whether only "is the name right?" is asked.
+        left_out: images of the stream that had labels.
+        batches, plans: in order, one of each.
+        groups: int64[N]; None where every image is a group of its own.
+    """
+
+    stream: str
+    sources: tuple[str, ...]
+    models: tuple[str, ...]
+    base_names: tuple[str, ...]
+    new_names: tuple[str, ...]
+    closed: bool
+    left_out: int
+    batches: tuple[Batch, ...]
+    plans: tuple[LabelPlan, ...]
+    groups: np.ndarray | None = None
+
+    __repr__ = short_repr
+
+    @property
+    def size(self) -> int:
+        """How many images it tells of."""
+        return len(self.plans[0].streams[0])
+
+    @property
+    def asked(self) -> int:
+        """How many images are to be labelled."""
+        return sum(map(len, self.batches))
+
+    def with_batch(self, batch: Batch, plan: LabelPlan) -> "KeptPlan":
+        """Return the plan with a further batch."""
+        return replace(self, batches=(*self.batches, batch), plans=(*self.plans, plan))
+
+    def to_bytes(self) -> bytes:
+        """Return the plan as a safetensors file; scores and proxies lie there once."""
+        arrays, heads = {}, []
+        for place, plan in enumerate(self.plans):
+            own = plan.to_arrays()
+            heads.append(str(own.pop("metadata")))
+            kept = {name: array for name, array in own.items() if not place or not name.startswith(_STREAM)}
+            arrays |= {f"{place}.{name}": np.ascontiguousarray(array) for name, array in kept.items()}
+        if self.groups is not None:
+            arrays["groups"] = np.ascontiguousarray(self.groups)
+        fields = ("stream", "sources", "models", "base_names", "new_names", "closed", "left_out")
+        about = {"version": VERSION, **{name: getattr(self, name) for name in fields}}
+        about["batches"] = [asdict(batch) for batch in self.batches]
+        return save(arrays, {"openworld-label": json.dumps(about), "plans": json.dumps(heads)})
+
+    def write(self, folder: Path) -> None:
+        """Put it into a folder in one step."""
+        write_file(folder / PLAN, self.to_bytes())
+
+
+def read_plan(folder: Path) -> KeptPlan:
+    """Read the plan of a folder.
+
+    Raises:
+        OpenworldError: there is none, or it is damaged or of another version.
+    """
+    path = folder / PLAN
+    if not path.is_file():
+        raise OpenworldError(f"{folder} holds no {PLAN}; give the folder that `openworld label plan` wrote.")
+    try:
+        with safe_open(path, "numpy") as file:
+            about, arrays = file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        heads, about = json.loads(about["plans"]), json.loads(about["openworld-label"])
+        if about.pop("version") != VERSION:
+            raise OpenworldError(f"{path} is of another version; read it with the openworld that wrote it.")
+        plans = tuple(_plan(arrays, place, head) for place, head in enumerate(heads))
+        batches = tuple(map(_batch, about.pop("batches")))
+        about = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
+        return KeptPlan(**about, batches=batches, plans=plans, groups=arrays.get("groups"))
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        if isinstance(error, OpenworldError):
+            raise
+        raise OpenworldError(
+            f"{path} is damaged ({error}); take a copy of it, or plan anew in another folder."
+        ) from error
+
+
+def _plan(arrays: Mapping[str, np.ndarray], place: int, head: str) -> LabelPlan:
+    own = {name.removeprefix("0."): array for name, array in arrays.items() if name.startswith(f"0.{_STREAM}")}
+    own |= {name.removeprefix(f"{place}."): array for name, array in arrays.items() if name.startswith(f"{place}.")}
+    return LabelPlan.from_arrays(own | {"metadata": np.array(head)})
+
+
+def _batch(fields: Mapping) -> Batch:
+    names = tuple(Names(tuple(own["as_base"]), tuple(own["as_new"])) for own in fields["names"])
+    joint = fields["joint"] and tuple(map(tuple, fields["joint"]))
+    return Batch(fields["mark"], tuple(fields["ids"]), names, joint)
+
+
+def names_by_id(batches: Sequence[Batch]) -> dict[str, dict[str, Names]]:
+    """Return {mark: {id: names}}."""
+    return {batch.mark: dict(zip(batch.ids, batch.names, strict=True)) for batch in batches}

@@ -1,0 +1,313 @@
+"""Plan which images to label: say how many are needed, draw them, and write plan, worksheet and page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
+from openworld._short_repr import short_repr
+from openworld.applications.label.frame import Frame, ModelNames, read_frame
+from openworld.applications.label.kept_plan import PLAN, Batch, KeptPlan, read_plan
+from openworld.applications.label.page import render_page
+from openworld.applications.label.pictures import Pictures, read_pictures
+from openworld.applications.label.reading import answers_in, labelled
+from openworld.applications.label.worksheet import worksheet_text
+from openworld.applications.score_files import ScoreFile
+from openworld.labels import (
+    LabelPlan,
+    PlanSettings,
+    ScoredStream,
+    closed_set_stream,
+    labels_needed,
+    plan,
+    scored_stream,
+)
+from openworld.runs.atomic import write_file
+
+WORKSHEET, PAGE = "worksheet.csv", "label.html"
+USUAL = 100  # labels
+FEWEST_A_SIDE = 10  # labels, without which nothing is told of the side
+HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
+QUANTITIES = ("openworld_auc", "auroc", "base_accuracy", "new_accuracy", "overall_accuracy", "base_share")
+ENOUGH = 50_000  # images whose proxies say how many labels are needed; of more a sample is asked
+Source = Path | str | ScoreFile
+
+
+@dataclass(frozen=True)
+class PlanInputs:
+    """What is to be known, of which images.
+
+    Args:
+        stream: an open-world stream, or scores of a closed-set classifier; None with `add` for that of the first batch.
+        out: the folder, which is made. add: the folder of a plan that gets a further batch; one of the two.
+        compare: another model's stream on the same images.
+        base_names: of the classes that the models were tuned on, where the file does not say.
+        n: how many images to label; None for 100. within: instead, points either way.
+        design: of `PlanSettings`. quantity: what the draw serves; "" for OpenworldAUC, or accuracy where it is closed.
+        pictures: whether the page shows the images.
+    """
+
+    stream: Source | None = None
+    out: Path | None = None
+    add: Path | None = None
+    compare: Source | None = None
+    base_names: tuple[str, ...] | None = None
+    n: int | None = None
+    within: float | None = None
+    design: str = "stratified"
+    quantity: str = ""
+    seed: int = 0
+    pictures: bool = True
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan that was made.
+
+    Args:
+        kept: the plan. folder: where it lies. pictures: of the last batch.
+        needed: {quantity: labels for each of `HALF_WIDTHS`}; None where the stream does not tell.
+        few: what may be too few, in sentences.
+    """
+
+    kept: KeptPlan
+    folder: Path
+    pictures: Pictures
+    needed: dict[str, tuple[int, ...]]
+    few: tuple[str, ...]
+
+    __repr__ = short_repr
+
+    @property
+    def batch(self) -> Batch:
+        """What was drawn now."""
+        return self.kept.batches[-1]
+
+    @property
+    def plan(self) -> LabelPlan:
+        """How it was drawn."""
+        return self.kept.plans[-1]
+
+    def file(self, name: str) -> Path:
+        """Return the path of the worksheet or the page of the batch."""
+        return self.folder / self.batch.file(name, len(self.kept.batches) - 1)
+
+
+def make_plan(inputs: PlanInputs, observer: Observer = SILENT) -> Planned:
+    """Make a plan, or add a batch to one, and write its folder.
+
+    Raises:
+        OpenworldError: streams that cannot be read, a folder that holds something else, more labels than images.
+    """
+    if (inputs.out is None) == (inputs.add is None):
+        raise OpenworldError("give one of --out DIR, for a new plan, and --add DIR, for a further batch of a plan.")
+    if inputs.n is not None and inputs.within is not None:
+        raise OpenworldError("give one of --n and --within: so many labels, or as many as the half-width takes.")
+    earlier = None
+    if inputs.out is not None:
+        _require_empty(inputs.out)
+        if inputs.stream is None:
+            raise OpenworldError("no stream came; name the file of a model's scores and names.")
+    else:
+        earlier = read_plan(inputs.add)
+    observer.progress("reading the stream", 0)
+    sources = _sources(inputs, earlier)
+    base_names = inputs.base_names or (None if earlier is None or earlier.closed else earlier.base_names)
+    frame = read_frame(sources[0], sources[1] if sources[1:] else None, base_names)
+    settings, of = _settings(inputs, earlier), _quantity(inputs, frame, earlier)
+    streams = streams_of(frame)
+    observer.progress("counting labels", 0)
+    needed = needed_labels(streams, frame, settings, of)
+    n = inputs.n or USUAL
+    if inputs.within is not None:
+        if not 0 < inputs.within < 50:
+            raise OpenworldError(f"--within is {inputs.within:g}, expected points either way, such as 3.")
+        n = labels_needed(streams, inputs.within / 100, of=of, settings=settings)
+    before = _answered(earlier, inputs.add)
+    observer.progress("drawing", 0)
+    drawn = plan(streams, n, of=of, settings=settings, earlier=before)
+    batch = _batch(frame, drawn, 0 if earlier is None else len(earlier.batches))
+    folder = inputs.out or inputs.add
+    pictures = _pictures(inputs, frame, drawn, observer)
+    if earlier is None:
+        kept = KeptPlan(
+            frame.name,
+            tuple(str(Path(source).resolve()) if isinstance(source, str | Path) else "" for source in sources),
+            tuple(model.name for model in frame.models),
+            frame.base_names,
+            frame.new_names,
+            frame.closed,
+            frame.left_out,
+            (batch,),
+            (drawn,),
+            frame.groups,
+        )
+    else:
+        kept = earlier.with_batch(batch, drawn)
+    few = tuple(_too_few(frame, drawn, of))
+    planned = Planned(kept, folder, pictures, needed, few)
+    with failing():
+        _write(planned, frame)
+    return planned
+
+
+def streams_of(frame: Frame) -> tuple[ScoredStream, ...]:
+    """Return what the models say as `openworld.labels` takes it."""
+    return tuple(_closed(model) if frame.closed else _open(model) for model in frame.models)
+
+
+def needed_labels(
+    streams: tuple[ScoredStream, ...], frame: Frame, settings: PlanSettings, of: str
+) -> dict[str, tuple[int, ...]]:
+    """Return how many labels each half-width takes, by quantity; that of the plan comes first."""
+    wanted = [of] if frame.closed else [of, *(name for name in QUANTITIES if name != of)]
+    if any(stream.expected.right is None for stream in streams):
+        wanted = [name for name in wanted if name != "overall_accuracy"]
+    asked = streams
+    if len(frame) > ENOUGH:
+        rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), ENOUGH, replace=False))
+        asked = tuple(_some(stream, rows) for stream in streams)
+    return {
+        name: tuple(labels_needed(asked, half, of=name, settings=settings) for half in HALF_WIDTHS) for name in wanted
+    }
+
+
+def _some(stream: ScoredStream, rows: np.ndarray) -> ScoredStream:
+    expected = replace(
+        stream.expected, **{name: part[rows] for name, part in vars(stream.expected).items() if part is not None}
+    )
+    names = {name: part[rows] for name, part in stream.arrays().items() if name.endswith("_name")}
+    return ScoredStream(stream.scores[rows], expected, **names)
+
+
+def _open(model: ModelNames) -> ScoredStream:
+    expected = model.expected
+    return scored_stream(
+        model.scores,
+        expected.base_right,
+        expected.new_right,
+        expected.base,
+        expected.new,
+        expected.right,
+        base_name=model.as_base,
+        new_name=model.as_new,
+        joint_name=model.joint,
+    )
+
+
+def _closed(model: ModelNames) -> ScoredStream:
+    return closed_set_stream(model.expected.right, model.as_base)
+
+
+def _sources(inputs: PlanInputs, earlier: KeptPlan | None) -> tuple[Source, ...]:
+    given = tuple(source for source in (inputs.stream, inputs.compare) if source is not None)
+    if earlier is None or inputs.stream is not None:
+        if earlier is not None and len(given) != len(earlier.models):
+            raise OpenworldError(
+                f"the plan of {inputs.add} is of {len(earlier.models)} model(s), and {len(given)} stream(s) came; give "
+                "those of the first batch, or none."
+            )
+        return given
+    gone = [source for source in earlier.sources if not source or not Path(source).is_file()]
+    if gone:
+        raise OpenworldError(f"the stream of the first batch, {gone[0] or 'arrays'}, is not there; give it again.")
+    return earlier.sources
+
+
+def _settings(inputs: PlanInputs, earlier: KeptPlan | None) -> PlanSettings:
+    seed = inputs.seed if earlier is None else inputs.seed + len(earlier.batches)
+    return PlanSettings(design=inputs.design, seed=seed)
+
+
+def _quantity(inputs: PlanInputs, frame: Frame, earlier: KeptPlan | None) -> str:
+    usual = earlier.plans[0].of if earlier is not None else "overall_accuracy" if frame.closed else "openworld_auc"
+    wanted = inputs.quantity.replace("-", "_") or usual
+    if frame.closed and wanted == "accuracy":
+        wanted = "overall_accuracy"
+    if frame.closed and wanted != "overall_accuracy":
+        raise OpenworldError(
+            f"--quantity {inputs.quantity} came, but {frame.name} is of a closed-set classifier, whose number is the "
+            "accuracy; for an open-world stream the file says n_base, or give --base-names FILE."
+        )
+    return wanted
+
+
+def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
+    """Return the earlier batches with their answers, all of which are needed before more images are drawn."""
+    if earlier is None:
+        return []
+    answers = answers_in(earlier, folder, ())
+    open_rows = earlier.asked - len(answers)
+    if open_rows:
+        raise OpenworldError(
+            f"{open_rows} of the {earlier.asked} images of {folder} have no answer yet; answer them first, since what "
+            "is drawn next rests on them."
+        )
+    return labelled(earlier, answers).batches
+
+
+def _batch(frame: Frame, drawn: LabelPlan, place: int) -> Batch:
+    rows = drawn.chosen.tolist()
+    known = frame.all_names
+    joint = [model.as_base if frame.closed else model.joint for model in frame.models]
+    among_all = (
+        None
+        if any(part is None for part in joint)
+        else tuple(tuple(known[part[row]] for row in rows) for part in joint)
+    )
+    mark = drawn.fingerprint[:8] + f"-{place + 1}" * bool(place)
+    return Batch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
+
+
+def _pictures(inputs: PlanInputs, frame: Frame, drawn: LabelPlan, observer: Observer) -> Pictures:
+    if frame.images is None or not inputs.pictures:
+        return Pictures()
+    return read_pictures([str(frame.images[row]) for row in drawn.chosen], frame.folder, observer.progress)
+
+
+def _too_few(frame: Frame, drawn: LabelPlan, of: str) -> Sequence[str]:
+    """Yield what the number may lack, as far as the stream expects it."""
+    if frame.closed or of == "base_share":
+        return
+    expected = drawn.streams[0].expected
+    for side in ("base", "new"):
+        count = float(getattr(expected, side)[drawn.chosen].sum())
+        if count < FEWEST_A_SIDE:
+            yield (
+                f"Only about {count:.0f} of the {len(drawn)} images are expected to be {side} ones; OpenworldAUC takes "
+                f"{FEWEST_A_SIDE} of either side, so take more with --n."
+            )
+
+
+def _write(planned: Planned, frame: Frame) -> None:
+    """Write the worksheet, the page and its images, and at last the plan, without which they are nothing."""
+    batch, place = planned.batch, len(planned.kept.batches) - 1
+    rows, folder = planned.plan.chosen, planned.folder
+    images = [""] * len(batch) if frame.images is None else [str(frame.images[row]) for row in rows]
+    shown = [image or f"id {own}" for image, own in zip(images, batch.ids, strict=True)]
+    pictures = planned.pictures
+    if pictures.beside and place:
+        moved = {f"{place + 1}-{name}".replace(f"{place + 1}-images", f"images-{place + 1}"): content
+                 for name, content in pictures.files.items()}  # fmt: skip
+        pictures = Pictures(tuple(moved), pictures.widths, moved)
+    for name, content in (pictures.files or {}).items():
+        write_file(folder / name, content)
+    known = (planned.kept.base_names, planned.kept.new_names)
+    page = render_page(batch.mark, str(folder), batch.ids, shown, batch.names, pictures, known)
+    write_file(planned.file(PAGE), page.encode())
+    write_file(planned.file(WORKSHEET), worksheet_text(batch.mark, batch.ids, images, batch.names).encode())
+    planned.kept.write(folder)
+
+
+def _require_empty(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise OpenworldError(f"--out {folder} is a file; give a folder, which is made where it is missing.")
+    if (folder / PLAN).exists():
+        raise OpenworldError(f"{folder} holds a plan already; add a batch to it with --add, or give another folder.")
+    kept = [path.name for path in folder.iterdir()] if folder.exists() else []
+    own = [name for name in kept if name not in (WORKSHEET, PAGE, "images") and not name.startswith(".")]
+    if own:
+        raise OpenworldError(f"--out {folder} holds other files, first {sorted(own)[0]}; give a folder of its own.")

@@ -1,0 +1,131 @@
+"""The question that a person answers about an image, and what each answer says.
+
+Of an open-world stream: is the image of a base or of a new class, and is the name right that the model would give it as
+such? Of a closed-set classifier: is its name right? Where two models are compared, each name that one of them gives is
+an answer of its own. A true class name says the same as an answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.names.forms import normalise_class_name
+
+UNSURE = "cannot tell"
+"""What a person answers who sees an image and does not know."""
+
+BASE, NEW = "base", "new"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of an image.
+
+    Args:
+        base: whether it is of a base class; None of a closed-set classifier.
+        right: of every model, whether its name is right: as a base image for a base image, as a new one for a new one.
+        label: the true class where a person named it, else "".
+    """
+
+    base: bool | None
+    right: tuple[bool, ...]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A possible answer.
+
+    Args:
+        code: what a worksheet holds, such as "base right".
+        side: "base", "new", or "" of a closed-set classifier.
+        name: the name that is right; "" where none of the models' is.
+        key: the key that gives it.
+    """
+
+    code: str
+    side: str
+    name: str
+    key: int
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the models give an image.
+
+    Args:
+        as_base: of every model, the name as a base image; of a closed-set classifier, its name.
+        as_new: of every model, the name as a new image; empty of a closed-set classifier.
+    """
+
+    as_base: tuple[str, ...]
+    as_new: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """(side, names) of each half."""
+        return ((BASE, self.as_base), (NEW, self.as_new)) if self.as_new else (("", self.as_base),)
+
+    def options(self) -> list[Option]:
+        """Return the possible answers; those of a second model only where it gives another name.
+
+        A key means the same for every image, so that some are free where two models agree.
+
+        >>> [option.code for option in Names(("cat",), ("yak",)).options()]
+        ['base right', 'base wrong', 'new right', 'new wrong']
+        >>> [option.key for option in Names(("cat", "cat"), ("yak", "gnu")).options()]
+        [1, 3, 4, 5, 6]
+        """
+        found, key = [], 0
+        for side, names in self.sides:
+            for place, name in enumerate(names):
+                key += 1
+                if place == 0 or not same_name(name, names[0]):
+                    found.append(Option(_code(side, "right" if place == 0 else "other right"), side, name, key))
+            key += 1
+            found.append(Option(_code(side, "wrong"), side, "", key))
+        return found
+
+    def read(self, code: str) -> Answer:
+        """Return what an answer says; a key does as well as the words.
+
+        Raises:
+            OpenworldError: no answer to this question.
+        """
+        options = self.options()
+        wanted = " ".join(code.lower().split())
+        chosen = next((option for option in options if wanted in (option.code, str(option.key))), None)
+        if chosen is None:
+            raise unknown_name("answer", code, [*(option.code for option in options), UNSURE])
+        given = dict(self.sides)[chosen.side]
+        right = tuple(bool(chosen.name) and same_name(name, chosen.name) for name in given)
+        return Answer(None if not chosen.side else chosen.side == BASE, right)
+
+    def read_label(self, label: str, base_names: Sequence[str], new_names: Sequence[str]) -> Answer:
+        """Return what a true class name says.
+
+        Raises:
+            OpenworldError: none of the names.
+        """
+        known = {
+            normalise_class_name(name): side for side, own in ((NEW, new_names), (BASE, base_names)) for name in own
+        }
+        side = known.get(normalise_class_name(label))
+        if side is None:
+            if not known:
+                raise OpenworldError(
+                    f"there is a label, {label!r}, but the plan knows no class names; fill in `answer`."
+                )
+            raise unknown_name("class name", label, [*base_names, *new_names])
+        sides = dict(self.sides)
+        given = sides.get(side, sides.get("", ()))
+        return Answer(side == BASE if self.as_new else None, tuple(same_name(name, label) for name in given), label)
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names are one class's, whatever their case, spaces and underscores."""
+    return normalise_class_name(one) == normalise_class_name(other)
+
+
+def _code(side: str, words: str) -> str:
+    return f"{side} {words}".strip()

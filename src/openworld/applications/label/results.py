@@ -1,0 +1,265 @@
+"""Every number that labels give, as tidy rows: of each model, and of the difference of two.
+
+Images of which a person cannot tell count as whatever lowers, and as whatever raises, a number most; its interval then
+reaches from the lower end of the one to the upper end of the other, and its value is half way.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld._short_repr import short_repr
+from openworld.applications.label.kept_plan import KeptPlan
+from openworld.applications.label.question import Answer
+from openworld.applications.label.reading import LabelledBatches
+from openworld.labels import LabelledNumber, LabelledQuality, estimate
+from openworld.metrics import SOFT_QUANTITIES, Outcomes, holm
+from openworld.results import METRICS, Comparison, Interval, Metric, Result, Results, Value
+
+SHARE = Metric("base_share", "share of base", better=0)
+QUANTITIES = {
+    "openworld_auc": METRICS["openworld_auc"],
+    "base_accuracy": METRICS["base_accuracy"],
+    "new_accuracy": METRICS["new_accuracy"],
+    "auroc": METRICS["auroc"],
+    "overall_accuracy": METRICS["overall_accuracy"],
+    "base_share": SHARE,
+}
+LABELLED = Metric("labelled_images", "labelled", "count", 0, 0, (0.0, None))
+LABELLED_BASE = Metric("labelled_base_images", "labelled base", "count", 0, 0, (0.0, None))
+LABELLED_NEW = Metric("labelled_new_images", "labelled new", "count", 0, 0, (0.0, None))
+THESE, LIKE_THESE = "labels", "images"
+"""What the intervals are over: other draws of the labels on these images, and other images like these too."""
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A number and its intervals.
+
+    Args:
+        value: None with `reason`. these, like_these: its intervals. p: of a difference; None where not tested.
+        more: about how many more labels it needs, where that is known.
+    """
+
+    value: float | None
+    reason: str
+    these: tuple[float, float] | None
+    like_these: tuple[float, float] | None
+    p: float | None = None
+    more: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledStream:
+    """What the labels of a plan say.
+
+    Args:
+        kept: the plan. folder: where it lies. batches: what is labelled. seconds: that answers took, of the page.
+    """
+
+    kept: KeptPlan
+    folder: Path
+    batches: LabelledBatches
+    seconds: tuple[float, ...] = ()
+
+    __repr__ = short_repr
+
+    @cached_property
+    def main(self) -> str:
+        """The quantity that the draw served."""
+        return self.kept.plans[0].of
+
+    @cached_property
+    def is_difference_alone(self) -> bool:
+        """Whether only images on which two models differ were drawn, so that nothing else is known."""
+        return len(self.kept.models) == 2 and self.main == "overall_accuracy"
+
+    @cached_property
+    def counts(self) -> tuple[int, int, int]:
+        """Labels, and how many of them are on base and on new images; the rest nobody could tell."""
+        known = [answer for own in self.batches.answers for answer in own if answer is not None]
+        base = sum(answer.base is not False for answer in known)
+        return len(known), base, len(known) - base
+
+    def number(self, quantity: str, models: tuple[int, ...]) -> Bounded:
+        """Return a number of a model, (0,) or (1,), or the difference of both, (0, 1)."""
+        found = []
+        for fills in self._fills(quantity, models):
+            try:
+                own = _of(self._quality(fills), quantity, models)
+            except OpenworldError as error:  # the plan or the answers say nothing of it
+                return Bounded(None, str(error).rstrip("."), None, None)
+            if own.value is None:
+                return Bounded(None, own.reason, None, None, more=own.more_labels)
+            found.append(own)
+        values = [own.value for own in found]
+        these, like = ([own.interval(like_these=wide) for own in found] for wide in (False, True))
+        return Bounded((min(values) + max(values)) / 2, "", _hull(these), _hull(like), _largest_p(found, models))
+
+    @cached_property
+    def _known(self) -> dict[tuple[Answer, ...], LabelledQuality]:
+        return {}
+
+    def _quality(self, fills: tuple[Answer, ...]) -> LabelledQuality:
+        if fills not in self._known:
+            *earlier, (plan, answers) = self.batches.filled(fills)
+            self._known[fills] = estimate(plan, answers, earlier=earlier, groups=self.kept.groups)
+        return self._known[fills]
+
+    def _fills(self, quantity: str, models: tuple[int, ...]) -> list[tuple[Answer, ...]]:
+        """Return what may stand for images of which a person cannot tell: the lowest, the highest, and all alike."""
+        batches = self.batches
+        if not batches.unsure:
+            return [()]
+        options = [[names.read(option.code) for option in names.options()] for names in batches.unsure_names]
+        effects = [
+            [self._effect(quantity, models, row, answer) for answer in own]
+            for own, row in zip(options, batches.unsure_rows, strict=True)
+        ]
+        extremes = [
+            tuple(own[int(pick(effect))] for own, effect in zip(options, effects, strict=True))
+            for pick in (np.argmin, np.argmax)
+        ]
+        alike = [tuple(own[min(place, len(own) - 1)] for own in options) for place in range(max(map(len, options)))]
+        return list(dict.fromkeys([*extremes, *alike]))
+
+    def _effect(self, quantity: str, models: tuple[int, ...], row: int, answer: Answer) -> float:
+        """Return how an answer would move a number, to first order and as the proxies expect the rest."""
+        effect = 0.0
+        for sign, model in zip((1.0, -1.0), models, strict=False):
+            weights = self._weights(quantity, model)
+            outcome = _outcome(answer, model)
+            effect += sign * sum(weights[name][row] * value for name, value in outcome.items())
+        return effect
+
+    def _weights(self, quantity: str, model: int) -> dict[str, np.ndarray]:
+        """Return by how much each outcome of an image moves a number, float64[N]: the influence is linear in them."""
+        key = quantity, model
+        if key not in self._linear:
+            expected = self.kept.plans[0].streams[model].expectation
+            size, none = len(expected.outcomes), np.zeros(len(expected.outcomes))
+            zero = Outcomes(none, none, none, none, none)
+            names = ("base_right", "new_right", "base", "new", "right")
+            self._linear[key] = {
+                name: expected.influence(quantity, replace(zero, **{name: np.ones(size)}))
+                if expected.value_of(quantity) is not None
+                else none
+                for name in names
+            }
+        return self._linear[key]
+
+    @cached_property
+    def _linear(self) -> dict:
+        return {}
+
+
+def results_of(labelled: LabelledStream) -> Results:
+    """Return all rows, and the tests of differences, corrected together."""
+    comparisons = list(_comparisons(labelled))
+    tested = [place for place, own in enumerate(comparisons) if own.p is not None]
+    for place, p in zip(tested, holm([comparisons[place].p for place in tested]) if tested else (), strict=True):
+        comparisons[place] = replace(comparisons[place], p=p)
+    return Results("label", (*_rows(labelled), *_counts(labelled)), tuple(comparisons))
+
+
+def quantities_of(labelled: LabelledStream) -> list[str]:
+    """Return the quantities that a plan can speak of, the one that it serves first."""
+    if labelled.kept.closed:
+        return ["overall_accuracy"]
+    names = [name for name in QUANTITIES if name in SOFT_QUANTITIES]
+    if any(batch.joint is None for batch in labelled.kept.batches):
+        names.remove("overall_accuracy")
+    return [labelled.main, *(name for name in names if name != labelled.main)]
+
+
+def metric_of(labelled: LabelledStream, quantity: str) -> Metric:
+    """Return how a quantity is called; the accuracy of a closed-set classifier is plain accuracy."""
+    return METRICS["accuracy"] if labelled.kept.closed else QUANTITIES[quantity]
+
+
+def difference_of(metric: Metric) -> Metric:
+    """Return how a difference in a metric is called."""
+    return Metric(f"{metric.key}_difference", metric.title, "points", 1, metric.better, (-1.0, 1.0))
+
+
+def difference_entity(labelled: LabelledStream) -> str:
+    """Return what the difference of two models is called."""
+    first, second = labelled.kept.models
+    return f"{first} minus {second}"
+
+
+def _rows(labelled: LabelledStream) -> Iterator[Result]:
+    models = labelled.kept.models
+    for quantity in quantities_of(labelled):
+        metric = metric_of(labelled, quantity)
+        if not labelled.is_difference_alone:
+            for place, model in enumerate(models[: 1 if quantity == "base_share" else None]):
+                yield Result(model, metric, value_of(labelled.number(quantity, (place,)), labelled))
+        if len(models) == 2 and quantity != "base_share":
+            entity = difference_entity(labelled)
+            yield Result(entity, difference_of(metric), value_of(labelled.number(quantity, (0, 1)), labelled))
+
+
+def value_of(number: Bounded, labelled: LabelledStream) -> Value:
+    """Return a number with its intervals, or why there is none."""
+    labels, images = labelled.batches.used, labelled.kept.size
+    ends = ((number.these, THESE, labels), (number.like_these, LIKE_THESE, images))
+    intervals = tuple(Interval(*pair, over, n) for pair, over, n in ends if pair is not None)
+    return Value(number.value, intervals if number.value is not None else (), number.reason)
+
+
+def _counts(labelled: LabelledStream) -> Iterator[Result]:
+    labels, base, new = labelled.counts
+    yield Result("", METRICS["images"], Value(labelled.kept.size))
+    yield Result("", LABELLED, Value(labels))
+    if not labelled.kept.closed:
+        yield Result("", LABELLED_BASE, Value(base))
+        yield Result("", LABELLED_NEW, Value(new))
+    if labelled.batches.unsure:
+        yield Result(
+            "", Metric("unsure_images", "cannot tell", "count", 0, 0, (0.0, None)), Value(labelled.batches.unsure)
+        )
+
+
+def _comparisons(labelled: LabelledStream) -> Iterator[Comparison]:
+    if len(labelled.kept.models) < 2:
+        return
+    for quantity in quantities_of(labelled):
+        if quantity != "base_share":
+            number = labelled.number(quantity, (0, 1))
+            interval = Interval(*number.these, THESE, labelled.batches.used) if number.these else None
+            yield Comparison(
+                *labelled.kept.models, metric_of(labelled, quantity), number.value, number.p, number.reason, interval
+            )
+
+
+def _of(quality: LabelledQuality, quantity: str, models: tuple[int, ...]) -> LabelledNumber:
+    return quality.difference(quantity) if len(models) == 2 else quality.of(quantity, models[0])
+
+
+def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> float | None:
+    """Return the p-value of a difference whatever unsure images are; 1 where they may turn it around."""
+    own = [number.p_value() for number in found] if len(models) == 2 else [None]
+    if None in own:
+        return None
+    return 1.0 if min(number.value for number in found) < 0 < max(number.value for number in found) else max(own)
+
+
+def _hull(intervals: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
+    if any(pair is None for pair in intervals):
+        return None
+    return min(low for low, _ in intervals), max(high for _, high in intervals)
+
+
+def _outcome(answer: Answer, model: int) -> dict[str, float]:
+    """Return the outcomes that an answer means for a model."""
+    right = float(answer.right[model])
+    if answer.base is None:
+        return {"base": 1.0, "base_right": right, "right": right}
+    if answer.base:
+        return {"base": 1.0, "base_right": right, "right": right}
+    return {"new": 1.0, "new_right": right, "right": right}
