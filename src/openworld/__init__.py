@@ -4,6 +4,7 @@ What the commands do, as functions that return objects; each is imported when it
 
 run, reproduce         carry out a spec; make a paper's tables again
 score                  predictions of your own
+label_plan, label_read    a few labels: which images, and what is then known
 estimate, shift        a model and data of your own, without labels; how far data is from other data
 fit_watch, watch       the same as a daily job
 predict, decide        a fitted learner on images; the threshold to run it with
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from openworld.api.deciding import decide
     from openworld.api.exchange import hub_entries, metrics_of, model_card
     from openworld.api.finished_run import Run, open_run
+    from openworld.api.labelling import label_plan, label_read
     from openworld.api.own_data import estimate, fit_watch, predict, shift, watch
     from openworld.api.predictions import compare, score
     from openworld.api.reproducing import reproduce
@@ -43,6 +45,8 @@ _LIES_IN = {
     "estimate": "own_data",
     "fit_watch": "own_data",
     "hub_entries": "exchange",
+    "label_plan": "labelling",
+    "label_read": "labelling",
     "metrics_of": "exchange",
     "model_card": "exchange",
     "open_run": "finished_run",
@@ -77,6 +81,8 @@ __all__ = [
     "estimate",
     "fit_watch",
     "hub_entries",
+    "label_plan",
+    "label_read",
     "metrics_of",
     "model_card",
     "open_run",

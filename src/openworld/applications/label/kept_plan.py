@@ -17,7 +17,7 @@ from openworld.runs.atomic import write_file
 
 PLAN = "plan.safetensors"
 VERSION = 1
-_STREAM = "stream"
+ABOUT, _STREAM = "openworld-label", "stream"
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class KeptPlan:
             arrays["groups"] = np.ascontiguousarray(self.groups)
         fields = ("stream", "sources", "models", "base_names", "new_names", "closed", "left_out")
         about = {"version": VERSION, **{name: getattr(self, name) for name in fields}}
-        about["batches"] = [asdict(batch) for batch in self.batches]
-        return save(arrays, {"openworld-label": json.dumps(about), "plans": json.dumps(heads)})
+        about |= {"batches": [asdict(batch) for batch in self.batches], "plans": heads}
+        return save(arrays, {ABOUT: json.dumps(about)})  # one entry: safetensors writes several in any order
 
     def write(self, folder: Path) -> None:
         """Put it into a folder in one step."""
@@ -118,10 +118,10 @@ def read_plan(folder: Path) -> KeptPlan:
     try:
         with safe_open(path, "numpy") as file:
             about, arrays = file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        heads, about = json.loads(about["plans"]), json.loads(about["openworld-label"])
+        about = json.loads(about[ABOUT])
         if about.pop("version") != VERSION:
             raise OpenworldError(f"{path} is of another version; read it with the openworld that wrote it.")
-        plans = tuple(_plan(arrays, place, head) for place, head in enumerate(heads))
+        plans = tuple(_plan(arrays, place, head) for place, head in enumerate(about.pop("plans")))
         batches = tuple(map(_batch, about.pop("batches")))
         about = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
         return KeptPlan(**about, batches=batches, plans=plans, groups=arrays.get("groups"))

@@ -13,7 +13,6 @@ from openworld.report.data_files import data_address
 
 SIDE, QUALITY = 640, 85  # the longest side in pixels, and what JPEG calls quality
 PAGE_BYTES = 40_000_000  # of images within the page; beyond, browsers are slow to open it
-FOLDER = "images"
 
 
 @dataclass(frozen=True)
@@ -38,14 +37,17 @@ class Pictures:
         return bool(self.files)
 
 
-def read_pictures(paths: Sequence[str], near: Path | None, progress: Progress, most: int = PAGE_BYTES) -> Pictures:
+def read_pictures(
+    paths: Sequence[str], near: Path | None, progress: Progress, folder: str = "images", most: int | None = None
+) -> Pictures:
     """Read images and make them fit for the page.
 
     Args:
         paths: as the stream names them; relative ones to the current folder, or to `near`.
         near: the folder of the stream's file.
         progress: hears how many are read.
-        most: bytes of all images together up to which they lie within the page.
+        folder: beside the page, for more images than it holds.
+        most: bytes of all images together up to which they lie within the page; None for PAGE_BYTES.
 
     Raises:
         OpenworldError: an image that is not there or cannot be read.
@@ -56,10 +58,10 @@ def read_pictures(paths: Sequence[str], near: Path | None, progress: Progress, m
         content, width = _jpeg(_found(path, near))
         contents.append(content)
         widths.append(width)
-    if sum(map(len, contents)) * 4 / 3 <= most:
+    if sum(map(len, contents)) * 4 / 3 <= (PAGE_BYTES if most is None else most):
         return Pictures(tuple(data_address("image/jpeg", content) for content in contents), tuple(widths))
     digits = len(str(len(contents)))
-    names = [f"{FOLDER}/{place:0{digits}}.jpg" for place in range(1, len(contents) + 1)]
+    names = [f"{folder}/{place:0{digits}}.jpg" for place in range(1, len(contents) + 1)]
     return Pictures(tuple(names), tuple(widths), dict(zip(names, contents, strict=True)))
 
 

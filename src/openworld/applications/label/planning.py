@@ -102,56 +102,58 @@ def make_plan(inputs: PlanInputs, observer: Observer = SILENT) -> Planned:
     Raises:
         OpenworldError: streams that cannot be read, a folder that holds something else, more labels than images.
     """
-    if (inputs.out is None) == (inputs.add is None):
-        raise OpenworldError("give one of --out DIR, for a new plan, and --add DIR, for a further batch of a plan.")
-    if inputs.n is not None and inputs.within is not None:
-        raise OpenworldError("give one of --n and --within: so many labels, or as many as the half-width takes.")
-    earlier = None
-    if inputs.out is not None:
-        _require_empty(inputs.out)
-        if inputs.stream is None:
-            raise OpenworldError("no stream came; name the file of a model's scores and names.")
-    else:
-        earlier = read_plan(inputs.add)
+    _require_inputs(inputs)
+    earlier = None if inputs.add is None else read_plan(inputs.add)
+    before = _answered(earlier, inputs.add)
     observer.progress("reading the stream", 0)
     sources = _sources(inputs, earlier)
     base_names = inputs.base_names or (None if earlier is None or earlier.closed else earlier.base_names)
     frame = read_frame(sources[0], sources[1] if sources[1:] else None, base_names)
-    settings, of = _settings(inputs, earlier), _quantity(inputs, frame, earlier)
-    streams = streams_of(frame)
+    settings, of, streams = _settings(inputs, earlier), _quantity(inputs, frame, earlier), streams_of(frame)
     observer.progress("counting labels", 0)
     needed = needed_labels(streams, frame, settings, of)
     n = inputs.n or USUAL
     if inputs.within is not None:
-        if not 0 < inputs.within < 50:
-            raise OpenworldError(f"--within is {inputs.within:g}, expected points either way, such as 3.")
         n = labels_needed(streams, inputs.within / 100, of=of, settings=settings)
-    before = _answered(earlier, inputs.add)
     observer.progress("drawing", 0)
-    drawn = plan(streams, n, of=of, settings=settings, earlier=before)
-    batch = _batch(frame, drawn, 0 if earlier is None else len(earlier.batches))
-    folder = inputs.out or inputs.add
-    pictures = _pictures(inputs, frame, drawn, observer)
-    if earlier is None:
-        kept = KeptPlan(
-            frame.name,
-            tuple(str(Path(source).resolve()) if isinstance(source, str | Path) else "" for source in sources),
-            tuple(model.name for model in frame.models),
-            frame.base_names,
-            frame.new_names,
-            frame.closed,
-            frame.left_out,
-            (batch,),
-            (drawn,),
-            frame.groups,
-        )
-    else:
-        kept = earlier.with_batch(batch, drawn)
-    few = tuple(_too_few(frame, drawn, of))
-    planned = Planned(kept, folder, pictures, needed, few)
+    drawn, place = plan(streams, n, of=of, settings=settings, earlier=before), len(before)
+    batch = _batch(frame, drawn, place)
+    pictures = _pictures(inputs, frame, drawn, batch.file("images", place), observer)
+    kept = _first(frame, sources, batch, drawn) if earlier is None else earlier.with_batch(batch, drawn)
+    planned = Planned(kept, inputs.out or inputs.add, pictures, needed, tuple(_too_few(frame, drawn, of)))
     with failing():
         _write(planned, frame)
     return planned
+
+
+def _require_inputs(inputs: PlanInputs) -> None:
+    """Refuse what contradicts itself, before any work."""
+    if (inputs.out is None) == (inputs.add is None):
+        raise OpenworldError("give one of --out DIR, for a new plan, and --add DIR, for a further batch of a plan.")
+    if inputs.n is not None and inputs.within is not None:
+        raise OpenworldError("give one of --n and --within: so many labels, or as many as the half-width takes.")
+    if inputs.within is not None and not 0 < inputs.within < 50:
+        raise OpenworldError(f"--within is {inputs.within:g}, expected points either way, such as 3.")
+    if inputs.out is not None:
+        _require_empty(inputs.out)
+        if inputs.stream is None:
+            raise OpenworldError("no stream came; name the file of a model's scores and names.")
+
+
+def _first(frame: Frame, sources: tuple[Source, ...], batch: Batch, drawn: LabelPlan) -> KeptPlan:
+    """Return a new plan with its first batch."""
+    return KeptPlan(
+        frame.name,
+        tuple(str(Path(source).resolve()) if isinstance(source, str | Path) else "" for source in sources),
+        tuple(model.name for model in frame.models),
+        frame.base_names,
+        frame.new_names,
+        frame.closed,
+        frame.left_out,
+        (batch,),
+        (drawn,),
+        frame.groups,
+    )
 
 
 def streams_of(frame: Frame) -> tuple[ScoredStream, ...]:
@@ -262,10 +264,10 @@ def _batch(frame: Frame, drawn: LabelPlan, place: int) -> Batch:
     return Batch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
 
 
-def _pictures(inputs: PlanInputs, frame: Frame, drawn: LabelPlan, observer: Observer) -> Pictures:
+def _pictures(inputs: PlanInputs, frame: Frame, drawn: LabelPlan, folder: str, observer: Observer) -> Pictures:
     if frame.images is None or not inputs.pictures:
         return Pictures()
-    return read_pictures([str(frame.images[row]) for row in drawn.chosen], frame.folder, observer.progress)
+    return read_pictures([str(frame.images[row]) for row in drawn.chosen], frame.folder, observer.progress, folder)
 
 
 def _too_few(frame: Frame, drawn: LabelPlan, of: str) -> Sequence[str]:
@@ -284,15 +286,10 @@ def _too_few(frame: Frame, drawn: LabelPlan, of: str) -> Sequence[str]:
 
 def _write(planned: Planned, frame: Frame) -> None:
     """Write the worksheet, the page and its images, and at last the plan, without which they are nothing."""
-    batch, place = planned.batch, len(planned.kept.batches) - 1
-    rows, folder = planned.plan.chosen, planned.folder
+    batch, rows, folder = planned.batch, planned.plan.chosen, planned.folder
     images = [""] * len(batch) if frame.images is None else [str(frame.images[row]) for row in rows]
     shown = [image or f"id {own}" for image, own in zip(images, batch.ids, strict=True)]
     pictures = planned.pictures
-    if pictures.beside and place:
-        moved = {f"{place + 1}-{name}".replace(f"{place + 1}-images", f"images-{place + 1}"): content
-                 for name, content in pictures.files.items()}  # fmt: skip
-        pictures = Pictures(tuple(moved), pictures.widths, moved)
     for name, content in (pictures.files or {}).items():
         write_file(folder / name, content)
     known = (planned.kept.base_names, planned.kept.new_names)

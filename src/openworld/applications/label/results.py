@@ -98,7 +98,7 @@ class LabelledStream:
             found.append(own)
         values = [own.value for own in found]
         these, like = ([own.interval(like_these=wide) for own in found] for wide in (False, True))
-        return Bounded((min(values) + max(values)) / 2, "", _hull(these), _hull(like), _largest_p(found, models))
+        return Bounded(float(min(values) + max(values)) / 2, "", _hull(these), _hull(like), _largest_p(found, models))
 
     @cached_property
     def _known(self) -> dict[tuple[Answer, ...], LabelledQuality]:
@@ -252,7 +252,7 @@ def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> floa
 def _hull(intervals: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
     if any(pair is None for pair in intervals):
         return None
-    return min(low for low, _ in intervals), max(high for _, high in intervals)
+    return float(min(low for low, _ in intervals)), float(max(high for _, high in intervals))
 
 
 def _outcome(answer: Answer, model: int) -> dict[str, float]:

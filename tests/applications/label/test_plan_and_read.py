@@ -1,0 +1,284 @@
+"""From a stream to a plan, and from answers to numbers."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+from made_up_stream import BASE, answer, made_up
+
+from openworld import OpenworldError
+from openworld.applications.label.command import plan_labels, read_labels
+from openworld.applications.label.kept_plan import PLAN, read_plan
+from openworld.applications.label.planning import PlanInputs
+from openworld.applications.score_files import scores_of
+from openworld.metrics import openworld_auc
+from openworld.results import Results
+
+
+def plan(folder, world, **settings):
+    return plan_labels(PlanInputs(world.stream(), folder, **{"n": 80} | settings))
+
+
+def value(report, metric, **where):
+    (row,) = report.results.where(metric=metric, **where)
+    return row.value
+
+
+def truth_of(world, rows=None):
+    own = world.columns
+    ids = own["id"] if rows is None else own["id"][rows]
+    rows = np.arange(len(own["id"])) if rows is None else rows
+    true = np.array([world.truth[one] for one in ids.tolist()])
+    base = np.isin(true, BASE)
+    scores, named = own["score"][rows], (own["base_name"][rows] == true, own["new_name"][rows] == true)
+    return openworld_auc(scores[base], named[0][base], scores[~base], named[1][~base])
+
+
+def test_with_every_image_labelled_the_numbers_are_those_of_openworld_auc(tmp_path, world):
+    plan(tmp_path / "all", world, n=400)
+    answer(tmp_path / "all", world.truth)
+    report, truth = read_labels(tmp_path / "all"), truth_of(world)
+    for metric, expected in (
+        ("openworld_auc", truth.value),
+        ("base_accuracy", truth.base_accuracy),
+        ("new_accuracy", truth.new_accuracy),
+    ):
+        found = value(report, metric)
+        assert found.value == pytest.approx(expected)
+        assert found.over("labels").width < 1e-9 < found.over("images").width
+    assert "OpenworldAUC on 400 images" in report.page.verdict[0]
+
+
+@pytest.mark.parametrize("design", ["stratified", "random", "poisson"])
+def test_a_few_labels_give_intervals_that_hold_the_truth(tmp_path, world, design):
+    plan(tmp_path / "few", world, design=design, n=120)
+    answer(tmp_path / "few", world.truth)
+    report, truth = read_labels(tmp_path / "few"), truth_of(world)
+    found = value(report, "openworld_auc")
+    assert found.over("labels").low < truth.value < found.over("labels").high
+    assert found.over("images").width > found.over("labels").width
+    kept = Results.from_parquet(tmp_path / "few" / "results.parquet")
+    assert kept.where(metric="openworld_auc").rows[0].value.value == found.value
+    assert (tmp_path / "few" / "report.html").is_file() and "1.5 s an image" in " ".join(report.text)
+
+
+def test_a_plan_says_how_many_labels_each_number_needs(tmp_path, world):
+    report = plan(tmp_path / "few", world, n=None, within=8.0)
+    (table,) = report.tables
+    assert table.rows[0].label == "OpenworldAUC" and len(table.rows) == 5  # the stream says no name among all
+    needed = [cell.value for cell in table.rows[0].cells]
+    assert needed == sorted(needed) and needed[0] < report.found.plan.chosen.size < needed[1]
+    assert report.found.plan.half_width() == pytest.approx(0.08, abs=0.01)
+
+
+def test_a_plan_is_stored_without_loss_and_the_same_seed_draws_the_same(tmp_path, world):
+    for name in ("one", "two"):
+        plan(tmp_path / name, world)
+    assert (tmp_path / "one" / PLAN).read_bytes() == (tmp_path / "two" / PLAN).read_bytes()
+    again, made = read_plan(tmp_path / "one"), plan(tmp_path / "three", world, seed=1).found.kept
+    assert again.to_bytes() == (tmp_path / "one" / PLAN).read_bytes()
+    assert again.batches[0].ids != made.batches[0].ids and again.batches[0].mark != made.batches[0].mark
+
+
+def test_too_few_new_images_are_refused_with_what_is_needed(tmp_path):
+    rare = made_up(share=0.97)
+    plan(tmp_path / "rare", rare, n=30, design="random")
+    answer(tmp_path / "rare", rare.truth)
+    report = read_labels(tmp_path / "rare")
+    assert value(report, "openworld_auc").value is None and value(report, "base_share").value
+    assert re.search(r"cannot be told: \d new image\(s\) among 30 labels, 10 are needed; label", report.page.verdict[0])
+
+
+@pytest.mark.parametrize("design", ["stratified", "random"])
+def test_the_first_answers_without_a_gap_are_a_sample_of_their_own(tmp_path, world, design):
+    plan(tmp_path / "part", world, design=design, n=100)
+    answer(tmp_path / "part", world.truth, rows=[*range(60), 70, 80])
+    report = read_labels(tmp_path / "part")
+    assert "38 images of the plan have no answer yet. The first 60 of the order are used" in " ".join(report.text)
+    assert "2 answers behind a gap" in " ".join(report.text)
+    quality = report.found.batches
+    (own,) = quality.plans
+    assert own.inclusion.sum() == pytest.approx(60) and len(own.chosen) == 60
+    interval = value(report, "openworld_auc").over("labels")
+    assert interval.low < truth_of(world).value < interval.high
+
+
+def test_a_worksheet_that_is_hardly_begun_says_how_many_are_needed(tmp_path, world):
+    plan(tmp_path / "part", world, n=100)
+    answer(tmp_path / "part", world.truth, rows=range(3))
+    with pytest.raises(
+        OpenworldError, match=r"97 of 100 images have no answer, and only the first 3 .* strata has two"
+    ):
+        read_labels(tmp_path / "part")
+    shutil.rmtree(tmp_path / "part")
+    plan(tmp_path / "part", world, n=100, design="poisson")
+    answer(tmp_path / "part", world.truth, rows=range(60))
+    with pytest.raises(OpenworldError, match="with the poisson design all of them are needed"):
+        read_labels(tmp_path / "part")
+
+
+def test_a_worksheet_without_answers_is_refused(tmp_path, world):
+    plan(tmp_path / "none", world)
+    with pytest.raises(OpenworldError, match="no image of worksheet.csv has an answer"):
+        read_labels(tmp_path / "none")
+
+
+def test_images_that_nobody_can_tell_widen_every_interval_to_both_extremes(tmp_path, world):
+    plan(tmp_path / "sure", world)
+    answer(tmp_path / "sure", world.truth)
+    sure = value(read_labels(tmp_path / "sure"), "openworld_auc").over("labels")
+    answer(tmp_path / "sure", world.truth, unsure={3, 30, 50})
+    report = read_labels(tmp_path / "sure")
+    found = value(report, "openworld_auc").over("labels")
+    assert found.low < sure.low and sure.high < found.high
+    assert "3 images" in " ".join(report.text) and value(report, "unsure_images").value == 3
+    answer(tmp_path / "sure", world.truth, unsure=set(range(12)))
+    with pytest.raises(OpenworldError, match='of 12 of 80 images the answer is "cannot tell", more than 10 %'):
+        read_labels(tmp_path / "sure")
+
+
+def test_whatever_an_unsure_image_is_its_numbers_lie_within_the_bounds(tmp_path, world):
+    plan(tmp_path / "some", world)
+    answer(tmp_path / "some", world.truth, unsure={7, 21})
+    bounds = value(read_labels(tmp_path / "some"), "openworld_auc").over("labels")
+    kept = read_plan(tmp_path / "some")
+    for first in ("1", "2", "3", "4"):
+        for second in ("1", "4"):
+            text = answer(tmp_path / "some", world.truth, unsure={7, 21}).read_text().splitlines()
+            for row, code in ((8, first), (22, second)):
+                text[row] = text[row].replace("cannot tell", code)
+            (tmp_path / "some" / "answers.csv").write_text("\n".join(text))
+            own = value(read_labels(tmp_path / "some", out=tmp_path / "out"), "openworld_auc").over("labels")
+            assert bounds.low - 1e-9 <= own.low and own.high <= bounds.high + 1e-9, (first, second, kept.asked)
+
+
+def test_two_models_are_compared_from_the_same_labels(tmp_path, world, other):
+    plan(tmp_path / "pair", world, compare=other.stream("other.npz"), n=150)
+    answer(tmp_path / "pair", world.truth)
+    report = read_labels(tmp_path / "pair")
+    truths = truth_of(world).value, truth_of(other).value
+    (row,) = report.results.where(metric="openworld_auc_difference")
+    assert row.entity == "mine minus other"
+    assert row.value.over("labels").low < truths[0] - truths[1] < row.value.over("labels").high
+    second = value(report, "openworld_auc", entity="other").over("labels")
+    assert second.low < truths[1] < second.high
+    assert {own.metric.key for own in report.results.comparisons} >= {"openworld_auc", "base_accuracy"}
+
+
+def classifier(world, seed=0, errors=0.2):
+    """Logits of a closed-set classifier over all eight names, and its names."""
+    generator = np.random.default_rng(seed)
+    names = [*BASE, *(name.replace("base", "new") for name in BASE)]
+    true = np.array([names.index(own) for own in world.truth.values()])
+    named = np.where(generator.random(len(true)) < errors, (true + 1) % 8, true)
+    logits = generator.normal(size=(len(true), 8))
+    logits[np.arange(len(true)), named] += 5
+    columns = {"logits": logits, "id": np.array(list(world.truth))}
+    return scores_of(columns, f"classifier{seed}.npz", {"classnames": str(names).replace("'", '"')}), logits, true
+
+
+def test_a_closed_set_classifier_is_asked_whether_its_name_is_right(tmp_path, world):
+    stream, logits, true = classifier(world)
+    report = plan_labels(PlanInputs(stream, tmp_path / "closed", n=100))
+    assert "Is the name right?" in " ".join(report.text)
+    answer(tmp_path / "closed", world.truth)
+    read = read_labels(tmp_path / "closed")
+    interval = value(read, "accuracy").over("labels")
+    assert interval.low < np.mean(logits.argmax(axis=1) == true) < interval.high
+    assert "Accuracy on 400 images" in read.page.verdict[0]
+    with pytest.raises(OpenworldError, match="closed-set classifier, whose number is the accuracy"):
+        plan_labels(PlanInputs(stream, tmp_path / "more", quantity="auroc"))
+
+
+def test_two_classifiers_are_labelled_only_where_they_differ(tmp_path, world):
+    (first, own, true), (second, others, _) = classifier(world), classifier(world, 1, 0.3)
+    plan_labels(PlanInputs(first, tmp_path / "pair", compare=second, n=60))
+    kept = read_plan(tmp_path / "pair")
+    assert all(names.as_base[0] != names.as_base[1] for names in kept.batches[0].names)
+    answer(tmp_path / "pair", world.truth)
+    report = read_labels(tmp_path / "pair")
+    difference = np.mean(own.argmax(axis=1) == true) - np.mean(others.argmax(axis=1) == true)
+    interval = value(report, "accuracy_difference").over("labels")
+    assert interval.low < difference < interval.high and interval.width < 0.2
+    assert not report.results.where(metric="accuracy").rows
+
+
+def test_a_second_batch_adds_to_the_first(tmp_path, world):
+    folder = tmp_path / "grown"
+    plan(folder, world, n=60)
+    answer(folder, world.truth)
+    before = value(read_labels(folder), "openworld_auc").over("labels")
+    plan_labels(PlanInputs(world.stream(), add=folder, n=100))
+    kept = read_plan(folder)
+    assert len(kept.batches) == 2 and not set(kept.batches[0].ids) & set(kept.batches[1].ids)
+    assert kept.plans[1].batch_weights == pytest.approx((60 / 160, 100 / 160))
+    assert (folder / "worksheet-2.csv").is_file() and (folder / "label-2.html").is_file()
+    assert value(read_labels(folder), "openworld_auc").over("labels") == before  # not begun
+    answer(folder, world.truth, place=1, name="answers-2.csv")
+    report = read_labels(folder)
+    after = value(report, "openworld_auc").over("labels")
+    assert after.width < before.width and after.low < truth_of(world).value < after.high
+    assert "in 2 batches" in " ".join(report.text)
+
+
+def test_a_batch_is_added_to_answered_images_alone(tmp_path, world):
+    plan(tmp_path / "open", world)
+    answer(tmp_path / "open", world.truth, rows=range(50))
+    with pytest.raises(OpenworldError, match="30 of the 80 images of .* have no answer yet"):
+        plan_labels(PlanInputs(world.stream(), add=tmp_path / "open"))
+    with pytest.raises(OpenworldError, match="arrays, is not there; give it again"):
+        plan_labels(PlanInputs(add=tmp_path / "open"))
+
+
+def test_images_with_labels_are_left_out_and_said(tmp_path, world):
+    side = np.array(["base"] * 100 + [""] * 300)
+    stream = scores_of(world.columns | {"side": side}, "late.npz")
+    report = plan_labels(PlanInputs(stream, tmp_path / "late", n=50))
+    assert report.found.kept.size == 300 and "100 images of the stream had labels" in " ".join(report.text)
+    assert min(int(own[1:]) for own in report.found.batch.ids) >= 100
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"out": None}, "one of --out DIR"),
+        ({"n": 10, "within": 3.0}, "one of --n and --within"),
+        ({"n": None, "within": 0.0}, "--within is 0"),
+        ({"n": 900}, "900 labels were asked for"),
+        ({"stream": None}, "no stream came"),
+        ({"quantity": "auc"}, "unknown quantity 'auc'"),
+    ],
+)
+def test_a_plan_that_cannot_be_made_is_refused_and_leaves_nothing(tmp_path, world, changes, message):
+    wanted = {"stream": world.stream(), "out": tmp_path / "plan", "n": 80} | changes
+    with pytest.raises(OpenworldError, match=message):
+        plan_labels(PlanInputs(**wanted))
+    assert not (tmp_path / "plan").exists()
+
+
+def test_a_folder_that_holds_something_else_is_refused(tmp_path, world):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(OpenworldError, match="holds other files, first notes.txt"):
+        plan(tmp_path, world)
+    plan(tmp_path / "plan", world)
+    with pytest.raises(OpenworldError, match="holds a plan already"):
+        plan(tmp_path / "plan", world)
+
+
+def test_streams_of_other_images_are_not_compared(tmp_path, world, other):
+    fewer = {name: column[:399] for name, column in other.columns.items()}
+    with pytest.raises(OpenworldError, match="on the same images"):
+        plan(tmp_path / "pair", world, compare=scores_of(fewer, "other.npz"))
+    turned = other.columns | {"base_name": other.columns["new_name"], "new_name": other.columns["base_name"]}
+    with pytest.raises(OpenworldError, match="on the same base classes"):
+        plan(tmp_path / "pair", world, compare=scores_of(turned, "other.npz"))
+
+
+def test_a_damaged_plan_is_refused(tmp_path, world):
+    plan(tmp_path / "plan", world)
+    (tmp_path / "plan" / PLAN).write_bytes((tmp_path / "plan" / PLAN).read_bytes()[:300])
+    with pytest.raises(OpenworldError, match="damaged"):
+        read_labels(tmp_path / "plan")
+    with pytest.raises(OpenworldError, match="holds no plan.safetensors"):
+        read_labels(tmp_path)
