@@ -227,6 +227,7 @@ def test_a_batch_is_added_to_answered_images_alone(tmp_path, world):
     answer(tmp_path / "open", world.truth, rows=range(50))
     with pytest.raises(OpenworldError, match="30 of the 80 images of .* have no answer yet"):
         plan_labels(PlanInputs(world.stream(), add=tmp_path / "open"))
+    answer(tmp_path / "open", world.truth)
     with pytest.raises(OpenworldError, match="arrays, is not there; give it again"):
         plan_labels(PlanInputs(add=tmp_path / "open"))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from openworld import OpenworldError
-from openworld.applications.label.question import Answer, Names
+from openworld.applications.label.question import ImageAnswer, Names
 from openworld.applications.label.worksheet import read_answers, worksheet_text
 
 IDS = ("1", "=2", "007")
@@ -25,7 +25,7 @@ def sheet(*answers):
 
 def test_a_filled_worksheet_is_read_as_it_was_written(tmp_path):
     answers = read(tmp_path, sheet("base right,", "cannot tell,", ",yak"))
-    assert answers.known == {"1": Answer(True, (True,)), "007": Answer(False, (False,), "yak")}
+    assert answers.known == {"1": ImageAnswer(True, (True,)), "007": ImageAnswer(False, (False,), "yak")}
     assert answers.unsure == {"=2"} and len(answers) == 3
 
 

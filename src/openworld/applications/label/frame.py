@@ -22,7 +22,7 @@ UNKNOWN = 0.5
 
 
 @dataclass(frozen=True)
-class ModelNames:
+class NamedModel:
     """The names that a model gives, and what is expected of them.
 
     Args:
@@ -45,7 +45,7 @@ class ModelNames:
 
 
 @dataclass(frozen=True)
-class Frame:
+class LabelFrame:
     """The images of which something is to be known.
 
     Args:
@@ -61,7 +61,7 @@ class Frame:
     """
 
     name: str
-    models: tuple[ModelNames, ...]
+    models: tuple[NamedModel, ...]
     base_names: tuple[str, ...]
     new_names: tuple[str, ...]
     ids: np.ndarray
@@ -90,7 +90,7 @@ class Frame:
 
 def read_frame(
     stream: Path | str | ScoreFile, other: Path | str | ScoreFile | None = None, base_names: Sequence[str] | None = None
-) -> Frame:
+) -> LabelFrame:
     """Read what a plan needs.
 
     Args:
@@ -116,13 +116,13 @@ def read_frame(
     return replace(first, models=(own, replace(model, name=name)), base_names=names[0], new_names=names[1])
 
 
-def _read(given: Path | str | ScoreFile, base_names: Sequence[str] | None) -> Frame:
+def _read(given: Path | str | ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
     file = open_scores(given)
     open_world = base_names is not None or "n_base" in file.about or set(file.columns) & set(OPEN_WORLD)
     return _of_stream(file, base_names) if open_world else _of_classifier(file)
 
 
-def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> Frame:
+def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
     stream = read_stream(file, base_names=base_names)
     rows = np.arange(len(stream))
     if stream.labels is not None:
@@ -135,7 +135,7 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> Frame:
     left_out = len(stream) - rows.size
     ids = _ids(stream.id, len(stream), stream.name)[rows]
     stream = stream.rows(rows) if left_out else stream
-    model = ModelNames(
+    model = NamedModel(
         stream.name.rpartition(".")[0] or stream.name,
         stream.scores,
         stream.base_prediction,
@@ -146,7 +146,7 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> Frame:
     images = None if stream.image is None else stream.image.astype(str)
     groups = None if stream.group is None else np.unique(stream.group.astype(str), return_inverse=True)[1]
     known = (stream.base_names, stream.new_names)
-    return Frame(stream.name, (model,), *known, ids, images, groups, False, left_out, file.path.parent)
+    return LabelFrame(stream.name, (model,), *known, ids, images, groups, False, left_out, file.path.parent)
 
 
 def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
@@ -172,7 +172,7 @@ def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
     return outcomes(np.clip(base_right, 0, base), np.clip(new_right, 0, 1 - base), base, right=right)
 
 
-def _of_classifier(file: ScoreFile) -> Frame:
+def _of_classifier(file: ScoreFile) -> LabelFrame:
     """Read a classifier's scores block by block; kept are names and confidences."""
     from scipy.special import softmax
 
@@ -206,11 +206,11 @@ def _of_classifier(file: ScoreFile) -> Frame:
     count, whole = len(confidence), {name: np.concatenate(parts) for name, parts in kept.items()}
     ones, none = np.ones(count), np.zeros(count)
     expected = outcomes(confidence, none, ones, none, right=confidence)
-    model = ModelNames(file.path.stem, confidence, np.concatenate(places), None, None, expected)
+    model = NamedModel(file.path.stem, confidence, np.concatenate(places), None, None, expected)
     ids = _ids(whole.get("id"), count, file.path.name)
     images = None if "image" not in whole else whole["image"].astype(str)
     groups = None if "group" not in whole else np.unique(whole["group"].astype(str), return_inverse=True)[1]
-    return Frame(file.path.name, (model,), names, (), ids, images, groups, True, folder=file.path.parent)
+    return LabelFrame(file.path.name, (model,), names, (), ids, images, groups, True, folder=file.path.parent)
 
 
 def _ids(given: np.ndarray | None, count: int, name: str) -> np.ndarray:
@@ -222,14 +222,14 @@ def _ids(given: np.ndarray | None, count: int, name: str) -> np.ndarray:
     return ids.astype(object)
 
 
-def _require_alike(first: Frame, second: Frame) -> None:
+def _require_alike(first: LabelFrame, second: LabelFrame) -> None:
     if first.closed != second.closed:
         raise OpenworldError(
             f"one of {first.name} and {second.name} knows new names and the other does not; compare two of a kind."
         )
 
 
-def _order(first: Frame, second: Frame) -> np.ndarray:
+def _order(first: LabelFrame, second: LabelFrame) -> np.ndarray:
     """Return the row of the second stream of each image of the first."""
     place = {own: row for row, own in enumerate(second.ids.tolist())}
     lacking = [own for own in first.ids.tolist() if own not in place]
@@ -251,7 +251,7 @@ def _order(first: Frame, second: Frame) -> np.ndarray:
     return order
 
 
-def _joined(first: Frame, second: Frame) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], np.ndarray]:
+def _joined(first: LabelFrame, second: LabelFrame) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], np.ndarray]:
     """Return base and new names of two models together, and the place there of every name of the second."""
     base, new = ({normalise_class_name(name): name for name in own} for own in (first.base_names, first.new_names))
     for known, own in ((base, second.base_names), (new, second.new_names)):
@@ -268,8 +268,8 @@ def _joined(first: Frame, second: Frame) -> tuple[tuple[tuple[str, ...], tuple[s
     return (tuple(base.values()), tuple(new.values())), codes
 
 
-def _reordered(model: ModelNames, order: np.ndarray, codes: np.ndarray) -> ModelNames:
+def _reordered(model: NamedModel, order: np.ndarray, codes: np.ndarray) -> NamedModel:
     """Return a model's names in another order of images and of names."""
     parts = {name: None if part is None else part[order] for name, part in vars(model.expected).items()}
     names = (None if part is None else codes[part[order]] for part in (model.as_base, model.as_new, model.joint))
-    return ModelNames(model.name, model.scores[order], *names, Outcomes(**parts))
+    return NamedModel(model.name, model.scores[order], *names, Outcomes(**parts))

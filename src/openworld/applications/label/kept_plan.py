@@ -21,7 +21,7 @@ ABOUT, _STREAM = "openworld-label", "stream"
 
 
 @dataclass(frozen=True)
-class Batch:
+class KeptBatch:
     """What was drawn at one time.
 
     Args:
@@ -66,7 +66,7 @@ class KeptPlan:
     new_names: tuple[str, ...]
     closed: bool
     left_out: int
-    batches: tuple[Batch, ...]
+    batches: tuple[KeptBatch, ...]
     plans: tuple[LabelPlan, ...]
     groups: np.ndarray | None = None
 
@@ -82,7 +82,7 @@ class KeptPlan:
         """How many images are to be labelled."""
         return sum(map(len, self.batches))
 
-    def with_batch(self, batch: Batch, plan: LabelPlan) -> "KeptPlan":
+    def with_batch(self, batch: KeptBatch, plan: LabelPlan) -> "KeptPlan":
         """Return the plan with a further batch."""
         return replace(self, batches=(*self.batches, batch), plans=(*self.plans, plan))
 
@@ -139,12 +139,12 @@ def _plan(arrays: Mapping[str, np.ndarray], place: int, head: str) -> LabelPlan:
     return LabelPlan.from_arrays(own | {"metadata": np.array(head)})
 
 
-def _batch(fields: Mapping) -> Batch:
+def _batch(fields: Mapping) -> KeptBatch:
     names = tuple(Names(tuple(own["as_base"]), tuple(own["as_new"])) for own in fields["names"])
     joint = fields["joint"] and tuple(map(tuple, fields["joint"]))
-    return Batch(fields["mark"], tuple(fields["ids"]), names, joint)
+    return KeptBatch(fields["mark"], tuple(fields["ids"]), names, joint)
 
 
-def names_by_id(batches: Sequence[Batch]) -> dict[str, dict[str, Names]]:
+def names_by_id(batches: Sequence[KeptBatch]) -> dict[str, dict[str, Names]]:
     """Return {mark: {id: names}}."""
     return {batch.mark: dict(zip(batch.ids, batch.names, strict=True)) for batch in batches}

@@ -9,8 +9,8 @@ import numpy as np
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._short_repr import short_repr
-from openworld.applications.label.frame import Frame, ModelNames, read_frame
-from openworld.applications.label.kept_plan import PLAN, Batch, KeptPlan, read_plan
+from openworld.applications.label.frame import LabelFrame, NamedModel, read_frame
+from openworld.applications.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan
 from openworld.applications.label.page import render_page
 from openworld.applications.label.pictures import Pictures, read_pictures
 from openworld.applications.label.reading import answers_in, labelled
@@ -82,7 +82,7 @@ class Planned:
     __repr__ = short_repr
 
     @property
-    def batch(self) -> Batch:
+    def batch(self) -> KeptBatch:
         """What was drawn now."""
         return self.kept.batches[-1]
 
@@ -140,7 +140,7 @@ def _require_inputs(inputs: PlanInputs) -> None:
             raise OpenworldError("no stream came; name the file of a model's scores and names.")
 
 
-def _first(frame: Frame, sources: tuple[Source, ...], batch: Batch, drawn: LabelPlan) -> KeptPlan:
+def _first(frame: LabelFrame, sources: tuple[Source, ...], batch: KeptBatch, drawn: LabelPlan) -> KeptPlan:
     """Return a new plan with its first batch."""
     return KeptPlan(
         frame.name,
@@ -156,13 +156,13 @@ def _first(frame: Frame, sources: tuple[Source, ...], batch: Batch, drawn: Label
     )
 
 
-def streams_of(frame: Frame) -> tuple[ScoredStream, ...]:
+def streams_of(frame: LabelFrame) -> tuple[ScoredStream, ...]:
     """Return what the models say as `openworld.labels` takes it."""
     return tuple(_closed(model) if frame.closed else _open(model) for model in frame.models)
 
 
 def needed_labels(
-    streams: tuple[ScoredStream, ...], frame: Frame, settings: PlanSettings, of: str
+    streams: tuple[ScoredStream, ...], frame: LabelFrame, settings: PlanSettings, of: str
 ) -> dict[str, tuple[int, ...]]:
     """Return how many labels each half-width takes, by quantity; that of the plan comes first."""
     wanted = [of] if frame.closed else [of, *(name for name in QUANTITIES if name != of)]
@@ -185,7 +185,7 @@ def _some(stream: ScoredStream, rows: np.ndarray) -> ScoredStream:
     return ScoredStream(stream.scores[rows], expected, **names)
 
 
-def _open(model: ModelNames) -> ScoredStream:
+def _open(model: NamedModel) -> ScoredStream:
     expected = model.expected
     return scored_stream(
         model.scores,
@@ -200,7 +200,7 @@ def _open(model: ModelNames) -> ScoredStream:
     )
 
 
-def _closed(model: ModelNames) -> ScoredStream:
+def _closed(model: NamedModel) -> ScoredStream:
     return closed_set_stream(model.expected.right, model.as_base)
 
 
@@ -224,7 +224,7 @@ def _settings(inputs: PlanInputs, earlier: KeptPlan | None) -> PlanSettings:
     return PlanSettings(design=inputs.design, seed=seed)
 
 
-def _quantity(inputs: PlanInputs, frame: Frame, earlier: KeptPlan | None) -> str:
+def _quantity(inputs: PlanInputs, frame: LabelFrame, earlier: KeptPlan | None) -> str:
     usual = earlier.plans[0].of if earlier is not None else "overall_accuracy" if frame.closed else "openworld_auc"
     wanted = inputs.quantity.replace("-", "_") or usual
     if frame.closed and wanted == "accuracy":
@@ -251,7 +251,7 @@ def _answered(earlier: KeptPlan | None, folder: Path | None) -> list:
     return labelled(earlier, answers).batches
 
 
-def _batch(frame: Frame, drawn: LabelPlan, place: int) -> Batch:
+def _batch(frame: LabelFrame, drawn: LabelPlan, place: int) -> KeptBatch:
     rows = drawn.chosen.tolist()
     known = frame.all_names
     joint = [model.as_base if frame.closed else model.joint for model in frame.models]
@@ -261,16 +261,16 @@ def _batch(frame: Frame, drawn: LabelPlan, place: int) -> Batch:
         else tuple(tuple(known[part[row]] for row in rows) for part in joint)
     )
     mark = drawn.fingerprint[:8] + f"-{place + 1}" * bool(place)
-    return Batch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
+    return KeptBatch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
 
 
-def _pictures(inputs: PlanInputs, frame: Frame, drawn: LabelPlan, folder: str, observer: Observer) -> Pictures:
+def _pictures(inputs: PlanInputs, frame: LabelFrame, drawn: LabelPlan, folder: str, observer: Observer) -> Pictures:
     if frame.images is None or not inputs.pictures:
         return Pictures()
     return read_pictures([str(frame.images[row]) for row in drawn.chosen], frame.folder, observer.progress, folder)
 
 
-def _too_few(frame: Frame, drawn: LabelPlan, of: str) -> Sequence[str]:
+def _too_few(frame: LabelFrame, drawn: LabelPlan, of: str) -> Sequence[str]:
     """Yield what the number may lack, as far as the stream expects it."""
     if frame.closed or of == "base_share":
         return
@@ -284,7 +284,7 @@ def _too_few(frame: Frame, drawn: LabelPlan, of: str) -> Sequence[str]:
             )
 
 
-def _write(planned: Planned, frame: Frame) -> None:
+def _write(planned: Planned, frame: LabelFrame) -> None:
     """Write the worksheet, the page and its images, and at last the plan, without which they are nothing."""
     batch, rows, folder = planned.batch, planned.plan.chosen, planned.folder
     images = [""] * len(batch) if frame.images is None else [str(frame.images[row]) for row in rows]

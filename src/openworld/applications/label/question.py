@@ -18,7 +18,7 @@ BASE, NEW = "base", "new"
 
 
 @dataclass(frozen=True)
-class Answer:
+class ImageAnswer:
     """What is known of an image.
 
     Args:
@@ -86,7 +86,7 @@ class Names:
             found.append(Option(_code(side, "wrong"), side, "", key))
         return found
 
-    def read(self, code: str) -> Answer:
+    def read(self, code: str) -> ImageAnswer:
         """Return what an answer says; a key does as well as the words.
 
         Raises:
@@ -99,9 +99,9 @@ class Names:
             raise unknown_name("answer", code, [*(option.code for option in options), UNSURE])
         given = dict(self.sides)[chosen.side]
         right = tuple(bool(chosen.name) and same_name(name, chosen.name) for name in given)
-        return Answer(None if not chosen.side else chosen.side == BASE, right)
+        return ImageAnswer(None if not chosen.side else chosen.side == BASE, right)
 
-    def read_label(self, label: str, base_names: Sequence[str], new_names: Sequence[str]) -> Answer:
+    def read_label(self, label: str, base_names: Sequence[str], new_names: Sequence[str]) -> ImageAnswer:
         """Return what a true class name says.
 
         Raises:
@@ -119,7 +119,9 @@ class Names:
             raise unknown_name("class name", label, [*base_names, *new_names])
         sides = dict(self.sides)
         given = sides.get(side, sides.get("", ()))
-        return Answer(side == BASE if self.as_new else None, tuple(same_name(name, label) for name in given), label)
+        return ImageAnswer(
+            side == BASE if self.as_new else None, tuple(same_name(name, label) for name in given), label
+        )
 
 
 def same_name(one: str, other: str) -> bool:

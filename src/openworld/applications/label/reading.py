@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.label.kept_plan import Batch, KeptPlan, names_by_id
-from openworld.applications.label.question import Answer, same_name
-from openworld.applications.label.worksheet import Answers, read_answers
+from openworld.applications.label.kept_plan import KeptBatch, KeptPlan, names_by_id
+from openworld.applications.label.question import ImageAnswer, same_name
+from openworld.applications.label.worksheet import GivenAnswers, read_answers
 from openworld.labels import LabelAnswers, LabelPlan, label_answers, right_answers
 
 UNSURE_SHARE = 0.1
@@ -35,8 +35,8 @@ class LabelledBatches:
     """
 
     plans: tuple[LabelPlan, ...]
-    answers: tuple[tuple[Answer | None, ...], ...]
-    images: tuple[Batch, ...]
+    answers: tuple[tuple[ImageAnswer | None, ...], ...]
+    images: tuple[KeptBatch, ...]
     waiting: int
     missing: int
 
@@ -50,7 +50,7 @@ class LabelledBatches:
         """How many images have an answer that is used."""
         return sum(map(len, self.answers))
 
-    def filled(self, fills: Sequence[Answer] = ()) -> list[tuple[LabelPlan, LabelAnswers]]:
+    def filled(self, fills: Sequence[ImageAnswer] = ()) -> list[tuple[LabelPlan, LabelAnswers]]:
         """Return plans and answers for `openworld.labels`.
 
         Args:
@@ -80,7 +80,7 @@ class LabelledBatches:
         return [int(row) for own, plan in pairs for answer, row in zip(own, plan.chosen, strict=True) if answer is None]
 
 
-def answers_in(kept: KeptPlan, folder: Path, files: Sequence[Path]) -> Answers:
+def answers_in(kept: KeptPlan, folder: Path, files: Sequence[Path]) -> GivenAnswers:
     """Read the answers of a plan: those of the files, or of the worksheets and answers*.csv in its folder."""
     found = list(files)
     if not found:
@@ -91,7 +91,7 @@ def answers_in(kept: KeptPlan, folder: Path, files: Sequence[Path]) -> Answers:
     return read_answers(found, names_by_id(kept.batches), kept.base_names, kept.new_names)
 
 
-def labelled(kept: KeptPlan, answers: Answers) -> LabelledBatches:
+def labelled(kept: KeptPlan, answers: GivenAnswers) -> LabelledBatches:
     """Return the batches as far as their answers are a sample.
 
     Raises:
@@ -159,7 +159,7 @@ def first_images(plan: LabelPlan, count: int, answered: int) -> LabelPlan:
     return replace(plan, chosen=plan.chosen[:count], inclusion=inclusion)
 
 
-def _label_answers(answers: Sequence[Answer], batch: Batch) -> LabelAnswers:
+def _label_answers(answers: Sequence[ImageAnswer], batch: KeptBatch) -> LabelAnswers:
     right = np.array([answer.right for answer in answers], bool).reshape(len(answers), -1).T
     if answers[0].base is None:
         return right_answers(right)
@@ -167,7 +167,7 @@ def _label_answers(answers: Sequence[Answer], batch: Batch) -> LabelAnswers:
     return label_answers(base, right & base, right & ~base, _right_among_all(answers, batch))
 
 
-def _right_among_all(answers: Sequence[Answer], batch: Batch) -> np.ndarray | None:
+def _right_among_all(answers: Sequence[ImageAnswer], batch: KeptBatch) -> np.ndarray | None:
     """Return whether each model's name among all names is right, bool[M, n]; None where somebody would have to ask."""
     if batch.joint is None:
         return None
@@ -181,7 +181,7 @@ def _right_among_all(answers: Sequence[Answer], batch: Batch) -> np.ndarray | No
     return right
 
 
-def _is_right(answer: Answer, model: int, joint: str, names) -> bool | None:
+def _is_right(answer: ImageAnswer, model: int, joint: str, names) -> bool | None:
     """Whether a name among all is right, as far as an answer on the names of both halves tells."""
     if answer.label:
         return same_name(answer.label, joint)
@@ -196,5 +196,5 @@ def _is_right(answer: Answer, model: int, joint: str, names) -> bool | None:
     return False if same_name(other[model], joint) else None
 
 
-def _any_answer(names) -> Answer:
+def _any_answer(names) -> ImageAnswer:
     return names.read(names.options()[0].code)

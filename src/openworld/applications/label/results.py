@@ -14,7 +14,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.applications.label.kept_plan import KeptPlan
-from openworld.applications.label.question import Answer
+from openworld.applications.label.question import ImageAnswer
 from openworld.applications.label.reading import LabelledBatches
 from openworld.labels import LabelledNumber, LabelledQuality, estimate
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, holm
@@ -101,16 +101,16 @@ class LabelledStream:
         return Bounded(float(min(values) + max(values)) / 2, "", _hull(these), _hull(like), _largest_p(found, models))
 
     @cached_property
-    def _known(self) -> dict[tuple[Answer, ...], LabelledQuality]:
+    def _known(self) -> dict[tuple[ImageAnswer, ...], LabelledQuality]:
         return {}
 
-    def _quality(self, fills: tuple[Answer, ...]) -> LabelledQuality:
+    def _quality(self, fills: tuple[ImageAnswer, ...]) -> LabelledQuality:
         if fills not in self._known:
             *earlier, (plan, answers) = self.batches.filled(fills)
             self._known[fills] = estimate(plan, answers, earlier=earlier, groups=self.kept.groups)
         return self._known[fills]
 
-    def _fills(self, quantity: str, models: tuple[int, ...]) -> list[tuple[Answer, ...]]:
+    def _fills(self, quantity: str, models: tuple[int, ...]) -> list[tuple[ImageAnswer, ...]]:
         """Return what may stand for images of which a person cannot tell: the lowest, the highest, and all alike."""
         batches = self.batches
         if not batches.unsure:
@@ -127,7 +127,7 @@ class LabelledStream:
         alike = [tuple(own[min(place, len(own) - 1)] for own in options) for place in range(max(map(len, options)))]
         return list(dict.fromkeys([*extremes, *alike]))
 
-    def _effect(self, quantity: str, models: tuple[int, ...], row: int, answer: Answer) -> float:
+    def _effect(self, quantity: str, models: tuple[int, ...], row: int, answer: ImageAnswer) -> float:
         """Return how an answer would move a number, to first order and as the proxies expect the rest."""
         effect = 0.0
         for sign, model in zip((1.0, -1.0), models, strict=False):
@@ -255,7 +255,7 @@ def _hull(intervals: Sequence[tuple[float, float] | None]) -> tuple[float, float
     return float(min(low for low, _ in intervals)), float(max(high for _, high in intervals))
 
 
-def _outcome(answer: Answer, model: int) -> dict[str, float]:
+def _outcome(answer: ImageAnswer, model: int) -> dict[str, float]:
     """Return the outcomes that an answer means for a model."""
     right = float(answer.right[model])
     if answer.base is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from openworld._csv import as_cell, csv_text
 from openworld._errors import OpenworldError
-from openworld.applications.label.question import UNSURE, Answer, Names
+from openworld.applications.label.question import UNSURE, ImageAnswer, Names
 from openworld.datasets.formats.listing import require_commas
 
 NEEDED = ("plan", "id", "answer", "label")
@@ -20,7 +20,7 @@ _FORMULA = ("'=", "'+", "'-", "'@", "'\t", "'\r")
 
 
 @dataclass(frozen=True)
-class Answers:
+class GivenAnswers:
     """What is known of the images of a plan.
 
     Args:
@@ -30,7 +30,7 @@ class Answers:
         files: that they came from.
     """
 
-    known: Mapping[str, Answer]
+    known: Mapping[str, ImageAnswer]
     unsure: frozenset[str]
     seconds: Mapping[str, float]
     files: tuple[str, ...]
@@ -63,7 +63,7 @@ def read_answers(
     names: Mapping[str, Mapping[str, Names]],
     base_names: Sequence[str],
     new_names: Sequence[str],
-) -> Answers:
+) -> GivenAnswers:
     """Read answers from one file or several.
 
     Args:
@@ -75,7 +75,7 @@ def read_answers(
         OpenworldError: answers to another plan, an id that it did not draw, a row that comes twice, an answer that is
             none, answers that contradict one another.
     """
-    known: dict[str, Answer] = {}
+    known: dict[str, ImageAnswer] = {}
     unsure: set[str] = set()
     seconds: dict[str, float] = {}
     origin: dict[str, str] = {}
@@ -97,10 +97,10 @@ def read_answers(
                 known[own] = answer
             if row.get("seconds"):
                 seconds[own] = _seconds(row["seconds"], where)
-    return Answers(known, frozenset(unsure), seconds, tuple(file.name for file in files))
+    return GivenAnswers(known, frozenset(unsure), seconds, tuple(file.name for file in files))
 
 
-def _says(answer: Answer | str):
+def _says(answer: ImageAnswer | str):
     return answer if answer == UNSURE else (answer.base, answer.right)
 
 
@@ -154,7 +154,7 @@ def _text(cell: str) -> str:
     return cell[1:] if cell.startswith(_FORMULA) and as_cell(cell[1:]) == cell else cell
 
 
-def _answer(row: Mapping[str, str], names: Names, base_names, new_names, where: str) -> Answer | str | None:
+def _answer(row: Mapping[str, str], names: Names, base_names, new_names, where: str) -> ImageAnswer | str | None:
     """Return an answer, UNSURE, or None of a row that is not filled in."""
     code, label = row["answer"], row["label"]
     try:
