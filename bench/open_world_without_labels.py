@@ -1,11 +1,13 @@
 """How far estimates of open-world quality without labels are off, part by part, and whether the alarm fires.
 
     python bench/open_world_streams.py
-    python bench/open_world_without_labels.py [--streams FOLDER] [--chosen concepts] [--parts home styles alarm made-up]
+    python bench/open_world_without_labels.py [--streams FOLDER] [--chosen concepts] [--parts PART ...]
 
     home      test images in twemoji style, a third, a half and more of them new; errors of each number, in points
     styles    the same in the other styles, where the premises are broken
     alarm     the largest gap of the two shares of new images at home, and how often gaps above it are seen
+    few       positive-unlabelled and the alarm with fewer images
+    unequal   the same where new classes are the harder or the easier half of them for the reference
     made-up   errors on streams made up of base validation images
 
 Settings (which estimator is the default, the gap) are chosen on one set, --chosen, and judged on the others. The
@@ -155,7 +157,11 @@ def report_home(everyone: list[Learner], chosen: str) -> None:
             mean(np.abs([off for key, rows in found.items() if key[:2] == (task, name) for off in rows]))
             for task in tasks
         ]
-        print(f"{name:30}" + " | ".join(map(cells, whole)))
+        given = {
+            task: [off[0] for key, rows in found.items() if key[:2] == (task, name) for off in rows] for task in tasks
+        }
+        refused = ", ".join(f"{np.isnan(given[task]).sum()} of {len(given[task])}" for task in tasks)
+        print(f"{name:30}" + " | ".join(map(cells, whole)) + f"   theta refused in {refused}")
     judged = [task for task in tasks if task != chosen]
     print(f"chosen on {chosen}, judged on {' and '.join(judged)}; the bar: theta 4, every part 6")
     print(f"\n# Home: every cell, mean error over seeds, points; shares of new {SHARES}")
@@ -228,6 +234,61 @@ def alarms(found) -> tuple[bool, bool, bool]:
     return "shares" in found.signs, "confidence" in found.signs, found.alarm
 
 
+def judged_here(learner: Learner, validation: OpenWorldOutputs, stream: OpenWorldOutputs) -> tuple[np.ndarray, bool]:
+    """Errors of positive-unlabelled, in points, and whether the alarm fires."""
+    found, truth = PositiveUnlabelled().fit(validation).estimate(stream), true_numbers(stream)
+    values = [found.value_of(number) for number in NUMBERS]
+    off = [
+        np.nan if value is None else 100 * (value - truth[number])
+        for number, value in zip(NUMBERS, values, strict=True)
+    ]
+    return np.array(off), two_shares(validation, stream).alarm
+
+
+def report_few(everyone: list[Learner]) -> None:
+    print(f"\n# Home with fewer images: positive-unlabelled, mean |error|, points; false alarms\n{'':40}", end="")
+    print(" ".join(f"{title:>7}" for title in NUMBERS.values()))
+    for labelled in (50, 100, 200):
+        for images in (100, 300):
+            rows = []
+            for learner in everyone:
+                for draw in DRAWS:
+                    generator = np.random.default_rng(draw)
+                    validation = learner.validation.rows(generator.permutation(learner.validation.n)[:labelled])
+                    for share in SHARES:
+                        stream = learner.drawn(kept.HOME, share, draw)
+                        chosen = generator.permutation(stream.n)[:images]
+                        rows.append(judged_here(learner, validation, stream.rows(chosen)))
+            text = f"{labelled} labelled base images, stream of {images}"
+            print(f"{text:40}" + cells(mean([np.abs(off) for off, _ in rows])), end="")
+            print(f"   alarm {100 * np.mean([fired for _, fired in rows]):.1f} %")
+
+
+def report_unequal(everyone: list[Learner]) -> None:
+    print("\n# Home, half new, new images of half of the new classes: positive-unlabelled, mean error")
+    print(f"{'':24}" + " ".join(f"{title:>7}" for title in NUMBERS.values()))
+    for title in ("harder", "easier"):
+        found = defaultdict(list)
+        for learner in everyone:
+            stream = of_half(learner.styles[kept.HOME], title == "harder")
+            found[learner.name].append(judged_here(learner, learner.validation, stream))
+        for name, rows in found.items():
+            fired = sum(alarm for _, alarm in rows)
+            print(f"{title:12}{name:12}" + cells(mean([off for off, _ in rows])) + f"   alarm {fired} of {len(rows)}")
+
+
+def of_half(outputs: OpenWorldOutputs, harder: bool) -> OpenWorldOutputs:
+    """As many base images as there are of those new classes which the reference names wrong more, or less, often."""
+    n_base = outputs.n_base
+    right = outputs.reference[:, n_base:].argmax(axis=1) + n_base == outputs.labels
+    classes = np.arange(n_base, outputs.logits.shape[1])
+    order = classes[np.argsort([right[outputs.labels == one].mean() for one in classes])]
+    half = order[: len(order) // 2] if harder else order[len(order) // 2 :]
+    new = np.flatnonzero(np.isin(outputs.labels, half))
+    base = np.random.default_rng(0).permutation(np.flatnonzero(outputs.labels < n_base))[: len(new)]
+    return outputs.rows(np.concatenate([base, new]))
+
+
 def report_made_up(everyone: list[Learner]) -> None:
     print(f"\n# Made-up streams of base validation images: mean |error|, points\n{'':43}", end="")
     print(" ".join(f"{title:>7}" for title in NUMBERS.values()))
@@ -250,7 +311,7 @@ def main() -> None:
     parser.add_argument("--streams", type=Path, default=kept.FOLDER, help="folder of the streams")
     parser.add_argument("--task", nargs="+", choices=kept.TASKS, default=kept.TASKS)
     parser.add_argument("--chosen", choices=kept.TASKS, default="concepts", help="the set that chose the settings")
-    parts = ("home", "styles", "alarm", "made-up")
+    parts = ("home", "styles", "alarm", "few", "unequal", "made-up")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
     given = parser.parse_args()
     everyone = list(learners(given.streams, tuple(given.task)))
@@ -258,6 +319,8 @@ def main() -> None:
         "home": lambda: report_home(everyone, given.chosen),
         "styles": lambda: report_styles(everyone),
         "alarm": lambda: report_alarm(everyone, given.chosen),
+        "few": lambda: report_few(everyone),
+        "unequal": lambda: report_unequal(everyone),
         "made-up": lambda: report_made_up(everyone),
     }
     for part in given.parts:

@@ -42,8 +42,8 @@ class Hybrid:
     paper: ClassVar[str] = "Garg et al., 2021"
     summary: ClassVar[str] = "sides by the mixture, names by the learner"
     premise: ClassVar[str] = (
-        "base scores keep their law, some region of scores holds no new image, and new names are as right as base names "
-        "of the same confidence"
+        "base scores keep their law, some region of scores holds no new image, and new names are as right as base "
+        "names of the same confidence"
     )
     needs: ClassVar[tuple[str, ...]] = ("labels", "logits")
     gives: ClassVar[tuple[str, ...]] = NUMBERS

@@ -27,6 +27,7 @@ from openworld.estimators.open_world.reference import learn_reference
 LARGEST_GAP = 0.15
 LARGEST_MOVE = 0.05
 """Between the shares, and of the confidence; chosen on one data set, in `bench/open_world_without_labels.py`."""
+FEW = 1.5  # over the root of the smaller number of images: the best bin's share is that uncertain below 100 of them
 SURE = 2.0  # standard errors of the two means that a move of the confidence must exceed
 
 
@@ -36,7 +37,7 @@ class TwoShares:
 
     by_posterior, by_best_bin: shares in [0, 1]. posterior_of: "reference" or "own", whose posterior it is.
     confidence_moved: mean confidence of the reference on the stream minus that on validation images; None without one.
-    confidence_error: standard error of that.
+    confidence_error: standard error of that. largest_gap: how far the shares may be apart with so many images.
     """
 
     by_posterior: float
@@ -44,6 +45,7 @@ class TwoShares:
     posterior_of: str
     confidence_moved: float | None = None
     confidence_error: float | None = None
+    largest_gap: float = LARGEST_GAP
 
     @property
     def gap(self) -> float:
@@ -56,7 +58,7 @@ class TwoShares:
         moved = self.confidence_moved is not None and (
             abs(self.confidence_moved) > max(LARGEST_MOVE, SURE * self.confidence_error)
         )
-        return ("shares",) * (self.gap > LARGEST_GAP) + ("confidence",) * moved
+        return ("shares",) * (self.gap > self.largest_gap) + ("confidence",) * moved
 
     @property
     def alarm(self) -> bool:
@@ -86,12 +88,13 @@ def two_shares(validation: OpenWorldOutputs, stream: OpenWorldOutputs) -> TwoSha
     rule = learn_reference(validation) if of_reference else NameRule.learned(validation, "calibrated")
     mass = rule.base(stream.reference if of_reference else stream.logits, stream.n_base)
     shares = 1 - posterior_share(mass), 1 - best_bin_share(validation.scores, stream.scores)
+    largest = max(LARGEST_GAP, FEW / sqrt(min(validation.n, stream.n)))
     if not of_reference:
-        return TwoShares(*shares, "own")
+        return TwoShares(*shares, "own", largest_gap=largest)
     confident = [rule.right(outputs.reference) for outputs in (stream, validation)]
     moved = float(confident[0].mean() - confident[1].mean())
     error = sqrt(sum(np.var(part) / len(part) for part in confident))
-    return TwoShares(*shares, "reference", moved, error)
+    return TwoShares(*shares, "reference", moved, error, largest)
 
 
 class _Shares:
