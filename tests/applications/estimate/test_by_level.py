@@ -124,7 +124,11 @@ def test_levels_are_fractions_or_an_order(files, keys, names, at):
 def test_a_stream_that_begins_later_is_anchored_at_the_source(files):
     source, stream = files
     later = stream["level"] > 0
-    found = curve(source, {name: column[later] for name, column in stream.items()}).found
+    stream = {name: column[later] for name, column in stream.items()}
+    found = curve(source, stream).found
+    assert found.levels[0].accuracy == found.source.accuracy
+    assert any("level 0 stands among 6 names and level 0.5 among 4" in warning for warning in found.warnings)
+    assert curve(source, without(stream, "labels")).found.levels[0].accuracy is None
     assert [(point.name, point.n) for point in found.levels] == [("source", N), ("0.5", N), ("1", N)]
     assert found.levels[0].methods["AC"].value == pytest.approx(
         (source["logits"].argmax(axis=1) == source["labels"]).mean()
