@@ -34,6 +34,8 @@ def estimate(
     period: str = "",
     alert: float | None = None,
     false_alarms: float | None = None,
+    labels: Any = None,
+    propose: int = 0,
     levels: str = "",
     zero_shot: str = "",
     by_class: bool = False,
@@ -56,6 +58,7 @@ def estimate(
         model, reference, partner: names as for the command, or objects: a `classifiers.Classifier`, a model of timm
             (with `classnames`), a two-tower model as docs/own-models.md lists them.
         classnames: a file, or names.
+        labels: of some images of the target, as a file or columns: the column that names images, `label`, `inclusion`.
         open_world: estimate OpenworldAUC and its parts of a learner on a stream; source and target are then files of
             `predict(..., out=...)`, or columns such as {"logits": [n, C], "classnames": [C], "n_base": 50}, of the
             source with `side` and `label`.
@@ -104,7 +107,8 @@ def estimate(
     )
     shifts = tuple(map(named_shift, labelled_shift))
     sides = sources_of(source, "source"), sources_of(target, "target")
-    inputs = EstimateInputs(*sides, models, *partners, timestamps, shifts, _path(out), levels, zero_shot)
+    late = None if labels is None else sources_of(labels, "labels")[0]
+    inputs = EstimateInputs(*sides, models, *partners, timestamps, shifts, _path(out), levels, zero_shot, late, propose)
     with observing(quiet=quiet) as observer:
         return command.estimate(inputs, options, observer, made)
 

@@ -42,6 +42,12 @@ def estimate(
         float | None,
         typer.Option(help="Beside --alert: share of years of 365 chunks in which it may be met by chance; 0.05."),
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Labels of some target images that came late: id, label, inclusion.")
+    ] = None,
+    propose: Annotated[
+        int, typer.Option(min=0, help="Write about so many images to label, those that would tell most, to --out.")
+    ] = 0,
     levels: Annotated[str, typer.Option(help="By level of change: the target's column of levels, 0 to 1.")] = "",
     zero_shot: Annotated[
         str, typer.Option(help="Beside --levels: the table of zero-shot's scores: reference, partner_1, ...")
@@ -126,6 +132,11 @@ def estimate(
     once, then `openworld estimate watch`. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
     be told (of the target, or of a chunk); 2 wrong use; 1 failure.
 
+    **Late labels**: `--labels FILE` has a row an image: `id` (or `image`, `path`, as in the target; or `row`, from 0),
+    `label`, and `inclusion`, the probability with which it was drawn to be labelled. Drawn labels turn a period's
+    estimate into an interval that holds, and correct later periods; labels without `inclusion` only stand beside it.
+    `--propose 50 --out DIR` writes such a sheet for the last period (or the target that is not cut), to be filled in.
+
     **By level** (`--levels`): how the model ages on a stream, as a curve over the level of change with its area (AUC),
     worst level (WA), variation (EVM, VS), by ATC-MC unless named otherwise. Levels from 0 (as the source) to 1; other
     numbers and names follow the source in equal steps. Names that a level does not have: -inf in its logits. The
@@ -162,7 +173,9 @@ def estimate(
     models = ModelNames(model, classnames, template, reference, tuple(partner or ()), device, functions)
     partners = tuple(source_partner or ()), tuple(target_partner or ())
     shifts = tuple(map(named_shift, labelled_shift or ()))
-    inputs = EstimateInputs(source, target, models, *partners, timestamps, shifts, out, levels, zero_shot)
+    inputs = EstimateInputs(
+        source, target, models, *partners, timestamps, shifts, out, levels, zero_shot, labels, propose
+    )
     with console.observer(screen) as observer:
         answer = command.estimate(inputs, options, observer, made)
     _end(answer, screen, out, as_json)

@@ -73,11 +73,29 @@ class Alarm:
 
 
 @dataclass(frozen=True)
+class PeriodLabels:
+    """What labels say of a period, or of a target that is not cut.
+
+    n: labels. drawn: whether the images were drawn with known probabilities. plain: share of the labelled images that
+    is right. accuracy, interval, standard_error: of all its images; None with a `reason`.
+    """
+
+    n: int
+    drawn: bool
+    plain: float
+    accuracy: float | None
+    interval: Interval
+    standard_error: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class ChunkEstimate:
     """A chunk of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
 
     methods: name -> accuracy, perhaps None. quote: the number for this chunk, or that it cannot be told. on_source: of
     the quoted method. alarm: where there is an alert. cause: of what moved, and images that carry it.
+    labelled: what labels say of it, where some came.
     """
 
     label: str
@@ -90,6 +108,7 @@ class ChunkEstimate:
     on_source: Range = None
     alarm: Alarm | None = None
     cause: PeriodCause | None = None
+    labelled: PeriodLabels | None = None
 
     @property
     def alarming(self) -> bool:
@@ -125,7 +144,8 @@ class AccuracyEstimate:
     classes: class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody
     wants to know. false_alarms: the rate at which that may be said in vain. alarm: the test of a target that is not
     cut. shift: of the predicted classes. agreement: share of images that model and reference name alike, on source and
-    target. learned: from labelled shifts, if there were any. learned_quote: what that says of the target. warnings: of
+    target. learned: from labelled shifts, if there were any. learned_quote: what that says of the target. labelled:
+    what labels that came late say of a target that is not cut. warnings: of
     the data, not of a method. made: facts by name, such as the files.
     """
 
@@ -143,6 +163,7 @@ class AccuracyEstimate:
     agreement: tuple[float, float] | None = None
     learned: LearnedShifts | None = None
     learned_quote: Quote | None = None
+    labelled: PeriodLabels | None = None
     warnings: tuple[str, ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
 

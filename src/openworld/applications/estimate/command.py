@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from openworld import __version__
@@ -13,9 +14,10 @@ from openworld._observer import SILENT, Observer
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
 from openworld.applications.estimate.by_level.command import estimate_by_level
 from openworld.applications.estimate.embedded import embedded_scores, is_embedded
-from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
+from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy, temperature_of
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs
-from openworld.applications.estimate.reading import LabelledTable
+from openworld.applications.estimate.late_labels import SHEET, proposal, read_late_labels
+from openworld.applications.estimate.reading import LabelledTable, Pass
 from openworld.applications.estimate.report import report
 from openworld.applications.estimate.score_tables import ScoreTable, open_table
 from openworld.applications.images import are_images
@@ -60,16 +62,31 @@ def estimate(
         return estimate_by_level(inputs, options.estimators, observer, facts)
     with ExitStack() as scratch:
         source, target, labelled = _tables(inputs, scratch, facts, observer, options.seed)
-        estimate = estimate_accuracy(
-            source, target, options, lambda doing, done: observer.progress(doing, done, None), labelled=labelled
-        )
+        late = None if inputs.labels is None else read_late_labels(inputs.labels)
+        progress = partial(observer.progress, total=None)
+        estimate = estimate_accuracy(source, target, options, progress, labelled=labelled, late=late)
+        sheet = _proposal(inputs, estimate, source, target, options.seed)
     estimate = replace(estimate, made=facts)
     text = json_text(json_of(estimate))
     answer = report(estimate, _folder(inputs.target))
-    answer = replace(answer, found=estimate, json=text, files={JSON: text.encode(), **answer.files})
+    answer = replace(answer, found=estimate, json=text, files={JSON: text.encode(), **answer.files, **sheet})
     if inputs.out is not None:
         answer.write(inputs.out)
     return answer
+
+
+def _proposal(
+    inputs: EstimateInputs, estimate: AccuracyEstimate, source: ScoreTable, target: ScoreTable, seed: int
+) -> dict[str, bytes]:
+    """Return the worksheet of images to label, by the name of its file."""
+    if not inputs.propose:
+        return {}
+    if inputs.out is None:
+        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
+    target = target.ordered(source.classnames, f"those of {source.name}")
+    known = Pass(source, "reading the source")
+    text = proposal(estimate, target, temperature_of(known.outputs), inputs.propose, seed)
+    return {SHEET: text.encode()}
 
 
 def json_of(estimate: AccuracyEstimate) -> dict:

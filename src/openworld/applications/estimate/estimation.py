@@ -13,6 +13,7 @@ from openworld.applications.estimate.alerts import with_alarms
 from openworld.applications.estimate.by_class import with_classes
 from openworld.applications.estimate.causes import cause_of, cause_reader, named, with_features, without_features
 from openworld.applications.estimate.chunks import Chunking, Keyed
+from openworld.applications.estimate.late_labels import LateLabels, with_late_labels
 from openworld.applications.estimate.methods import fit_all
 from openworld.applications.estimate.quotes import Quoting
 from openworld.applications.estimate.reading import (
@@ -26,7 +27,8 @@ from openworld.applications.estimate.reading import (
 )
 from openworld.applications.estimate.remarks import remarks
 from openworld.applications.estimate.score_tables import ScoreTable
-from openworld.estimators import Estimate, FittedEstimator, find_estimator
+from openworld.estimators import Estimate, FittedEstimator, Outputs, find_estimator
+from openworld.estimators.engine.temperature import source_temperature
 from openworld.estimators.quote.alarm import COMMONEST, RAREST
 from openworld.estimators.quote.spans import spans
 from openworld.estimators.streaming import estimate_stream
@@ -93,13 +95,14 @@ def estimate_accuracy(
     progress: Progress | None = None,
     *,
     labelled: Sequence[LabelledTable] = (),
+    late: LateLabels | None = None,
 ) -> AccuracyEstimate:
     """Estimate the accuracy of a model on a target without labels.
 
     Args:
         source, target: scores of the same model for the same classes; the source with labels.
         options: what is wanted. progress: called with what is being done and how many images are done. labelled: shifts
-            to learn from, five or more of three families or more; or none.
+            to learn from, five or more of three families or more; or none. late: labels of some images of the target.
     Raises:
         OpenworldError: a source without labels, other classes, a target without images, scores that an estimator which
             was named needs and that are not there, labelled shifts without labels or too few.
@@ -149,7 +152,14 @@ def estimate_accuracy(
         result = replace(result, chunks=chunks)
     if options.alert is not None:
         result = with_alarms(result, quoting, RATE if options.false_alarms is None else options.false_alarms)
+    if late is not None:  # after the alarm, which is a test of what is quoted without labels
+        result = with_late_labels(result, late, target, temperature_of(known.outputs), progress)
     return with_classes(result, fitted, known, unlabelled) if options.by_class else result
+
+
+def temperature_of(source: Outputs) -> float:
+    """Return the temperature at which the source's confidences are calibrated."""
+    return source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
 
 
 def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> MethodEstimate:

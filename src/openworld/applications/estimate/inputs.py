@@ -77,6 +77,8 @@ class EstimateInputs:
         labelled: shifts to learn from.
         levels: the target's column of levels of change, or "". zero_shot: the target's table of zero-shot's scores, for
             levels alone, or "".
+        labels: a file of labels of some images of the target, or None. propose: how many images to name whose labels
+            would tell most; needs `out`.
         out: where page, plots, numbers, and scores of images are kept; None to keep nothing.
     """
 
@@ -90,6 +92,8 @@ class EstimateInputs:
     out: Path | None = None
     levels: str = ""
     zero_shot: str = ""
+    labels: Any = None
+    propose: int = 0
 
     def __post_init__(self) -> None:
         if self.zero_shot and not self.levels:

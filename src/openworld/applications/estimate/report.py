@@ -231,6 +231,11 @@ def remark(chunk: ChunkEstimate) -> str:
     if unknown and chunk.alarm is not None:
         counted = chunk.alarm.counted
         parts.append(f"counts as {'nothing' if counted is None else ESTIMATED.write(counted)}")
+    labelled = chunk.labelled
+    if labelled is not None and labelled.accuracy is not None:
+        parts.append(f"{labelled.n} labels")
+    elif labelled is not None:
+        parts.append(f"{labelled.n} labels, {labelled.reason}")
     return ", ".join(parts)
 
 

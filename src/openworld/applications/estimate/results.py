@@ -29,6 +29,7 @@ MOVED_SHARES = Metric("class_shares_moved", "class shares moved", better=0)
 WITHIN = Metric("sureness_moved", "sureness moved, times chance", "number", 2, 0, (0.0, None))
 COHERENCE = Metric("coherence", "moved in one direction, z", "number", 1, 0, (None, None))
 UNLIKE = Metric("unlike_share", "unlike the source", better=0)
+LABELS = Metric("labels", "labels", "count", 0, 0, (0.0, None))
 LOST = Metric("accuracy_change", "lost", "points", better=0, bounds=(-1.0, 1.0))
 
 
@@ -89,6 +90,8 @@ def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
         yield Result(QUOTED, ESTIMATED, _quoted(chunk.quote), place)
         for method in estimate.methods:
             yield Result(method.name, ESTIMATED, _value(chunk.methods.get(method.name), NO_ACCURACY), place)
+        if chunk.labelled is not None:
+            yield Result("", LABELS, Value(chunk.labelled.n), place)
         if chunk.cause is not None:
             yield from _cause(chunk.cause, place)
         for name in ("standing", "statistic", "limit") if chunk.alarm else ():

@@ -20,7 +20,9 @@ CAUSED = 3  # chunks of a cause that are named
 def sentences(estimate: AccuracyEstimate) -> list[str]:
     """Return everything that is to be said, the number first."""
     parts = (headline, lost, labelled, like_the_source, agreement, classes_moved, together, truth)
-    return [*filter(None, (part(estimate) for part in (*parts, over_time, causes, alert, what_would_settle)))]
+    return [
+        *filter(None, (part(estimate) for part in (*parts, over_time, causes, late_labels, alert, what_would_settle)))
+    ]
 
 
 def headline(estimate: AccuracyEstimate) -> str:
@@ -170,6 +172,30 @@ def _chunks_like_the_source(known: Sequence[ChunkEstimate]) -> str:
     return f" Of chunks of {images} images like the source {method} says {percent(low)} to {percent(high)} %."
 
 
+def late_labels(estimate: AccuracyEstimate) -> str:
+    """Return what labels that came late are, and what they do."""
+    found = [one for one in (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks)) if one is not None]
+    if not found:
+        return ""
+    total, where = sum(one.n for one in found), f" in {len(found)} chunks" * bool(estimate.chunks)
+    if not found[0].drawn:
+        right = sum(one.plain * one.n for one in found) / total
+        return (
+            f"{total:,} labels{where} were not drawn at random (no column inclusion): of these images "
+            f"{percent(right)} % are named right, which says nothing sure of the others; nothing rests on them."
+        )
+    few = [one.reason for one in found if one.accuracy is None]
+    parts = [f"{total:,} labels of images that were drawn{where}."]
+    if len(few) < len(found):
+        whose = f"{len(found) - len(few)} of these chunks have" if estimate.chunks else "They give"
+        parts.append(f"{whose} an interval that holds without any premise about the model.")
+    if few:
+        parts.append(f"{f'In {len(few)} chunks they' if estimate.chunks else 'They'} are too few ({few[0]}).")
+    if estimate.chunks and len(few) < len(found):
+        parts.append("Estimates of later chunks are corrected by them.")
+    return " ".join(parts)
+
+
 def causes(estimate: AccuracyEstimate) -> str:
     """Return of what causes how many chunks are, the first of each by name, and what that rests on."""
     if not estimate.chunks or estimate.chunks[0].cause is None:
@@ -237,6 +263,8 @@ def what_would_settle(estimate: AccuracyEstimate) -> str:
 def _interval(estimate: AccuracyEstimate) -> str:
     """Return what the interval of the number holds, and what it does not."""
     signs, learned = estimate.quote.signs, estimate.learned_quote
+    if estimate.labelled is not None and estimate.labelled.drawn:
+        return "The interval is over the draw of the labels: it holds however wrong every method is."
     if learned is not None and learned.why == estimate.quote.why:
         return "The interval holds what happened on your labelled shifts, each family of them left out once."
     if signs is None:

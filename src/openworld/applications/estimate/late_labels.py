@@ -1,0 +1,279 @@
+"""Labels of some target images that arrive late: what they say of a period, and of the periods after it.
+
+A file has a row an image: the target's own column that names its images (id, ids, image or path; or `row`, counted from
+0), `label` (a class, or `other` for none of them), and `inclusion`, the probability with which the image was drawn to
+be labelled. Drawn labels give an interval that holds however wrong every estimate is: prediction-powered, with
+calibrated confidences as what to expect of each image (`openworld.labels`).
+Labels without `inclusion` came for a reason of their own: the share of them that is
+right is reported as such, and nothing rests on it. What drawn labels show of a period corrects the estimates of later
+ones (`estimators.quote.recalibration`).
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from openworld import labels
+from openworld._csv import csv_text
+from openworld._errors import OpenworldError
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, PeriodLabels
+from openworld.applications.estimate.columns import LABELS
+from openworld.applications.estimate.entries import class_numbers
+from openworld.applications.estimate.reading import Progress, blocks_of
+from openworld.applications.estimate.score_tables import ScoreTable
+from openworld.applications.score_files import ScoreFile, open_scores
+from openworld.datasets.formats.listing import require_commas
+from openworld.estimators.engine.temperature import confidences
+from openworld.estimators.quote import Quote
+from openworld.estimators.quote.recalibration import recalibrate
+
+NAMES = ("id", "ids", "image", "path")
+ROW, INCLUSION, OTHER, BY = "row", "inclusion", "other", "labels"
+QUANTITY = "overall_accuracy"
+EVEN = 0.05  # how far inclusion probabilities of a period may differ and still be those of one draw of fixed size
+SHEET = "labels-to-make.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class LateLabels:
+    """Labels as a file holds them.
+
+    name: of the file. key: which column names the images. ids: text [k]. given: labels [k], names or numbers.
+    inclusion: float64[k] in (0, 1], or None where they were not drawn.
+    """
+
+    name: str
+    key: str
+    ids: np.ndarray
+    given: np.ndarray
+    inclusion: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """All images of a target: what they are called, the class each is named as, and how likely that is right."""
+
+    ids: np.ndarray
+    predicted: np.ndarray
+    expected: np.ndarray
+    images: np.ndarray | None = field(default=None)
+
+
+def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
+    """Read labels that came late.
+
+    Raises:
+        OpenworldError: no column that names images, none of labels, an image twice, an inclusion outside (0, 1], drawn
+            images of which some have no label.
+    """
+    file = open_scores(path)
+    columns = _text(file.path) if file.path.suffix == ".csv" and file.path.is_file() else file.table()
+    keys = [name for name in (*NAMES, ROW) if name in columns]
+    label = next((name for name in LABELS if name in columns), None)
+    if not keys or label is None:
+        raise OpenworldError(
+            f"{file.path} has the columns {', '.join(columns)}; labels need one of {', '.join((*NAMES, ROW))}, which "
+            "says which image a row is of, and `label`."
+        )
+    ids, given = np.array([str(entry) for entry in columns[keys[0]]]), columns[label]
+    known = np.array([entry is not None and str(entry) not in ("", "nan", "None") for entry in given], bool)
+    if len(np.unique(ids)) < len(ids):
+        names, counts = np.unique(ids, return_counts=True)
+        raise OpenworldError(f"{file.path} labels {names[counts.argmax()]} more than once; give each image once.")
+    inclusion = columns.get(INCLUSION)
+    if inclusion is not None:
+        try:
+            inclusion = inclusion.astype(float)
+        except ValueError as error:
+            raise OpenworldError(f"{INCLUSION} of {file.path} holds no number in some row ({error}).") from error
+        if not (np.isfinite(inclusion) & (inclusion > 0) & (inclusion <= 1)).all():
+            raise OpenworldError(f"{INCLUSION} of {file.path} must lie in (0, 1], the probability of being drawn.")
+        if not known.all():
+            raise OpenworldError(
+                f"{int((~known).sum())} of {len(ids)} images of {file.path} that were drawn have no label: those that "
+                "are easy to label are no draw. Label them all, or leave the column `inclusion` out."
+            )
+    if not known.any():
+        raise OpenworldError(f"{file.path} holds no label.")
+    return LateLabels(
+        file.path.name, keys[0], ids[known], given[known], None if inclusion is None else inclusion[known]
+    )
+
+
+def _text(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV file as text, so that ids keep their zeros; numbers where all labels are."""
+    require_commas(path)
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        reader = csv.DictReader(file, restval="")
+        rows = list(reader)
+    columns = {name: np.array([row[name].strip() for row in rows]) for name in reader.fieldnames or ()}
+    for name in LABELS:
+        if name in columns and all(entry.isdecimal() for entry in columns[name]):
+            columns[name] = columns[name].astype(np.int64)
+    return columns
+
+
+def frame_of(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> Frame:
+    """Read the target once more: names of images, predictions, and calibrated confidences.
+
+    Args:
+        key: the column that names images, or "row".
+    """
+    predicted, expected = [], []
+    for block in blocks_of(table, "what to expect of each image", progress):
+        predicted.append(block.outputs.predictions)
+        expected.append(confidences(block.outputs.logits, temperature))
+    predicted, expected = np.concatenate(predicted), np.concatenate(expected)
+    ids = np.arange(len(predicted)).astype(str) if key == ROW else _column(table, key)
+    other = next((name for name in ("image", "path") if name in table.files[0].columns and name != key), None)
+    return Frame(ids, predicted, expected, None if other is None else _column(table, other))
+
+
+def _column(table: ScoreTable, name: str) -> np.ndarray:
+    for file in table.files:
+        if name not in file.columns:
+            raise OpenworldError(f"the labels name images by {name}, and {file.path} has no such column.")
+    entries = (str(entry) for file in table.files for block in file.blocks([name]) for entry in block[name])
+    return np.array(list(entries))
+
+
+def with_late_labels(
+    estimate: AccuracyEstimate,
+    late: LateLabels,
+    table: ScoreTable,
+    temperature: float,
+    progress: Progress | None = None,
+) -> AccuracyEstimate:
+    """Return an estimate in which labels speak for the periods that they are of, or for the target that is not cut.
+
+    Raises:
+        OpenworldError: images that the target does not have or has twice, labels that are no classes.
+    """
+    frame = frame_of(table, temperature, late.key, progress)
+    right = _right(late, frame, table)
+    if not estimate.chunks:
+        found = period_labels(frame, late, right, 0, len(frame.expected))
+        return replace(estimate, labelled=found, quote=_quote(estimate.quote, found))
+    return replace(estimate, chunks=tuple(_labelled(estimate, frame, late, right)))
+
+
+def _right(late: LateLabels, frame: Frame, table: ScoreTable) -> Mapping[int, tuple[bool, float | None]]:
+    """Return, by row of the target, whether its label is as predicted, and the probability that it was drawn."""
+    place = {name: row for row, name in enumerate(frame.ids.tolist())}
+    if len(place) < len(frame.ids):
+        raise OpenworldError(
+            f"the target names several images alike in {late.key}; labels cannot say which they are of."
+        )
+    rows = [place.get(name, place.get(name.removeprefix("'"))) for name in late.ids.tolist()]
+    unknown = [name for name, row in zip(late.ids.tolist(), rows, strict=True) if row is None]
+    if unknown:
+        raise OpenworldError(
+            f"{len(unknown)} of {len(rows)} images of {late.name} are not in the target, the first {unknown[0]!r}; "
+            "give labels of this target's images."
+        )
+    numbers = _classes(late, table)
+    inclusion = [None] * len(rows) if late.inclusion is None else late.inclusion.tolist()
+    right = frame.predicted[rows] == numbers
+    return {row: (bool(own), q) for row, own, q in zip(rows, right, inclusion, strict=True)}
+
+
+def _classes(late: LateLabels, table: ScoreTable) -> np.ndarray:
+    """Return the class of each label, -1 of `other`."""
+    numbers = np.full(len(late.given), -1)
+    known = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (table.classnames or ()))
+    try:
+        numbers[known] = class_numbers(late.given[known], table.classnames, None)
+    except OpenworldError as error:
+        raise OpenworldError(f"{late.name}: {error} An image of no class is labelled {OTHER!r}.") from error
+    return numbers
+
+
+def period_labels(
+    frame: Frame, late: LateLabels, right: Mapping[int, tuple[bool, float | None]], first: int, n: int
+) -> PeriodLabels | None:
+    """Return what labels say of n images from `first` on; None without any."""
+    rows = np.array([row for row in sorted(right) if first <= row < first + n], int)
+    if not rows.size:
+        return None
+    named = np.array([right[row][0] for row in rows])
+    plain = float(named.mean())
+    if late.inclusion is None:
+        return PeriodLabels(len(rows), False, plain, None, None, None, "they were not drawn at random")
+    q = np.array([right[row][1] for row in rows])
+    stream = labels.closed_set_stream(frame.expected[first : first + n])
+    alike = np.ptp(q) == 0 and abs(len(rows) - q[0] * n) <= max(1.0, EVEN * len(rows))
+    inclusion = None
+    if not alike:
+        inclusion = np.full(n, float(np.mean(q)))  # of images without a label it does not count
+        inclusion[rows - first] = q
+    plan = labels.plan_from_draw(stream, rows - first, inclusion, of=QUANTITY)
+    found = labels.estimate(plan, labels.right_answers(named)).of(QUANTITY)
+    interval = found.interval()
+    if interval is None:
+        return PeriodLabels(len(rows), True, plain, None, None, None, found.reason or "there is no spread to see")
+    return PeriodLabels(len(rows), True, plain, found.value, interval, found.standard_error)
+
+
+def _labelled(
+    estimate: AccuracyEstimate, frame: Frame, late: LateLabels, right: Mapping[int, tuple[bool, float | None]]
+) -> list[ChunkEstimate]:
+    """Return chunks with what labels say of them, or of those before them."""
+    past: list[tuple[float, float, float]] = []
+    chunks = []
+    for chunk in estimate.chunks:
+        found = period_labels(frame, late, right, chunk.first, chunk.n)
+        if found is not None and found.accuracy is not None:
+            if chunk.quote.accuracy is not None and found.standard_error:
+                past.append((chunk.quote.accuracy, found.accuracy, found.standard_error))
+            quote = _quote(chunk.quote, found)
+        else:
+            quote = _corrected(chunk.quote, past, estimate.source.accuracy)
+        on_source = None if quote.method == BY else chunk.on_source
+        chunks.append(replace(chunk, quote=quote, labelled=found, on_source=on_source))
+    return chunks
+
+
+def _quote(quote: Quote, found: PeriodLabels | None) -> Quote:
+    """Return what labels say, where they say something; else the quote as it is."""
+    if found is None or found.accuracy is None:
+        return quote
+    why = f"{found.n} labels of images that were drawn, and what the model's confidences add"
+    return Quote(BY, found.accuracy, *found.interval, why, quote.signs)
+
+
+def _corrected(quote: Quote, past: Sequence[tuple[float, float, float]], source: float) -> Quote:
+    """Return a quote with what labels of earlier periods showed; its interval grows downwards only."""
+    if quote.accuracy is None or not past or not source:
+        return quote
+    learned = recalibrate(source, *zip(*past, strict=True))
+    accuracy, low, high = (learned.correct(end) for end in (quote.accuracy, quote.low, quote.high))
+    why = f"{quote.why}; corrected by labels of {len(past)} period(s) before (power {learned.power:.2f})"
+    return replace(quote, accuracy=accuracy, low=min(quote.low, low), high=max(quote.high, high), why=why)
+
+
+def proposal(estimate: AccuracyEstimate, table: ScoreTable, temperature: float, n: int, seed: int = 0) -> str:
+    """Return a worksheet as CSV: about n images whose labels would tell most of the target, or of its last period.
+
+    Each is drawn by itself, with a probability that is larger the less sure it is whether the model is right; label all
+    of them in the column `label`, and give the sheet to --labels.
+    """
+    key = next((name for name in NAMES if name in table.files[0].columns), ROW)
+    frame = frame_of(table, temperature, key)
+    first, count = (0, len(frame.expected))
+    if estimate.chunks:
+        first, count = estimate.chunks[-1].first, estimate.chunks[-1].n
+    stream = labels.closed_set_stream(frame.expected[first : first + count])
+    settings = labels.PlanSettings("poisson", seed=seed)
+    plan = labels.plan(stream, min(n, count), of=QUANTITY, settings=settings)
+    names = table.classnames
+    head = [key, *(["image"] if frame.images is not None else []), "name", INCLUSION, "label"]
+    rows = []
+    for place in np.sort(plan.chosen).tolist():
+        row = first + place
+        name = names[frame.predicted[row]] if names else int(frame.predicted[row])
+        image = [frame.images[row]] if frame.images is not None else []
+        rows.append([frame.ids[row], *image, name, float(plan.inclusion[place]), ""])
+    return csv_text(head, rows)

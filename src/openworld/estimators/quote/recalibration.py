@@ -1,0 +1,66 @@
+"""What labels of some periods teach of the others: how much more is lost than an estimate without labels sees.
+
+    accuracy = source accuracy (estimate / source accuracy) ^ power,    never above the source
+
+as for labelled shifts (`learned_shifts`), with one power for the whole stream. It is learned from periods of which some
+drawn images are labelled, by least squares on logarithms, each period weighted by how well its labels know it, and held
+towards 1 by as much as `PRIOR` says. So a few labels on healthy days change nothing, and where the model is as sure as
+on the source nothing is corrected. A loss that the estimate does not see at all cannot be corrected this way; only the
+labels of that very period show it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_fractions, require_length
+from openworld._errors import OpenworldError
+from openworld._types import checked
+
+PRIOR = 1.0  # standard deviation of the power around 1 before any label
+RANGE = (0.5, 4.0)
+LOWEST = 0.01  # accuracy below which logarithms are not taken
+SCATTER = 0.05  # of periods around the curve, beside what the labels leave open
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """A power learned from labelled periods. source: accuracy there; periods: how many taught it."""
+
+    source: float
+    power: float
+    periods: int
+
+    def correct(self, accuracy: float) -> float:
+        """Return a corrected estimate in [0, 1]; one above the source's accuracy stays."""
+        if accuracy >= self.source:
+            return accuracy
+        return self.source * (accuracy / self.source) ** self.power
+
+
+@checked
+def recalibrate(source: float, estimated, labelled, standard_errors) -> Recalibration:
+    """Learn how much more is lost than estimates see.
+
+    Args:
+        source: accuracy there, in (0, 1]. estimated: float[k] in [0, 1], what was estimated of k periods without
+            labels. labelled: float[k] in [0, 1], what their labels say. standard_errors: float[k], how well they know.
+    Raises:
+        OpenworldError: lengths that differ, numbers outside [0, 1], a source that is never right.
+
+    >>> recalibrate(0.9, [0.8] * 50, [0.9 * (8 / 9) ** 2] * 50, [0.001] * 50).power > 1.8
+    True
+    >>> recalibrate(0.9, [], [], []).correct(0.8)
+    0.8
+    """
+    if not 0 < source <= 1:
+        raise OpenworldError(f"source is {source}, expected an accuracy in (0, 1].")
+    estimated = as_fractions(estimated, "estimated")
+    labelled, errors = as_fractions(labelled, "labelled"), as_fractions(standard_errors, "standard_errors")
+    for name, values in (("labelled", labelled), ("standard_errors", errors)):
+        require_length(values, name, len(estimated))
+    seen = np.log(np.clip(estimated, LOWEST, source) / source)
+    lost = np.log(np.clip(labelled, LOWEST, 1) / source)
+    weights = 1 / ((errors / np.clip(labelled, LOWEST, 1)) ** 2 + SCATTER**2)
+    power = (1 / PRIOR**2 + (weights * seen * lost).sum()) / (1 / PRIOR**2 + (weights * seen**2).sum())
+    return Recalibration(source, float(np.clip(power, *RANGE)), len(estimated))

@@ -1,0 +1,42 @@
+"""A correction learned from labelled periods: what it finds, where it does nothing, and what is refused."""
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld.estimators.quote.recalibration import RANGE, recalibrate
+
+
+def test_a_loss_that_is_seen_by_half_is_corrected():
+    estimated = np.linspace(0.5, 0.88, 30)
+    learned = recalibrate(0.9, estimated, 0.9 * (estimated / 0.9) ** 2, np.full(30, 0.01))
+    assert learned.power == pytest.approx(2, abs=0.1) and learned.periods == 30
+    assert learned.correct(0.7) == pytest.approx(0.9 * (7 / 9) ** 2, abs=0.01)
+
+
+def test_healthy_periods_teach_nothing_and_are_not_corrected():
+    learned = recalibrate(0.9, [0.9, 0.89, 0.9], [0.84, 0.95, 0.9], [0.04] * 3)
+    assert learned.power == pytest.approx(1, abs=0.2)
+    assert learned.correct(0.9) == 0.9 and learned.correct(0.95) == 0.95
+
+
+def test_a_single_uncertain_period_hardly_moves_it():
+    sure, unsure = (recalibrate(0.9, [0.6], [0.3], [error]).power for error in (0.01, 0.3))
+    assert 1 < unsure < sure < RANGE[1]
+
+
+def test_the_power_stays_within_its_range():
+    assert recalibrate(0.9, [0.85] * 500, [0.0] * 500, [0.001] * 500).power == RANGE[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "arrays", "match"),
+    [
+        (0.0, ([0.5], [0.5], [0.1]), "source is 0"),
+        (0.9, ([0.5], [0.5, 0.6], [0.1]), "labelled"),
+        (0.9, ([1.5], [0.5], [0.1]), "estimated"),
+    ],
+)
+def test_refusals(source, arrays, match):
+    with pytest.raises(OpenworldError, match=match):
+        recalibrate(source, *arrays)
