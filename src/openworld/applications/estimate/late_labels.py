@@ -11,7 +11,7 @@ ones (`estimators.quote.recalibration`).
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -53,13 +53,13 @@ class LateLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """All images of a target: what they are called, the class each is named as, and how likely that is right."""
+class ImagesAtHand:
+    """All images of a target: ids, the class each is named as, how likely that is right, and perhaps where they lie."""
 
     ids: np.ndarray
     predicted: np.ndarray
     expected: np.ndarray
-    images: np.ndarray | None = field(default=None)
+    paths: np.ndarray | None = None
 
 
 def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
@@ -116,7 +116,7 @@ def _text(path: Path) -> dict[str, np.ndarray]:
     return columns
 
 
-def frame_of(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> Frame:
+def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> ImagesAtHand:
     """Read the target once more: names of images, predictions, and calibrated confidences.
 
     Args:
@@ -129,7 +129,7 @@ def frame_of(table: ScoreTable, temperature: float, key: str, progress: Progress
     predicted, expected = np.concatenate(predicted), np.concatenate(expected)
     ids = np.arange(len(predicted)).astype(str) if key == ROW else _column(table, key)
     other = next((name for name in ("image", "path") if name in table.files[0].columns and name != key), None)
-    return Frame(ids, predicted, expected, None if other is None else _column(table, other))
+    return ImagesAtHand(ids, predicted, expected, None if other is None else _column(table, other))
 
 
 def _column(table: ScoreTable, name: str) -> np.ndarray:
@@ -152,18 +152,18 @@ def with_late_labels(
     Raises:
         OpenworldError: images that the target does not have or has twice, labels that are no classes.
     """
-    frame = frame_of(table, temperature, late.key, progress)
-    right = _right(late, frame, table)
+    images = images_at_hand(table, temperature, late.key, progress)
+    right = _right(late, images, table)
     if not estimate.chunks:
-        found = period_labels(frame, late, right, 0, len(frame.expected))
+        found = period_labels(images, late, right, 0, len(images.expected))
         return replace(estimate, labelled=found, quote=_quote(estimate.quote, found))
-    return replace(estimate, chunks=tuple(_labelled(estimate, frame, late, right)))
+    return replace(estimate, chunks=tuple(_labelled(estimate, images, late, right)))
 
 
-def _right(late: LateLabels, frame: Frame, table: ScoreTable) -> Mapping[int, tuple[bool, float | None]]:
+def _right(late: LateLabels, images: ImagesAtHand, table: ScoreTable) -> Mapping[int, tuple[bool, float | None]]:
     """Return, by row of the target, whether its label is as predicted, and the probability that it was drawn."""
-    place = {name: row for row, name in enumerate(frame.ids.tolist())}
-    if len(place) < len(frame.ids):
+    place = {name: row for row, name in enumerate(images.ids.tolist())}
+    if len(place) < len(images.ids):
         raise OpenworldError(
             f"the target names several images alike in {late.key}; labels cannot say which they are of."
         )
@@ -176,7 +176,7 @@ def _right(late: LateLabels, frame: Frame, table: ScoreTable) -> Mapping[int, tu
         )
     numbers = _classes(late, table)
     inclusion = [None] * len(rows) if late.inclusion is None else late.inclusion.tolist()
-    right = frame.predicted[rows] == numbers
+    right = images.predicted[rows] == numbers
     return {row: (bool(own), q) for row, own, q in zip(rows, right, inclusion, strict=True)}
 
 
@@ -192,7 +192,7 @@ def _classes(late: LateLabels, table: ScoreTable) -> np.ndarray:
 
 
 def period_labels(
-    frame: Frame, late: LateLabels, right: Mapping[int, tuple[bool, float | None]], first: int, n: int
+    images: ImagesAtHand, late: LateLabels, right: Mapping[int, tuple[bool, float | None]], first: int, n: int
 ) -> PeriodLabels | None:
     """Return what labels say of n images from `first` on; None without any."""
     rows = np.array([row for row in sorted(right) if first <= row < first + n], int)
@@ -203,7 +203,7 @@ def period_labels(
     if late.inclusion is None:
         return PeriodLabels(len(rows), False, plain, None, None, None, "they were not drawn at random")
     q = np.array([right[row][1] for row in rows])
-    stream = labels.closed_set_stream(frame.expected[first : first + n])
+    stream = labels.closed_set_stream(images.expected[first : first + n])
     alike = np.ptp(q) == 0 and abs(len(rows) - q[0] * n) <= max(1.0, EVEN * len(rows))
     inclusion = None
     if not alike:
@@ -218,13 +218,16 @@ def period_labels(
 
 
 def _labelled(
-    estimate: AccuracyEstimate, frame: Frame, late: LateLabels, right: Mapping[int, tuple[bool, float | None]]
+    estimate: AccuracyEstimate,
+    images: ImagesAtHand,
+    late: LateLabels,
+    right: Mapping[int, tuple[bool, float | None]],
 ) -> list[ChunkEstimate]:
     """Return chunks with what labels say of them, or of those before them."""
     past: list[tuple[float, float, float]] = []
     chunks = []
     for chunk in estimate.chunks:
-        found = period_labels(frame, late, right, chunk.first, chunk.n)
+        found = period_labels(images, late, right, chunk.first, chunk.n)
         if found is not None and found.accuracy is not None:
             if chunk.quote.accuracy is not None and found.standard_error:
                 past.append((chunk.quote.accuracy, found.accuracy, found.standard_error))
@@ -261,19 +264,19 @@ def proposal(estimate: AccuracyEstimate, table: ScoreTable, temperature: float, 
     of them in the column `label`, and give the sheet to --labels.
     """
     key = next((name for name in NAMES if name in table.files[0].columns), ROW)
-    frame = frame_of(table, temperature, key)
-    first, count = (0, len(frame.expected))
+    images = images_at_hand(table, temperature, key)
+    first, count = (0, len(images.expected))
     if estimate.chunks:
         first, count = estimate.chunks[-1].first, estimate.chunks[-1].n
-    stream = labels.closed_set_stream(frame.expected[first : first + count])
+    stream = labels.closed_set_stream(images.expected[first : first + count])
     settings = labels.PlanSettings("poisson", seed=seed)
     plan = labels.plan(stream, min(n, count), of=QUANTITY, settings=settings)
     names = table.classnames
-    head = [key, *(["image"] if frame.images is not None else []), "name", INCLUSION, "label"]
+    head = [key, *(["image"] if images.paths is not None else []), "name", INCLUSION, "label"]
     rows = []
     for place in np.sort(plan.chosen).tolist():
         row = first + place
-        name = names[frame.predicted[row]] if names else int(frame.predicted[row])
-        image = [frame.images[row]] if frame.images is not None else []
-        rows.append([frame.ids[row], *image, name, float(plan.inclusion[place]), ""])
+        name = names[images.predicted[row]] if names else int(images.predicted[row])
+        image = [images.paths[row]] if images.paths is not None else []
+        rows.append([images.ids[row], *image, name, float(plan.inclusion[place]), ""])
     return csv_text(head, rows)
