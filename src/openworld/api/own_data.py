@@ -88,6 +88,7 @@ def estimate(
     others |= {"target_partner": target_partner, "labelled_shift": labelled_shift, "chunks": chunks}
     others |= {"chunk_rows": chunk_rows, "timestamps": timestamps, "period": period, "alert": alert}
     others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
+    others |= {"labels": labels is not None, "propose": propose}
     opened = open_world_options(open_world, new_share, base_names, estimator, seed, others)
     made = {"command": "openworld.estimate"}
     if opened is not None:

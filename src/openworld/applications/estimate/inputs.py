@@ -96,5 +96,8 @@ class EstimateInputs:
     propose: int = 0
 
     def __post_init__(self) -> None:
+        if self.levels and (self.labels is not None or self.propose):
+            option = "--propose" if self.labels is None else "--labels"
+            raise OpenworldError(f"{option} does not go with --levels; leave one of the two out.")
         if self.zero_shot and not self.levels:
             raise OpenworldError("--zero-shot is compared level by level: name the target's column with --levels.")
