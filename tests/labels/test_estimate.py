@@ -115,7 +115,7 @@ def test_the_numerator_is_unbiased_over_all_stratified_samples(trust):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_mean_is_the_prediction_powered_mean(seed):
-    """In its closed form; tests/labels/test_other_code.py compares with other people's code where it is installed."""
+    """In its closed form."""
     rng = np.random.default_rng(seed)
     hat, right = rng.random(300), rng.random(300) < 0.7
     chosen, trust = rng.choice(300, 60, replace=False), rng.random()
@@ -126,6 +126,17 @@ def test_a_mean_is_the_prediction_powered_mean(seed):
     error = np.sqrt(residual.var(ddof=1) / 60 * (1 - 60 / 300))
     assert found.standard_error == pytest.approx(error, rel=1e-9)
     assert found.these_images.degrees_of_freedom == pytest.approx(59)
+
+
+@pytest.mark.parametrize(
+    ("trust", "reference"), [(0.0, 0.5714285714285714), (0.25, 0.557338850174216), (1.0, 0.5150696864111498)]
+)
+def test_a_mean_agrees_with_ppi_py(trust, reference):
+    """ppi_mean_pointestimate of ppi_py 0.2.3; it is not installed here, because it needs numba."""
+    hat, right, chosen = np.arange(40) ** 2 % 41 / 41, np.arange(40) * 7 % 5 > 1, np.arange(0, 40, 3)
+    drawn = plan_from_draw(closed_set_stream(hat), chosen, of="overall_accuracy")
+    found = estimate(drawn, right_answers(right[chosen]), proxy_weight=trust).of("overall_accuracy")
+    assert found.value == pytest.approx(reference, abs=1e-12)
 
 
 @pytest.mark.parametrize("design", ["random", "stratified", "poisson"])

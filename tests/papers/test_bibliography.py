@@ -12,6 +12,7 @@ from openworld.detectors import DETECTORS
 from openworld.estimators import ESTIMATORS
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS
 from openworld.evaluations import EVALUATIONS
+from openworld.labels import DESIGNS
 from openworld.learners import LEARNERS
 from openworld.papers.bibliography import KEYS, bibtex, entries, methods, names_used
 from openworld.shifts import DECOMPOSITIONS
@@ -22,6 +23,7 @@ LISTED = {
     "detectors": DETECTORS,
     "estimators": ESTIMATORS,
     "open_world_estimators": OPEN_WORLD_ESTIMATORS,
+    "label_designs": DESIGNS,
     "decompositions": DECOMPOSITIONS,
     "corruptions": CORRUPTIONS,
     "classifiers": ARCHITECTURES,

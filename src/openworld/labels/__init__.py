@@ -7,11 +7,12 @@ difference of two models. Functions of arrays.
 from openworld.labels.answers import LabelAnswers, label_answers, right_answers
 from openworld.labels.curve import CurvePlan, CurveStream, LabelledCurve, curve_stream, estimate_curve, plan_curve
 from openworld.labels.estimate import LabelledNumber, LabelledQuality, estimate
-from openworld.labels.label_plan import LabelPlan, PlanSettings
+from openworld.labels.label_plan import DESIGNS, LabelPlan, PlanSettings
 from openworld.labels.plan import labels_needed, plan, plan_from_draw
 from openworld.labels.scored_stream import ScoredStream, closed_set_stream, scored_stream
 
 __all__ = [
+    "DESIGNS",
     "CurvePlan",
     "CurveStream",
     "LabelAnswers",

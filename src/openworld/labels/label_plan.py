@@ -20,6 +20,12 @@ from openworld.metrics import Outcomes
 from openworld.metrics.estimate import student_quantile
 
 VERSION = 1
+DESIGNS = {
+    "stratified": "a fixed number of each of a few strata of images whose labels tell about as much",
+    "random": "all images alike",
+    "poisson": "each image by itself, with a probability in proportion to what its label tells",
+}
+"""Name -> how images are drawn."""
 EXPECTED = ("base_right", "new_right", "base", "new", "right")
 
 

@@ -16,6 +16,7 @@ KEYS = {
     "detector": "detectors",
     "estimator": "estimators",
     "open_world_estimator": "open_world_estimators",
+    "design": "label_designs",
     "method": "decompositions",
     "architecture": "classifiers",
     "corruption": "corruptions",
