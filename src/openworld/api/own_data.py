@@ -68,7 +68,8 @@ def estimate(
         quiet: show no progress.
 
     Returns:
-        A report that shows its answer; `.found` is the estimate as numbers, `.results` are its rows.
+        A report that shows its answer; `.found` is the estimate as numbers (with `levels`, a curve), `.results` are its
+        rows.
 
     Raises:
         OpenworldError: inputs that do not go together or cannot be read, as the message says.

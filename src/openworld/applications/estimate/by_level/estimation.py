@@ -256,7 +256,7 @@ def _warnings(found: dict[str, LevelAccuracies], stream: LevelScores, points: Se
         )
     if not points[0].unlabelled and points[0].classes > points[1].classes:
         warnings.append(
-            f"level 0 stands among {points[0].classes} names and level {points[1].name} among {points[1].classes}: write "
-            "-inf in the source for names that have not come at level 0, or give the stream images of level 0"
+            f"level 0 stands among {points[0].classes} names and level {points[1].name} among {points[1].classes}: "
+            "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
         )
     return tuple(dict.fromkeys(warnings))
