@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld._errors import unknown_name
-from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
+from openworld.estimators.engine.temperature import blocks, confidences, probabilities, source_temperature
 from openworld.estimators.engine.threshold import threshold
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 
@@ -53,8 +53,14 @@ class NameRule:
 
     def right_of(self, logits: np.ndarray, names: np.ndarray) -> np.ndarray:
         """Return softmax(logits / T) of given names int64[n], float64[n]."""
-        return probabilities(logits, self.temperature)[np.arange(len(names)), names]
+        found = np.empty(len(logits))
+        for rows in blocks(*logits.shape):
+            found[rows] = np.take_along_axis(probabilities(logits[rows], self.temperature), names[rows, None], 1)[:, 0]
+        return found
 
     def base(self, logits: np.ndarray, n_base: int) -> np.ndarray:
         """Return the sum of softmax(logits / T) over base names, float64[n]."""
-        return np.minimum(1.0, probabilities(logits, self.temperature)[:, :n_base].sum(axis=1))
+        found = np.empty(len(logits))
+        for rows in blocks(*logits.shape):
+            found[rows] = probabilities(logits[rows], self.temperature)[:, :n_base].sum(axis=1)
+        return np.minimum(1.0, found)
