@@ -13,6 +13,7 @@ AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and be
 HARDLY = 0.5  # share of the agreement on the source below which two models hardly agree
 SETTLED = 0.05  # half width of the interval that labels would have to reach
 Z = 1.96
+DRAWN_BY = "`openworld label plan` draws them and shows them to you"
 NAMED = 6  # chunks with an alarm that are named
 CAUSED = 3  # chunks of a cause that are named
 
@@ -252,11 +253,11 @@ def what_would_settle(estimate: AccuracyEstimate) -> str:
     if accuracy is None:
         return (
             f"{some} labels of images drawn at random would tell it to {100 * FAR:.0f} points either way, {wanted} to "
-            f"{100 * SETTLED:.0f}."
+            f"{100 * SETTLED:.0f}: {DRAWN_BY}."
         )
     return (
         f"{_interval(estimate)} {wanted} labels of images drawn at random would tell the accuracy to "
-        f"{100 * SETTLED:.0f} points either way."
+        f"{100 * SETTLED:.0f} points either way: {DRAWN_BY}."
     )
 
 

@@ -166,8 +166,9 @@ def needed_labels(
 ) -> dict[str, tuple[int, ...]]:
     """Return how many labels each half-width takes, by quantity; that of the plan comes first."""
     wanted = [of] if frame.closed else [of, *(name for name in QUANTITIES if name != of)]
-    if any(stream.expected.right is None for stream in streams):
-        wanted = [name for name in wanted if name != "overall_accuracy"]
+    without = {"overall_accuracy"} if any(stream.expected.right is None for stream in streams) else set()
+    without |= {"base_share"} if streams[1:] else set()  # which is the same of both models
+    wanted = [name for name in wanted if name not in without]
     asked = streams
     if len(frame) > ENOUGH:
         rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), ENOUGH, replace=False))
