@@ -103,7 +103,8 @@ def read(
 
     Two intervals of 95 %: on *these images* only the draw of the labels is random; of *images like these* other images
     are, too. Both hold whatever the model's confidences are worth, if the labels are right. Fewer than 10 labelled
-    images of a side give no number, and it is said how many more are needed.
+    images of a side (100 of a side that is rarer than one in eight) give no number, and it is said how many more are
+    needed.
 
     **Answered in part:** the images are in random order, so the first of them are used up to the first gap, and it is
     said. **Cannot tell:** such images count as whatever lowers, and as whatever raises, a number most; above 10 % it

@@ -87,7 +87,7 @@ def test_too_few_new_images_are_refused_with_what_is_needed(tmp_path):
     answer(tmp_path / "rare", rare.truth)
     report = read_labels(tmp_path / "rare")
     assert value(report, "openworld_auc").value is None and value(report, "base_share").value
-    assert re.search(r"cannot be told: \d new image\(s\) among 30 labels, 10 are needed; label", report.page.verdict[0])
+    assert re.search(r"cannot be told: \d of 30 labels fell on new images.* are needed", report.page.verdict[0])
 
 
 @pytest.mark.parametrize("design", ["stratified", "random"])
@@ -283,3 +283,10 @@ def test_a_damaged_plan_is_refused(tmp_path, world):
         read_labels(tmp_path / "plan")
     with pytest.raises(OpenworldError, match="holds no plan.safetensors"):
         read_labels(tmp_path)
+
+
+def test_a_plan_says_beforehand_that_a_rare_side_will_have_too_few_labels(tmp_path):
+    rare = made_up(share=0.97)
+    stream = scores_of(rare.columns | {"base": np.full(400, 0.97)}, "rare.npz")
+    text = " ".join(plan_labels(PlanInputs(stream, tmp_path / "rare", n=100)).text)
+    assert "images are expected to be new ones; OpenworldAUC takes 100 of so rare a side" in text

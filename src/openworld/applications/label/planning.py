@@ -25,14 +25,14 @@ from openworld.labels import (
     plan,
     scored_stream,
 )
+from openworld.labels.estimate import ENOUGH, ENOUGH_OF_RARE, RARE
 from openworld.runs.atomic import write_file
 
 WORKSHEET, PAGE = "worksheet.csv", "label.html"
 USUAL = 100  # labels
-FEWEST_A_SIDE = 10  # labels, without which nothing is told of the side
 HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
 QUANTITIES = ("openworld_auc", "auroc", "base_accuracy", "new_accuracy", "overall_accuracy", "base_share")
-ENOUGH = 50_000  # images whose proxies say how many labels are needed; of more a sample is asked
+TELLING = 50_000  # images whose proxies say how many labels are needed; of more a sample is asked
 Source = Path | str | ScoreFile
 
 
@@ -170,8 +170,8 @@ def needed_labels(
     without |= {"base_share"} if streams[1:] else set()  # which is the same of both models
     wanted = [name for name in wanted if name not in without]
     asked = streams
-    if len(frame) > ENOUGH:
-        rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), ENOUGH, replace=False))
+    if len(frame) > TELLING:
+        rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), TELLING, replace=False))
         asked = tuple(_some(stream, rows) for stream in streams)
     return {
         name: tuple(labels_needed(asked, half, of=name, settings=settings) for half in HALF_WIDTHS) for name in wanted
@@ -230,6 +230,10 @@ def _quantity(inputs: PlanInputs, frame: LabelFrame, earlier: KeptPlan | None) -
     wanted = inputs.quantity.replace("-", "_") or usual
     if frame.closed and wanted == "accuracy":
         wanted = "overall_accuracy"
+    if frame.models[1:] and wanted == "base_share":
+        raise OpenworldError(
+            "--quantity base_share came with two models, of which it is the same; plan with one stream."
+        )
     if frame.closed and wanted != "overall_accuracy":
         raise OpenworldError(
             f"--quantity {inputs.quantity} came, but {frame.name} is of a closed-set classifier, whose number is the "
@@ -277,11 +281,12 @@ def _too_few(frame: LabelFrame, drawn: LabelPlan, of: str) -> Sequence[str]:
         return
     expected = drawn.streams[0].expected
     for side in ("base", "new"):
-        count = float(getattr(expected, side)[drawn.chosen].sum())
-        if count < FEWEST_A_SIDE:
+        count, share = float(getattr(expected, side)[drawn.chosen].sum()), float(getattr(expected, side).mean())
+        needed = ENOUGH if share >= RARE else ENOUGH_OF_RARE
+        if count < needed < len(frame):
             yield (
-                f"Only about {count:.0f} of the {len(drawn)} images are expected to be {side} ones; OpenworldAUC takes "
-                f"{FEWEST_A_SIDE} of either side, so take more with --n."
+                f"About {count:.0f} of the {len(drawn)} images are expected to be {side} ones; OpenworldAUC takes "
+                f"{needed} of {'so rare a' if share < RARE else 'either'} side, so more labels may be needed."
             )
 
 
