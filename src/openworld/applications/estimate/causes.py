@@ -49,6 +49,37 @@ class PeriodCause:
         return f"{', '.join(cause.among[:-1])} or {cause.among[-1]}" if cause.among else cause.cause
 
 
+@dataclass(frozen=True)
+class Episode:
+    """Chunks that follow each other and have one likely cause. first, last: their places, the last one included."""
+
+    cause: str
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return self.last + 1 - self.first
+
+    def name(self, labels: Sequence[str]) -> str:
+        """Return from when to when it lasted."""
+        first, last = labels[self.first], labels[self.last]
+        return first if self.first == self.last else f"{first} to {last}"
+
+
+def episodes(causes: Sequence[PeriodCause]) -> dict[str, list[Episode]]:
+    """Return, by cause, the episodes in order of time; the causes of most chunks first."""
+    found: dict[str, list[Episode]] = {}
+    for place, cause in enumerate(causes):
+        if not cause.text:
+            continue
+        own = found.setdefault(cause.text, [])
+        if own and own[-1].last == place - 1:
+            own[-1] = replace(own[-1], last=place)
+        else:
+            own.append(Episode(cause.text, place, place))
+    return dict(sorted(found.items(), key=lambda item: -sum(map(len, item[1]))))
+
+
 def with_features(source: ScoreTable, target: ScoreTable) -> tuple[ScoreTable, ScoreTable]:
     """Return both tables so that embeddings are read, where both sides have some."""
     both = source.has_features and target.has_features

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
-from openworld.applications.estimate.causes import thumbnails
+from openworld.applications.estimate.causes import episodes, thumbnails
 from openworld.applications.estimate.figures import methods_figure, over_time_figure
 from openworld.applications.estimate.results import (
     CLASS_ACCURACY,
@@ -35,7 +35,7 @@ from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Metric, Results, Value
 
 MOST = 15  # chunks, and classes, that a terminal shows; the page has all
-PICTURED = 12  # chunks whose images a page shows
+PICTURED = 12  # episodes whose images a page shows
 BUT = "but"
 CANNOT_TELL = (
     "A likely cause is what the change resembles. Whether a thing never seen is a new class or a new kind of an old "
@@ -105,30 +105,30 @@ def _sections(
 
 
 def cause_sections(chunks: Sequence[ChunkEstimate], beside: Path) -> Iterator[Section]:
-    """Return the likely causes of chunks, of many those that are lowest, each with images that carry it."""
-    moved = sorted((chunk for chunk in chunks if chunk.cause is not None and chunk.cause.text), key=_height)
-    if not moved:
+    """Return the likely causes, with the images that carry the lowest chunk of each of the longest episodes."""
+    if any(chunk.cause is None for chunk in chunks):
         return
-    first: dict[str, ChunkEstimate] = {}
-    for chunk in moved:  # the lowest of each cause, then the lowest of all
-        first.setdefault(chunk.cause.text, chunk)
-    lowest = [*first.values(), *(chunk for chunk in moved if chunk not in first.values())]
-    shown = sorted(lowest[:PICTURED], key=lambda chunk: chunk.first)
-    addresses = thumbnails([chunk.cause for chunk in shown], beside)
-    parts = tuple(
-        AlbumPart(
-            f"{chunk.label}: {chunk.cause.text}",
-            tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.cause.images),
-        )
-        for chunk in shown
-    )
+    found, labels = episodes([chunk.cause for chunk in chunks]), [chunk.label for chunk in chunks]
+    every = [episode for own in found.values() for episode in own]
+    if not every:
+        return
+    first = [max(own, key=len) for own in found.values()]  # of each cause, then the longest of all
+    longest = [*first, *sorted((one for one in every if one not in first), key=len, reverse=True)][:PICTURED]
+    lowest = {one: min(chunks[one.first : one.last + 1], key=_height) for one in longest}
+    addresses = thumbnails([chunk.cause for chunk in lowest.values()], beside)
+    parts = []
+    for episode in sorted(longest, key=lambda one: one.first):
+        cause = lowest[episode].cause
+        images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in cause.images)
+        of = f", images of {lowest[episode].label}" * (len(episode) > 1)
+        parts.append(AlbumPart(f"{episode.name(labels)}: {episode.cause}{of}", images))
     about = (
-        f"Images that carry what moved, of {len(shown)} of the {len(moved)} chunks where something did: under new "
-        "classes and meaning those least like the source, under appearance those farthest the way all went, under "
-        "class shares those named as the classes that grew."
+        f"Images that carry what moved, of {len(longest)} of {len(every)} episodes, and of the lowest chunk of each: "
+        "under new classes and meaning those least like the source, under appearance those farthest the way all went, "
+        "under class shares those named as the classes that grew."
     )
-    why = tuple(f"{chunk.label}, {chunk.cause.text}: {chunk.cause.likely.why}." for chunk in shown)
-    yield Section("What moved", text=(*why, CANNOT_TELL), albums=(Album("Images", about, parts),))
+    why = (f"{one.cause.capitalize()}, as in {lowest[one].label}: {lowest[one].cause.likely.why}." for one in first)
+    yield Section("What moved", text=(*why, CANNOT_TELL), albums=(Album("Images", about, tuple(parts)),))
 
 
 def _height(chunk: ChunkEstimate) -> float:

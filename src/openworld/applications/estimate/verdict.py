@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
+from openworld.applications.estimate.causes import episodes
 from openworld.estimators.quote import Quote, no_shift_seen
 from openworld.report.sentences import counted, span
 from openworld.report.text import bracketed, percent, signed
@@ -15,7 +16,7 @@ SETTLED = 0.05  # half width of the interval that labels would have to reach
 Z = 1.96
 DRAWN_BY = "`openworld label plan` draws them and shows them to you"
 NAMED = 6  # chunks with an alarm that are named
-CAUSED = 3  # chunks of a cause that are named
+CAUSED = 3  # episodes of a cause that are named
 
 
 def sentences(estimate: AccuracyEstimate) -> list[str]:
@@ -198,21 +199,19 @@ def late_labels(estimate: AccuracyEstimate) -> str:
 
 
 def causes(estimate: AccuracyEstimate) -> str:
-    """Return of what causes how many chunks are, the first of each by name, and what that rests on."""
+    """Return of what causes how many chunks are, the longest episodes of each by name, and what that rests on."""
     if not estimate.chunks or estimate.chunks[0].cause is None:
         return ""
-    labels: dict[str, list[str]] = {}
-    for chunk in estimate.chunks:
-        if chunk.cause.text:
-            labels.setdefault(chunk.cause.text, []).append(chunk.label)
     view = estimate.chunks[0].cause.likely.signs.view
-    rests_on = "features and logits" if view == "features" else "logits alone"
-    if not labels:
+    rests_on = "embeddings and logits" if view == "features" else "logits alone"
+    found, labels = episodes([chunk.cause for chunk in estimate.chunks]), [chunk.label for chunk in estimate.chunks]
+    if not found:
         return f"By {rests_on}, nothing is seen to have moved in any chunk."
-    parts = (
-        f"{cause} in {len(named)} ({', '.join(named[:CAUSED])}{', ...' * (len(named) > CAUSED)})"
-        for cause, named in sorted(labels.items(), key=lambda item: -len(item[1]))
-    )
+    parts = []
+    for cause, own in found.items():
+        longest = sorted(sorted(own, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first)
+        names = ", ".join(episode.name(labels) for episode in longest) + ", ..." * (len(own) > CAUSED)
+        parts.append(f"{cause} in {sum(map(len, own))} ({names})")
     return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
 
 
