@@ -231,9 +231,10 @@ def _estimate(name: str, fitted, stream: OpenWorldOutputs, new_share: float | No
 
 def _shares(known: OpenWorldOutputs, stream: OpenWorldOutputs) -> NewShareByTwoWays:
     if stream.logits is None:
-        return NewShareByTwoWays(None, None, None, False)
+        return NewShareByTwoWays(None, None, None)
     found = two_shares(known, stream)
-    return NewShareByTwoWays(found.by_posterior, found.by_best_bin, found.gap, found.alarm, found.posterior_of)
+    shares = found.by_posterior, found.by_best_bin, found.gap
+    return NewShareByTwoWays(*shares, found.posterior_of, found.confidence_moved, found.signs)
 
 
 def _quote(
@@ -244,14 +245,30 @@ def _quote(
     first = next((name for name in options.estimators or QUOTED_FIRST if name in tried), next(iter(tried), ""))
     if not first:
         return "", "no estimator has what it needs: " + premises[-1].reasons["openworld_auc"].rstrip(".")
-    if options.new_share is None and shares.alarm:
-        return "", (
-            f"the share of new images is {100 * shares.probabilities:.0f} % by probabilities and "
-            f"{100 * shares.scores:.0f} % by scores: the premises contradict one another on these images"
-        )
+    if shares.signs and (options.new_share is None or shares.alarm):
+        return "", _sign(shares)
     if tried[first].openworld_auc is None:
         return "", f"by {first}, {tried[first].reasons['openworld_auc'].rstrip('.')}"
     return first, tried[first].premise
+
+
+def _sign(shares: NewShareByTwoWays) -> str:
+    """Return what stands against every estimate, in words."""
+    parts = []
+    if "shares" in shares.signs:
+        parts.append(
+            f"the share of new images is {100 * shares.probabilities:.0f} % by probabilities and "
+            f"{100 * shares.scores:.0f} % by scores"
+        )
+    if "confidence" in shares.signs:
+        way = "surer" if shares.confidence_moved > 0 else "less sure"
+        parts.append(f"the reference is {100 * abs(shares.confidence_moved):.0f} points {way} here than on the source")
+    if shares.alarm:
+        return f"{', and '.join(parts)}: the images look other than the source, and the premises fail"
+    return (
+        f"{', and '.join(parts)}, and without another model nothing tells which is right: write both streams with "
+        "`openworld predict --out`, which adds zero_shot"
+    )
 
 
 def _against(name: str, fitted, target: OpenWorldStream, seed: int, observer: Observer) -> AgainstNewShare:

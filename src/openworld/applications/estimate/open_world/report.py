@@ -6,6 +6,7 @@ from openworld.applications.estimate.open_world.premises import NOTHING
 from openworld.applications.estimate.open_world.results import CARDS, TARGET, bias_metric, error_metric, results_of
 from openworld.applications.estimate.open_world.stream_quality import QUANTITIES, StreamQuality
 from openworld.applications.estimate.open_world.verdict import premise_warnings, sentences
+from openworld.estimators.open_world import CAUTION
 from openworld.report.charts import Line, LineChart, Quantity, Reference
 from openworld.report.charts.quantity import Spot
 from openworld.report.command_report import CommandReport
@@ -71,8 +72,8 @@ def _sections(quality: StreamQuality, tables: list[Table], figures: dict[str, Fi
 MADE_UP = (
     "The source's base classes are cut in two, and one part plays new classes whose names the learner has. Its images "
     "are easier than real new ones, since the learner was tuned on their classes: a small error here is needed, and "
-    "promises nothing."
-)
+    "promises nothing. "
+) + CAUTION
 
 
 def ladder_table(quality: StreamQuality, results: Results) -> Table:

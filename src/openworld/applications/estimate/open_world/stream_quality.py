@@ -41,14 +41,21 @@ class NewShareByTwoWays:
     """The share of new images by probabilities, and by scores; None where a way gives none.
 
     probabilities_of: "reference" or "own", the model whose probabilities these are. gap: how far the two lie apart.
-    alarm: whether that is too far for either to be believed.
+    confidence_moved: by how much the reference is surer here than on the source; None without a reference. signs: of
+    "shares" and "confidence" those that are too large for any premise to be trusted.
     """
 
     probabilities: float | None
     scores: float | None
     gap: float | None
-    alarm: bool
     probabilities_of: str = "own"
+    confidence_moved: float | None = None
+    signs: tuple[str, ...] = ()
+
+    @property
+    def alarm(self) -> bool:
+        """Whether there is a sign; the learner's own probabilities part from its scores too often to raise one."""
+        return bool(self.signs) and self.probabilities_of == "reference"
 
 
 @dataclass(frozen=True)

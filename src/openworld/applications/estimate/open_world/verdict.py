@@ -60,12 +60,17 @@ def shares(quality: StreamQuality) -> str:
     said = listed([f"{percent(share)} % by {way}" for way, share in known.items() if share is not None])
     if not said:
         return ""
+    moved = ways.confidence_moved
+    if moved is not None:
+        said += f"; the reference is {100 * abs(moved):.1f} points {'surer' if moved > 0 else 'less sure'} than there"
     if ways.alarm:
         return (
-            f"Share of new images: {said}. They lie {100 * ways.gap:.0f} points apart: an alarm. The learner sees "
-            "images of another appearance, or is sure of the wrong ones; no premise here is to be trusted."
+            f"Share of new images: {said}. That is an alarm: these images look other than the source, harder or "
+            "easier, and no number above is to be trusted."
         )
-    return f"Share of new images: {said}; no alarm."
+    if ways.signs:
+        return f"Share of new images: {said}. The two lie {100 * ways.gap:.0f} points apart: a reference is needed."
+    return f"Share of new images: {said}; no alarm, which proves nothing."
 
 
 def if_the_share_were_another(quality: StreamQuality) -> str:
