@@ -12,9 +12,9 @@ from openworld.applications.estimate.command import estimate
 from openworld.applications.estimate.estimation import EstimateOptions
 from openworld.applications.estimate.inputs import EstimateInputs
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "estimators" / "quote"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
 
-from test_causes import LIKE, MIXED, SOURCE, joined  # noqa: E402
+from moved_periods import LIKE, MIXED, SOURCE, joined  # noqa: E402
 
 
 def save(path, outputs, **further):
