@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulated import outputs
 from watched_days import START, day_columns, joined, save, source_columns
 
 from openworld._errors import OpenworldError
@@ -232,6 +233,20 @@ def test_without_a_period_every_file_is_one(tmp_path):
     view = command.watch(tmp_path / "watch", [of(day, f"{place}.npz") for place, day in enumerate(days)], files).found
     assert [record.chunk.label for record in view.new] == ["0.npz", "1.npz", "2.npz"]
     assert view.open is None and all(record.chunk.alarm is None for record in view.new)
+
+
+def test_a_reference_is_quoted_and_missed_where_a_file_lacks_it(tmp_path):
+    source, target = outputs(0, 600, 4, 2.0, knows=0.9), outputs(1, 150, 4, 1.0, knows=0.9)
+    tables = {"logits": source.logits, "labels": source.labels, "reference": source.reference}
+    watch = command.fit([of(tables, "val")], tmp_path / "watch", WatchSettings(), images=[150]).found
+    assert watch.names == ("DoC", "ATC-MC", "COT", "two-views")
+    files = command.WatchFiles(tmp_path / "state")
+    with pytest.raises(OpenworldError, match="no reference"):
+        command.watch(tmp_path / "watch", [of({"logits": target.logits})], files)
+    new = of({"logits": target.logits, "reference": target.reference})
+    (record,) = command.watch(tmp_path / "watch", [new], files).found.new
+    known = estimate_accuracy(open_table([of(tables, "val")]), open_table([new]))
+    assert record.chunk.quote.accuracy == known.quote.accuracy and record.chunk.quote.method == known.quote.method
 
 
 def test_an_estimator_that_is_named_is_quoted(tmp_path):
