@@ -1,5 +1,7 @@
 """2SFS: which weights are norms, what it starts from; published settings; refusals."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from comparison import images_of
@@ -32,6 +34,21 @@ def test_only_names_that_it_has_learned_come_from_the_classifier(clip):
     frozen = ZeroShot().text_bank(clip, {}, names).text
     assert torch.equal(text[1], torch.eye(64)[1]) and torch.equal(text[3], torch.eye(64)[0])
     torch.testing.assert_close(text[[0, 2]], frozen[[0, 2]], rtol=1e-4, atol=1e-5)
+
+
+def test_pixels_may_lie_on_a_disk(clip, shots):
+    class OnDisk:  # as features of a run come: read row by row, and nothing else
+        shape = shots.view_pixels.shape
+
+        def __getitem__(self, rows):
+            return shots.view_pixels[rows]
+
+        def __len__(self):
+            return len(shots)
+
+    learner = TwoSFS(schedule=Schedule(epochs=2, batch_size=14, warmup=False, decay="per step", optimizer="AdamW"))
+    ours, theirs = (learner.fit(clip, each, seed=1) for each in (replace(shots, view_pixels=OnDisk()), shots))
+    assert torch.equal(ours.parameters[CLASSIFIER], theirs.parameters[CLASSIFIER])
 
 
 def test_published_settings():

@@ -24,7 +24,7 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features
 from openworld.learners.engine.fitted import CHUNK, FittedLearner, batches_of, require_trainable, trainable
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Answer, Images, select_images
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import encode_names, require_templates, widen
@@ -183,11 +183,12 @@ def norm_weights(clip: TwoTower) -> list[str]:
 @torch.no_grad()
 def _encode_views(tuned: TwoTower, train: Features) -> np.ndarray:
     """float32[N, V, J], all views of the training images by the tuned tower."""
-    pixels = train.view_pixels.reshape(-1, *train.view_pixels.shape[2:])
+    count = train.views.shape[1]
 
-    def part(rows: slice) -> Tensor:
-        scaled = tuned.preprocess.scale(torch.as_tensor(pixels[rows], device=tuned.device))
-        return widen(tuned.encode_image(scaled.to(tuned.dtype))).cpu()
+    def part(places: slice) -> Tensor:
+        rows, views = np.divmod(np.arange(places.start, places.stop), count)
+        images = select_images(train, tuned, TwoSFS.consumes, rows, views)
+        return widen(tuned.encode_image(images.pixels)).cpu()
 
-    encoded = torch.cat(BatchSize(CHUNK, "encoding views with 2SFS").parts(part, len(pixels)))
-    return encoded.numpy().reshape(*train.view_pixels.shape[:2], -1)
+    encoded = torch.cat(BatchSize(CHUNK, "encoding views with 2SFS").parts(part, len(train) * count))
+    return encoded.numpy().reshape(len(train), count, -1)
