@@ -128,6 +128,19 @@ def test_accuracy_of_a_closed_set_is_planned_where_it_is_in_doubt():
     assert drawn.inclusion[:200].mean() > 1.7 * drawn.inclusion[200:].mean()
 
 
+def test_a_pilot_recalibrates_the_proxies_of_the_rest():
+    truth = simulated(6, 1000)
+    wrong = scored_stream(truth.scores, *(np.full(1000, share) for share in (0.1, 0.05, 0.2)), right=np.full(1000, 0.1))
+    pilot = plan(wrong, 200, settings=PlanSettings("random"))
+    rest = plan(wrong, 100, earlier=[(pilot, truth.answer(pilot))])
+    after = rest.streams[0].expectation
+    for name in ("base_share", "base_accuracy", "new_accuracy", "overall_accuracy"):
+        assert after.value_of(name) == pytest.approx(truth.whole.value_of(name), abs=0.1), name
+    sure = truth.stream
+    kept = plan(sure, 100, earlier=[(drawn := plan(sure, 200), truth.answer(drawn))]).streams[0].expected.base
+    assert np.abs(kept - sure.expected.base).max() < 0.15
+
+
 def test_no_plan_where_labels_cannot_say_anything():
     stream = simulated().stream
     with pytest.raises(OpenworldError, match="401 labels were asked for, but there are 400"):

@@ -2,7 +2,8 @@
 
 Three designs with known inclusion probabilities. Batches add up: a later plan takes what is labelled as known, and the
 weight of each batch, its share of the labels, is fixed in the plan before its own labels are seen, so that nothing
-depends on how they turn out (a pilot at random, then the rest where the pilot shows that it tells most).
+depends on how they turn out. A pilot of a quarter of the labels at random, then the rest: the second plan's proxies are
+recalibrated on the pilot, and its labels go where they then tell most.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from openworld.labels.answers import LabelAnswers
 from openworld.labels.draw import CERTAIN, draw_each, draw_from_strata, sizes, strata
 from openworld.labels.inclusion import inclusion_probabilities, influence_spread, worth_of_labels
 from openworld.labels.label_plan import LabelPlan, PlanSettings
+from openworld.labels.recalibration import recalibrated
+from openworld.labels.sample import joined
 from openworld.labels.scored_stream import ScoredStream, same_names
 from openworld.metrics import SOFT_QUANTITIES
 from openworld.metrics.estimate import student_quantile
@@ -45,7 +48,7 @@ def plan(
         of: what the draw serves, one of SOFT_QUANTITIES; "overall_accuracy" is plain accuracy. Of two models with
             names, only images whose names differ are drawn for it: the others cannot change the difference.
         settings: design, seed and the like.
-        earlier: (plan, answers) of the batches before this one, in order.
+        earlier: (plan, answers) of the batches before this one, in order; their labels recalibrate the proxies.
     Returns:
         LabelPlan; label `plan.chosen` and pass the answers to `estimate`.
     Raises:
@@ -62,6 +65,7 @@ def plan(
     known = known_images(earlier)
     if earlier:
         _require_same_scores(streams, earlier[-1][0])
+        streams = _recalibrated(streams, earlier)
     may = np.ones(len(streams[0]), bool)
     may[known] = False
     may &= _candidates(streams, of)
@@ -158,6 +162,16 @@ def read_streams(streams: Streams, of: str) -> tuple[ScoredStream, ...]:
 def known_images(earlier: Earlier) -> np.ndarray:
     """The images that earlier batches labelled, int64, in their order."""
     return np.concatenate([np.zeros(0, np.int64), *(each.chosen for each, _ in earlier)])
+
+
+def _recalibrated(streams: tuple[ScoredStream, ...], earlier: Earlier) -> tuple[ScoredStream, ...]:
+    """Proxies that agree with the labels of earlier batches."""
+    images = known_images(earlier)
+    weights = np.concatenate([1 / each.inclusion[each.chosen] for each, _ in earlier])
+    return tuple(
+        recalibrated(stream, images, joined([answers.outcomes(model) for _, answers in earlier]), weights)
+        for model, stream in enumerate(streams)
+    )
 
 
 def _require_same_scores(streams: tuple[ScoredStream, ...], before: LabelPlan) -> None:

@@ -137,7 +137,7 @@ def _batch(plan: LabelPlan, weight: float, answered: list[tuple[np.ndarray, tupl
     alike = np.flatnonzero(agreeing)  # both models give one name: whatever it is worth, they do not differ
     images = np.concatenate([plan.chosen, seen, alike])
     truth = tuple(
-        _joined([answered[-1][1][model], *(each[model] for _, each in answered[:-1]), _no_difference(alike.size)])
+        joined([answered[-1][1][model], *(each[model] for _, each in answered[:-1]), _no_difference(alike.size)])
         for model in range(len(plan.streams))
     )
     return Batch(plan, weight, images, truth, plan.chosen.size)
@@ -158,7 +158,8 @@ def _no_difference(count: int) -> Outcomes:
     return Outcomes(none, none, all_base, none, none)
 
 
-def _joined(parts: list[Outcomes]) -> Outcomes:
+def joined(parts: list[Outcomes]) -> Outcomes:
+    """Outcomes of several lots of images, one after the other."""
     parts = [part for part in parts if len(part)] or parts[:1]
     columns = {name: [getattr(part, name) for part in parts] for name in FIELDS}
     return Outcomes(
