@@ -46,8 +46,8 @@ def plan(
     ```
 
     First it says how many labels each number takes for ±10, ±5, ±3 and ±2 points. Then it draws them: `stratified`
-    takes more images where the number depends on them (about half the labels for the same width), `random` takes all
-    alike, `poisson` each by itself. Of a plan that is answered, `--add` draws further images.
+    (the default) takes more images where the number depends on them, `random` all alike, `poisson` each by itself.
+    Of a plan that is answered, `--add` draws further images.
 
     **Written** into the folder: label.html, worksheet.csv and plan.safetensors (what was drawn, scores and chances).
     Open label.html in a browser: it shows the images one by one, and asks: base class or new class, and is the name

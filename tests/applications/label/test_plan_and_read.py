@@ -95,7 +95,7 @@ def test_the_first_answers_without_a_gap_are_a_sample_of_their_own(tmp_path, wor
     plan(tmp_path / "part", world, design=design, n=100)
     answer(tmp_path / "part", world.truth, rows=[*range(60), 70, 80])
     report = read_labels(tmp_path / "part")
-    assert "38 images of the plan have no answer yet. The first 60 of the order are used" in " ".join(report.text)
+    assert "38 images of the plan have no answer yet. The first 60 of its order are used" in " ".join(report.text)
     assert "2 answers behind a gap" in " ".join(report.text)
     quality = report.found.batches
     (own,) = quality.plans

@@ -144,13 +144,13 @@ def read_sentences(labelled: LabelledStream) -> Iterator[str]:
             "most; the intervals cover both."
         )
     if batches.missing:
-        kind = "strata" if batches.plans[-1].settings.design == "stratified" else "random"
+        kind = "stratified" if batches.plans[-1].settings.design == "stratified" else "random"
         behind = f" {counted(batches.waiting, 'answer')} behind a gap in the order are not used." * bool(
             batches.waiting
         )
         yield (
             f"{counted(batches.missing, 'image')} of the plan have no answer yet. The first {len(batches.plans[-1])} "
-            f"of the order are used; they are a sample of their own ({kind}), if nobody stopped because of the numbers."
+            f"of its order are used; they are a {kind} sample of their own, if nobody stopped because of the numbers."
             f"{behind}"
         )
     if labelled.kept.left_out:
@@ -225,24 +225,29 @@ def _nearer(labelled: LabelledStream) -> Iterator[str]:
 
 
 def _tables(labelled: LabelledStream, results: Results) -> Iterator[Table]:
-    names = quantities_of(labelled)
-    caption = (
-        "Percent [95 %]. These images: other draws of the labels. Images like these: other images of the same kind too."
-    )
-    models = () if labelled.is_difference_alone else labelled.kept.models
-    several = len(models) > 1
-    rows = []
-    for model in models:
-        for quantity in names:
-            metric = metric_of(labelled, quantity)
-            own = [row.value for row in results.where(entity=model, metric=metric.key)]
-            label = f"{model}: {_name(metric)}" if several else _name(metric)
-            rows += [Row(label, (value, value)) for value in own]
-    if rows:
-        columns = (Column(PERCENT, priority=2, headline=True), _like(PERCENT))
-        yield Table("numbers", "The numbers", caption, "number", columns, tuple(rows), best="")
-    if len(labelled.kept.models) == 2:
+    """Yield the numbers, a column per model where there are two, and the differences."""
+    models = labelled.kept.models
+    if not labelled.is_difference_alone:
+        columns = tuple(Column(PERCENT, model, priority=2) for model in models)
+        caption = "Percent [95 % on these images, over other draws of the labels]."
+        if not models[1:]:
+            columns = Column(PERCENT, priority=2, headline=True), _like(PERCENT)
+            caption = (
+                "Percent [95 %]. These images: other draws of the labels. Images like these: other images of the same "
+                "kind too."
+            )
+        rows = tuple(_number_row(labelled, results, quantity) for quantity in quantities_of(labelled))
+        yield Table("numbers", "The numbers", caption, "number", columns, rows, best="")
+    if models[1:]:
         yield _difference_table(labelled, results)
+
+
+def _number_row(labelled: LabelledStream, results: Results, quantity: str) -> Row:
+    """Return a number of each model; of one model twice, for its two intervals."""
+    metric, models = metric_of(labelled, quantity), labelled.kept.models
+    values = {row.entity: row.value for row in results.where(metric=metric.key)}
+    cells = [values.get(model, values.get(models[0])) for model in models]
+    return Row(_name(metric), tuple(cells if models[1:] else cells * 2))
 
 
 def _like(metric: Metric) -> Column:
@@ -264,19 +269,19 @@ def _difference_table(labelled: LabelledStream, results: Results) -> Table:
 
 
 def _figure(labelled: LabelledStream) -> Figure | None:
-    """Return every number with its interval, of one model or of two."""
-    if labelled.is_difference_alone:
+    """Return every number with its interval, a chart per model."""
+    charts, models = [], labelled.kept.models
+    for place, model in enumerate(() if labelled.is_difference_alone else models):
+        numbers = {quantity: labelled.number(quantity, (place,)) for quantity in quantities_of(labelled)}
+        series = {
+            _name(metric_of(labelled, quantity)): IntervalRow(number.value, number.these, number.like_these)
+            for quantity, number in numbers.items()
+            if number.value is not None and not (place and quantity == "base_share")
+        }
+        axis = Quantity("number", "percent", ends=(0.0, 1.0))
+        charts += [IntervalChart(model if models[1:] else "", axis, series)] * bool(series)
+    if not charts:
         return None
-    series = {}
-    for place, model in enumerate(labelled.kept.models):
-        for quantity in quantities_of(labelled):
-            number = labelled.number(quantity, (place,))
-            if number.value is not None and not (place and quantity == "base_share"):
-                name = _name(metric_of(labelled, quantity))
-                label = f"{model}: {name}" if len(labelled.kept.models) > 1 else name
-                series[label] = IntervalRow(number.value, number.these, number.like_these)
-    if not series:
-        return None
-    chart = IntervalChart("", Quantity("number", "percent", ends=(0.0, 1.0)), series)
     caption = ("Lines: 95 % on these images. Faint bars: of images like these.",)
-    return Figure("numbers", "The numbers and how far they may be off", caption, (chart,), series_styles(list(series)))
+    styles = series_styles([_name(metric_of(labelled, quantity)) for quantity in quantities_of(labelled)])
+    return Figure("numbers", "The numbers and how far they may be off", caption, tuple(charts), styles)
