@@ -176,7 +176,8 @@ def report_home(everyone: list[Learner], chosen: str) -> None:
 
 
 def report_styles(everyone: list[Learner]) -> None:
-    styles = tuple(sorted(set(everyone[0].styles) - {kept.HOME}, key=lambda style: style in BLACK_AND_WHITE))
+    others = sorted(set(everyone[0].styles) - {kept.HOME})
+    styles = tuple(sorted(others, key=lambda style: style in BLACK_AND_WHITE))
     found = defaultdict(list)
     for learner in everyone:
         for name, style, _, off in errors(learner, styles):
