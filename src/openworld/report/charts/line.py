@@ -8,7 +8,7 @@ from markupsafe import Markup
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import beside
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references, regions
-from openworld.report.charts.drawing.svg import Frame, drawing, element
+from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element
 from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, in_front
 from openworld.report.series_style import SeriesStyle
 
@@ -179,22 +179,22 @@ def _ring(plot: Frame, chart: LineChart, ring: Spot, text: str) -> Markup:
 
 
 def _spots(plot: Frame, chart: LineChart, name: str, points: Points) -> Markup:
-    """Points with their intervals."""
-    parts = []
+    """Points with their intervals; many are drawn finer, so that a year of days is no blot."""
+    parts, many = [], len(points.x) > MANY_POINTS
     for place, (x, y) in enumerate(zip(points.x, points.y, strict=True)):
         text = points.texts[place] if points.texts else f"{name}: {'–' if y is None else chart.y.write(y)}"
         drawn = [element("title", text)]
         if points.low:
             (across, bottom), (_, top) = (_place(plot, chart, x, ends[place]) for ends in (points.low, points.high))
-            drawn.append(element("line", x1=across, x2=across, y1=bottom, y2=top, class_="quoted"))
+            drawn.append(element("line", x1=across, x2=across, y1=bottom, y2=top, class_="quoted" + " many" * many))
         if y is not None:
-            drawn.append(_mark(*_place(plot, chart, x, y), points.mark))
+            drawn.append(_mark(*_place(plot, chart, x, y), points.mark, many=many))
         parts.append(element("g", *drawn))
     return Markup("").join(parts)
 
 
-def _mark(x: float, y: float, mark: str) -> Markup:
+def _mark(x: float, y: float, mark: str, *, many: bool = False) -> Markup:
     if mark == "dash":
-        return element("line", x1=x - 7, x2=x + 7, y1=y, y2=y, class_="bar")
-    radius, css = (4.0, "quoted-mark") if mark == "dot" else (8.5, "alarm")
+        return element("line", x1=x - (1.5 if many else 7), x2=x + (1.5 if many else 7), y1=y, y2=y, class_="bar")
+    radius, css = (1.8 if many else 4.0, "quoted-mark") if mark == "dot" else (8.5, "alarm")
     return element("circle", cx=x, cy=y, r=radius, class_=css)

@@ -5,6 +5,7 @@ from textwrap import fill
 import numpy as np
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
+from openworld.report.charts.drawing.svg import MANY_POINTS
 from openworld.report.series_style import SeriesStyle
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
@@ -87,12 +88,12 @@ def ring(axes, x: float, y: float, colour: str = INK) -> None:
 
 def points(axes, chart, name: str, series) -> None:
     """Draw single points with their intervals, over the lines of a chart."""
-    xs = [chart.x.scaled(x) for x in series.x]
+    xs, many = [chart.x.scaled(x) for x in series.x], len(series.x) > MANY_POINTS
     if series.low:
         ends = ([chart.y.scaled(end) for end in side] for side in (series.low, series.high))
-        axes.vlines(xs, *ends, color=INK, linewidth=1.2, zorder=4)
+        axes.vlines(xs, *ends, color=INK, linewidth=0.4 if many else 1.2, zorder=4)
     marker = {"dot": "o", "ring": "o", "dash": "_"}[series.mark]
-    fill = {"markerfacecolor": "none", "markersize": 7} if series.mark == "ring" else {"markersize": 4}
+    fill = {"markerfacecolor": "none", "markersize": 7} if series.mark == "ring" else {"markersize": 2 if many else 4}
     ys = [np.nan if y is None else chart.y.scaled(y) for y in series.y]
     axes.plot(xs, ys, marker, color=INK, label=text(name), zorder=5, **fill)
 

@@ -14,6 +14,8 @@ from markupsafe import Markup, escape
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
 
+MANY_POINTS = 60  # in one chart, from which they and their intervals are drawn finer
+
 
 def element(tag: str, *content, **attributes) -> Markup:
     """One SVG or HTML element; text content and attribute values are escaped, `None` attributes left out.
