@@ -69,6 +69,14 @@ def test_most_draws_hold_the_accuracy(folder):
     assert np.mean(held) >= 0.8
 
 
+@pytest.mark.parametrize("name", ["right", "other"])
+def test_labels_that_are_all_alike_leave_some_doubt(folder, name):
+    rows = np.flatnonzero(RIGHT)[:40]
+    path = write(folder / "late.csv", rows, 0.07, wrong=rows if name == "other" else ())
+    quote = found(folder, path).found.quote
+    assert 0.03 < quote.high - quote.low < 0.2 and (quote.high if name == "right" else 1 - quote.low) == 1
+
+
 def test_labels_of_no_draw_are_named_so_and_decide_nothing(folder):
     surest = np.argsort(-TARGET.logits.max(axis=1))[:100]
     report, bare = found(folder, write(folder / "late.csv", surest)), found(folder, None)

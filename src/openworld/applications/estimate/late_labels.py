@@ -210,7 +210,8 @@ def period_labels(
         inclusion = np.full(n, float(np.mean(q)))  # of images without a label it does not count
         inclusion[rows - first] = q
     plan = labels.plan_from_draw(stream, rows - first, inclusion, of=QUANTITY)
-    found = labels.estimate(plan, labels.right_answers(named)).of(QUANTITY)
+    weight = 0.0 if named.all() or not named.any() else None  # labels that are all alike show no spread to trust
+    found = labels.estimate(plan, labels.right_answers(named), proxy_weight=weight).of(QUANTITY)
     interval = found.interval()
     if interval is None:
         return PeriodLabels(len(rows), True, plain, None, None, None, found.reason or "there is no spread to see")
