@@ -108,7 +108,7 @@ def test_a_worksheet_that_is_hardly_begun_says_how_many_are_needed(tmp_path, wor
     plan(tmp_path / "part", world, n=100)
     answer(tmp_path / "part", world.truth, rows=range(3))
     with pytest.raises(
-        OpenworldError, match=r"97 of 100 images have no answer, and only the first 3 .* strata has two"
+        OpenworldError, match=r"97 of 100 images have no answer, and only the first 3 .* strata has enough"
     ):
         read_labels(tmp_path / "part")
     shutil.rmtree(tmp_path / "part")

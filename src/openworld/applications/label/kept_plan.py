@@ -87,13 +87,15 @@ class KeptPlan:
         return replace(self, batches=(*self.batches, batch), plans=(*self.plans, plan))
 
     def to_bytes(self) -> bytes:
-        """Return the plan as a safetensors file; scores and proxies lie there once."""
+        """Return the plan as a safetensors file; what batches share lies there once."""
         arrays, heads = {}, []
         for place, plan in enumerate(self.plans):
             own = plan.to_arrays()
             heads.append(str(own.pop("metadata")))
-            kept = {name: array for name, array in own.items() if not place or not name.startswith(_STREAM)}
-            arrays |= {f"{place}.{name}": np.ascontiguousarray(array) for name, array in kept.items()}
+            for name, array in own.items():
+                first = arrays.get(f"0.{name}") if name.startswith(_STREAM) else None
+                if first is None or not np.array_equal(first, array):  # later proxies may be recalibrated
+                    arrays[f"{place}.{name}"] = np.ascontiguousarray(array)
         if self.groups is not None:
             arrays["groups"] = np.ascontiguousarray(self.groups)
         fields = ("stream", "sources", "models", "base_names", "new_names", "closed", "left_out")

@@ -19,7 +19,7 @@ from openworld.labels import LabelAnswers, LabelPlan, label_answers, right_answe
 
 UNSURE_SHARE = 0.1
 """Share of answers that may be "cannot tell"; of more, the bounds say nothing."""
-FEWEST = 2  # labels of a stratum
+FEWEST = 2  # labels of a stratum, where as many were drawn
 
 
 @dataclass(frozen=True)
@@ -138,21 +138,15 @@ def first_images(plan: LabelPlan, count: int, answered: int) -> LabelPlan:
             f"{missing} of {len(plan)} images have no answer; with the poisson design all of them are needed."
         )
     inside = plan.stratum >= 0
-    held = np.bincount(plan.stratum[inside])
-    drawn = np.bincount(plan.stratum[plan.chosen[:count]], minlength=held.size)
-    if (drawn < np.minimum(FEWEST, held)).any():
-        rest = plan.stratum[plan.chosen]
-        enough = next(
-            (
-                size
-                for size in range(count, len(plan) + 1)
-                if (np.bincount(rest[:size], minlength=held.size) >= np.minimum(FEWEST, held)).all()
-            ),
-            len(plan),
-        )
+    held, strata = np.bincount(plan.stratum[inside]), plan.stratum[plan.chosen]
+    wanted = np.minimum(FEWEST, np.bincount(strata, minlength=held.size))
+    drawn = np.bincount(strata[:count], minlength=held.size)
+    if (drawn < wanted).any():
+        sizes = range(count, len(plan) + 1)
+        enough = next(n for n in sizes if (np.bincount(strata[:n], minlength=held.size) >= wanted).all())
         raise OpenworldError(
             f"{missing} of {len(plan)} images have no answer, and only the first {count} in the order of the worksheet "
-            f"are answered without a gap; the first {enough} are needed so that each of {held.size} strata has two."
+            f"are answered without a gap; the first {enough} are needed so that each of {held.size} strata has enough."
         )
     inclusion = plan.inclusion.copy()
     inclusion[inside] = (drawn / held)[plan.stratum[inside]]
