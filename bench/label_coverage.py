@@ -9,7 +9,7 @@ images, their labels hidden, and drawn again and again: every cell counts how of
     permuted         own, of other images
     over-confident   own, their log-odds times three
 
-    python bench/label_coverage.py [--draws 2000] [--learner zero-shot] [--workers 1] [--small]
+    python bench/label_coverage.py [--draws 2000] [--learner zero-shot] [--workers 1] [--pilot]
 
 Prints a line for every cell, then those outside 93 to 97 %, half-widths against labels at random, and how often a share
 of .05 is refused. Coverage is that
@@ -51,6 +51,7 @@ class Cell:
     n: int
     design: str = "stratified"
     proxy_weight: float | None = None
+    pilot: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,7 @@ def thinned(stream: Stream, share: float, rng) -> Stream:
 
 def prepared(cell: Cell, folder: Path) -> tuple[Stream, ScoredStream, float]:
     """A cell's stream, what its model says of it, and the truth."""
-    learner, seed = (cell.learner, 1) if cell.learner == "zero-shot" else (cell.learner, 1)
-    ((validation, styles),) = streams(folder, tasks=(cell.task,), learners=(learner,), seeds=(seed,))
+    ((validation, styles),) = streams(folder, tasks=(cell.task,), learners=(cell.learner,), seeds=(1,))
     stream = thinned(styles[cell.style], cell.base_share, np.random.default_rng(7))
     parts = proxies_of(cell.proxies, own_proxies(validation, stream), np.random.default_rng(8))
     scores = stream.arrays["score"]
@@ -136,9 +136,16 @@ def measure(task) -> Measured:
     base, right = stream.base, (stream.base & stream.base_right, ~stream.base & stream.new_right)
     rows = []
     for seed in range(draws):
-        drawn = plan(said, cell.n, settings=PlanSettings(cell.design, seed=seed))
-        answers = label_answers(base[drawn.chosen], *(side[drawn.chosen] for side in right))
-        number = estimate(drawn, answers, proxy_weight=cell.proxy_weight).of()
+        earlier, left = [], cell.n
+        if cell.pilot:
+            first = plan(said, cell.n // 4, settings=PlanSettings("random", seed=seed))
+            earlier, left = (
+                [(first, label_answers(*(side[first.chosen] for side in (base, *right))))],
+                cell.n - len(first),
+            )
+        drawn = plan(said, left, settings=PlanSettings(cell.design, seed=seed), earlier=earlier)
+        answers = label_answers(*(side[drawn.chosen] for side in (base, *right)))
+        number = estimate(drawn, answers, earlier=earlier, proxy_weight=cell.proxy_weight).of()
         ends = number.interval()
         if ends is not None:
             rows.append(
@@ -172,19 +179,21 @@ def main() -> None:
     parser.add_argument("--proxies", nargs="+", default=PROXIES)
     parser.add_argument("--design", default="stratified")
     parser.add_argument("--proxy-weight", type=float)
+    parser.add_argument("--pilot", action="store_true", help="a quarter of the labels at random first")
+    parser.add_argument("--styles", nargs="+", default=STYLES)
     given = parser.parse_args()
     grids = (
-        (STYLES, given.shares, given.proxies, given.sizes),
-        (STYLES, RARE_SHARES, ("own", "over-confident"), given.sizes),
+        (given.styles, given.shares, given.proxies, given.sizes),
+        (given.styles, RARE_SHARES, ("own", "over-confident"), given.sizes),
     )
     cells, rare = (
         [
-            Cell(given.learner, given.task, *place, given.design, given.proxy_weight)
+            Cell(given.learner, given.task, *place, given.design, given.proxy_weight, given.pilot)
             for place in itertools.product(*grid)
         ]
         for grid in grids
     )
-    at_random = [replace(cell, design="random", proxy_weight=0.0) for cell in cells if cell.proxies == "own"]
+    at_random = [without_proxies(cell) for cell in cells if cell.proxies == "own"]
     tasks = [(cell, given.draws, given.folder) for cell in [*cells, *at_random]]
     tasks += [(cell, min(given.draws, 500), given.folder) for cell in rare]
     head = f"{'style':18} base proxies            n |  truth  cover  width   bias spread refused     l"
@@ -200,6 +209,11 @@ def main() -> None:
     print(f"\nshare of base images .05 or .95, {len(rare)} cells: {refused[0]:.1f} to {refused[-1]:.1f} % refused")
 
 
+def without_proxies(cell: Cell) -> Cell:
+    """The same labels at random."""
+    return replace(cell, design="random", proxy_weight=0.0, pilot=False)
+
+
 def summary(cells: list[Cell], found: dict[Cell, Measured], head: str) -> None:
     missed = [cell for cell in cells if not LOW <= found[cell].coverage <= HIGH and found[cell].refused < 1]
     low = [cell for cell in missed if found[cell].coverage < LOW]
@@ -209,7 +223,7 @@ def summary(cells: list[Cell], found: dict[Cell, Measured], head: str) -> None:
     print(f"{'style':18} base    n | random (cover) | ours (cover) | ratio")
     for cell in cells:
         if cell.proxies == "own":
-            ours, random = found[cell], found[replace(cell, design="random", proxy_weight=0.0)]
+            ours, random = found[cell], found[without_proxies(cell)]
             print(
                 f"{cell.style:18} {cell.base_share:4.2f} {cell.n:4} | {100 * random.half_width:6.1f} "
                 f"({100 * random.coverage:5.1f}) | {100 * ours.half_width:4.1f} ({100 * ours.coverage:5.1f}) | "
