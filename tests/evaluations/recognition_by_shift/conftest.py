@@ -10,7 +10,10 @@ from openworld.datasets import ImageSet
 from openworld.evaluations.recognition_by_shift.estimates import estimator_record, nones
 from openworld.evaluations.recognition_by_shift.metrics import by_shift
 from openworld.evaluations.recognition_by_shift.record import (
+    OPEN_WORLD,
     EstimationRecord,
+    OpenWorldLevelRecord,
+    OpenWorldRecord,
     PoolSize,
     ShiftRecord,
     ValidationRecord,
@@ -135,4 +138,12 @@ def _estimation(pool: dict, found: DividedPool, estimators, draw) -> EstimationR
     for place, label in enumerate(estimators):
         cells = np.clip(truth + draw.normal(0.1 * (1 - place), 0.01, truth.shape), 0, 1)
         estimates[label] = estimator_record(cells, truth, ["few images"] * place)
-    return EstimationRecord(grid.counts.tolist(), nones(truth), estimates, ValidationRecord(40, 0.7))
+    home = ValidationRecord(40, 0.7)
+    return EstimationRecord(grid.counts.tolist(), nones(truth), estimates, home, _open_world())
+
+
+def _open_world() -> OpenWorldRecord:
+    """Two estimators, of which one says nothing of the farthest level, where the alarm stands."""
+    says = OpenWorldLevelRecord(dict.fromkeys(OPEN_WORLD, 0.5))
+    refused = OpenWorldLevelRecord(dict.fromkeys(OPEN_WORLD), "too few images look new")
+    return OpenWorldRecord({"hybrid": (says, says, refused), "own": (says,) * LEVELS}, (False, None, True))

@@ -33,6 +33,7 @@ def test_the_page_holds_levels_cells_and_estimates(told):
         "Cell by cell",
         "Cell by cell, when all images change their appearance",
         "How accurate, without labels?",
+        "How good in an open world, without labels?",
     ]
     page = told.html()
     assert "<b>good" not in page and "&lt;b&gt;good" in page and "cell-none" in page
@@ -46,6 +47,23 @@ def test_figures_show_the_results(told):
     cells = list(figures["cells-near"].rows())
     assert len(cells) == 3 * 9 and sum(row["openworld_auc"] is None for row in cells) == 3
     assert {row["line"] for row in figures["estimates-by-level"].rows()} == {"true accuracy", "AC", "FRAP"}
+
+
+def test_open_world_estimates_stand_beside_what_is_true(told):
+    rows = told.results.where(view="appearance of the new images", axis="covariate")
+    (said,) = rows.where(entity="own", metric="estimated_openworld_auc", learner="poor", level=1)
+    (true,) = rows.where(entity="poor", metric="openworld_auc", level=1)
+    assert said.value.value == 0.5 and true.value.value != 0.5
+    (refused,) = rows.where(entity="hybrid", metric="estimated_auroc", learner="poor", level=2)
+    assert refused.value.value is None and "look new" in refused.value.reason
+    known = [rows.where(entity=name, metric="openworld_auc") for name in ("zero-shot", "<b>good</b>", "poor")]
+    off = [abs(0.5 - row.value.value) for levels in known for row in levels]
+    (error,) = told.results.where(entity="own", metric="openworld_auc_error")
+    assert error.value.value == pytest.approx(sum(off) / len(off))
+    (alarm,) = rows.where(entity="poor", metric="alarm", level=2)
+    assert alarm.value.value == 1.0
+    (figure,) = (one for section in told.page.sections for one in section.figures if one.name == "open-world-by-level")
+    assert {row["line"] for row in figure.rows()} == {"true accuracy", "hybrid", "own"}
 
 
 def test_the_learner_that_tunes_nothing_is_grey(told):

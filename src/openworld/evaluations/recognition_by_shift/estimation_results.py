@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from openworld.evaluations.recognition_by_shift.record import ShiftRecord
-from openworld.results import METRICS, Result, Value, mean, over_seeds
+from openworld.evaluations.recognition_by_shift.record import OPEN_WORLD, PARTS, ShiftRecord
+from openworld.results import METRICS, Metric, Result, Value, mean, over_seeds
 
 ARRAY_AXES = {"semantic": -1, "covariate": -2}
 """An axis of shift -> that of an array [..., covariate level, semantic level]."""
@@ -21,6 +21,9 @@ IMAGES = "images of the pool"
 VALIDATION, CELLS = "validation images", "mean of the cells"
 TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]
 UNDEFINED = "no cell has an estimate"
+OPEN_WORLD_TITLES = {**PARTS, "new_share": "share of new"}
+ALARM = Metric("alarm", "alarm", better=0)
+"""Share of the seeds in which the two signs say that no estimate is to be trusted."""
 
 
 def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Result]:
@@ -51,6 +54,62 @@ def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Re
         yield from _errors(estimator, np.array(errors), {})
         for where, chosen in _levels(np.array(errors)):
             yield from _errors(estimator, chosen, where)
+
+
+def open_world_rows(records: Mapping[str, Sequence[ShiftRecord]], view: str) -> Iterator[Result]:
+    """Yield what open-world estimators say of every level of appearance, and how far they are off there.
+
+    Args:
+        records: by learner, each with an `open_world` of the same estimators. view: the place of what is true.
+    """
+    first = next(iter(records.values()))[0].estimation.open_world
+    for estimator in first.estimates:
+        every: dict[str, list[np.ndarray]] = {part: [] for part in OPEN_WORLD}
+        for name, runs in records.items():
+            seeds = tuple(record.seed for record in runs)
+            for part in OPEN_WORLD:
+                said = _by_seed([_said(record, estimator, part) for record in runs])
+                off = said - _by_seed([_true(record, part) for record in runs])
+                for level in range(said.shape[1]):
+                    values = tuple(None if np.isnan(value) else float(value) for value in said[:, level])
+                    reasons = [record.estimation.open_world.estimates[estimator][level].reason for record in runs]
+                    value = over_seeds(values, estimated(part), reason=next(filter(None, reasons), UNDEFINED))
+                    place = {"learner": name, "view": view, "axis": "covariate", "level": level}
+                    yield Result(estimator, estimated(part), value, place, seeds, values)
+                every[part].append(off.mean(axis=0))
+        for part, off in every.items():
+            yield Result(estimator, off_by(part), _mean(np.abs(np.array(off))), {"view": view})
+            yield Result(estimator, off_by(part, bias=True), _mean(np.array(off)), {"view": view})
+    for name, runs in records.items():
+        for level in range(len(first.alarms)):
+            alarms = [record.estimation.open_world.alarms[level] for record in runs]
+            known = [float(alarm) for alarm in alarms if alarm is not None]
+            value = Value(mean(known) if known else None, reason="" if known else "there are too few images")
+            yield Result(name, ALARM, value, {"view": view, "axis": "covariate", "level": level})
+
+
+def estimated(part: str) -> Metric:
+    """Return the metric of a part as estimated."""
+    return Metric(f"estimated_{part}", OPEN_WORLD_TITLES[part], better=0)
+
+
+def off_by(part: str, bias: bool = False) -> Metric:
+    """Return the metric of the mean absolute error of a part, or of its bias."""
+    if bias:
+        return Metric(f"{part}_bias", f"{OPEN_WORLD_TITLES[part]}, bias", "points", better=0, bounds=(-1.0, 1.0))
+    return Metric(f"{part}_error", OPEN_WORLD_TITLES[part], better=-1)
+
+
+def _said(record: ShiftRecord, estimator: str, part: str) -> list[float | None]:
+    return [level.numbers[part] for level in record.estimation.open_world.estimates[estimator]]
+
+
+def _true(record: ShiftRecord, part: str) -> list[float | None]:
+    """What is true of the base and new images of every level of appearance; None where there are too few."""
+    levels = record.same_looks.covariate
+    if part == "new_share":
+        return [None if level is None else level.n_new / (level.n_base + level.n_new) for level in levels]
+    return [None if level is None else getattr(level, part) for level in levels]
 
 
 def _accuracies(entity: str, metric, values: np.ndarray, where: Mapping, seeds: tuple[int, ...]) -> Iterator[Result]:

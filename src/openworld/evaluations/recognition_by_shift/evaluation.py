@@ -49,7 +49,7 @@ EVALUATION = Evaluation(
     OpenWorldShiftSpec,
     ShiftTask,
     evaluate=evaluate,
-    version=3,
+    version=4,
     summary=summary,
     data=data,
     class_lists=class_lists,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from openworld.evaluations.recognition_by_shift.estimation_results import estimated
 from openworld.evaluations.recognition_by_shift.record import PARTS
 from openworld.evaluations.recognition_by_shift.results import AUC, FIELDS, NEAR, SAME, RecognitionShiftResults
 from openworld.report.charts import CellChart, ChartCell, Line, LineChart, Quantity
@@ -105,6 +106,25 @@ def estimate_figure(results: RecognitionShiftResults, styles: Styles) -> Figure:
     )
     title = "Does the estimate hold?"
     return Figure("estimates-by-level", title, caption, charts, styles, names=("panel", "line"))
+
+
+def open_world_figure(results: RecognitionShiftResults, styles: Styles) -> Figure:
+    """Return a chart per learner: OpenworldAUC by level of appearance as it is, and as estimators say it is."""
+    charts = []
+    for name in results.facts.learners:
+        values = {TRUTH: results.by_level(name, AUC.key, "covariate", view=SAME)}
+        values |= {
+            estimator: results.by_level(estimator, estimated(AUC.key).key, "covariate", learner=name, view=SAME)
+            for estimator in results.facts.open_world_estimators
+        }
+        lines = {own: Line(range(len(curve)), [value.value for value in curve]) for own, curve in values.items()}
+        charts.append(LineChart(name, level_quantity("covariate"), Quantity.of(AUC), lines))
+    caption = (
+        "All images of the pool at each level of appearance, base and new. An estimate that holds stays on the line of "
+        "what is true; away from home no premise need hold, and the table says where the alarm stands.",
+    )
+    title = "Does the open-world estimate hold?"
+    return Figure("open-world-by-level", title, caption, tuple(charts), styles, names=("learner", "line"))
 
 
 def _estimates(results: RecognitionShiftResults, learner: str, axis: str) -> dict[str, Line]:

@@ -22,10 +22,11 @@ from openworld.learners import FittedLearner
 @dataclass(frozen=True, eq=False)
 class LearnerAnswers:
     """Of n images: the columns of `image_table`, labels by all names, and logits float32[n, C] where estimators
-    need them, else None."""
+    need them, else None; base_logits where a learner tells base images apart by others than those columns."""
 
     table: dict[str, np.ndarray]
     logits: np.ndarray | None
+    base_logits: np.ndarray | None = None
 
 
 class Predictor:
@@ -37,17 +38,19 @@ class Predictor:
 
     def answers(self, *parts: str) -> LearnerAnswers:
         """What it answers on some image sets, one behind the other; ids and groups go on from one to the next."""
-        tables, logits, row, group = [], [], 0, 0
+        tables, logits, base_logits, row, group = [], [], [], 0, 0
         for part in parts:
             features = self._by_all_names(encoded_part(self._task, part, self._machine))
             features = replace(features, rows=features.rows + row, groups=features.groups + group)
             answer = self._fitted.answer(features, self._bank)
             tables.append(image_table(answer, features, len(self._split.base)))
             logits += [np.asarray(answer.logits)] if self._task.estimators else []
+            own = answer.base_logits is not None and bool(self._task.estimators)
+            base_logits += [np.asarray(answer.base_logits)] if own else []
             images = self._task.sources[part].load()
             row, group = row + len(images), group + int(images.groups.max(initial=-1)) + 1
         table = {name: np.concatenate([table_of_part[name] for table_of_part in tables]) for name in tables[0]}
-        return LearnerAnswers(table, np.concatenate(logits) if logits else None)
+        return LearnerAnswers(table, *(np.concatenate(parts) if parts else None for parts in (logits, base_logits)))
 
     def _by_all_names(self, features: Features) -> Features:
         places = numbers_among(self._split.names, features.classnames)

@@ -93,14 +93,38 @@ class ValidationRecord:
     accuracy: float
 
 
+OPEN_WORLD = (*PARTS, "new_share")
+"""What is estimated of a level of appearance without labels."""
+
+
+@dataclass(frozen=True)
+class OpenWorldLevelRecord:
+    """What an open-world estimator says of one level: `OPEN_WORLD` by name, None where it says nothing, and why."""
+
+    numbers: dict[str, float | None]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class OpenWorldRecord:
+    """By estimator what it says of every level of appearance; and whether the alarm stands there, None if not known."""
+
+    estimates: dict[str, tuple[OpenWorldLevelRecord, ...]]
+    alarms: tuple[bool | None, ...]
+
+
 @dataclass(frozen=True)
 class EstimationRecord:
-    """Accuracy among all names of all images of every cell, and what every estimator says of it."""
+    """Accuracy among all names of all images of every cell, and what every estimator says of it.
+
+    open_world: OpenworldAUC and its parts by level of appearance; None where nothing was to be said.
+    """
 
     counts: tuple[tuple[int, ...], ...]
     accuracy: tuple[tuple[float | None, ...], ...]
     estimates: dict[str, EstimatorRecord]
     home: ValidationRecord
+    open_world: OpenWorldRecord | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True)

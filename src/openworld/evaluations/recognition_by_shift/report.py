@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from openworld.evaluations.recognition_by_shift.figures import TRUTH, cell_figure, estimate_figure, level_figure
+from openworld.evaluations.recognition_by_shift.figures import (
+    TRUTH,
+    cell_figure,
+    estimate_figure,
+    level_figure,
+    open_world_figure,
+)
 from openworld.evaluations.recognition_by_shift.record import PARTS
 from openworld.evaluations.recognition_by_shift.results import (
     AUC,
@@ -14,7 +20,14 @@ from openworld.evaluations.recognition_by_shift.results import (
     RecognitionShiftFacts,
     RecognitionShiftResults,
 )
-from openworld.evaluations.recognition_by_shift.tables import error_table, learner_table, level_table, trend_table
+from openworld.evaluations.recognition_by_shift.tables import (
+    error_table,
+    learner_table,
+    level_table,
+    open_world_error_table,
+    open_world_table,
+    trend_table,
+)
 from openworld.evaluations.recognition_by_shift.verdict import verdict
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.report.page import Page, Section
@@ -30,7 +43,10 @@ def story(run: RunFolder) -> Story:
     results = RecognitionShiftResults.read(run)
     facts = results.facts
     truth = [TRUTH] if facts.estimators else []
-    styles = series_styles([*facts.learners, *truth, *facts.estimators], [*filter(None, [facts.baseline]), *truth])
+    styles = series_styles(
+        [*facts.learners, *truth, *facts.estimators, *facts.open_world_estimators],
+        [*filter(None, [facts.baseline]), *truth],
+    )
     main = tuple(level_table(results, view, axis) for view, axis in BY_LEVEL)
     errors = tuple(error_table(results, axis) for axis in AXES) if facts.estimators else ()
     further = Section("Every other number", tables=tuple(_further(results)))
@@ -42,6 +58,12 @@ def story(run: RunFolder) -> Story:
         tables = (*errors, learner_table(results))
         estimates = (estimate_figure(results, styles),)
         sections.append(Section("How accurate, without labels?", tuple(_warnings(facts)), tables, estimates))
+    if facts.open_world_estimators:
+        tables, figures = (
+            (open_world_table(results), open_world_error_table(results)),
+            (open_world_figure(results, styles),),
+        )
+        sections.append(Section("How good in an open world, without labels?", (), tables, figures))
     page = Page(
         title="How far off until it fails?",
         subtitle=tuple(_subtitle(facts)),

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld.evaluations.recognition_by_shift.estimation_results import estimation_rows
+from openworld.evaluations.recognition_by_shift.estimation_results import estimation_rows, open_world_rows
 from openworld.evaluations.recognition_by_shift.record import PARTS, ShiftRecord
 from openworld.metrics import OpenworldAUC, SeedAverage, average, openworld_auc, paired_test
 from openworld.results import (
@@ -76,6 +76,12 @@ class RecognitionShiftFacts:
         """Labels of the estimators of accuracy."""
         return tuple(estimator["label"] for estimator in self.first.estimators)
 
+    @property
+    def open_world_estimators(self) -> tuple[str, ...]:
+        """Names of the estimators of OpenworldAUC and its parts; of older records none."""
+        estimation = self.first.estimation
+        return tuple(estimation.open_world.estimates) if estimation and estimation.open_world else ()
+
     def levels(self, axis: str) -> range:
         """The levels of an axis, from 0, the nearest."""
         return range(len(self.first.levels[axis].counts))
@@ -122,6 +128,7 @@ class RecognitionShiftResults:
         for name in facts.learners:
             rows += [*_cells(name, facts), *_slopes(name, facts)]
         rows += [*_counts(facts), *(estimation_rows(facts.records) if facts.estimators else ())]
+        rows += open_world_rows(facts.records, SAME) if facts.open_world_estimators else ()
         return cls(facts, Results("recognition-by-shift", tuple(rows), tuple(tests)))
 
     def value(self, entity: str, metric: str, **where) -> Value:

@@ -8,16 +8,19 @@ images with the new images of every cell and level; estimators, fitted on valida
 learner is in every cell, beside what is true. Every (learner, seed) is one unit.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
+from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS
 from openworld.evaluations.entries import EstimatorSpec, LearnerSpec, ReferenceSpec, part_of, require_distinct, settle
 from openworld.evaluations.learning import Learning, require_learners, usual_crop_scale
 from openworld.evaluations.shift_cells import Division, settle_shift
 from openworld.evaluations.shift_images import ShiftGround, ShiftImages
 from openworld.learners import PublishedSetting
+from openworld.runs.canonical import SPARSE
 
+USUAL_OPEN_WORLD = ("hybrid", "positive-unlabelled")
 USUAL = tuple(map(EstimatorSpec, ("AC", "DoC", "ATC-MC", "COT", "FRAP")))
 
 
@@ -33,6 +36,8 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
         published: whose settings the learners start from.
         references: two-tower models that FRAP and its kin compare with.
         estimators: of accuracy without labels; an empty list for none, and no validation images then.
+        open_world_estimators: names of those of OpenworldAUC and its parts without labels, by level of appearance; none
+            where there are no `estimators`.
 
     Raises:
         OpenworldError: no learner, seed, source or pool; repeated ones; a pool entry that shows training or validation
@@ -47,6 +52,7 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
     published: PublishedSetting = "base-to-new"
     references: tuple[ReferenceSpec, ...] = (ReferenceSpec("CLIP", backbone="embedded"),)
     estimators: tuple[EstimatorSpec, ...] = USUAL
+    open_world_estimators: tuple[str, ...] = field(default=USUAL_OPEN_WORLD, metadata=SPARSE)
 
     def __post_init__(self):
         settle(self, protocol="open-world-by-shift")  # what finished runs and records say
@@ -64,6 +70,11 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
         self._require_fresh_pool()
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.sources[0].dataset))
         settle(self, estimators=tuple(map(self._with_reference, self.estimators)))
+        for name in self.open_world_estimators:
+            if name not in OPEN_WORLD_ESTIMATORS:
+                raise unknown_name("open-world estimator", name, OPEN_WORLD_ESTIMATORS)
+        if not self.estimators:
+            settle(self, open_world_estimators=())
 
     @property
     def ground(self) -> ShiftGround:

@@ -1,12 +1,19 @@
 """The tables of recognition by shift: learners by level and their change per level, estimators by level and learner."""
 
-from openworld.evaluations.recognition_by_shift.estimation_results import CELLS, VALIDATION
-from openworld.evaluations.recognition_by_shift.record import PARTS
-from openworld.evaluations.recognition_by_shift.results import AUC, FIELDS, LEVEL_START, NEAR, RecognitionShiftResults
+from openworld.evaluations.recognition_by_shift.estimation_results import ALARM, CELLS, VALIDATION, estimated, off_by
+from openworld.evaluations.recognition_by_shift.record import OPEN_WORLD, PARTS
+from openworld.evaluations.recognition_by_shift.results import (
+    AUC,
+    FIELDS,
+    LEVEL_START,
+    NEAR,
+    SAME,
+    RecognitionShiftResults,
+)
 from openworld.report.sentences import counted
 from openworld.report.shift_axes import AXES
 from openworld.report.table import Cell, Column, Row, Table, cell_of
-from openworld.results import METRICS, Comparison, Metric
+from openworld.results import METRICS, TEXT, Comparison, Metric
 
 MARKS = {1: "▲", -1: "▼", 0: ""}
 WHOLE = 9
@@ -67,6 +74,39 @@ def error_table(results: RecognitionShiftResults, axis: str) -> Table:
     )
     title = f"Errors of the estimated accuracy by {AXES[axis]}"
     return Table(f"errors-{axis}", title, caption, "estimator", columns, tuple(rows))
+
+
+def open_world_table(results: RecognitionShiftResults) -> Table:
+    """Learners by level of appearance: OpenworldAUC as it is and as estimators say without labels, and the alarm."""
+    facts, rows = results.facts, []
+    for name in facts.learners:
+        true = results.by_level(name, AUC.key, "covariate", view=SAME)
+        rows.append(Row(name, ("true", *(Cell(value, bold=False) for value in true)), name, rule=True))
+        for estimator in facts.open_world_estimators:
+            said = results.by_level(estimator, estimated(AUC.key).key, "covariate", learner=name, view=SAME)
+            rows.append(Row(name, (estimator, *(Cell(value, bold=False) for value in said)), name))
+        alarms = results.by_level(name, ALARM.key, "covariate", view=SAME)
+        words = ("" if not alarm.value else "alarm" for alarm in alarms)
+        rows.append(Row(name, ("two signs", *words), name))
+    columns = (Column(TEXT, "", WHOLE), *_level_columns(results, "covariate", AUC))
+    caption = (
+        f"Percent, mean of {counted(len(facts.seeds), 'seed')}, of all images of the pool at each level of appearance, "
+        "base and new. Without labels each estimate rests on a premise; alarm: a sign in some seed that none holds."
+    )
+    title = "OpenworldAUC by appearance, with labels and without"
+    return Table("open-world", title, caption, "learner", columns, tuple(rows), best="")
+
+
+def open_world_error_table(results: RecognitionShiftResults) -> Table:
+    """Open-world estimators: mean absolute error of every part over levels and learners, and the bias."""
+    rows = []
+    for name in results.facts.open_world_estimators:
+        errors = (results.value(name, off_by(part).key, view=SAME) for part in OPEN_WORLD)
+        rows.append(Row(name, (*errors, results.value(name, off_by(AUC.key, bias=True).key, view=SAME)), name))
+    columns = (*(Column(off_by(part)) for part in OPEN_WORLD), Column(off_by(AUC.key, bias=True), "bias"))
+    caption = "Absolute, points, means over levels of appearance and learners; the bias is that of OpenworldAUC."
+    title = "Errors of open-world estimates"
+    return Table("open-world-errors", title, caption, "estimator", columns, tuple(rows))
 
 
 def learner_table(results: RecognitionShiftResults) -> Table:

@@ -27,7 +27,7 @@ class ShiftTask(Learning):
     Args:
         learner: its settings resolved.
         validation_part: of the sources, what estimators are fitted on.
-        estimators: with their references named.
+        estimators: with their references named. open_world_estimators: by name.
         first: whether it is the run's first unit, which keeps images of the cells.
     """
 
@@ -38,6 +38,7 @@ class ShiftTask(Learning):
     validation_part: str
     references: tuple[ReferenceSpec, ...]
     estimators: tuple[EstimatorSpec, ...]
+    open_world_estimators: tuple[str, ...]
     first: bool
     encoding = encoding_of
 

@@ -1,11 +1,14 @@
 """The work of a unit: fit a learner, get its answers on base images and the pool, and score every cell and level."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from openworld.datasets import ClassSplit
 from openworld.evaluations.learning import fit, training_facts
 from openworld.evaluations.recognition_by_shift.estimates import estimate_cells, similarities_of
 from openworld.evaluations.recognition_by_shift.metrics import by_shift, described
+from openworld.evaluations.recognition_by_shift.open_world_estimates import estimate_open_world
 from openworld.evaluations.recognition_by_shift.predictions import (
     LearnerAnswers,
     Predictor,
@@ -59,4 +62,9 @@ def _estimation(
     """Of all images of the pool, whatever their class."""
     grid = divided.grid(np.arange(len(divided.rows)), task.division.least)
     similar = similarities_of(task, split, {"validation": (task.validation,), "pool": task.ground.tested}, machine)
-    return estimate_cells(task, predictor.answers("validation"), pool, grid, similar)
+    validation = predictor.answers("validation")
+    found = estimate_cells(task, validation, pool, grid, similar)
+    if not task.open_world_estimators:
+        return found
+    base = len(split.base)
+    return replace(found, open_world=estimate_open_world(task, validation, pool, divided, base, similar))
