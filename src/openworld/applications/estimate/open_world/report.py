@@ -37,6 +37,7 @@ def report(quality: StreamQuality) -> CommandReport:
     ladder, verdict = ladder_table(quality, results), sentences(quality)
     tables = [ladder, *([made_up_table(quality, results)] if quality.made_up else [])]
     notes = tuple(f"Note: {warning}." for warning in quality.warnings)
+    premises = (f"{own.estimator}: if {own.premise}." for own in quality.premises)  # a narrow terminal has no room
     page = Page(
         title=f"Open-world quality on {quality.target.name}, estimated without labels",
         subtitle=(
@@ -53,7 +54,7 @@ def report(quality: StreamQuality) -> CommandReport:
         tuple(tables),
         page,
         text=tuple(verdict[1:]),
-        notes=(*premise_warnings(quality), *notes),
+        notes=(*premises, *premise_warnings(quality), *notes),
         made=quality.made,
         files={name: figure and standalone(figure.panels[0].svg, styles).encode() for name, figure in figures.items()},
     )

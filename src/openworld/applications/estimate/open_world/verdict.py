@@ -101,8 +101,8 @@ def made_up(quality: StreamQuality) -> str:
         return ""
     return (
         f"On {sum(row.streams for row in rows)} streams made of the source, some of whose classes play new ones, "
-        f"{quality.quoted} was off by {percent(min(errors))} to {percent(max(errors))} points on average. That is no "
-        "bound here: real new classes, and another appearance, are harder."
+        f"{quality.quoted} was off by {percent(min(errors))} to {percent(max(errors))} points on average. That bounds "
+        "nothing here, either way: the learner was tuned on all of these classes, and another model was not."
     )
 
 
