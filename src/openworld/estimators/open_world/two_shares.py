@@ -26,7 +26,9 @@ from openworld.estimators.open_world.reference import learn_reference
 
 LARGEST_GAP = 0.15
 LARGEST_MOVE = 0.05
-"""Between the shares, and of the confidence; chosen on one data set, in `bench/open_world_without_labels.py`."""
+"""Between the shares, chosen on one data set, and of the confidence, chosen after a look at zero-shot on three; see
+`bench/open_world_without_labels.py`.
+"""
 FEW = 1.5  # over the root of the smaller number of images: the best bin's share is that uncertain below 100 of them
 SURE = 2.0  # standard errors of the two means that a move of the confidence must exceed
 
