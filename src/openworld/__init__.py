@@ -7,6 +7,7 @@ score                  predictions of your own
 label_plan, label_read    a few labels: which images, and what is then known
 estimate, shift        a model and data of your own, without labels; how far data is from other data
 fit_watch, watch       the same as a daily job
+detect                 which detector sees what is out of distribution
 predict, decide        a fitted learner on images; the threshold to run it with
 open_run, compare      finished runs
 check                  whether one is good enough
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from openworld.api.checking import check
     from openworld.api.citing import cite
     from openworld.api.deciding import decide
+    from openworld.api.detecting import detect
     from openworld.api.exchange import hub_entries, metrics_of, model_card
     from openworld.api.finished_run import Run, open_run
     from openworld.api.labelling import label_plan, label_read
@@ -42,6 +44,7 @@ _LIES_IN = {
     "cite": "citing",
     "compare": "predictions",
     "decide": "deciding",
+    "detect": "detecting",
     "estimate": "own_data",
     "fit_watch": "own_data",
     "hub_entries": "exchange",
@@ -78,6 +81,7 @@ __all__ = [
     "cite",
     "compare",
     "decide",
+    "detect",
     "estimate",
     "fit_watch",
     "hub_entries",

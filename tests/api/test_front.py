@@ -19,7 +19,20 @@ COMMAND_ONLY = {"as_json", "as_csv", "quiet", "page", "new_names", "plan", "acce
 
 @pytest.mark.parametrize(
     "name",
-    ["run", "score", "estimate", "fit_watch", "watch", "shift", "check", "predict", "decide", "compare", "reproduce"],
+    [
+        "run",
+        "score",
+        "estimate",
+        "fit_watch",
+        "watch",
+        "shift",
+        "check",
+        "predict",
+        "decide",
+        "detect",
+        "compare",
+        "reproduce",
+    ],
 )
 def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
     from importlib import import_module

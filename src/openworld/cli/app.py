@@ -16,6 +16,7 @@ from openworld.cli.compare import compare
 from openworld.cli.data import data
 from openworld.cli.decide import decide
 from openworld.cli.demo import demo
+from openworld.cli.detect import detect
 from openworld.cli.doctor import doctor
 from openworld.cli.estimate import estimate
 from openworld.cli.label import label
@@ -65,7 +66,7 @@ def common(
 
     Does it notice classes that it was not tuned on (`run`, `score`)? How accurate is it where there are no labels
     (`estimate`), or a few (`label`)? How far are new images from those that it knows (`shift`), and do detectors notice
-    (`run`)?
+    (`detect`, `run`)?
 
     A *learner* tunes a model such as CLIP on a few labelled images. *Base* classes are those that it was tuned on,
     *new* classes are all others. Start with `openworld demo`: real images, a real small CLIP, no download, about two
@@ -81,6 +82,7 @@ GROUPS = {
         "predict": predict,
         "estimate": with_parts(estimate, fit=fit_watch, watch=watch),
         "label": label,
+        "detect": detect,
         "shift": shift,
         "synthesize": synthesize,
     },

@@ -1,0 +1,122 @@
+"""Scores of detectors that were computed elsewhere, or by `openworld detect`: a table with a row per image."""
+
+import io
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from openworld._arrays import as_scores
+from openworld._errors import OpenworldError, unknown_name
+from openworld.applications.score_files import Columns, ScoreFile, open_scores
+from openworld.results.scored_sets import GROUPS, ScoredSets, SetScores
+
+KINDS = (".parquet", ".csv", ".npz")
+ABOUT = ("set", "group", "part", "image", "cluster")
+"""Columns that are no detector's."""
+
+PARTS = {"test": "test", "validation": "validation", "val": "validation"}
+PREFIX = "score "
+
+
+def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequence[str] = ()) -> ScoredSets:
+    """Return the scores of a table.
+
+    Args:
+        file: a path, or columns as `score_files.scores_of` takes them, with
+
+            set        name of the set; "" or left out for the name of the group
+            group      "id", or one of `GROUPS`
+            part       of in-distribution images, "test" or "validation"; optional, test
+            image      path or id; optional, the number of the row
+            cluster    label of images that are not independent; optional, each image its own
+            any other  a detector's scores, larger = more in-distribution; the name may begin with "score "
+        larger_out: whether scores are larger for what is out of distribution, and are to be turned.
+        only: detectors that are read; () for all.
+
+    Raises:
+        OpenworldError: a file that cannot be read, a column that is missing, an unknown group, scores that are NaN, no
+            in-distribution test image, no detector.
+    """
+    table = open_scores(file, KINDS).table()
+    name = str(getattr(file, "path", file))
+    if "group" not in table:
+        raise OpenworldError(
+            f"{name} lacks group; it has {', '.join(table) or 'no column'}. A row per image says in group whether it "
+            f"is id, or one of {', '.join(GROUPS)}, and in set the name of its set (see openworld detect --help)."
+        )
+    text = {column: np.array(list(map(_text, table[column].tolist())), object) for column in ABOUT if column in table}
+    scores = _detectors(table, name, -1.0 if larger_out else 1.0, only)
+    text.setdefault("image", np.array(list(map(str, range(len(text["group"])))), object))
+    sets = list(_sets(text, scores))
+    test = [each for each in sets if each.group == "id" and each.name == "test"]
+    if not test:
+        raise OpenworldError(f"{name} has no in-distribution test image: no row whose group is id (and part test).")
+    validation = next((each for each in sets if each.group == "id" and each.name == "validation"), None)
+    return ScoredSets(test[0], tuple(each for each in sets if each.group != "id"), validation)
+
+
+def scores_parquet(sets: ScoredSets) -> bytes:
+    """Return all scores as the bytes of a Parquet file, which `read_scores` reads back."""
+    import pyarrow
+    from pyarrow import parquet
+
+    columns: dict[str, np.ndarray] = {
+        "set": np.concatenate([np.full(len(each), each.name, object) for each in sets.all]),
+        "group": np.concatenate([np.full(len(each), each.group, object) for each in sets.all]),
+        "part": np.concatenate([np.full(len(each), _part(each), object) for each in sets.all]),
+        "image": np.concatenate([np.array(list(map(str, each.images)), object) for each in sets.all]),
+        "cluster": np.concatenate([np.array(list(map(str, each.clusters)), object) for each in sets.all]),
+    }
+    for detector in sets.detectors:
+        columns[PREFIX + detector] = np.concatenate([each.scores[detector] for each in sets.all])
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), file)
+    return file.getvalue()
+
+
+def _part(images: SetScores) -> str:
+    return images.name if images.group == "id" else "test"
+
+
+def _detectors(table: Columns, name: str, sign: float, only: Sequence[str]) -> dict[str, np.ndarray]:
+    found = {column.removeprefix(PREFIX): column for column in table if column not in ABOUT}
+    unknown = next((wanted for wanted in only if wanted not in found), None)
+    if unknown is not None:
+        raise unknown_name("detector", unknown, found)
+    if not found:
+        raise OpenworldError(f"{name} has no column of scores; give one per detector, larger = more in-distribution.")
+    wide = {column: table[column].shape for column in found.values() if table[column].ndim != 1}
+    if wide:
+        raise OpenworldError(f"columns of {name} hold several numbers per image: {wide}; expected one score per image.")
+    return {
+        label: sign * as_scores(table[column], f"column {column}")
+        for label, column in found.items()
+        if not only or label in only
+    }
+
+
+def _sets(text: dict[str, np.ndarray], scores: dict[str, np.ndarray]) -> Iterator[SetScores]:
+    """Yield the sets in order of appearance, the parts of in-distribution images under their own names."""
+    groups, parts = text["group"].tolist(), text.get("part")
+    unknown = next((group for group in groups if group not in ("id", *GROUPS)), None)
+    if unknown is not None:
+        raise unknown_name("group", unknown, ("id", *GROUPS))
+    parts = ["test"] * len(groups) if parts is None else [PARTS.get(part or "test", part) for part in parts.tolist()]
+    names = text.get("set", text["group"]).tolist()
+    for part in parts:
+        if part not in PARTS:
+            raise unknown_name("part", part, PARTS)
+    keys = [
+        (group, part if group == "id" else name or group)
+        for group, part, name in zip(groups, parts, names, strict=True)
+    ]
+    for group, name in dict.fromkeys(keys):
+        rows = np.array([place for place, key in enumerate(keys) if key == (group, name)])
+        images = text["image"][rows]
+        clusters = text["cluster"][rows] if "cluster" in text else np.array([f"row {row}" for row in rows.tolist()])
+        own = {label: values[rows] for label, values in scores.items()}
+        yield SetScores(name, group, own, images, clusters.astype(str))
+
+
+def _text(value) -> str:
+    return "" if value is None or value != value else str(value)

@@ -1,0 +1,120 @@
+"""Intervals of the threshold metrics of a detector, over images: the percentile bootstrap, one sort a detector.
+
+Resampling with replacement is drawing a count for every image (or cluster of images), so that a replicate needs no
+sort: counts are summed along the order of the scores. Several sets that are held against the same in-distribution
+images share the draws of these, and so do several detectors: means over sets, and differences, are those of one draw.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from openworld.metrics._multinomial import Multinomial
+from openworld.metrics.detection import require_recall
+
+METRICS = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")
+"""What has an interval by resampling; AUROC has its own in closed form."""
+
+CHUNK = 2_000_000  # counts in memory at a time
+
+
+def draw_counts(clusters: Sequence[np.ndarray], replicates: int, seed: int) -> list[np.ndarray]:
+    """Draw how often each image of each set comes in each replicate.
+
+    Args:
+        clusters: one array per set, labels of images that are not independent, from one name space; sets that share a
+            label are drawn together, all others apart.
+    Returns:
+        uint8[replicates, n] for every set.
+
+    >>> alone, both = draw_counts([np.array([0, 1, 2]), np.array([7, 7])], 3, seed=0)
+    >>> alone.sum(axis=1).tolist(), both.tolist()
+    ([3, 3, 3], [[1, 1], [1, 1], [1, 1]])
+    """
+    generator = np.random.default_rng(seed)
+    labels = [np.asarray(own).astype(str) for own in clusters]
+    shared = [
+        any(np.intersect1d(own, other).size for at, other in enumerate(labels) if at != place)
+        for place, own in enumerate(labels)
+    ]
+    together = [own for own, joint in zip(labels, shared, strict=True) if joint]
+    joint = iter(_draw(together, replicates, generator))
+    return [next(joint) if is_joint else _draw([own], replicates, generator)[0]
+            for own, is_joint in zip(labels, shared, strict=True)]  # fmt: skip
+
+
+def _draw(labels: list[np.ndarray], replicates: int, generator: np.random.Generator) -> list[np.ndarray]:
+    """Draw the clusters of some sets together: uint8[replicates, n] for each of them."""
+    if not labels:
+        return []
+    known, codes = np.unique(np.concatenate(labels), return_inverse=True)
+    counts = np.zeros((replicates, known.size), np.uint8)
+    law = Multinomial(known.size) if known.size else None
+    for row in counts if law else ():
+        row[:] = _capped(law(generator))
+    return [counts[:, own] for own in np.split(codes, np.cumsum([len(own) for own in labels])[:-1])]
+
+
+def _capped(counts: np.ndarray) -> np.ndarray:
+    return np.minimum(counts, 255).astype(np.uint8)
+
+
+def resampled(
+    in_scores: np.ndarray,
+    out_scores: np.ndarray,
+    in_counts: np.ndarray,
+    out_counts: np.ndarray,
+    *,
+    recall: float = 0.95,
+) -> dict[str, np.ndarray]:
+    """Return `METRICS` float64[R] in every replicate; NaN in one that drew no image of a side.
+
+    Args:
+        in_scores, out_scores: float[n], larger = more in-distribution.
+        in_counts, out_counts: uint8[R, n], how often an image was drawn.
+
+    >>> once = np.ones((1, 3), np.uint8), np.ones((1, 2), np.uint8)
+    >>> values = resampled(np.array([3.0, 2, 1]), np.array([2.0, 0]), *once)
+    >>> values["fpr_in_positive"].tolist(), values["fpr_out_positive"].round(2).tolist()
+    ([0.5], [0.67])
+    """
+    require_recall(recall)
+    scores = np.concatenate([in_scores, out_scores])
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
+    rows = max(1, CHUNK // max(1, len(scores)))
+    parts = []
+    for start in range(0, len(in_counts), rows):
+        counts = [counts[start : start + rows] for counts in (in_counts, out_counts)]
+        parts.append(list(_values(*_kept(*counts, order, ends), recall)))
+    return {name: np.concatenate(values) for name, values in zip(METRICS, zip(*parts, strict=True), strict=True)}
+
+
+def _kept(in_counts: np.ndarray, out_counts: np.ndarray, order: np.ndarray, ends: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield how many of each side score at or above each distinct score: float64[R, K]."""
+    for first, second in ((in_counts, np.zeros_like(out_counts)), (np.zeros_like(in_counts), out_counts)):
+        yield np.cumsum(np.concatenate([first, second], axis=1)[:, order], axis=1, dtype=np.float64)[:, ends]
+
+
+def _values(into: np.ndarray, out: np.ndarray, recall: float) -> Iterator[np.ndarray]:
+    # At or below each distinct score, from the lowest up, as `detection.outwards` counts.
+    below = [kept[:, -1:] - np.concatenate([kept[:, -2::-1], np.zeros((len(kept), 1))], axis=1) for kept in (out, into)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        yield _false_positives(into, out, recall)
+        yield _false_positives(*below, recall)
+        yield _trapezoid(into, out)
+        yield _trapezoid(*below)
+
+
+def _false_positives(true: np.ndarray, false: np.ndarray, recall: float) -> np.ndarray:
+    reached = np.argmax(true / true[:, -1:] >= recall, axis=1)
+    return false[np.arange(len(false)), reached] / np.where(true[:, -1] > 0, false[:, -1], 0)
+
+
+def _trapezoid(true: np.ndarray, false: np.ndarray) -> np.ndarray:
+    start = np.ones((len(true), 1))
+    # Before the first image that was drawn there is no precision, and no recall is gained there either.
+    precision = np.concatenate([start, np.where(true + false > 0, true / (true + false), 1.0)], axis=1)
+    reached = np.concatenate([0 * start, true / true[:, -1:]], axis=1)
+    area = (np.diff(reached, axis=1) * (precision[:, 1:] + precision[:, :-1])).sum(axis=1) / 2
+    return np.where((true[:, -1] > 0) & (false[:, -1] > 0), area, np.nan)

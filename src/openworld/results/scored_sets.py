@@ -1,0 +1,228 @@
+"""Scores of detectors on in-distribution images and on named sets of others, and every number that comes of them.
+
+Of each out-of-distribution set, and of the mean over the sets of a group (each counting the same, as OpenOOD v1.5
+does): AUROC, FPR@95 and AUPR in both conventions, with 95 % intervals over images, and the detectors tested against the
+best, paired, since all of them answer the same images.
+
+Groups are those of OpenOOD v1.5. "near" and "far" sets show other classes. "covariate" sets show the same classes in
+another appearance: the AUROC against the in-distribution test images tells how much of the shift a detector sees, and
+there is no better or worse to it. "full-spectrum" sets are such sets too, and count as in-distribution in a second
+round of near and far numbers, where a detector should let them pass.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.metrics import MetricEstimate, auroc, detection_report, mean_over_sets, paired_test
+from openworld.metrics.detection_intervals import METRICS as RESAMPLED
+from openworld.metrics.detection_intervals import draw_counts, resampled
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many
+from openworld.results.metrics import METRICS
+from openworld.results.results import Result, Results
+from openworld.results.value import Interval, Metric, Value, interval_of
+
+OTHER_CLASSES = ("near", "far")
+SAME_CLASSES = ("covariate", "full-spectrum")
+GROUPS = (*OTHER_CLASSES, *SAME_CLASSES)
+SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
+"""AUROC of in-distribution test images against images of the same classes in another appearance."""
+
+REPLICATES = 200
+FULL = "full-spectrum"
+
+
+@dataclass(frozen=True, eq=False)
+class SetScores:
+    """One set of images.
+
+    Args:
+        name: told apart from the other sets'.
+        group: of `GROUPS`; "id" of in-distribution images.
+        scores: {detector: float64[n]}, larger = more in-distribution.
+        images: object[n], paths or ids.
+        clusters: [n], labels of images that are not independent, from one name space over all sets.
+        read: place -> PIL image; None where there are scores alone.
+    """
+
+    name: str
+    group: str
+    scores: Mapping[str, np.ndarray]
+    images: np.ndarray
+    clusters: np.ndarray
+    read: Callable[[int], Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredSets:
+    """In-distribution images and others.
+
+    Args:
+        test: in-distribution images that nothing learned from.
+        others: sets of the groups.
+        validation: further in-distribution images, on which a threshold is chosen; None where there are none.
+
+    Raises:
+        OpenworldError: no image, an unknown group, two sets of one name, another detector in one of them.
+    """
+
+    test: SetScores
+    others: tuple[SetScores, ...]
+    validation: SetScores | None = None
+    made: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [each.name for each in self.all]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise OpenworldError(f"two sets are called {twice!r}; give every set a name of its own.")
+        for each in self.all:
+            if each.group not in GROUPS and each.group != "id":
+                raise unknown_name("group", each.group, ("id", *GROUPS))
+            if list(each.scores) != list(self.detectors):
+                raise OpenworldError(f"{each.name} has scores of other detectors than {self.test.name}.")
+            if not len(each):
+                raise OpenworldError(f"{each.name} has no image; leave it out, or give its images.")
+
+    @property
+    def detectors(self) -> tuple[str, ...]:
+        """In order."""
+        return tuple(self.test.scores)
+
+    @property
+    def all(self) -> tuple[SetScores, ...]:
+        """Every set, in-distribution ones first."""
+        return (self.test, *((self.validation,) if self.validation else ()), *self.others)
+
+    def of(self, *groups: str) -> tuple[SetScores, ...]:
+        """The sets of some groups."""
+        return tuple(each for each in self.others if each.group in groups)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Those that have a set, in the order of `GROUPS`."""
+        return tuple(group for group in GROUPS if self.of(group))
+
+    @cached_property
+    def spectrum(self) -> SetScores | None:
+        """The test images joined by those that count as in-distribution; None where there are none."""
+        joined = (self.test, *self.of(FULL))
+        if len(joined) == 1:
+            return None
+        scores = {name: np.concatenate([each.scores[name] for each in joined]) for name in self.detectors}
+        images, clusters = (np.concatenate([getattr(each, of) for each in joined]) for of in ("images", "clusters"))
+        return SetScores(FULL, "id", scores, images, clusters)
+
+
+def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: int = 0) -> Results:
+    """Return every number with its interval, and the tests.
+
+    Args:
+        replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
+
+    >>> def scored(name, group, scores):
+    ...     return SetScores(name, group, {"MSP": np.array(scores)}, np.arange(2), np.array([f"{name} 0", f"{name} 1"]))
+    >>> results = detection_results(ScoredSets(scored("test", "id", [2.0, 1]), (scored("dtd", "far", [1.0, 0]),)))
+    >>> results.value("MSP", "auroc", group="far", set="dtd").value
+    0.875
+    """
+    rows, tests = [], []
+    for inside in filter(None, (sets.test, sets.spectrum)):
+        whole = inside is sets.spectrum
+        where = {"in_distribution": FULL} if whole else {}
+        for group in (OTHER_CLASSES if whole else GROUPS) if sets.of(*GROUPS) else ():
+            against = sets.of(group)
+            if against:
+                found = _Group(inside, group, against, {"group": group, **where})
+                rows += found.rows(replicates, seed)
+                tests += found.tests() if group in OTHER_CLASSES else []
+    return Results("ood-benchmark", tuple(rows), tuple(tests))
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """The sets of a group against the in-distribution images."""
+
+    inside: SetScores
+    group: str
+    sets: tuple[SetScores, ...]
+    where: Mapping[str, str]
+
+    @cached_property
+    def areas(self) -> dict[str, list[MetricEstimate]]:
+        """AUROC by detector, set by set, and last their mean."""
+        found = {}
+        for name, scores in self.inside.scores.items():
+            each = [
+                auroc(scores, other.scores[name], in_groups=self.inside.clusters, out_groups=other.clusters)
+                for other in self.sets
+            ]
+            clusters = [(self.inside.clusters, other.clusters) for other in self.sets]
+            found[name] = [*each, mean_over_sets(each, clusters)]
+        return found
+
+    @property
+    def places(self) -> list[dict[str, str]]:
+        """Where each of `areas` stands."""
+        return [*({**self.where, "set": other.name} for other in self.sets), dict(self.where)]
+
+    def rows(self, replicates: int, seed: int) -> Iterator[Result]:
+        """Yield every number of every detector."""
+        counts = draw_counts([self.inside.clusters, *(each.clusters for each in self.sets)], replicates, seed)
+        metric = SHIFT_SEEN if self.group in SAME_CLASSES else METRICS["auroc"]
+        for name, estimates in self.areas.items():
+            for estimate, where in zip(estimates, self.places, strict=True):
+                yield Result(name, metric, _value(estimate.value, estimate.interval()), where)
+            if self.group in OTHER_CLASSES:
+                yield from self._rates(name, counts)
+        for other in self.sets:
+            yield Result("", METRICS["images"], Value(len(other)), {**self.where, "set": other.name})
+
+    def _rates(self, name: str, counts: Sequence[np.ndarray]) -> Iterator[Result]:
+        scores = self.inside.scores[name]
+        reports = [detection_report(scores, other.scores[name]) for other in self.sets]
+        drawn = [
+            resampled(scores, other.scores[name], counts[0], own) if len(own) else {}
+            for other, own in zip(self.sets, counts[1:], strict=True)
+        ]
+        for key in RESAMPLED:
+            values = [getattr(report, key) for report in reports]
+            replicates = [each.get(key, np.zeros(0)) for each in drawn]
+            numbers = zip([*values, float(np.mean(values))], [*replicates, np.mean(replicates, axis=0)], strict=True)
+            for (value, own), where in zip(numbers, self.places, strict=True):
+                yield Result(name, METRICS[key], _value(value, _percentiles(own)), where)
+
+    def tests(self) -> Iterator[Comparison]:
+        """Yield the tests of the best detector against every other, by AUROC; those of one place are one family."""
+        for place, where in enumerate(self.places):
+            best, *others = sorted(self.areas, key=lambda name: -self.areas[name][place].value)
+            yield from correct_for_many(
+                comparison_of(
+                    best,
+                    other,
+                    METRICS["auroc"],
+                    paired_test(self.areas[best][place], self.areas[other][place]),
+                    where=where,
+                )
+                for other in others
+            )
+
+
+def _percentiles(values: np.ndarray) -> tuple[float, float] | None:
+    defined = values[~np.isnan(values)]
+    return tuple(np.quantile(defined, (0.025, 0.975)).tolist()) if len(defined) > 1 else None
+
+
+def _value(number: float | None, ends: Sequence[float] | None) -> Value:
+    if number is None:
+        return Value(None, reason="a side has no image")
+    intervals: tuple[Interval, ...] = interval_of(ends, "images")
+    return Value(float(number), intervals)

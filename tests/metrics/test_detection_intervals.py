@@ -1,0 +1,34 @@
+"""Resampled threshold metrics: exact against the plain ones, clusters drawn whole, sets with one draw."""
+
+import numpy as np
+import pytest
+
+from openworld.metrics import detection_report
+from openworld.metrics.detection_intervals import METRICS, draw_counts, resampled
+
+
+def drawn(scores, counts):
+    return np.repeat(scores, counts)
+
+
+@pytest.mark.parametrize("decimals", [0, 3])
+def test_a_replicate_is_the_metric_of_the_images_that_were_drawn(decimals):
+    generator = np.random.default_rng(0)
+    inside, out = np.round(generator.normal(1, 1, 40), decimals), np.round(generator.normal(0, 1, 25), decimals)
+    counts = draw_counts([np.arange(40), np.arange(100, 125)], 20, seed=1)
+    values = resampled(inside, out, *counts)
+    for replicate in range(20):
+        plain = detection_report(*(drawn(s, c[replicate]) for s, c in zip((inside, out), counts, strict=True)))
+        for name in METRICS:
+            assert values[name][replicate] == pytest.approx(getattr(plain, name), abs=1e-12), name
+
+
+def test_images_of_one_cluster_are_drawn_together_in_every_set():
+    inside, out, alone = draw_counts([["a", "a", "b"], ["b", "c"], ["d", "e"]], 50, seed=0)
+    assert (inside[:, 0] == inside[:, 1]).all() and (inside[:, 2] == out[:, 0]).all()
+    assert (alone.sum(axis=1) == 2).all() and len(np.unique(inside[:, 2])) > 1
+
+
+def test_a_replicate_without_an_image_of_a_side_has_no_value():
+    values = resampled(np.array([1.0]), np.array([0.0]), np.array([[1], [0]]), np.array([[1], [1]]))
+    assert all(np.isnan(value[1]) and not np.isnan(value[0]) for value in values.values())
