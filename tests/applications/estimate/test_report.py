@@ -189,7 +189,7 @@ def test_over_time_and_the_alert():
     assert found.alerts == ("2024-01-02",)
     words = " ".join(sentences(found))
     assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01)." in words
-    assert "Alert: below 65.0 % in 1 chunks, 2024-01-02. It takes many chunks at less than 50.0 %, or one at" in words
+    assert "Alert: below 65.0 % in 1 chunk, 2024-01-02. It takes many chunks at less than 50.0 %, or one at" in words
     assert "5 % of years of 365 chunks" in words
     assert "No alert at 10.0 %" in " ".join(sentences(watched(found, 0.1)))
 
@@ -250,7 +250,7 @@ def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
         "may rather be",
         "of a sample of 500",
         "temperature",
-        "Alert: below 70.0 % in 1 chunks",
+        "Alert: below 70.0 % in 1 chunk",
     ):
         assert words in page
     assert len(page) < 300_000 and page == report(full).html()

@@ -227,7 +227,8 @@ def alert(estimate: AccuracyEstimate) -> str:
         by_chance = f"by chance {rate} of targets that are {at} right get there"
     else:
         more = f" and {len(alerts) - NAMED} more" if len(alerts) > NAMED else ""
-        verdict = f"Alert: below {at} in {len(alerts)} chunks, {', '.join(alerts[:NAMED])}{more}" if alerts else verdict
+        where = f"{counted(len(alerts), 'chunk')}, {', '.join(alerts[:NAMED])}{more}"
+        verdict = f"Alert: below {at} in {where}" if alerts else verdict
         last = estimate.chunks[-1].alarm
         needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
         by_chance = f"by chance {rate} of years of 365 chunks that are all {at} right get there"
