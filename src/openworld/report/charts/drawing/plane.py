@@ -13,7 +13,7 @@ from openworld.report.charts.quantity import CROWDED, Quantity
 LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0)}
 UNBOUNDED = (-math.inf, math.inf)
 TICKS = 12  # that have a number each; of more, every second or third has
-NAMED = 5  # labels below an axis
+NAMED, CHARACTERS = 5, 44  # labels below an axis, and what they may hold together
 
 
 def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) -> Axis | LogAxis:
@@ -42,7 +42,7 @@ def _step_axis(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
 def _label_axis(quantity: Quantity) -> Axis:
     """The first label, the last, and some between."""
     count = len(quantity.labels)
-    labels = min(NAMED, count)
+    labels = min(NAMED, count, max(2, CHARACTERS // max(map(len, quantity.labels))))
     places = sorted({round(part * (count - 1) / max(1, labels - 1)) for part in range(labels)})
     names = tuple(quantity.labels[place] for place in places)
     return Axis(quantity.title, -0.5, count - 0.5, tuple(map(float, places)), names)
