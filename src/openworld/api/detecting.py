@@ -1,57 +1,116 @@
-"""Compare detectors of what is out of distribution: what `openworld detect` does."""
+"""Compare detectors of what is out of distribution, and flag images: what `openworld detect` does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from openworld._errors import OpenworldError
+from openworld.api.inputs import images_of
 from openworld.api.progress import observing
 from openworld.api.tables import columns_of
 from openworld.report.command_report import CommandReport
 
 
 def detect(
-    scores: Any,
+    images: Any = None,
     *,
+    scores: Any = "",
     larger_out: bool = False,
+    model: Any = "",
+    in_distribution: Any = "",
+    ood: Sequence[str] | Mapping[str, Any] = (),
+    train: Any = "",
+    validation: Any = "",
     detector: Sequence[str] = (),
+    flag_rate: float | None = None,
+    apply: Path | str | None = None,
+    at_most: float = 0.0,
+    architecture: str = "",
+    classnames: Path | str | Sequence[str] | None = None,
+    template: str = "a photo of a {}",
+    root: str = "",
     replicates: int = 200,
     out: Path | str | None = None,
+    allow_corrupt: int = 0,
     seed: int = 0,
+    device: str = "auto",
     quiet: bool = False,
 ) -> CommandReport:
-    """Tell which detector sees what is out of distribution, on sets of one's own.
+    """Tell which detector sees what is out of distribution, on sets of one's own; or flag images with thresholds.
 
     Args:
+        images: with `apply`, what may be flagged: a folder, a list, or several.
         scores: a file, or columns (a mapping of arrays, a table of pandas, polars or pyarrow): `group` ("id", "near",
             "far", "covariate", "full-spectrum"), `set`, perhaps `part`, `image` and `cluster`, and a column of scores
             per detector, larger = more in-distribution.
-        larger_out: scores are larger for what is out of distribution.
-        detector: only these.
+        larger_out: these scores are larger for what is out of distribution.
+        model: as for the command, or an object that `docs/own-models.md` lists.
+        in_distribution, train, validation: places as for the command, image sets, or columns with `features` or
+            `logits` and `labels`.
+        ood: {"near:cars": images, "far": images}, or words as for the command, "near:cars=cars/".
+        detector: names as for the command; of scores, only these.
+        flag_rate: share of in-distribution images that thresholds may flag; None for no thresholds.
+        apply: folder that keeps thresholds; `images` are flagged with them.
+        at_most: with `apply`, the share of flagged images that is no alarm (`.found.alarm`).
+        classnames: of a two-tower model, a file or names.
         replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
-        out: folder that keeps page, numbers and scores; None for none.
+        out: folder that keeps page, numbers, scores and thresholds; None for none.
         quiet: show no progress.
 
     Returns:
         A report that shows its answer; `.results` are its numbers and tests.
 
     Raises:
-        OpenworldError: scores that will not do, as the message says.
+        OpenworldError: a model, images or scores that will not do, as the message says.
 
     >>> mine = {"group": ["id", "id", "far", "far"], "MSP": [0.9, 0.6, 0.7, 0.2]}
-    >>> detect(mine, replicates=0, quiet=True).results.value("MSP", "auroc", group="far").value
+    >>> detect(scores=mine, replicates=0, quiet=True).results.value("MSP", "auroc", group="far").value
     0.75
     """
-    from openworld.applications.detect import command
+    from openworld.applications.detect import applying, command
+    from openworld.applications.detect.question import question
+
+    places = () if images is None else tuple(images) if isinstance(images, list | tuple) else (images,)
+    asked = question(scores=scores, apply=apply, images=places, known=in_distribution)
+    folder = None if out is None else Path(out)
+    options = command.DetectOptions(replicates, seed, folder, flag_rate)
+    with observing(quiet=quiet) as observer:
+        shared = {"observer": observer, "made": "openworld.detect"}
+        if asked == "apply":
+            named = [_place(where, "images") for where in places]
+            which = {"detector": detector[0] if detector else "", "at_most": at_most, "device": device, "out": folder}
+            return applying.apply_thresholds(Path(apply), named, **which, allow_corrupt=allow_corrupt, **shared)
+        if asked == "scores":
+            given = str(scores) if isinstance(scores, str | Path) else _columns(scores, "the table")
+            which = {"larger_out": larger_out, "detector": tuple(detector)}
+            return command.detect_scores(given, **which, options=options, **shared)
+        names = command.read_names(classnames)
+        of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}
+        inputs = command.DetectInputs(
+            _place(in_distribution, "in-distribution images"),
+            {title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else tuple(ood),
+            train=_place(train, "training images"),
+            validation=_place(validation, "validation images"),
+            detectors=tuple(detector),
+            root=root,
+            allow_corrupt=allow_corrupt,
+            device=device,
+            **of_model,
+        )
+        return command.detect_images(inputs, options=options, **shared)
+
+
+def _place(given: Any, name: str) -> Any:
+    """A path as text, an image set, or columns as a file of features."""
+    if isinstance(given, str | Path):
+        return str(given)
+    found = images_of(given, name)
+    return _columns(given, name) if found is None else found
+
+
+def _columns(given: Any, name: str) -> Any:
     from openworld.applications.score_files import scores_of
 
-    options = command.DetectOptions(replicates, seed, None if out is None else Path(out))
-    given = str(scores) if isinstance(scores, str | Path) else scores_of(columns_of(scores), "the table")
-    with observing(quiet=quiet) as observer:
-        return command.detect_scores(
-            given,
-            larger_out=larger_out,
-            detector=tuple(detector),
-            options=options,
-            observer=observer,
-            made="openworld.detect",
-        )
+    if not (isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "column_names")):
+        raise OpenworldError(f"{name} came as {type(given).__name__}, expected a place, an image set, or columns.")
+    return scores_of(columns_of(given), name)

@@ -79,6 +79,20 @@ class Classifier:
         """A picture of any size, resized and cropped: uint8[3, side, side], contiguous."""
         return np.ascontiguousarray(np.asarray(self.preprocess.resize_and_crop(picture)).transpose(2, 0, 1))
 
+    def batches(
+        self, images, rows: np.ndarray, *, device: str | torch.device = "cpu", batch_size: int = 128
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Yield images of an image set as the module takes them, float32[B, 3, side, side], and their labels int64[B].
+
+        Args:
+            rows: which images, int64[n].
+            batch_size: images at a time; another one may change the last bits.
+        """
+        for start in range(0, len(rows), batch_size):
+            chunk = rows[start : start + batch_size]
+            pixels = np.stack([self.prepare(images.image(int(row))) for row in chunk])
+            yield self.preprocess.scale(torch.from_numpy(pixels).to(device)), torch.from_numpy(images.labels[chunk])
+
     def logits(
         self,
         images,

@@ -1,39 +1,68 @@
-"""`openworld detect`: which detector sees what is out of distribution."""
+"""`openworld detect`: which detector sees what is out of distribution; flag images with the one that does."""
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from openworld.cli.estimate import ALERTED
+
 
 def detect(
-    scores: Annotated[str, typer.Option(help="Scores of your own: .parquet, .csv or .npz, columns as below.")],
+    images: Annotated[list[str] | None, typer.Argument(help="With --apply: images that may be flagged.")] = None,
+    scores: Annotated[str, typer.Option(help="Scores of your own: .parquet, .csv or .npz, columns as below.")] = "",
     larger_out: Annotated[
         bool, typer.Option("--larger-out", help="These scores are larger for what is out of distribution.")
     ] = False,
-    detector: Annotated[list[str] | None, typer.Option(help="Only this detector; repeat it.")] = None,
+    model: Annotated[str, typer.Option(help="A classifier, a two-tower model, or a head; as below.")] = "",
+    in_distribution: Annotated[str, typer.Option("--id", help="Images of the model's classes; as below.")] = "",
+    ood: Annotated[list[str] | None, typer.Option(help="GROUP=IMAGES or GROUP:NAME=IMAGES; repeat it.")] = None,
+    train: Annotated[str, typer.Option(help="Training images, if --id has no part train.")] = "",
+    validation: Annotated[str, typer.Option(help="To choose a threshold on, if --id has no such part.")] = "",
+    detector: Annotated[
+        list[str] | None, typer.Option(help="NAME, NAME:setting=value, profile:NAME, or all; repeat it.")
+    ] = None,
+    flag_rate: Annotated[
+        float | None, typer.Option(help="Fraction: choose thresholds that flag so many in-distribution images.")
+    ] = None,
+    apply: Annotated[Path | None, typer.Option(help="Folder of kept thresholds: flag IMAGES with them.")] = None,
+    at_most: Annotated[
+        float, typer.Option(help="With --apply, fraction: exit code 3 where more images are flagged.")
+    ] = 0.0,
+    architecture: Annotated[str, typer.Option(help="Function that builds a saved classifier of your own.")] = "",
+    classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for a two-tower model.")] = None,
+    template: Annotated[str, typer.Option(help="Sentence around class names.")] = "a photo of a {}",
+    root: Annotated[str, typer.Option(help="Folder that paths of lists are relative to.")] = "",
     replicates: Annotated[
         int, typer.Option(min=0, help="Of the bootstrap for intervals of FPR and AUPR; 0: none.")
     ] = 200,
-    out: Annotated[Path | None, typer.Option(help="Keep page, numbers and scores here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep page, numbers, scores and thresholds here.")] = None,
+    allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images of a set that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
+    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
 ) -> None:
-    """Tell which detector sees what is out of distribution (OOD), on sets of your own.
+    """Tell which detector sees what is out of distribution (OOD), on sets of your own; then flag images with it.
 
     ```
     openworld detect --scores scores.parquet --out runs/detect
+    openworld detect --model my-classifier --id mine --ood near=others/ \\
+        --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
+    openworld detect --model ViT-B/16 --id mine --ood far=ninco.txt --root data
+    openworld detect --apply runs/detect today/
     ```
 
-    **Scores** are a table with a row per image:
+    **Images** are a folder, with a folder per class or without; a data set of `openworld list` as NAME/DOMAIN/PART; a
+    list of files (.txt: a path per line, perhaps with a number of a class, as OpenOOD's `imglist` has them); or a file
+    (.npz, .parquet, .safetensors) with `features` [n, D] or `logits` [n, C], and perhaps `labels`, `part`, `image`.
+    `--id` with parts train, validation and test (folders of these names) trains, chooses and tests on them.
 
-    - `group` id (in-distribution), near, far, covariate, full-spectrum
-    - `set` name of the set, such as textures
-    - any other column: a detector's scores, larger = more in-distribution (otherwise `--larger-out`)
-    - `image` (optional): its path, for the page; `cluster` (optional): images that are not independent share a label;
-      `part` (optional): test or validation, of in-distribution images
+    **Model**: a classifier that `classifiers.save` wrote; an ONNX or exported file; `package.module:function`; a
+    two-tower model by name or folder, which knows the class folders' names; for features a file with `weight` [C, D]
+    and `bias` [C] of the head. Without `--detector` it gets those that are usual for its kind (docs/detectors.md).
 
     **Groups.** Near and far sets show other classes. Covariate sets show the same classes in another appearance: their
     AUROC says how much of that shift is seen. Full-spectrum sets are such sets as well, and count as in-distribution in
@@ -42,20 +71,43 @@ def detect(
     **Numbers**: AUROC, FPR at 95 % and AUPR, the last two with either side positive; 95 % intervals over images; means
     over the sets of a group, and the best detector tested against each other one (DeLong, paired; Holm).
 
-    **Kept** with `--out`: report.html, results.parquet, and scores.parquet, which `--scores` reads again.
+    **Scores** of your own are a table with a row per image: `group` (id, near, far, covariate, full-spectrum), `set`
+    (its name), and a column per detector, larger = more in-distribution (otherwise `--larger-out`); perhaps `image` (a
+    path), `cluster` (images that are not independent share a label), `part` (test or validation, of id).
+
+    **Threshold**: `--flag-rate 0.05` chooses, on validation images, below which score an image is flagged so that at
+    most 5 % of in-distribution ones are. `--apply` uses it: exit code 0, or 3 where more than `--at-most` are flagged.
+
+    **Kept** with `--out`: report.html, results.parquet, scores.parquet, which `--scores` reads again, and
+    thresholds.json with fitted.safetensors; with `--apply` flagged.csv.
     """
-    from openworld.applications.detect import command
+    from openworld.applications.detect import applying, command
+    from openworld.applications.detect.question import question
     from openworld.cli import console
 
-    options = command.DetectOptions(replicates, seed, out)
+    asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=in_distribution)
     screen, made = console.output(quiet=quiet or as_json), shlex.join(console.command())
-    chosen = tuple(detector or ())
+    chosen, options = tuple(detector or ()), command.DetectOptions(replicates, seed, out, flag_rate)
     with console.observer(screen) as observer:
-        answer = command.detect_scores(
-            scores, larger_out=larger_out, detector=chosen, options=options, observer=observer, made=made
-        )
+        shared = {"observer": observer, "made": made}
+        if asked == "apply":
+            which = {"detector": chosen[0] if chosen else "", "at_most": at_most, "device": device, "out": out}
+            answer = applying.apply_thresholds(apply, images, **which, allow_corrupt=allow_corrupt, **shared)
+        elif asked == "scores":
+            which = {"larger_out": larger_out, "detector": chosen}
+            answer = command.detect_scores(scores, **which, options=options, **shared)
+        else:
+            names = command.read_names(classnames)
+            of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}
+            of_images = {"train": train, "validation": validation, "root": root, "allow_corrupt": allow_corrupt}
+            inputs = command.DetectInputs(
+                in_distribution, tuple(ood or ()), **of_model, **of_images, detectors=chosen, device=device
+            )
+            answer = command.detect_images(inputs, options=options, **shared)
     answer.show(screen)
     if out is not None:
-        screen.print(f"Report: {out / 'report.html'}   Scores: {out / command.SCORES}", markup=False)
+        screen.print(f"Report: {out / 'report.html'}", markup=False)
     if as_json:
         console.write(answer.json)
+    if asked == "apply" and answer.found.alarm:
+        sys.exit(ALERTED)

@@ -38,30 +38,30 @@ def test_sets_are_read_by_name_and_validation_images_enter_no_number(file):
         ("noise", "far", 2),
     ]
     assert sets.detectors == ("MSP", "KNN")
-    report = ow.detect(file, replicates=0, quiet=True)
+    report = ow.detect(scores=file, replicates=0, quiet=True)
     wanted = ow.metrics.auroc(columns()["MSP"][:4], columns()["MSP"][6:9]).value
     assert report.results.value("MSP", "auroc", group="near", set="cars").value == pytest.approx(wanted)
 
 
 def test_scores_that_are_kept_give_the_same_numbers(file, tmp_path):
-    first = ow.detect(file, replicates=10, out=tmp_path / "out", quiet=True)
-    again = ow.detect(tmp_path / "out" / "scores.parquet", replicates=10, quiet=True)
+    first = ow.detect(scores=file, replicates=10, out=tmp_path / "out", quiet=True)
+    again = ow.detect(scores=tmp_path / "out" / "scores.parquet", replicates=10, quiet=True)
     assert again.results == first.results
     assert scores_parquet(again.found) == (tmp_path / "out" / "scores.parquet").read_bytes()
     assert "cars (near)" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_scores_that_are_larger_outside_are_turned(file):
-    plain, turned = (ow.detect(file, larger_out=way, replicates=0, quiet=True).results for way in (False, True))
+    plain, turned = (ow.detect(scores=file, larger_out=way, replicates=0, quiet=True).results for way in (False, True))
     assert plain.value("KNN", "auroc", group="far").value == pytest.approx(
         1 - turned.value("KNN", "auroc", group="far").value
     )
 
 
 def test_one_detector_can_be_chosen(file):
-    assert ow.detect(file, detector=["KNN"], replicates=0, quiet=True).found.detectors == ("KNN",)
+    assert ow.detect(scores=file, detector=["KNN"], replicates=0, quiet=True).found.detectors == ("KNN",)
     with pytest.raises(ow.OpenworldError, match="unknown detector 'KN'"):
-        ow.detect(file, detector=["KN"], quiet=True)
+        ow.detect(scores=file, detector=["KN"], quiet=True)
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_one_detector_can_be_chosen(file):
 def test_a_table_that_will_not_do_is_refused(change, said):
     table = {name: column for name, column in (columns() | change).items() if column is not None}
     with pytest.raises(ow.OpenworldError, match=said):
-        ow.detect(table, replicates=0, quiet=True)
+        ow.detect(scores=table, replicates=0, quiet=True)

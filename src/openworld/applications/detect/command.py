@@ -1,16 +1,21 @@
 """From what a person names to scores, and from these to a report and files."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
+from openworld.applications.detect.applying import image_names
 from openworld.applications.detect.reading import read_scores, scores_parquet
-from openworld.applications.detect.report import SCORES, detection_report
+from openworld.applications.detect.report import SCORES, detection_report, ranked
+from openworld.applications.detect.saved import choose_thresholds, flagged_results, write_saved
 from openworld.report.command_report import CommandReport
-from openworld.results.scored_sets import REPLICATES, ScoredSets, detection_results
+from openworld.results import Results
+from openworld.results.scored_sets import REPLICATES, ScoredSets, SetScores, detection_results
 
 
 @dataclass(frozen=True)
@@ -21,17 +26,45 @@ class DetectOptions:
         replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
         seed: of the bootstrap.
         out: folder of page, numbers and scores; None to keep nothing.
+        flag_rate: share of in-distribution images that may be flagged; None to choose no threshold.
     """
 
     replicates: int = REPLICATES
     seed: int = 0
     out: Path | None = None
+    flag_rate: float | None = None
 
     def __post_init__(self) -> None:
         if self.replicates < 0 or self.replicates == 1:
             raise OpenworldError(f"replicates is {self.replicates}, expected 2 or more, or 0 for no bootstrap.")
         if self.out is not None and ((self.out / "run.json").exists() or (self.out.exists() and not self.out.is_dir())):
             raise OpenworldError(f"--out {self.out} holds a run, or is a file; give another folder.")
+
+
+@dataclass(frozen=True)
+class DetectInputs:
+    """A model and images, as they are named.
+
+    Args:
+        model, architecture, classnames, template, device: as `judging.ModelWish` has them.
+        known, train, validation: in-distribution images, as `places.known_images` takes them.
+        ood: sets, as `places.named_sets` takes them.
+        detectors: as `judging.choose_detectors` takes them.
+        root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
+    """
+
+    known: Any
+    ood: Sequence[str] | Mapping[str, Any]
+    model: Any = ""
+    architecture: str = ""
+    classnames: tuple[str, ...] = ()
+    template: str = "a photo of a {}"
+    train: Any = ""
+    validation: Any = ""
+    detectors: tuple[str, ...] = ()
+    root: str = ""
+    allow_corrupt: int = 0
+    device: str = "auto"
 
 
 def detect_scores(
@@ -52,18 +85,108 @@ def detect_scores(
         OpenworldError: scores that will not do, as the message says.
     """
     sets = read_scores(scores, larger_out=larger_out, only=detector)
-    return compare(replace(sets, made={"command": made} if made else {}), options or DetectOptions(), observer)
+    sets = replace(sets, made={"command": made} if made else {})
+    return compare(JudgedSets(sets), options or DetectOptions(), observer)
 
 
-def compare(sets: ScoredSets, options: DetectOptions, observer: Observer = SILENT) -> CommandReport:
+def detect_images(
+    inputs: DetectInputs, *, options: DetectOptions | None = None, observer: Observer = SILENT, made: str = ""
+) -> CommandReport:
+    """Compare detectors of a model on images.
+
+    Raises:
+        OpenworldError: a model or images that will not do, as the message says.
+    """
+    options = options or DetectOptions()
+    judged = judge(inputs, observer)
+    facts = {"command": made} if made else {}
+    judged = replace(judged, sets=replace(judged.sets, made=facts | judged.sets.made))
+    return compare(judged, options, observer)
+
+
+@dataclass(frozen=True)
+class JudgedSets:
+    """Scores, and the fitted detectors and model that gave them; without these where scores came alone."""
+
+    sets: ScoredSets
+    fitted: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+
+def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
+    """Fit the detectors, and score every set."""
+    from openworld.applications.detect.judging import ClassifierModel, ModelWish, choose_detectors, find_model
+    from openworld.applications.detect.places import NamedSet, known_images, named_sets
+    from openworld.backbones.devices import find_device
+
+    known = known_images(inputs.known, inputs.train, inputs.validation, inputs.root)
+    others = named_sets(inputs.ood, inputs.root)
+    if not others:
+        raise OpenworldError("there is no set but in-distribution images; name one with --ood near=IMAGES.")
+    wish = ModelWish(inputs.model, inputs.architecture, inputs.template, inputs.classnames, find_device(inputs.device))
+    model = find_model(wish, known)
+    chosen = choose_detectors(inputs.detectors, model, known)
+    warnings = model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()
+    with failing():
+        fitted = model.fit(chosen, known.train, _progress(observer, "learning from training images"))
+        warnings += tuple(dict.fromkeys(warning for each in fitted.values() for warning in each.warnings))
+        inside = [("test", known.test), ("validation", known.validation)]
+        named = [NamedSet(name, "id", images) for name, images in inside if images is not None] + list(others)
+        scored = [_scored(model, fitted, each, inputs.allow_corrupt, observer) for each in named]
+    lost = sum(len(each.images) - len(own) for each, own in zip(named, scored, strict=True))
+    warnings += (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
+    validation = next((each for each in scored if each.group == "id" and each.name == "validation"), None)
+    outside = tuple(each for each in scored if each.group != "id")
+    facts = {"model": f"{model.name}, {model.fingerprint[:16]}"}
+    sets = ScoredSets(scored[0], outside, validation, facts, warnings)
+    names = tuple(getattr(model, "classnames", ()))
+    kept = {"model": inputs.model, "architecture": inputs.architecture, "template": inputs.template}
+    about = {**kept, "classnames": names, "fingerprint": model.fingerprint} if isinstance(inputs.model, str) else {}
+    return JudgedSets(sets, fitted, about)
+
+
+def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> CommandReport:
     """Return the report of scores; written into `options.out` where that is a folder."""
+    sets = judged.sets
     if not sets.others:
         raise OpenworldError("there is no set but in-distribution images; name one with --ood near=IMAGES.")
     observer.progress("comparing detectors", 0, 1)
     with failing():
         results = detection_results(sets, replicates=options.replicates, seed=options.seed)
     observer.progress("comparing detectors", 1, 1)
-    report = replace(detection_report(sets, results), files={SCORES: scores_parquet(sets)})
+    saved = None
+    if options.flag_rate is not None:
+        saved = choose_thresholds(sets, options.flag_rate, ranked(sets, results)[0], judged.model)
+        results = Results(results.evaluation, (*results.rows, *flagged_results(sets, saved)), results.comparisons)
+    report = replace(detection_report(sets, results, saved), files={SCORES: scores_parquet(sets)})
     if options.out is not None:
         report.write(options.out)
+        if saved is not None:
+            write_saved(saved, judged.fitted if judged.model else None, options.out)
     return report
+
+
+def read_names(classnames: Path | str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return class names that were given, or that a text file has, one a line; () for none."""
+    from openworld.datasets.names.class_names import class_names
+
+    if classnames is None:
+        return ()
+    return class_names(str(classnames)).names if isinstance(classnames, str | Path) else tuple(classnames)
+
+
+def _scored(model, fitted, named, allow_corrupt: int, observer: Observer) -> SetScores:
+    from openworld.applications.detect.places import reader_of
+
+    images = named.images
+    progress = _progress(observer, f"scoring {named.name}")
+    rows, scores = model.score(fitted, images, progress, allow_corrupt)
+    groups = images.groups if hasattr(images, "groups") else images.columns.get("cluster", np.arange(len(images)))
+    clusters = np.array([f"{named.name}/{group}" for group in groups[rows].tolist()])
+    read = reader_of(images)
+    reader = None if read is None else lambda place: read(int(rows[place]))
+    return SetScores(named.name, named.group, scores, image_names(images, rows), clusters, reader)
+
+
+def _progress(observer: Observer, doing: str) -> Callable[[int, int], None]:
+    return lambda done, count: observer.progress(doing, done, count)

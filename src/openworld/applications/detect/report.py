@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld.applications.detect.saved import FLAGGED, THRESHOLD, SavedThresholds
 from openworld.datasets.formats.folder import read_picture
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.command_report import CommandReport
@@ -28,8 +29,12 @@ CAPTION = (
 )
 
 
-def detection_report(sets: ScoredSets, results: Results) -> CommandReport:
-    """Return everything that is to be said of scores."""
+def detection_report(sets: ScoredSets, results: Results, saved: SavedThresholds | None = None) -> CommandReport:
+    """Return everything that is to be said of scores.
+
+    Args:
+        saved: thresholds, where some were chosen.
+    """
     order = ranked(sets, results)
     first, *further = _sentences(sets, results, order)
     main = group_table(sets, results, order)
@@ -38,12 +43,16 @@ def detection_report(sets: ScoredSets, results: Results) -> CommandReport:
     subtitle += [f"{each.name} ({each.group}): {counted(len(each), 'image')}" for each in sets.others]
     sections = (
         Section("The numbers", (CAPTION,), (main, *_set_tables(sets, results, order))),
+        *_thresholds(sets, results, order, saved),
         *_tested(sets, results),
         *_failures(sets, order),
     )
+    kept_tables = (threshold_table(sets, results, order, saved),) if saved else ()
     page = Page(title, tuple(subtitle), (first, *further), sections, series="Detectors")
     kept = {"results": [_plain(row) for row in results.records()], "warnings": list(sets.warnings)}
-    report = CommandReport(results, (main, set_table(sets, results, order)), page, tuple(further), made=sets.made)
+    report = CommandReport(
+        results, (main, set_table(sets, results, order), *kept_tables), page, tuple(further), made=sets.made
+    )
     return replace(report, found=sets, json=json_text(kept), notes=(CAPTION,))
 
 
@@ -107,6 +116,35 @@ def _set_tables(sets: ScoredSets, results: Results, order: Sequence[str]) -> Ite
         share = len(each) / (len(each) + len(sets.test))
         caption = f"AUPR depends on how many images either side has; {100 * share:.0f} % are out of distribution here."
         yield Table(f"set-{each.name}", f"{each.name} ({each.group})", caption, "detector", columns, rows)
+
+
+def threshold_table(sets: ScoredSets, results: Results, order: Sequence[str], saved: SavedThresholds) -> Table:
+    """Return a row per detector: its threshold, and the share of every set that it flags."""
+    each = (sets.test, *sets.others)
+    columns = (
+        Column(THRESHOLD),
+        *(Column(FLAGGED, f"{own.name} ({own.group})", intervals=int(own.group == "id")) for own in each),
+    )
+    rows = tuple(
+        Row(
+            name,
+            (
+                results.value(name, THRESHOLD.key),
+                *(results.value(name, FLAGGED.key, group=own.group, set=own.name) for own in each),
+            ),
+        )
+        for name in order
+    )
+    caption = (
+        f"Percent of every set that scores below the threshold, chosen on {saved.validation:,} validation images so "
+        f"that at most {100 * saved.flag_rate:g} % of in-distribution images are flagged [95 % over images]."
+    )
+    return Table("thresholds", "Flagged by a threshold", caption, "detector", columns, rows, best="")
+
+
+def _thresholds(sets: ScoredSets, results: Results, order: Sequence[str], saved: SavedThresholds | None):
+    if saved is not None:
+        yield Section("At a threshold", tables=(threshold_table(sets, results, order, saved),))
 
 
 def _tested(sets: ScoredSets, results: Results) -> Iterator[Section]:

@@ -20,8 +20,6 @@ from openworld.evaluations.shift_cells import DividedPool, test_degrees
 from openworld.features import Features
 from openworld.shifts import HALVES
 
-BATCH = 128  # another one may change the last bits
-
 
 @dataclass(frozen=True, eq=False)
 class ReadableImages:
@@ -143,11 +141,7 @@ def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> det
 
 
 def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    for start in range(0, len(part.rows), BATCH):
-        rows = part.rows[start : start + BATCH]
-        pixels = np.stack([classifier.prepare(part.images.image(int(row))) for row in rows])
-        scaled = classifier.preprocess.scale(torch.from_numpy(pixels).to(device))
-        yield scaled, torch.from_numpy(part.images.labels[rows])
+    return classifier.batches(part.images, part.rows, device=device)
 
 
 def _build(model: JudgedSpec) -> dict[str, Any]:

@@ -1,0 +1,219 @@
+"""Flag images of a folder, or rows of a table of scores, with a threshold that was kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld._csv import csv_text
+from openworld._errors import OpenworldError
+from openworld._observer import SILENT, Observer
+from openworld.applications.detect.reading import ABOUT, KINDS, PREFIX
+from openworld.applications.detect.saved import FITTED, FLAGGED, SavedThresholds, read_saved
+from openworld.applications.score_files import ScoreFile, open_scores
+from openworld.metrics import accuracy
+from openworld.report.album import Album, AlbumImage, AlbumPart
+from openworld.report.command_report import CommandReport
+from openworld.report.data_files import json_text, thumbnail_address
+from openworld.report.page import Page, Section
+from openworld.report.sentences import counted
+from openworld.report.table import Column, Row, Table
+from openworld.results import METRICS, Metric, Result, Results, Value
+from openworld.results.value import interval_of
+
+SCORE = Metric("score", "score", "number", 5, 0, (None, None))
+ON_TERMINAL, ON_PAGE = 20, 200
+TABLE = "flagged.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class FlaggedImages:
+    """What a threshold says of images.
+
+    Args:
+        detector, threshold: by which an image is flagged.
+        images: object[n], paths or ids. scores: float64[n].
+        at_most: the share of flagged images that is no alarm.
+        unreadable: images that were left out.
+    """
+
+    detector: str
+    threshold: float
+    images: np.ndarray
+    scores: np.ndarray
+    at_most: float
+    unreadable: int = 0
+
+    @property
+    def flagged(self) -> np.ndarray:
+        """bool[n]."""
+        return self.scores < self.threshold
+
+    @property
+    def alarm(self) -> bool:
+        """Whether more are flagged than are allowed."""
+        return float(self.flagged.mean()) > self.at_most
+
+
+def apply_thresholds(
+    folder: Path,
+    images: Sequence[Any],
+    *,
+    detector: str = "",
+    at_most: float = 0.0,
+    allow_corrupt: int = 0,
+    device: str = "auto",
+    out: Path | None = None,
+    observer: Observer = SILENT,
+    made: str = "",
+) -> CommandReport:
+    """Flag images that look out of distribution.
+
+    Args:
+        folder: that `--flag-rate` and `--out` kept.
+        images: folders, lists or files of features; or one table of scores, where scores alone were compared.
+        detector: which of those kept; "" for the best.
+        at_most: the share of flagged images that is no alarm.
+
+    Raises:
+        OpenworldError: no thresholds there, no images, another model than the one they were chosen for.
+    """
+    if not images:
+        raise OpenworldError("name the images that --apply is to look at, such as a folder.")
+    if not 0 <= at_most < 1:
+        raise OpenworldError(f"--at-most is {at_most}, expected a share from 0 to less than 1.")
+    saved = read_saved(folder)
+    label, threshold = saved.threshold(detector)
+    if saved.model:
+        found = _of_images(saved, folder, label, images, allow_corrupt, device, observer)
+    else:
+        found = _of_scores(label, images)
+    report = _report(FlaggedImages(label, threshold, *found[:2], at_most, found[2]), saved, found[3])
+    report = replace(report, made={"command": made} if made else {})
+    if out is not None:
+        report.write(out)
+    return report
+
+
+def _of_images(saved, folder, label, images, allow_corrupt, device, observer) -> tuple:
+    from openworld.applications.detect.judging import ModelWish, find_model
+    from openworld.applications.detect.places import FeatureTable, KnownImages, images_at, reader_of
+    from openworld.backbones.devices import find_device
+    from openworld.detectors import load_together
+
+    kept = dict(saved.model)
+    fingerprint = kept.pop("fingerprint")
+    wish = ModelWish(**kept | {"classnames": tuple(kept["classnames"]), "device": find_device(device)})
+    places = [images_at(where) for where in images]
+    features = next((place for place in places if isinstance(place, FeatureTable)), None)
+    model = find_model(wish, None if features is None else KnownImages(features))
+    if model.fingerprint != fingerprint:
+        raise OpenworldError(f"{wish.model} is another model than the one that the thresholds of {folder} are for.")
+    fitted = {label: load_together(folder / FITTED, device=wish.device)[label]}
+    names, scores, readers, lost = [], [], [], 0
+    for place in places:
+
+        def progress(done: int, count: int, name=place.name) -> None:
+            observer.progress(f"scoring {name}", done, count)
+
+        rows, own = model.score(fitted, place, progress, allow_corrupt - lost)
+        lost += len(place) - len(rows)
+        names += image_names(place, rows).tolist()
+        scores.append(own[label])
+        readers += [(reader_of(place), row) for row in rows.tolist()]
+    return np.array(names, object), np.concatenate(scores), lost, readers
+
+
+def _of_scores(label: str, images: Sequence[Any]) -> tuple:
+    if len(images) > 1 or not (isinstance(images[0], ScoreFile) or Path(images[0]).is_file()):
+        raise OpenworldError("these thresholds are of scores, without a model: give one table of scores.")
+    table = open_scores(images[0], KINDS).table()
+    column = next((name for name in (PREFIX + label, label) if name in table), None)
+    if column is None:
+        held = ", ".join(name for name in table if name not in ABOUT)
+        raise OpenworldError(f"{images[0]} has no scores of {label}; it has {held or 'none'}.")
+    scores = np.asarray(table[column], np.float64)
+    names = table.get("image", np.arange(len(scores)))
+    return np.array(list(map(str, names.tolist())), object), scores, 0, [(None, 0)] * len(scores)
+
+
+def image_names(images: Any, rows: np.ndarray) -> np.ndarray:
+    """Return object[n], paths of images, or what a table of features calls them."""
+    if hasattr(images, "path_of"):
+        paths = getattr(images.read, "paths", None)
+        return np.array([str(paths[row]) if paths else images.path_of(row) for row in rows.tolist()], object)
+    named = images.columns.get("image", np.arange(len(images)))
+    return np.array(list(map(str, named[rows].tolist())), object)
+
+
+def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> CommandReport:
+    if not len(found.scores):
+        raise OpenworldError("there is no image that could be read.")
+    share = accuracy(found.flagged)
+    value = Value(share.value, interval_of(share.interval, "images", len(found.scores)))
+    rows = (
+        Result(found.detector, FLAGGED, value),
+        Result("", METRICS["images"], Value(len(found.scores))),
+    )
+    count = int(found.flagged.sum())
+    first = (
+        f"{found.detector} flags {count:,} of {counted(len(found.scores), 'image')}, {FLAGGED.write(share.value)} % "
+        f"{FLAGGED.write_interval(value.over())}, as out of distribution."
+    )
+    text = [
+        f"Of in-distribution images, {100 * saved.flag_rate:g} % at most are flagged (threshold {found.threshold:.6g}, "
+        f"chosen on {counted(saved.validation, 'image')})."
+    ]
+    if found.unreadable:
+        text.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
+    order = np.argsort(found.scores, kind="stable")
+    tables = (_table(found, order, ON_TERMINAL),)
+    albums = _album(found, order, readers)
+    page = Page(
+        "Which images look out of distribution?",
+        (counted(len(found.scores), "image"), f"by {found.detector}"),
+        (first, *text),
+        (Section("Flagged images", tables=(_table(found, order, ON_PAGE),), albums=albums),),
+        series="Detectors",
+    )
+    kept = {
+        "detector": found.detector,
+        "threshold": found.threshold,
+        "images": len(found.scores),
+        "flagged": count,
+        "share": share.value,
+        "alarm": found.alarm,
+        "unreadable": found.unreadable,
+        "flagged_images": [
+            {"image": str(found.images[place]), "score": float(found.scores[place])} for place in order[:count].tolist()
+        ],
+    }
+    lines = [[str(found.images[place]), repr(float(found.scores[place])), str(bool(found.flagged[place])).lower()]
+             for place in order.tolist()]  # fmt: skip
+    files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
+    return CommandReport(
+        Results("detect", rows), tables, page, tuple(text), found=found, json=json_text(kept), files=files
+    )
+
+
+def _table(found: FlaggedImages, order: np.ndarray, most: int) -> Table:
+    count = int(found.flagged.sum())
+    rows = tuple(
+        Row(str(found.images[place]), (Value(float(found.scores[place])),))
+        for place in order[: min(count, most)].tolist()
+    )
+    caption = "The least in-distribution first." + (f" {most} of {count:,}." if count > most else "")
+    return Table("flagged", "Flagged images", caption, "image", (Column(SCORE),), rows, best="")
+
+
+def _album(found: FlaggedImages, order: np.ndarray, readers: list) -> tuple[Album, ...]:
+    shown = []
+    for place in order[: min(int(found.flagged.sum()), ON_TERMINAL)].tolist():
+        read, row = readers[place]
+        if read is not None:
+            name = str(found.images[place])
+            shown.append(AlbumImage(thumbnail_address(read(row)), name, SCORE.write(float(found.scores[place]))))
+    parts = (AlbumPart("Least in-distribution", tuple(shown)),)
+    return (Album("Flagged", "With their scores.", parts),) if shown else ()

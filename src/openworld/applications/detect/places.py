@@ -1,0 +1,236 @@
+"""Images, lists of images and files of features, by what a person names."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from openworld import datasets
+from openworld._errors import OpenworldError, unknown_name
+from openworld.applications.images import UNLABELLED, are_images, labelled_images
+from openworld.applications.score_files import Columns, ScoreFile, open_scores
+from openworld.datasets import DATASETS, ImageSet
+from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.formats.files import image_set
+from openworld.datasets.formats.split_files import ImageRows
+from openworld.results.scored_sets import GROUPS
+
+FEATURE_FILES = (".npz", ".parquet", ".safetensors")
+PARTS = ("train", "validation", "test")
+WAYS = (
+    "a folder of images, a data set as NAME/DOMAIN/PART, a list of files (.txt, as OpenOOD has them), or a file with "
+    "features"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """What enters the head of a classifier, for images that are not here.
+
+    Args:
+        name: of the file.
+        columns: `features` [N, D] or `logits` [N, C], or both; perhaps `labels` int[N], `image` and `cluster`.
+    """
+
+    name: str
+    columns: Columns
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def part(self, part: str) -> "FeatureTable | None":
+        """The rows of a part; None where there is none."""
+        if "part" not in self.columns:
+            return self if part == "test" else None
+        kept = np.array([str(own) in (part, part[:3]) for own in self.columns["part"].tolist()])
+        return (
+            FeatureTable(self.name, {name: column[kept] for name, column in self.columns.items()})
+            if kept.any()
+            else None
+        )
+
+
+Images = ImageSet | FeatureTable
+
+
+@dataclass(frozen=True, eq=False)
+class NamedSet:
+    """Images under a name, in a group of `GROUPS`, or "id"."""
+
+    name: str
+    group: str
+    images: Images
+
+
+@dataclass(frozen=True)
+class KnownImages:
+    """In-distribution images: trained on, to choose a threshold on, and to test on.
+
+    train, validation: None where there are none.
+    """
+
+    test: Images
+    train: Images | None = None
+    validation: Images | None = None
+
+
+def known_images(where: Any, train: Any = "", validation: Any = "", root: str = "") -> KnownImages:
+    """Return the in-distribution images of a place with parts, or of a place for each part.
+
+    Args:
+        where: a folder with train/, perhaps validation/, and test/; a data set as NAME or NAME/DOMAIN; a file of
+            features with a column `part`; or test images alone.
+        train, validation: where these lie, if not there.
+    """
+    given = {"train": train, "validation": validation}
+    named = {part: images_at(place, root) for part, place in given.items() if not _is_none(place)}
+    if isinstance(where, str | Path) and not _is_features(where):
+        found = _parts(str(where), [part for part in PARTS if part not in named])
+        if found:
+            return KnownImages(**found, **named)
+    images = images_at(where, root)
+    if isinstance(images, FeatureTable):
+        parts = {part: images.part(part) for part in PARTS if part not in named}
+        if parts["test"] is None:
+            raise OpenworldError(f"{images.name} has no row whose part is test; give test images of the classes.")
+        return KnownImages(**parts, **named)
+    return KnownImages(images, **named)
+
+
+def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "") -> tuple[NamedSet, ...]:
+    """Return the sets of `--ood GROUP[:NAME]=WHERE`, or of {"GROUP[:NAME]": images}.
+
+    Raises:
+        OpenworldError: an unknown group, something without "=", no images there.
+    """
+    pairs = list(ood.items()) if isinstance(ood, Mapping) else [_pair(entry) for entry in ood]
+    sets = []
+    for title, where in pairs:
+        group, _, name = title.partition(":")
+        if group not in GROUPS:
+            raise unknown_name("group", group, GROUPS)
+        images = images_at(where, root)
+        sets.append(NamedSet(name or _title(images, where), group, images))
+    return tuple(sets)
+
+
+def images_at(where: Any, root: str = "") -> Images:
+    """Return the images of a place.
+
+    Args:
+        where: a folder, with class folders or without; a data set as NAME[/DOMAIN[/PART]]; a text file with a path (and
+            perhaps a number of a class) per line; a file of features; an image set, or columns with features.
+        root: the folder that paths of a list are relative to; "" for that of the list.
+
+    Raises:
+        OpenworldError: none of these is there.
+    """
+    if isinstance(where, ImageSet | FeatureTable):
+        return where
+    if isinstance(where, ScoreFile):
+        return _features(where)
+    path = Path(where)
+    if path.suffix.lower() == ".txt" and path.is_file():
+        return listed_images(path, Path(root) if root else path.parent)
+    if _is_features(where):
+        return _features(open_scores(path, FEATURE_FILES))
+    if path.is_dir():
+        return _folder(path)
+    if are_images(str(where)):
+        return labelled_images(str(where))
+    raise OpenworldError(f"there are no images at {where}; give {WAYS}.")
+
+
+def listed_images(path: Path, root: Path) -> ImageSet:
+    """Return the images of a list as OpenOOD writes it: a path per line, and behind it a number of a class (or -1).
+
+    Numbers count the model's classes; where a line has none, or -1, the images have no labels.
+
+    Raises:
+        OpenworldError: an empty list, files that are not there.
+    """
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    pairs = [_entry(line) for line in lines]
+    if not pairs:
+        raise OpenworldError(f"{path} is empty; give a path per line.")
+    missing = [name for name, _ in pairs if not (root / name).is_file()]
+    if missing:
+        raise OpenworldError(
+            f"{len(missing):,} of the {len(pairs):,} files of {path} are not in {root}, such as {missing[0]}; say with "
+            "--root where the download lies."
+        )
+    numbers = [number for _, number in pairs]
+    if min(numbers) < 0:
+        return unlabelled_folder.load([root / name for name, _ in pairs], path.stem, root)
+    classnames = [f"class {number}" for number in range(max(numbers) + 1)]
+    return image_set(path.stem, root, classnames, ImageRows(tuple(name for name, _ in pairs), np.array(numbers), None))
+
+
+def reader_of(images: Images) -> Callable[[int], Any] | None:
+    """Return what reads an image by its number; None of features."""
+    return images.image if isinstance(images, ImageSet) else None
+
+
+def _parts(where: str, wanted: Sequence[str]) -> dict[str, ImageSet]:
+    """The parts of a folder or data set; empty where it has none but the images themselves."""
+    name, *rest = where.split("/") if where.split("/")[0] in DATASETS and not Path(where).exists() else [where]
+    if len(rest) > 1 or (not rest and name not in DATASETS and not Path(where).is_dir()):
+        return {}
+    domain = rest[0] if rest else None
+    here = [part for part in wanted if datasets.has_part(name, part, domain)]
+    return {part: datasets.load(name, domain=domain, part=part) for part in here} if "test" in here else {}
+
+
+def _folder(path: Path) -> ImageSet:
+    files = unlabelled_folder.find_pictures([path])
+    if {len(file.relative_to(path).parts) for file in files} == {2}:
+        return labelled_images(str(path))
+    return unlabelled_folder.load(files, path.resolve().name, path)
+
+
+def _is_features(where: Any) -> bool:
+    if isinstance(where, FeatureTable | ScoreFile):
+        return True
+    path = Path(where) if isinstance(where, str | Path) else Path()
+    if path.suffix.lower() not in FEATURE_FILES or not path.is_file():
+        return False
+    return bool({"features", "logits"} & set(open_scores(path, FEATURE_FILES).columns))
+
+
+def _features(file: ScoreFile) -> FeatureTable:
+    table = file.table()
+    if not {"features", "logits"} & set(table):
+        raise OpenworldError(f"{file.path} has {', '.join(table)}, expected features [N, D] or logits [N, C].")
+    renamed = {"label": "labels", "split": "part", "id": "image", "path": "image", "group": "cluster"}
+    return FeatureTable(file.path.stem, {renamed.get(name, name): column for name, column in table.items()})
+
+
+def _entry(line: str) -> tuple[str, int]:
+    name, _, number = line.rpartition(" ")
+    return (name, int(number)) if name and number.lstrip("-").isdigit() else (line, -1)
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    title, given, where = entry.partition("=")
+    if not given or not where:
+        raise OpenworldError(f"--ood {entry} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/.")
+    return title, where
+
+
+def _title(images: Images, where: Any) -> str:
+    if isinstance(images, FeatureTable):
+        return images.name
+    if isinstance(where, str | Path) and Path(where).exists():
+        return Path(where).resolve().stem
+    return f"{images.name} {images.domain}".strip()
+
+
+def _is_none(place: Any) -> bool:
+    return isinstance(place, str) and not place
+
+
+def are_labelled(images: Images) -> bool:
+    """Whether the classes of the images are known."""
+    return "labels" in images.columns if isinstance(images, FeatureTable) else images.classnames != UNLABELLED

@@ -1,0 +1,28 @@
+"""Which of its three questions `openworld detect` was asked."""
+
+from typing import Any
+
+from openworld._errors import OpenworldError
+
+
+def question(*, scores: Any, apply: Any, images: Any, known: Any) -> str:
+    """Return "scores", "apply" or "images"; arrays count as given.
+
+    Raises:
+        OpenworldError: none or several of them, or images without thresholds.
+
+    >>> question(scores="scores.csv", apply=None, images=(), known="")
+    'scores'
+    """
+    given = {"scores": _is_given(scores), "apply": _is_given(apply), "images": _is_given(known)}
+    asked = [name for name, is_given in given.items() if is_given]
+    if len(asked) != 1:
+        ways = "--scores FILE, --model MODEL --id IMAGES --ood GROUP=IMAGES, or --apply FOLDER IMAGES"
+        raise OpenworldError(f"{'several' if asked else 'none'} of {ways} came; give one of the three.")
+    if images and asked != ["apply"]:
+        raise OpenworldError(f"{images[0]} came without --apply; name in-distribution images with --id, others --ood.")
+    return asked[0]
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and not (isinstance(value, str) and not value)

@@ -1,0 +1,37 @@
+"""`openworld detect`: exit codes and what a terminal shows; the work is tested in tests/applications/detect."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from openworld.cli.app import app
+
+
+def openworld(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def scores(tmp_path):
+    generator = np.random.default_rng(0)
+    lines = [f"id,test,{x:.3f},{x / 2:.3f}" for x in generator.normal(2, 1, 60)]
+    lines += [f"id,validation,{x:.3f},{x / 2:.3f}" for x in generator.normal(2, 1, 60)]
+    lines += [f"near,,{x:.3f},{-x:.3f}" for x in generator.normal(0, 1, 40)]
+    file = tmp_path / "scores.csv"
+    file.write_text("group,part,MSP,KNN\n" + "\n".join(lines) + "\n")
+    return file
+
+
+def test_thresholds_of_scores_flag_rows_of_another_table_and_the_exit_code_says_so(scores, tmp_path):
+    done = openworld("detect", "--scores", scores, "--flag-rate", "0.05", "--out", tmp_path / "out")
+    assert done.exit_code == 0 and "MSP sees most" in done.output and "Flagged by a threshold" in done.output
+    (tmp_path / "today.csv").write_text("image,MSP\na.png,-3\nb.png,4\n")
+    done = openworld("detect", "--apply", tmp_path / "out", tmp_path / "today.csv")
+    assert done.exit_code == 3 and "a.png" in done.output and "b.png" not in done.output
+    assert openworld("detect", "--apply", tmp_path / "out", tmp_path / "today.csv", "--at-most", "0.5").exit_code == 0
+
+
+def test_one_of_the_three_ways_is_wanted(scores):
+    done = openworld("detect")
+    assert done.exit_code == 2 and "give one of the three" in done.stderr
+    assert openworld("detect", "--scores", scores, "--id", "mine").exit_code == 2
