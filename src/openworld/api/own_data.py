@@ -161,6 +161,8 @@ def watch(
     json_lines: Path | str | None = None,
     prometheus: Path | str | None = None,
     close: bool = False,
+    labels: Any = None,
+    propose: int = 0,
     out: Path | str | None = None,
     quiet: bool = False,
 ) -> CommandReport:
@@ -168,18 +170,22 @@ def watch(
 
     Args:
         fitted: what `fit_watch` wrote. new: scores as columns, or files in the order of time; none to look again.
-        state: file that lets the next call go on; None for one beside `fitted`. out: folder that keeps page, plots and
+        state: file that lets the next call go on; None for one beside `fitted`. labels: of images of finished periods,
+            as a file or columns: `id` or `row`, `label`, `inclusion`; read before `new`. propose: write a worksheet of
+            about so many images of the last finished period to `out`. out: folder that keeps page, plots and
             numbers; None for none. quiet: show no progress.
 
     Returns:
         A report that shows its answer; `.found.new` are the periods that were finished, `.results` all as rows.
 
     Raises:
-        OpenworldError: images out of order, scores that do not fit the watch, another call at work on the state.
+        OpenworldError: images out of order, scores that do not fit the watch, another call at work on the state,
+            labels of images that are not kept.
     """
     from openworld.applications.watch import command
 
-    files = command.WatchFiles(_path(state), _path(json_lines), _path(prometheus), _path(out))
+    late = None if labels is None else sources_of(labels, "labels")[0]
+    files = command.WatchFiles(_path(state), _path(json_lines), _path(prometheus), _path(out), late, propose)
     given = [] if isinstance(new, list | tuple) and not new else sources_of(new, "new images")
     made = {"command": "openworld.watch"}
     with observing(quiet=quiet) as observer:

@@ -78,6 +78,12 @@ def watch(
         Path | None, typer.Option(help="Write the numbers here for node_exporter's textfile collector (.prom).")
     ] = None,
     close: Annotated[bool, typer.Option("--close", help="The last period ends with the last file.")] = False,
+    labels: Annotated[
+        Path | None, typer.Option(help="Labels of images of finished periods that came late: id, label, inclusion.")
+    ] = None,
+    propose: Annotated[
+        int, typer.Option(min=0, help="Write about so many images of the last finished period to label to --out.")
+    ] = 0,
     out: Annotated[Path | None, typer.Option(help="Keep page, plots and JSON here.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
@@ -88,7 +94,8 @@ def watch(
     openworld estimate watch watch.safetensors monday.parquet
     openworld estimate watch watch.safetensors tuesday.parquet --close \\
         --json-lines accuracy.jsonl --prometheus /var/lib/node_exporter/watch.prom
-    openworld estimate watch watch.safetensors --out runs/live
+    openworld estimate watch watch.safetensors --propose 50 --out runs/live
+    openworld estimate watch watch.safetensors --labels runs/live/labels-to-make-2026-11-22.csv
     ```
 
     Only the new files are read. A state file keeps the alarm, the last time stamp, the period that is not finished, and
@@ -103,6 +110,13 @@ def watch(
     relative to its limit, above 1 an alarm; how far the shares of predicted classes, and the confidences, lie from the
     source; images counted.
 
+    **Late labels**: `--labels FILE` has a row an image: `id` (what the files that were counted call it; or `row`, its
+    place among all images of the watch, from 0), `label`, a class or `other`, and `inclusion`, the probability with
+    which it was drawn to be labelled. Drawn labels turn the estimate of a finished period, one of the last 60, into an
+    interval that holds, and correct periods that end later; labels without `inclusion` only stand beside it. They are
+    read before new files; a sheet that was read is recognised and not read again. `--propose 50` draws the images of
+    the last finished period whose labels tell most.
+
     **Safe.** The state is written in one step. After a kill or a full disk run the same command again: it goes on, and
     lines that were not written are written. A second call on the same state is refused while the first is at work.
 
@@ -112,7 +126,7 @@ def watch(
     from openworld.applications.watch import command
     from openworld.cli import console
 
-    files = command.WatchFiles(state, json_lines, prometheus, out)
+    files = command.WatchFiles(state, json_lines, prometheus, out, labels, propose)
     screen = console.output(quiet=quiet or as_json)
     with console.observer(screen) as observer:
         made = {"command": " ".join(console.command())}

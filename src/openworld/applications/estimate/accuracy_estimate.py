@@ -88,6 +88,11 @@ class PeriodLabels:
     standard_error: float | None
     reason: str = ""
 
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "PeriodLabels":
+        """Return it of its JSON."""
+        return cls(**{**data, "interval": data["interval"] and tuple(data["interval"])})
+
 
 @dataclass(frozen=True)
 class ChunkEstimate:

@@ -25,7 +25,7 @@ MODEL = ("logits", "probabilities")
 PARTNER = "partner"
 SEEN = "seen_in_training"
 FEATURES = "embeddings"
-IMAGE_COLUMNS = ("image", "path", "id", "ids")
+IMAGE_COLUMNS = ("id", "ids", "image", "path")
 """Say which image a row is of."""
 
 

@@ -10,6 +10,7 @@ ones (`estimators.quote.recalibration`).
 """
 
 import csv
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from openworld import labels
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, PeriodLabels
-from openworld.applications.estimate.columns import LABELS
+from openworld.applications.estimate.columns import IMAGE_COLUMNS, LABELS
 from openworld.applications.estimate.entries import class_numbers
 from openworld.applications.estimate.reading import Progress, blocks_of
 from openworld.applications.estimate.score_tables import ScoreTable
@@ -29,8 +30,8 @@ from openworld.datasets.formats.listing import require_commas
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.recalibration import recalibrate
+from openworld.runs import canonical_json
 
-NAMES = ("id", "ids", "image", "path")
 ROW, INCLUSION, OTHER, BY = "row", "inclusion", "other", "labels"
 QUANTITY = "overall_accuracy"
 EVEN = 0.05  # how far inclusion probabilities of a period may differ and still be those of one draw of fixed size
@@ -51,6 +52,18 @@ class LateLabels:
     given: np.ndarray
     inclusion: np.ndarray | None
 
+    @property
+    def content(self) -> str:
+        """SHA-256 of what it says, whatever kind of file said it."""
+        inclusion = None if self.inclusion is None else self.inclusion.tolist()
+        said = [self.key, self.ids.tolist(), [str(label) for label in self.given.tolist()], inclusion]
+        return hashlib.sha256(canonical_json(said).encode()).hexdigest()
+
+    def take(self, rows: Sequence[int]) -> "LateLabels":
+        """Return some of them."""
+        inclusion = None if self.inclusion is None else self.inclusion[rows]
+        return replace(self, ids=self.ids[rows], given=self.given[rows], inclusion=inclusion)
+
 
 @dataclass(frozen=True, eq=False)
 class ImagesAtHand:
@@ -60,6 +73,11 @@ class ImagesAtHand:
     predicted: np.ndarray
     expected: np.ndarray
     paths: np.ndarray | None = None
+
+    def since(self, first: int) -> "ImagesAtHand":
+        """Return those from a row on."""
+        paths = None if self.paths is None else self.paths[first:]
+        return ImagesAtHand(self.ids[first:], self.predicted[first:], self.expected[first:], paths)
 
 
 def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
@@ -71,12 +89,12 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
     """
     file = open_scores(path)
     columns = _text(file.path) if file.path.suffix == ".csv" and file.path.is_file() else file.table()
-    keys = [name for name in (*NAMES, ROW) if name in columns]
+    keys = [name for name in (*IMAGE_COLUMNS, ROW) if name in columns]
     label = next((name for name in LABELS if name in columns), None)
     if not keys or label is None:
         raise OpenworldError(
-            f"{file.path} has the columns {', '.join(columns)}; labels need one of {', '.join((*NAMES, ROW))}, which "
-            "says which image a row is of, and `label`."
+            f"{file.path} has the columns {', '.join(columns)}; labels need one of {', '.join((*IMAGE_COLUMNS, ROW))}, "
+            "which says which image a row is of, and `label`."
         )
     ids, given = np.array([str(entry) for entry in columns[keys[0]]]), columns[label]
     known = np.array([entry is not None and str(entry) not in ("", "nan", "None") for entry in given], bool)
@@ -156,45 +174,78 @@ def with_late_labels(
     right = _right(late, images, table)
     if not estimate.chunks:
         found = period_labels(images, late, right, 0, len(images.expected))
-        return replace(estimate, labelled=found, quote=_quote(estimate.quote, found))
+        return replace(estimate, labelled=found, quote=labelled_quote(estimate.quote, found))
     return replace(estimate, chunks=tuple(_labelled(estimate, images, late, right)))
 
 
 def _right(late: LateLabels, images: ImagesAtHand, table: ScoreTable) -> Mapping[int, tuple[bool, float | None]]:
-    """Return, by row of the target, whether its label is as predicted, and the probability that it was drawn."""
-    place = {name: row for row, name in enumerate(images.ids.tolist())}
-    if len(place) < len(images.ids):
-        raise OpenworldError(
-            f"the target names several images alike in {late.key}; labels cannot say which they are of."
-        )
-    rows = [place.get(name, place.get(name.removeprefix("'"))) for name in late.ids.tolist()]
+    """Return `right_at` of the target's rows; refuse labels of images that it does not have."""
+    rows = places_of(late, images.ids)
     unknown = [name for name, row in zip(late.ids.tolist(), rows, strict=True) if row is None]
     if unknown:
         raise OpenworldError(
             f"{len(unknown)} of {len(rows)} images of {late.name} are not in the target, the first {unknown[0]!r}; "
             "give labels of this target's images."
         )
-    numbers = _classes(late, table)
+    return right_at(late, rows, images.predicted, table.classnames)
+
+
+def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
+    """Return, by label, the place of its image among some; None where it is not among them.
+
+    Raises:
+        OpenworldError: a label whose image shares its name with others.
+    """
+    wanted = {name.removeprefix("'") for name in late.ids.tolist()} | set(late.ids.tolist())
+    places: dict[str, int] = {}
+    for place, name in enumerate(ids.tolist()):
+        if name in wanted and places.setdefault(name, place) != place:
+            raise OpenworldError(
+                f"several images are named {name!r} in {late.key}; labels cannot say which they are of. Name them by "
+                f"`{ROW}`, counted from 0."
+            )
+    return [places.get(name, places.get(name.removeprefix("'"))) for name in late.ids.tolist()]
+
+
+def right_at(
+    late: LateLabels, rows: Sequence[int], predicted: np.ndarray, classnames: Sequence[str] | None
+) -> Mapping[int, tuple[bool, float | None]]:
+    """Return, by row, whether its label is as predicted, and the probability that it was drawn.
+
+    Args:
+        late: labels. rows: which image each is of. predicted: the class that every image is named as.
+    Raises:
+        OpenworldError: labels that are no classes.
+    """
+    numbers = _classes(late, classnames)
     inclusion = [None] * len(rows) if late.inclusion is None else late.inclusion.tolist()
-    right = images.predicted[rows] == numbers
+    right = predicted[rows] == numbers
     return {row: (bool(own), q) for row, own, q in zip(rows, right, inclusion, strict=True)}
 
 
-def _classes(late: LateLabels, table: ScoreTable) -> np.ndarray:
+def _classes(late: LateLabels, classnames: Sequence[str] | None) -> np.ndarray:
     """Return the class of each label, -1 of `other`."""
     numbers = np.full(len(late.given), -1)
-    known = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (table.classnames or ()))
+    known = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
     try:
-        numbers[known] = class_numbers(late.given[known], table.classnames, None)
+        numbers[known] = class_numbers(late.given[known], classnames, None)
     except OpenworldError as error:
         raise OpenworldError(f"{late.name}: {error} An image of no class is labelled {OTHER!r}.") from error
     return numbers
 
 
 def period_labels(
-    images: ImagesAtHand, late: LateLabels, right: Mapping[int, tuple[bool, float | None]], first: int, n: int
+    images: ImagesAtHand,
+    late: LateLabels,
+    right: Mapping[int, tuple[bool, float | None]],
+    first: int,
+    n: int,
+    sampled: bool = False,
 ) -> PeriodLabels | None:
-    """Return what labels say of n images from `first` on; None without any."""
+    """Return what labels say of n images from `first` on; None without any.
+
+    sampled: whether these are a uniform sample of a period's images, whose interval is then one of images like them.
+    """
     rows = np.array([row for row in sorted(right) if first <= row < first + n], int)
     if not rows.size:
         return None
@@ -212,7 +263,7 @@ def period_labels(
     plan = labels.plan_from_draw(stream, rows - first, inclusion, of=QUANTITY)
     weight = 0.0 if named.all() or not named.any() else None  # labels that are all alike show no spread to trust
     found = labels.estimate(plan, labels.right_answers(named), proxy_weight=weight).of(QUANTITY)
-    interval = found.interval()
+    interval = found.interval(like_these=sampled)
     if interval is None:
         return PeriodLabels(len(rows), True, plain, None, None, None, found.reason or "there is no spread to see")
     return PeriodLabels(len(rows), True, plain, found.value, interval, found.standard_error)
@@ -232,15 +283,15 @@ def _labelled(
         if found is not None and found.accuracy is not None:
             if chunk.quote.accuracy is not None and found.standard_error:
                 past.append((chunk.quote.accuracy, found.accuracy, found.standard_error))
-            quote = _quote(chunk.quote, found)
+            quote = labelled_quote(chunk.quote, found)
         else:
-            quote = _corrected(chunk.quote, past, estimate.source.accuracy)
+            quote = corrected_quote(chunk.quote, past, estimate.source.accuracy)
         on_source = None if quote.method == BY else chunk.on_source
         chunks.append(replace(chunk, quote=quote, labelled=found, on_source=on_source))
     return chunks
 
 
-def _quote(quote: Quote, found: PeriodLabels | None) -> Quote:
+def labelled_quote(quote: Quote, found: PeriodLabels | None) -> Quote:
     """Return what labels say, where they say something; else the quote as it is."""
     if found is None or found.accuracy is None:
         return quote
@@ -248,7 +299,7 @@ def _quote(quote: Quote, found: PeriodLabels | None) -> Quote:
     return Quote(BY, found.accuracy, *found.interval, why, quote.signs)
 
 
-def _corrected(quote: Quote, past: Sequence[tuple[float, float, float]], source: float) -> Quote:
+def corrected_quote(quote: Quote, past: Sequence[tuple[float, float, float]], source: float) -> Quote:
     """Return a quote with what labels of earlier periods showed; its interval grows downwards only."""
     if quote.accuracy is None or not past or not source:
         return quote
@@ -259,25 +310,27 @@ def _corrected(quote: Quote, past: Sequence[tuple[float, float, float]], source:
 
 
 def proposal(estimate: AccuracyEstimate, table: ScoreTable, temperature: float, n: int, seed: int = 0) -> str:
-    """Return a worksheet as CSV: about n images whose labels would tell most of the target, or of its last period.
+    """Return `worksheet` of the target, or of its last period."""
+    key = next((name for name in IMAGE_COLUMNS if name in table.files[0].columns), ROW)
+    images = images_at_hand(table, temperature, key)
+    first = estimate.chunks[-1].first if estimate.chunks else 0
+    return worksheet(images.since(first), key, n, table.classnames, seed)
+
+
+def worksheet(images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] | None, seed: int = 0) -> str:
+    """Return a worksheet as CSV: about n images whose labels would tell most.
 
     Each is drawn by itself, with a probability that is larger the less sure it is whether the model is right; label all
     of them in the column `label`, and give the sheet to --labels.
     """
-    key = next((name for name in NAMES if name in table.files[0].columns), ROW)
-    images = images_at_hand(table, temperature, key)
-    first, count = (0, len(images.expected))
-    if estimate.chunks:
-        first, count = estimate.chunks[-1].first, estimate.chunks[-1].n
-    stream = labels.closed_set_stream(images.expected[first : first + count])
-    settings = labels.PlanSettings("poisson", seed=seed)
-    plan = labels.plan(stream, min(n, count), of=QUANTITY, settings=settings)
-    names = table.classnames
+    stream = labels.closed_set_stream(images.expected)
+    plan = labels.plan(
+        stream, min(n, len(images.expected)), of=QUANTITY, settings=labels.PlanSettings("poisson", seed=seed)
+    )
     head = [key, *(["image"] if images.paths is not None else []), "name", INCLUSION, "label"]
     rows = []
-    for place in np.sort(plan.chosen).tolist():
-        row = first + place
-        name = names[images.predicted[row]] if names else int(images.predicted[row])
+    for row in np.sort(plan.chosen).tolist():
+        name = classnames[images.predicted[row]] if classnames else int(images.predicted[row])
         image = [images.paths[row]] if images.paths is not None else []
-        rows.append([images.ids[row], *image, name, float(plan.inclusion[place]), ""])
+        rows.append([images.ids[row], *image, name, float(plan.inclusion[row]), ""])
     return csv_text(head, rows)

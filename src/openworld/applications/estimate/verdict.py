@@ -179,7 +179,7 @@ def late_labels(estimate: AccuracyEstimate) -> str:
     found = [one for one in (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks)) if one is not None]
     if not found:
         return ""
-    total, where = sum(one.n for one in found), f" in {len(found)} chunks" * bool(estimate.chunks)
+    total, where = sum(one.n for one in found), f" in {counted(len(found), 'chunk')}" * bool(estimate.chunks)
     if not found[0].drawn:
         right = sum(one.plain * one.n for one in found) / total
         return (
@@ -189,10 +189,14 @@ def late_labels(estimate: AccuracyEstimate) -> str:
     few = [one.reason for one in found if one.accuracy is None]
     parts = [f"{total:,} labels of images that were drawn{where}."]
     if len(few) < len(found):
-        whose = f"{len(found) - len(few)} of these chunks have" if estimate.chunks else "They give"
+        sure = len(found) - len(few)
+        some = f"{sure} of these chunks {'has' if sure == 1 else 'have'}"
+        whole = "The chunk has" if len(found) == 1 else some
+        whose = whole if estimate.chunks else "They give"
         parts.append(f"{whose} an interval that holds without any premise about the model.")
     if few:
-        parts.append(f"{f'In {len(few)} chunks they' if estimate.chunks else 'They'} are too few ({few[0]}).")
+        they = f"In {counted(len(few), 'chunk')} they" if estimate.chunks else "They"
+        parts.append(f"{they} are too few ({few[0]}).")
     if estimate.chunks and len(few) < len(found):
         parts.append("Estimates of later chunks are corrected by them.")
     return " ".join(parts)

@@ -13,11 +13,13 @@ from pathlib import Path
 from openworld import __version__
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
+from openworld.applications.estimate.late_labels import read_late_labels
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.score_files import ScoreFile
 from openworld.applications.watch.exports import append_lines, write_prometheus
 from openworld.applications.watch.fitted import USUAL_IMAGES, Watch, WatchSettings, fit_watch, read_watch
 from openworld.applications.watch.following import Followed, Follower, sha256_of
+from openworld.applications.watch.labelled import proposed_labels, read_labels
 from openworld.applications.watch.report import WatchView, fit_report, watch_report
 from openworld.applications.watch.state import read_state
 from openworld.datasets.names.class_names import class_names
@@ -31,13 +33,16 @@ class WatchFiles:
 
     Args:
         state: its state; None for a file beside the fitted one. json_lines, prometheus: files; None for none.
-        out: folder of the page; None for none.
+        out: folder of the page; None for none. labels: of images of finished periods, or None. propose: about how many
+            images of the last finished period to propose for labels, in `out`.
     """
 
     state: Path | None = None
     json_lines: Path | None = None
     prometheus: Path | None = None
     out: Path | None = None
+    labels: Path | ScoreFile | None = None
+    propose: int = 0
 
 
 def fit(
@@ -89,25 +94,37 @@ def watch(
     Returns:
         A report whose `found` is a `WatchView`.
     Raises:
-        OpenworldError: another call at work on the state, images out of order, a file that does not fit the watch.
+        OpenworldError: another call at work on the state, images out of order, a file that does not fit the watch,
+            labels of images that are not kept.
     """
+    if files.propose and files.out is None:
+        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
     path = files.state or fitted.with_name(f"{fitted.stem}.state.safetensors")
     known = read_watch(fitted)
     with file_lock(path.with_name(f".{path.name}.lock"), wait=False) as held:
         if not held:
             raise OpenworldError(f"another call is at work on {path}; run the same command again when it has ended.")
         _remove_halves(path, files.prometheus)
-        view = _followed(known, path, new, close, observer)
+        view = _followed(known, path, new, close, files.labels, observer)
         name = path.name.removesuffix(".safetensors").removesuffix(".state")
         if files.json_lines is not None:
-            append_lines(files.json_lines, view.state, name, view.new)
+            append_lines(files.json_lines, view.state, name, view.new, view.labels and view.labels.sheet)
         if files.prometheus is not None:
             write_prometheus(files.prometheus, view.state, name)
         facts = {**known.made, "fitted": known.fingerprint, **(made or {})}
         report = replace(watch_report(replace(view, name=name)), made=facts)
+        if files.propose:
+            report = _with_worksheet(report, files, *proposed_labels(known, view.state, files.propose))
         if files.out is not None:
             report.write(files.out)
     return report
+
+
+def _with_worksheet(report: CommandReport, files: WatchFiles, name: str, sheet: str) -> CommandReport:
+    """Return a report that keeps a worksheet; one that is there already may be filled in, and stays."""
+    there = (files.out / name).exists()
+    note = f"Images to label: {files.out / name}{', which was there already and stays as it is' * there}."
+    return replace(report, notes=(*report.notes, note), files=report.files | ({} if there else {name: sheet.encode()}))
 
 
 def _remove_halves(*paths: Path | None) -> None:
@@ -118,10 +135,20 @@ def _remove_halves(*paths: Path | None) -> None:
 
 
 def _followed(
-    known: Watch, path: Path, new: Sequence[Path | str | ScoreFile], close: bool, observer: Observer
+    known: Watch,
+    path: Path,
+    new: Sequence[Path | str | ScoreFile],
+    close: bool,
+    labels: Path | ScoreFile | None,
+    observer: Observer,
 ) -> WatchView:
-    """Add the files to the state, which is written after each."""
-    state = read_state(path, known)
+    """Add labels, then the files, to the state, which is written after each."""
+    state, read = read_state(path, known), None
+    if labels is not None:
+        read = read_labels(known, state, read_late_labels(labels))
+        if not read.again:
+            state = read.state
+            state.write(path)
     follower = Follower.of(known, state, partial(observer.progress, total=None))
     done: list[Followed] = []
     for place, file in enumerate(new):
@@ -144,4 +171,4 @@ def _followed(
     if new and len(follower.measured_since) > len(state.measured):  # a look may measure too
         state = replace(state, measured=follower.measured_since)
         state.write(path)
-    return WatchView(known, state, tuple(done), opened)
+    return WatchView(known, state, tuple(done), opened, labels=read)

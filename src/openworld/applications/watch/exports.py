@@ -2,14 +2,15 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.watch.state import PeriodRecord, WatchState
+from openworld.applications.watch.labelled import CORRECTED, LABELLED, labelled_records, quoted_chunk
+from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
 from openworld.runs import to_json
 from openworld.runs.atomic import write_file
 
@@ -25,6 +26,11 @@ METRICS = {
     "class_shift_ratio": "Total variation of the shares of predicted classes from the source, less chance.",
     "confidence_shift_ratio": "Largest difference of the distributions of confidence from the source.",
     "period_images": "Images of the last finished period.",
+    "labelled_accuracy_ratio": "Accuracy of the last period with enough drawn labels, by these; absent without any.",
+    "labelled_accuracy_low_ratio": "Low end of its 95 % interval over the draw of the labels.",
+    "labelled_accuracy_high_ratio": "High end of its 95 % interval over the draw of the labels.",
+    "labelled_images": "Labels of that period.",
+    "labelled_last_image_timestamp_seconds": "Time stamp of that period's last image, in seconds since 1970.",
     "images_total": "Images counted since the watch began.",
     "periods_total": "Periods finished since the watch began.",
     "last_image_timestamp_seconds": "Time stamp of the last image, in seconds since 1970.",
@@ -56,7 +62,7 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int]]:
     """Return the numbers that there are, by the names of `METRICS`."""
     if state.records:
         record = state.records[-1]
-        quote, alarm = record.chunk.quote, record.chunk.alarm
+        quote, alarm = quoted_chunk(record).quote, record.chunk.alarm
         if quote.accuracy is not None:
             yield "accuracy_ratio", float(quote.accuracy)
         yield "accuracy_low_ratio", float(quote.low)
@@ -67,10 +73,21 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int]]:
         yield "class_shift_ratio", float(record.signs.predictions)
         yield "confidence_shift_ratio", float(record.signs.confidences)
         yield "period_images", record.chunk.n
+    for record, labelled in [*labelled_records(state)][-1:]:
+        yield "labelled_accuracy_ratio", float(labelled.accuracy)
+        yield "labelled_accuracy_low_ratio", float(labelled.interval[0])
+        yield "labelled_accuracy_high_ratio", float(labelled.interval[1])
+        yield "labelled_images", labelled.n
+        if record.ended:
+            yield "labelled_last_image_timestamp_seconds", _seconds(record.ended)
     yield "images_total", state.n
     yield "periods_total", len(state.records)
     if state.last:
-        yield "last_image_timestamp_seconds", int(np.datetime64(state.last, "s").astype(np.int64))
+        yield "last_image_timestamp_seconds", _seconds(state.last)
+
+
+def _seconds(time: str) -> int:
+    return int(np.datetime64(time, "s").astype(np.int64))
 
 
 def write_prometheus(path: Path, state: WatchState, name: str) -> None:
@@ -79,8 +96,14 @@ def write_prometheus(path: Path, state: WatchState, name: str) -> None:
 
 
 def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
-    """Return a period as an entry of JSON lines; fractions in [0, 1], None where there is no number."""
-    chunk, alarm = record.chunk, record.chunk.alarm
+    """Return a period as an entry of JSON lines; fractions in [0, 1], None where there is no number.
+
+    It is what was said when the period was finished, whatever labels came since: they have lines of their own.
+    """
+    chunk, alarm = quoted_chunk(record, labels=False), record.chunk.alarm
+    further = {key: entry for key, entry in record.further.items() if key not in (LABELLED, CORRECTED)}
+    if CORRECTED in record.further:
+        further |= {"accuracy_before_correction": record.chunk.quote.accuracy}
     return {
         "watch": watch[:12],
         "name": name,
@@ -101,18 +124,49 @@ def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
         "class_shift": record.signs.predictions,
         "confidence_shift": record.signs.confidences,
         "methods": to_json(chunk.methods),
-        **to_json(record.further),
+        **to_json(further),
     }
 
 
-def append_lines(path: Path, state: WatchState, name: str, new: Sequence[PeriodRecord]) -> int:
-    """Append the periods that the file lacks, one line each; return how many.
+def label_lines(sheet: SheetRecord, state: WatchState, name: str) -> list[dict[str, Any]]:
+    """Return what a sheet of labels says, an entry of JSON lines for each of its periods.
+
+    Such a line has `kind` "labels"; `accuracy`, `low` and `high` are by labels, None where these give no number.
+    """
+    place = state.sheets.index(sheet)
+    return [
+        {
+            "watch": state.watch[:12],
+            "name": name,
+            "kind": "labels",
+            "number": number,
+            "period": state.records[number].chunk.label,
+            "sheet": place,
+            "file": sheet.name,
+            "labels": labelled.n,
+            "drawn": labelled.drawn,
+            "share_right": labelled.plain,
+            "accuracy": labelled.accuracy,
+            "low": labelled.interval and labelled.interval[0],
+            "high": labelled.interval and labelled.interval[1],
+            "standard_error": labelled.standard_error,
+            "accuracy_without_labels": quoted_chunk(state.records[number], labels=False).quote.accuracy,
+            "why": labelled.reason,
+        }
+        for number, labelled in sheet.found
+    ]
+
+
+def append_lines(
+    path: Path, state: WatchState, name: str, new: Sequence[PeriodRecord], sheet: SheetRecord | None = None
+) -> int:
+    """Append the periods, and what labels say of periods, that the file lacks, one line each; return how many.
 
     What a call that was killed left of a line is taken away, and the lines that it did not write are written: a file
-    that ends with a line of this watch gets all periods after that. A file without one gets the new ones.
+    that ends with a line of this watch gets all that came after that. A file without one gets the new ones.
 
     Args:
-        path: of the file. state, name: of the watch. new: the periods of this call.
+        path: of the file. state, name: of the watch. new: the periods of this call. sheet: its labels.
     Raises:
         OpenworldError: a file whose end is no line of ours.
     """
@@ -120,12 +174,34 @@ def append_lines(path: Path, state: WatchState, name: str, new: Sequence[PeriodR
     with open(path, "a+b") as file:
         last = _last_line(file, path)
         own = last.get("watch") == state.watch[:12] and last.get("name") == name
-        records = state.records[last["number"] + 1 :] if own else new
-        lines = (json.dumps(line_of(record, state.watch, name), ensure_ascii=False) + "\n" for record in records)
-        file.write("".join(lines).encode())
+        lines = list(_since(last, state, name) if own else _new(state, name, new, sheet))
+        file.write("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
         file.flush()
         os.fsync(file.fileno())
-    return len(records)
+    return len(lines)
+
+
+def _new(
+    state: WatchState, name: str, new: Sequence[PeriodRecord], sheet: SheetRecord | None
+) -> Iterator[dict[str, Any]]:
+    """Return the lines of one call: labels are read before files."""
+    if sheet is not None:
+        yield from label_lines(sheet, state, name)
+    yield from (line_of(record, state.watch, name) for record in new)
+
+
+def _since(last: Mapping[str, Any], state: WatchState, name: str) -> Iterator[dict[str, Any]]:
+    """Return all lines that come after one, in the order in which periods were finished and sheets were read."""
+    labels, number = "sheet" in last, last["number"]
+    finished = state.sheets[last["sheet"]].after if labels else number + 1  # periods whose lines are there
+    for place, sheet in enumerate(state.sheets):
+        if sheet.after < finished or (labels and place < last["sheet"]):
+            continue
+        yield from (line_of(record, state.watch, name) for record in state.records[finished : sheet.after])
+        finished = max(finished, sheet.after)
+        seen = number if labels and place == last["sheet"] else -1
+        yield from (line for line in label_lines(sheet, state, name) if line["number"] > seen)
+    yield from (line_of(record, state.watch, name) for record in state.records[finished:])
 
 
 def _last_line(file, path: Path) -> dict[str, Any]:

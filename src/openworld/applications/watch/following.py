@@ -21,6 +21,8 @@ from openworld.applications.estimate.reading import Progress, blocks_of, require
 from openworld.applications.estimate.score_tables import ScoreBlock, ScoreTable
 from openworld.applications.watch.causes import cause_part
 from openworld.applications.watch.fitted import Measured, Watch, measure, quoting_of
+from openworld.applications.watch.kept import PERIODS, KeptPeriod
+from openworld.applications.watch.labelled import correction
 from openworld.applications.watch.state import FileRecord, OpenPeriod, PeriodRecord, WatchState
 from openworld.estimators import FittedEstimator, Outputs
 from openworld.estimators.engine.probability_rows import are_probabilities
@@ -137,8 +139,9 @@ class Follower:
         further = {key: value for part in PARTS for key, value in part(self.watch, record, period).items()}
         alarm = record.chunk.alarm
         statistic = state.statistic if alarm is None else alarm.statistic
-        records = (*state.records, replace(record, further=further))
-        return replace(state, records=records, statistic=statistic, closed=period.span.key)
+        records = (*state.records, replace(record, further={**record.further, **further}))
+        kept = (*state.kept, KeptPeriod.of(self.watch, record.number, period.span, period.images))[-PERIODS:]
+        return replace(state, records=records, statistic=statistic, closed=period.span.key, kept=kept)
 
     def _record(self, state: WatchState, period: OpenPeriod, file: str, alarm_images: int) -> PeriodRecord:
         """Return a period. alarm_images: how many of its images the alarm counts; 0 where it does not look."""
@@ -157,7 +160,8 @@ class Follower:
             alarm=self._alarm(state, quote, alarm_images),
         )
         signs = quote.signs or shift_signs(self.watch.outputs, outputs)
-        return PeriodRecord(len(state.records), chunk, signs, period.began, period.ended, file)
+        further = correction(state.records, quote, self.watch.source.accuracy)
+        return PeriodRecord(len(state.records), chunk, signs, period.began, period.ended, file, further)
 
     def _alarm(self, state: WatchState, quote: Quote, n: int) -> Alarm | None:
         alert = self.watch.settings.alert

@@ -6,14 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, MethodEstimate, ScoredSet
+from openworld.applications.estimate.accuracy_estimate import (
+    AccuracyEstimate,
+    ChunkEstimate,
+    MethodEstimate,
+    ScoredSet,
+)
 from openworld.applications.estimate.report import remark
-from openworld.applications.estimate.results import ESTIMATED, IMAGES, QUOTED
-from openworld.applications.estimate.verdict import alert
+from openworld.applications.estimate.results import ESTIMATED, IMAGES, LABELS, QUOTED
+from openworld.applications.estimate.verdict import alert, late_labels
 from openworld.applications.watch.causes import cause_sentence
-from openworld.applications.watch.exports import line_of
+from openworld.applications.watch.exports import label_lines, line_of
 from openworld.applications.watch.fitted import Watch
 from openworld.applications.watch.following import Followed
+from openworld.applications.watch.labelled import CORRECTED, LabelsRead, labels_of, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord, WatchState
 from openworld.estimators import find_estimator
 from openworld.estimators.quote.alarm import HIGHEST
@@ -29,6 +35,7 @@ from openworld.report.table import Cell, Column, Row, Table
 from openworld.report.text import bracketed, percent
 from openworld.results import TEXT, Metric, Result, Results, Value, interval_of
 
+SAID = 3  # labelled periods that a sentence names
 LAST, MOST = 14, 31  # periods before the new ones, and in all, that a terminal shows
 QUOTED_LINE, CLASSES, CONFIDENCE = "accuracy", "classes", "confidence"
 JSON = "watch.json"
@@ -43,13 +50,16 @@ LASTING = Metric("alarm_lasting", "many below", better=0, bounds=(None, 1.0))
 
 @dataclass(frozen=True, eq=False)
 class WatchView:
-    """A watch after a call. followed: its files; open: the period that is not finished; name: of the watch."""
+    """A watch after a call. followed: its files; open: the period that is not finished; name: of the watch;
+    labels: the sheet of this call.
+    """
 
     watch: Watch
     state: WatchState
     followed: tuple[Followed, ...] = ()
     open: PeriodRecord | None = None
     name: str = ""
+    labels: LabelsRead | None = None
 
     @property
     def new(self) -> tuple[PeriodRecord, ...]:
@@ -69,7 +79,7 @@ class WatchView:
     @property
     def unknown(self) -> tuple[str, ...]:
         """New periods whose accuracy cannot be told."""
-        return tuple(record.chunk.label for record in self.new if record.chunk.quote.accuracy is None)
+        return tuple(record.chunk.label for record in self.new if quoted_chunk(record).quote.accuracy is None)
 
 
 def watch_report(view: WatchView) -> CommandReport:
@@ -112,9 +122,11 @@ def watch_report(view: WatchView) -> CommandReport:
 
 
 def json_of(view: WatchView) -> dict:
-    """Return the new periods as in JSON lines, the one that is not finished, and where the watch stands."""
+    """Return new labels and periods as in JSON lines, the period that is not finished, and where the watch stands."""
     entry = {"watch": view.watch.fingerprint, "name": view.name}
+    sheet = view.labels and view.labels.sheet
     return {
+        "labels": [] if sheet is None else label_lines(sheet, view.state, view.name),
         "new": [line_of(record, view.watch.fingerprint, view.name) for record in view.new],
         "open": view.open and line_of(view.open, view.watch.fingerprint, view.name),
         "files": [{"file": each.file.name, "images": each.file.n, "again": each.again} for each in view.followed],
@@ -134,29 +146,53 @@ def _sentences(view: WatchView) -> Iterator[str]:
     else:
         yield "No period is finished yet: it is when an image of a later one comes, or with --close."
     yield f"On the source the accuracy is {percent(source.accuracy)} % of {source.n:,} labelled images."
+    if view.labels is not None:
+        yield _of_labels(view, view.labels)
     yield from map(_of_file, view.followed)
     if view.open is not None:
         began = f", which began {view.open.began}," if view.open.began else ""
         yield (
             f"The period {view.open.chunk.label}{began} is not finished: {counted(view.open.chunk.n, 'image')} so far, "
-            f"{_accuracy(view.open)}. It counts for the alert when it ends."
+            f"{_accuracy(quoted_chunk(view.open))}. It counts for the alert when it ends."
         )
     if view.new and view.alarms:
         yield alert(_estimate(view, view.new)).replace("chunk", "period")
 
 
+def _of_labels(view: WatchView, read: LabelsRead) -> str:
+    """Return what a sheet of labels says, and of which periods."""
+    sheet, records = read.sheet, view.state.records
+    if read.again:
+        return f"{sheet.name} had been read before ({counted(sheet.n, 'label')}): nothing is counted twice."
+    chunks = [replace(quoted_chunk(records[number]), labelled=labelled) for number, labelled in sheet.found]
+    words = late_labels(replace(_estimate(view, records), chunks=tuple(chunks))).replace("chunk", "period")
+    by_labels = [
+        f"{records[number].chunk.label} {percent(labelled.accuracy)} % {bracketed(labelled.interval)} "
+        f"(without labels {_accuracy(quoted_chunk(records[number], labels=False))})"
+        for number, labelled in sheet.found
+        if labelled.accuracy is not None
+    ]
+    parts = [f"{sheet.name}: {words}"]
+    if by_labels:
+        parts.append(f"By labels: {'; '.join(by_labels[:SAID])}{', ...' * (len(by_labels) > SAID)}.")
+    if sheet.left_out:
+        parts.append(f"{counted(sheet.left_out, 'label')} left out, of images that are no longer kept.")
+    return " ".join(parts)
+
+
 def _said(record: PeriodRecord) -> str:
     """Return the number of a period, by which method and why; or that it cannot be told."""
-    chunk, quote = record.chunk, record.chunk.quote
+    chunk = quoted_chunk(record)
+    quote = chunk.quote
     of, alarm = f"in {chunk.label} ({counted(chunk.n, 'image')})", " An alarm stands." * chunk.alarming
     if quote.accuracy is None:
         between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
         return f"The accuracy {of} cannot be told; it may lie {between}: {quote.why}.{alarm}"
-    return f"Estimated accuracy {of}: {_accuracy(record)}, by {quote.method}: {quote.why}.{alarm}"
+    return f"Estimated accuracy {of}: {_accuracy(chunk)}, by {quote.method}: {quote.why}.{alarm}"
 
 
-def _accuracy(record: PeriodRecord) -> str:
-    quote = record.chunk.quote
+def _accuracy(chunk: ChunkEstimate) -> str:
+    quote = chunk.quote
     if quote.accuracy is None:
         return f"whose accuracy cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
     return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}"
@@ -187,7 +223,7 @@ def _estimate(view: WatchView, records: tuple[PeriodRecord, ...]) -> AccuracyEst
 def _results(view: WatchView) -> Results:
     rows = []
     for record in view.state.records:
-        chunk, place = record.chunk, {"period": record.number + 1, "period_name": record.chunk.label}
+        chunk, place = quoted_chunk(record), {"period": record.number + 1, "period_name": record.chunk.label}
         quote = chunk.quote
         reason = "" if quote.accuracy is not None else f"cannot be told: {quote.why}"
         accuracy = Value(quote.accuracy, interval_of((quote.low, quote.high), "sets and shifts"), reason)
@@ -196,6 +232,8 @@ def _results(view: WatchView) -> Results:
             Result(name, ESTIMATED, Value(number, (), "" if number is not None else "the method tells none"), place)
             for name, number in chunk.methods.items()
         ]
+        if chunk.labelled is not None:
+            rows.append(Result("", LABELS, Value(chunk.labelled.n), place))
         if chunk.alarm is not None:
             rows.append(Result(QUOTED, ALARM, Value(chunk.alarm.statistic), place))
         rows.append(Result("", CLASS_SHIFT, Value(record.signs.predictions), place))
@@ -214,7 +252,17 @@ def _table(view: WatchView, results: Results, records) -> Table:
     for record in records:
         own = values[record.number + 1]
         cause = record.further.get("cause", "") if record.further.get("cause_why") else ""
-        words = ", ".join(filter(None, ["new" * (record.number in new), remark(record.chunk), cause]))
+        words = ", ".join(
+            filter(
+                None,
+                [
+                    "new" * (record.number in new),
+                    remark(quoted_chunk(record)),
+                    "corrected" * (CORRECTED in record.further),
+                    cause,
+                ],
+            )
+        )
         cells = (
             own["", IMAGES],
             Cell(own[QUOTED, ESTIMATED], bold=record.chunk.alarming),
@@ -251,7 +299,7 @@ def _accuracy_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure 
     records, alert = view.state.records, view.watch.settings.alert
     if not records:
         return None
-    quotes, places = [record.chunk.quote for record in records], range(len(records))
+    quotes, places = [quoted_chunk(record).quote for record in records], range(len(records))
     accuracies = [quote.accuracy for quote in quotes]
     further = {"images": [record.chunk.n for record in records], "method": [quote.method for quote in quotes]}
     further |= {name: [record.chunk.methods.get(name) for record in records] for name in view.watch.names}
@@ -266,7 +314,8 @@ def _accuracy_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure 
         "", _time(records), percents, {QUOTED_LINE: line}, references=tuple(references), regions=_alarming(records)
     )
     gaps = "A band without a line: the accuracy cannot be told, and may lie anywhere in the band."
-    caption = (f"What is quoted, period by period, with its interval. {gaps}", words)
+    labels = " Where labels were drawn it is what they say." * any(map(labels_of, records))
+    caption = (f"What is quoted, period by period, with its interval.{labels} {gaps}", words)
     return Figure("over-time", "Accuracy over time", caption, (chart,), styles)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate
+from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate, PeriodLabels
 from openworld.applications.watch.files import STATE, read_arrays, write_arrays
 from openworld.applications.watch.fitted import Measured, Watch, outputs_of, tables_of
+from openworld.applications.watch.kept import KeptPeriod, kept_of
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.shift_signs import ShiftSigns
 from openworld.estimators.quote.spans import Span
@@ -62,6 +63,28 @@ class FileRecord:
     last: int
 
 
+@dataclass(frozen=True)
+class SheetRecord:
+    """A sheet of labels that was read.
+
+    content: SHA-256 of what it says. n: its labels. after: how many periods were finished then. found: what it says, by
+    number of the period. left_out: labels of images that were no longer kept.
+    """
+
+    name: str
+    content: str
+    n: int
+    after: int
+    found: tuple[tuple[int, PeriodLabels], ...]
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "SheetRecord":
+        """Return it of its JSON."""
+        found = tuple((number, PeriodLabels.of(labelled)) for number, labelled in data["found"])
+        return cls(**(data | {"found": found}))
+
+
 @dataclass(frozen=True, eq=False)
 class OpenPeriod:
     """A period that is not finished, or is about to be: its images so far, or a sample of them, and when they came.
@@ -81,7 +104,7 @@ class WatchState:
 
     watch: fingerprint of what was fitted. statistic: S of the alert, in limits. last: time stamp of the last image, or
     "". n: images in all. closed: key of the last finished period. measured: on sizes that were not measured when the
-    watch was fitted.
+    watch was fitted. kept: the images of the last finished periods. sheets: of labels that were read.
     """
 
     watch: str
@@ -93,6 +116,8 @@ class WatchState:
     files: tuple[FileRecord, ...] = ()
     opened: OpenPeriod | None = None
     measured: Measured = field(default_factory=Measured)
+    kept: tuple[KeptPeriod, ...] = ()
+    sheets: tuple[SheetRecord, ...] = ()
 
     def write(self, path: Path) -> None:
         """Write it in one step."""
@@ -105,9 +130,13 @@ class WatchState:
             "records": self.records,
             "files": self.files,
             "measured": self.measured.about(),
+            "kept": [period.number for period in self.kept],
+            "sheets": self.sheets,
             "opened": None,
         }
         arrays = dict(self.measured.arrays())
+        for period in self.kept:
+            arrays |= period.arrays()
         if self.opened is not None:
             span = self.opened.span
             about["opened"] = {
@@ -141,14 +170,17 @@ def read_state(path: Path, watch: Watch) -> WatchState:
         sample = Sample(outputs_of(arrays), arrays["rows"].astype(np.int64), opened["n"])
         images = None if opened["images"] is None else np.array(opened["images"], str)
         opened = OpenPeriod(Span(opened["key"], opened["first"], sample), opened["began"], opened["ended"], images)
-    return WatchState(
+    records = tuple(map(PeriodRecord.of, about["records"]))
+    return WatchState(  # one that was written before labels could come has no `kept` and no `sheets`
         about["watch"],
         about["statistic"],
         about["last"],
         about["n"],
         about["closed"],
-        tuple(map(PeriodRecord.of, about["records"])),
+        records,
         tuple(FileRecord(**file) for file in about["files"]),
         opened,
         Measured.of(about["measured"], arrays),
+        kept_of({number: records[number].chunk.first for number in about.get("kept", ())}, arrays),
+        tuple(map(SheetRecord.of, about.get("sheets", ()))),
     )

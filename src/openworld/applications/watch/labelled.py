@@ -1,0 +1,178 @@
+"""Labels that arrive when their periods have been counted: intervals that hold, and a correction of later periods.
+
+What a sheet says of a period is kept in its record (`further["labelled"]`), what it teaches a later one in that one's
+(`further["corrected"]`); `record.chunk` stays what was estimated without labels, which the alarm tests. A sheet is
+recognised by its content and read once.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.applications.estimate.accuracy_estimate import ChunkEstimate, PeriodLabels
+from openworld.applications.estimate.late_labels import (
+    BY,
+    ROW,
+    SHEET,
+    ImagesAtHand,
+    LateLabels,
+    corrected_quote,
+    labelled_quote,
+    period_labels,
+    places_of,
+    right_at,
+    worksheet,
+)
+from openworld.applications.watch.fitted import Watch
+from openworld.applications.watch.kept import KeptPeriod
+from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
+from openworld.estimators.quote import Quote
+from openworld.runs import to_json
+
+LABELLED, CORRECTED = "labelled", "corrected"  # entries of `PeriodRecord.further`
+
+
+class LabelsRead(NamedTuple):
+    """What became of a sheet of labels. again: whether it had been read before."""
+
+    state: WatchState
+    sheet: SheetRecord
+    again: bool
+
+
+def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead:
+    """Let labels speak for the finished periods that they are of.
+
+    Raises:
+        OpenworldError: images of no period that is kept, labels that are no classes.
+    """
+    known = [sheet for sheet in state.sheets if sheet.content == late.content]
+    if known:
+        return LabelsRead(state, known[0], True)
+    kept, images = _images(state, late.key)
+    places = places_of(late, images.ids)
+    own = [label for label, place in enumerate(places) if place is not None]
+    _require_kept(state, late, own, [each.number for each in kept])
+    right = right_at(late.take(own), [places[label] for label in own], images.predicted, watch.classnames)
+    found, first = [], 0
+    for period in kept:
+        n, sampled = len(period.rows), state.records[period.number].chunk.sampled is not None
+        labelled = period_labels(images, late, right, first, n, sampled)
+        if labelled is not None:
+            found.append((period.number, labelled))
+        first += n
+    sheet = SheetRecord(
+        late.name, late.content, len(late.ids), len(state.records), tuple(found), len(places) - len(own)
+    )
+    records = list(state.records)
+    for number, labelled in found:
+        records[number] = _with_labels(records[number], labelled)
+    return LabelsRead(replace(state, records=tuple(records), sheets=(*state.sheets, sheet)), sheet, False)
+
+
+def _images(state: WatchState, key: str) -> tuple[list[KeptPeriod], ImagesAtHand]:
+    """Return the periods whose images a column names, and their images, one period after the other."""
+    named = [(period, period.images(key)) for period in state.kept]
+    named = [(period, images) for period, images in named if images is not None]
+    if not named:
+        has = f"name their images by `{state.kept[-1].key}`" if state.kept else "have no image that is kept"
+        raise OpenworldError(
+            f"the labels name images by {key}, and the {len(state.kept)} finished periods that are kept {has}; `row` "
+            "counts all images of the watch from 0."
+        )
+    columns = (
+        np.concatenate([getattr(images, name) for _, images in named]) for name in ("ids", "predicted", "expected")
+    )
+    return [period for period, _ in named], ImagesAtHand(*columns)
+
+
+def _require_kept(state: WatchState, late: LateLabels, own: Sequence[int], kept: Sequence[int]) -> None:
+    """Refuse labels of images that were never counted; those of a period that is no longer kept are left out."""
+    if len(own) == len(late.ids):
+        return
+    everything = len(kept) == len(state.records) and all(record.chunk.sampled is None for record in state.records)
+    if own and not everything:
+        return
+    unknown = next(name for label, name in enumerate(late.ids.tolist()) if label not in set(own))
+    first, last = (state.records[number].chunk.label for number in (kept[0], kept[-1]))
+    opened = state.opened
+    names = () if opened is None else opened.span.first + opened.span.sample.rows if late.key == ROW else opened.images
+    waits = names is not None and unknown in set(map(str, names))
+    way = (
+        "it is of the period that is not finished: give its labels when it is (--close)."
+        if waits
+        else "labels are read before new files, and a state that an earlier openworld wrote kept no images."
+    )
+    raise OpenworldError(
+        f"{len(late.ids) - len(own)} of {len(late.ids)} images of {late.name} are of no finished period that is kept "
+        f"({first} to {last}), the first {unknown!r}; {way}"
+    )
+
+
+def _with_labels(record: PeriodRecord, labelled: PeriodLabels) -> PeriodRecord:
+    """Return a record with what labels say; what gives no number takes no place of what did."""
+    before = labels_of(record)
+    if labelled.accuracy is None and before is not None and before.accuracy is not None:
+        return record
+    return replace(record, further={**record.further, LABELLED: to_json(labelled)})
+
+
+def labels_of(record: PeriodRecord) -> PeriodLabels | None:
+    """Return what labels say of a period; None without any."""
+    about = record.further.get(LABELLED)
+    return None if about is None else PeriodLabels.of(about)
+
+
+def correction(records: Sequence[PeriodRecord], quote: Quote, source: float) -> Mapping[str, Any]:
+    """Return what a period's record holds further where labels of periods before it correct its quote."""
+    past = [(record.chunk.quote.accuracy, labels_of(record)) for record in records]
+    past = [
+        (accuracy, labelled.accuracy, labelled.standard_error)
+        for accuracy, labelled in past
+        if accuracy is not None and labelled is not None and labelled.accuracy is not None and labelled.standard_error
+    ]
+    corrected = corrected_quote(quote, past, source)
+    if corrected is quote:
+        return {}
+    return {CORRECTED: {name: getattr(corrected, name) for name in ("accuracy", "low", "high", "why")}}
+
+
+def quoted_chunk(record: PeriodRecord, *, labels: bool = True) -> ChunkEstimate:
+    """Return what is quoted of a period: by its labels, or corrected by those before it, or without any.
+
+    labels: whether its own labels speak; without them it is what was said when the period was finished.
+    """
+    quote = replace(record.chunk.quote, **record.further.get(CORRECTED, {}))
+    labelled = labels_of(record) if labels else None
+    quote = labelled_quote(quote, labelled)
+    on_source = None if quote.method == BY else record.chunk.on_source
+    return replace(record.chunk, quote=quote, labelled=labelled, on_source=on_source)
+
+
+def labelled_records(state: WatchState) -> Iterator[tuple[PeriodRecord, PeriodLabels]]:
+    """Return the periods of which labels gave a number, in order."""
+    for record in state.records:
+        labelled = labels_of(record)
+        if labelled is not None and labelled.accuracy is not None:
+            yield record, labelled
+
+
+def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
+    """Return the name of a worksheet and the sheet: about n images of the last finished period, which tell most.
+
+    Raises:
+        OpenworldError: no period that is kept.
+    """
+    if not state.kept:
+        raise OpenworldError(
+            "--propose is for the last finished period, and none is kept: it is finished with --close."
+        )
+    last = state.kept[-1]
+    label = re.sub(r"[^\w.-]+", "-", state.records[last.number].chunk.label)
+    name = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"
+    return name, worksheet(last.images(last.key), last.key, n, watch.classnames, watch.settings.seed)
