@@ -9,7 +9,7 @@ import torch
 from judging import Call
 
 from openworld import detectors
-from openworld.detectors import DETECTORS, KNN, MSP, Activations, Head, Maps, Perturbation, Texts
+from openworld.detectors import DETECTORS, KNN, MSP, Activations, Head, Layer, Maps, MDSEnsemble, Perturbation, Texts
 from openworld.testing import small_classifier, small_pictures, small_seen
 
 SETTLED = {
@@ -46,7 +46,7 @@ def of_settings(name):
             return kind(**settings)
         return at_work(kind(**settings), name)
 
-    return Call(run, settings, optional=none)
+    return Call(run, settings, optional=none, allowed=frozenset({("powers", "list of numbers")}))
 
 
 def on_tensors(name):
@@ -99,6 +99,7 @@ def pixels(detector_list, images):
 MODEL = small_classifier()
 IMAGES, LABELS = small_pictures(0, 12)
 SEEN = small_seen(0, 12)
+LAST = SEEN.layers["last"]
 FITTED = {"KNN": KNN(k=3).fit(SEEN), "MSP": MSP().fit(SEEN)}
 detectors.save_together(FITTED, FOLDER / "two")
 FITTED["KNN"].save(FOLDER / "one")
@@ -118,6 +119,14 @@ CALLS = {
     "FitStatistics.merge": Call(detectors.gather({"KNN": KNN(k=3)}, [SEEN], start=0).merge, {"following": GATHERED}),
     "Head": Call(Head, {"weight": SEEN.head.weight, "bias": SEEN.head.bias}),
     "Head.of_texts": Call(Head.of_texts, {"texts": SEEN.texts.own, "scale": 100.0}),
+    "Layer": Call(
+        lambda **parts: detectors.NAC().fit(SEEN).score(Activations(layers={"stem.1": Layer(**parts), "last": LAST})),
+        {"maps": SEEN.layers["stem.1"].maps, "gradient": SEEN.layers["stem.1"].gradient},
+    ),
+    "layer_weights": Call(
+        detectors.layer_weights,
+        {"fitted": MDSEnsemble().fit(SEEN), "known": SEEN, "strange": small_seen(0, 12, known=False), "penalty": 0.1},
+    ),
     "Maps": Call(
         lambda **parts: detectors.RankFeat().fit(SEEN).score(replace(SEEN, maps=Maps(**parts))),
         {"early": SEEN.maps.early, "late": SEEN.maps.late, "last_stage": SEEN.maps.last_stage},
@@ -138,8 +147,10 @@ CALLS = {
     "Texts": Call(Texts, {"own": SEEN.texts.own, "negative": SEEN.texts.negative}),
     "WatchedModel.see": Call(
         MODEL.see,
-        {"images": IMAGES, "labels": LABELS, "maps": False, "perturbations": (Perturbation(),)},
+        {"images": IMAGES, "labels": LABELS, "maps": False, "perturbations": (Perturbation(),)}
+        | {"layers": ["last"], "layer_gradients": True},
         left_out=HALF,
+        allowed=frozenset({("layers", "empty list")}),
     ),
     "encode_texts": Call(
         texts_of,
@@ -167,7 +178,8 @@ CALLS = {
     "score_together": Call(detectors.score_together, {"fitted": FITTED, "features": SEEN.features}),
     "watch": Call(
         detectors.watch,
-        {"module": MODEL.module, "images": IMAGES, "head": "head", "last_stage": "last", "pixel_std": (0.2, 0.3, 0.4)},
+        {"module": MODEL.module, "images": IMAGES, "head": "head", "last_stage": "last", "pixel_std": (0.2, 0.3, 0.4)}
+        | {"layers": ["last"]},
         allowed=frozenset({("pixel_std", "list of numbers")}),
         left_out=HALF,
     ),

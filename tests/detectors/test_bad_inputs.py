@@ -170,7 +170,7 @@ def test_a_class_without_a_training_image(name):
     fitted = made(name).fit(seen)
     assert fitted.score(whole(2)).isfinite().all()
     assert [" leaves out 1 of 3 classes" in warning for warning in fitted.warnings] == [True] * (
-        name in ("MDS", "RMDS")
+        name in ("MDS", "RMDS", "MDSEnsemble")
     )
 
 

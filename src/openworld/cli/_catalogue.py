@@ -68,15 +68,15 @@ def _detectors() -> RenderableType:
     def cells(label: str, detector: type, paper: str) -> tuple:
         return label, paper, ", ".join(detector.needs), detector.summary
 
-    heads = name("name"), words("paper"), words("looks at", 24), words("what", 38)  # 100 columns in all
+    heads = name("name"), words("paper"), words("looks at", 24), words("what", 35)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, cells, "detectors of out-of-distribution images", _DETECTORS_CAPTION)
 
 
 _DETECTORS_CAPTION = """\
 Larger scores: more like the training data. Features enter the head, the classifier's last linear
 layer. Labels and bank, which keeps features, are of training images only. One forward pass serves
-all, but gradient takes a backward and a forward pass more, maps the last stage once more. Texts and
-patches are those of two-tower models."""
+all, but gradient takes a backward and a forward pass more, layer gradients a backward pass, maps
+the last stage once more. Texts and patches are those of two-tower models."""
 
 
 def _estimators() -> RenderableType:

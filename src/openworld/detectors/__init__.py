@@ -31,7 +31,7 @@ from openworld.detectors.cop import CoP
 from openworld.detectors.corp import CoRP
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
-from openworld.detectors.engine.activations import NEEDS, Activations, Maps
+from openworld.detectors.engine.activations import NEEDS, Activations, Layer, Maps
 from openworld.detectors.engine.fit_statistics import FitStatistics, fit_together, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, score_together
 from openworld.detectors.engine.head import Head
@@ -48,12 +48,15 @@ from openworld.detectors.gen import GEN
 from openworld.detectors.gl_mcm import GLMCM
 from openworld.detectors.gmm import GMM
 from openworld.detectors.gradnorm import GradNorm
+from openworld.detectors.gram import Gram
 from openworld.detectors.kl_matching import KLMatching
 from openworld.detectors.knn import KNN
 from openworld.detectors.max_logit import MaxLogit
 from openworld.detectors.mcm import MCM
 from openworld.detectors.mds import MDS
+from openworld.detectors.mds_ensemble import MDSEnsemble, layer_weights
 from openworld.detectors.msp import MSP
+from openworld.detectors.nac import NAC
 from openworld.detectors.nci import NCI
 from openworld.detectors.neglabel import NegLabel
 from openworld.detectors.nnguide import NNGuide
@@ -112,6 +115,9 @@ DETECTORS: dict[str, type[OODDetector]] = {
         GMM,
         WeiPer,
         RAS,
+        Gram,
+        MDSEnsemble,
+        NAC,
     )
 }
 """Name -> class of every detector of this package."""
@@ -128,6 +134,11 @@ __all__ = [
     "GEN",
     "GLMCM",
     "GMM",
+    "Gram",
+    "Layer",
+    "MDSEnsemble",
+    "NAC",
+    "layer_weights",
     "Entropy",
     "KLMatching",
     "OpenMax",

@@ -74,7 +74,7 @@ def small_seen(
     perturbations: tuple[Perturbation, ...] = (),
     device: str = "cpu",
 ) -> Activations:
-    """All that any detector may look at: features, head, logits, labels, maps, moved pictures, texts, patches.
+    """All that any detector may look at: features, head, logits, labels, maps, layers, moved pictures, texts, patches.
 
     Args:
         seed, count, known: as for `small_pictures`.
@@ -85,9 +85,15 @@ def small_seen(
     (torch.Size([3, 24]), torch.Size([3, 24, 4, 4]), torch.Size([3, 16, 24]), [0, 1, 2])
     """
     images, labels = (part.to(device) for part in small_pictures(seed, count, known=known))
-    batch = small_classifier(device).see(images, labels, maps=True, perturbations=perturbations)
-    parts = {name: getattr(batch, name) for name in ("features", "head", "outputs", "labels", "maps", "perturbed")}
-    return Activations(**parts, texts=_texts(device), patches=batch.maps.late.flatten(2).mT)
+    model = small_classifier(device)
+    looked_at = {"maps": True, "perturbations": perturbations, "layers": model.layers, "layer_gradients": True}
+    batch = model.see(images, labels, **looked_at)
+    parts = ("features", "head", "outputs", "labels", "maps", "perturbed", "layers")
+    return Activations(
+        **{name: getattr(batch, name) for name in parts},
+        texts=_texts(device),
+        patches=batch.maps.late.flatten(2).mT,
+    )
 
 
 @cache

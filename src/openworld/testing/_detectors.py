@@ -180,6 +180,8 @@ BLIND = {
     "gradient": {"perturbed": {}},
     "texts": {"texts": None},
     "patches": {"patches": None},
+    "layers": {"layers": {}},
+    "layer gradients": {"layers": {}},
 }
 
 

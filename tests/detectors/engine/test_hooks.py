@@ -6,7 +6,7 @@ from seen_pictures import pictures
 from torch import nn
 
 from openworld import OpenworldError
-from openworld.detectors import KNN, MSP, ODIN, RankFeat, plan, watch
+from openworld.detectors import KNN, MSP, ODIN, Gram, RankFeat, plan, watch
 from openworld.testing import small_classifier
 from openworld.testing._classifier import COLOURS, ColourNet
 
@@ -125,3 +125,62 @@ def test_no_maps():
         plan([RankFeat()], flat)
     with pytest.raises(OpenworldError, match="maps are needed"):
         flat.see(pictures(0, 1), maps=True)
+
+
+def test_the_stages_are_the_last_modules_at_each_size():
+    assert small_classifier().layers == ("stem.1", "last")
+    deep = nn.Sequential(
+        nn.Conv2d(3, 4, 1),
+        nn.ReLU(inplace=True),
+        nn.MaxPool2d(2),
+        nn.Sequential(nn.Conv2d(4, 6, 1), nn.ReLU()),
+        nn.Conv2d(6, 8, 2, stride=2),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(8, COLOURS),
+    )
+    assert watch(deep.eval(), pictures(0, 1)).layers == ("1", "3", "4")
+
+
+def test_a_module_that_holds_all_maps_is_opened():
+    class Body(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Conv2d(3, 4, 1), nn.Conv2d(4, 5, 2, stride=2)
+
+        def forward(self, images):
+            return self.second(self.first(images))
+
+    net = nn.Sequential(Body(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, COLOURS)).eval()
+    assert watch(net, pictures(0, 1)).layers == ("0.first", "0")
+
+
+def test_layers_by_name_and_their_gradients():
+    """The gradient is that of a backward pass written out; the pixels' own gradients are not changed by it."""
+    net, images = ColourNet().eval(), pictures(0, 4)
+    watched = watch(net, images, layers=["stem", "head"], pixel_std=(1, 1, 1))
+    assert watched.layers == ("stem", "head")
+    seen = watched.see(images, layers=("stem", "head"), layer_gradients=True, perturbations=[ODIN().perturbation])
+    maps = net.stem(images).detach().requires_grad_()
+    logits = net.head(net.last(maps).mean((2, 3)))
+    p = logits.softmax(dim=1)
+    (COLOURS**-1 * (COLOURS**-1 / p).log()).sum().backward()
+    torch.testing.assert_close(seen.layers["stem"].maps, maps)
+    torch.testing.assert_close(seen.layers["stem"].gradient, maps.grad)
+    torch.testing.assert_close(seen.layers["head"].gradient, (p - 1 / COLOURS).detach())
+    alone = watched.see(images, perturbations=[ODIN().perturbation])
+    torch.testing.assert_close(seen.perturbed[ODIN().perturbation], alone.perturbed[ODIN().perturbation])
+
+
+def test_layers_that_are_not_there():
+    with pytest.raises(OpenworldError, match="unknown layer 'lasst'; did you mean 'last'"):
+        watch(ColourNet().eval(), pictures(0, 1), layers=["lasst"])
+    with pytest.raises(OpenworldError, match="unknown layer 'stm'; did you mean 'stem'"):
+        plan([Gram(layers=("stm",))], small_classifier())
+    flat = watch(nn.Sequential(nn.Flatten(), nn.Linear(192, COLOURS)).eval(), pictures(0, 1))
+    assert flat.layers == ()
+    with pytest.raises(OpenworldError, match="Gram: maps of several layers are needed.*leave the detector out"):
+        plan([Gram()], flat)
+    odd = nn.Sequential(nn.Flatten(2), nn.Flatten(), nn.Linear(192, COLOURS)).eval()
+    with pytest.raises(OpenworldError, match=r"layer '0' gives \[1, 3, 64\], expected maps"):
+        watch(odd, pictures(0, 1)).see(pictures(0, 1), layers=["0"])

@@ -13,9 +13,12 @@ from openworld.detectors import (
     MCM,
     MDS,
     MSP,
+    NAC,
     ODIN,
     AdaSCALE,
     GradNorm,
+    Gram,
+    MDSEnsemble,
     NNGuide,
     Passes,
     RankFeat,
@@ -45,7 +48,7 @@ def counted():
 
     module = small_classifier().module
     handles = [module.register_forward_hook(more("forward")), module.last.register_forward_hook(more("stage"))]
-    handles.append(module.stem[0].register_full_backward_hook(more("backward")))
+    handles.append(module.head.register_full_backward_hook(more("backward")))
     yield counts
     for handle in handles:
         handle.remove()
@@ -57,6 +60,9 @@ EXPECTED = {
     "a backward and a forward": ([MSP(), ODIN()], Passes(2, 1, 0)),
     "one direction, two steps": ({"small": ODIN(step=0.001), "large": ODIN(step=0.01)}, Passes(3, 1, 0)),
     "two directions": ([ODIN(), AdaSCALE()], Passes(3, 2, 0)),
+    "several layers": ([MSP(), MDSEnsemble(), Gram()], Passes(1, 0, 0)),
+    "how layers move the softmax": ([NAC(), Gram()], Passes(1, 1, 0)),
+    "both gradients": ([NAC(), ODIN(), RankFeat()], Passes(2, 2, 1)),
     "all": (profile("is-ood") | {"KNN": KNN(3)}, Passes(2, 1, 1)),
 }
 

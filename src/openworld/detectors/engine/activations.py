@@ -4,7 +4,7 @@ Features and logits come from one forward pass, maps and moved images from the f
 several detectors derive from them (logits from features, unit features, energies) is computed once and kept.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -49,6 +49,52 @@ class Maps:
 
 @checked
 @dataclass(frozen=True, eq=False)
+class Layer:
+    """What leaves a layer, of N images.
+
+    Args:
+        maps: float[N, c, h, w], or vectors float[N, c]. gradient: of the same shape, of KL(uniform || softmax) with
+            respect to them; or None.
+
+    >>> layer = Layer(torch.tensor([[[[1.0, 3.0]]]]), torch.tensor([[[[0.5, 0.25]]]]))
+    >>> layer.pooled.tolist(), layer.influence.tolist()
+    ([[2.0]], [[1.5]])
+    """
+
+    maps: Tensor
+    gradient: Tensor | None = None
+
+    __repr__ = short_repr
+
+    def __post_init__(self):
+        for name in ("maps", "gradient"):
+            if (tensor := getattr(self, name)) is not None:
+                vectors = isinstance(tensor, Tensor) and tensor.dim() == 2
+                object.__setattr__(self, name, _check(tensor, f"{name} of a layer", 2 if vectors else 4))
+        if self.gradient is not None and self.gradient.shape != self.maps.shape:
+            raise OpenworldError(
+                f"a layer has maps of shape {list(self.maps.shape)} and a gradient of {list(self.gradient.shape)}, "
+                "expected the same shape."
+            )
+
+    @cached_property
+    def pooled(self) -> Tensor:
+        """Mean over positions, float[N, c]."""
+        return self.maps.flatten(2).mean(dim=2) if self.maps.dim() > 2 else self.maps
+
+    @cached_property
+    def influence(self) -> Tensor:
+        """Pooled maps times the derivative with respect to them, float[N, c]: all positions move as their mean does."""
+        slope = self.gradient.flatten(2).sum(dim=2) if self.gradient.dim() > 2 else self.gradient
+        return self.pooled * slope
+
+    def take(self, rows) -> "Layer":
+        """Some of the images."""
+        return Layer(self.maps[rows], None if self.gradient is None else self.gradient[rows])
+
+
+@checked
+@dataclass(frozen=True, eq=False)
 class Activations:
     """N images as a classifier, or a two-tower model, sees them; half precision is read as float32.
 
@@ -60,6 +106,7 @@ class Activations:
         maps: of the last stage.
         perturbed: features float[N, D] of the same images moved, by how they were moved.
         texts: text embeddings of the classes. patches: float[N, P, E], patches in the joint space.
+        layers: what leaves several layers, by the name of the module.
 
     Raises:
         OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
@@ -77,6 +124,7 @@ class Activations:
     perturbed: Mapping[Perturbation, Tensor] = field(default_factory=dict)
     texts: Texts | None = None
     patches: Tensor | None = None
+    layers: Mapping[str, Layer] = field(default_factory=dict)
 
     __repr__ = short_repr
 
@@ -91,7 +139,7 @@ class Activations:
         _require_widths(self)
 
     def __len__(self) -> int:
-        given = (self.features, self.outputs, self.patches, self.labels)
+        given = (self.features, self.outputs, self.patches, self.labels, *(part.maps for part in self.layers.values()))
         return next((len(part) for part in given if part is not None), 0)
 
     @cached_property
@@ -135,6 +183,8 @@ class Activations:
             "gradient": bool(self.perturbed),
             "texts": self.texts is not None,
             "patches": self.patches is not None,
+            "layers": bool(self.layers),
+            "layer gradients": bool(self.layers) and all(layer.gradient is not None for layer in self.layers.values()),
         }
         if not there.get(need, True):
             raise OpenworldError(f"{who} needs {NEEDS[need]}; {_WAYS[need]}.")
@@ -145,12 +195,21 @@ class Activations:
             raise OpenworldError(f"{who} needs images moved by {how}; {_WAYS['gradient']}.")
         return self.perturbed[how]
 
+    def layers_of(self, names: Sequence[str], who: str) -> dict[str, Layer]:
+        """The layers of those names, or all where none is named; raises where one is not there."""
+        absent = [name for name in names if name not in self.layers]
+        if absent:
+            raise OpenworldError(f"{who} needs what leaves the layer {absent[0]!r}; {_WAYS['layers']}.")
+        return {name: self.layers[name] for name in names} if names else dict(self.layers)
+
     def take(self, rows) -> "Activations":
         """Some of the images: a slice, indices int64[n] or bool[N]."""
         parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches")}
         taken = {name: part[rows] for name, part in parts.items() if part is not None}
         maps = self.maps and replace(self.maps, early=self.maps.early[rows], late=self.maps.late[rows])
-        return replace(self, **taken, maps=maps, perturbed={how: h[rows] for how, h in self.perturbed.items()})
+        perturbed = {how: h[rows] for how, h in self.perturbed.items()}
+        layers = {name: layer.take(rows) for name, layer in self.layers.items()}
+        return replace(self, **taken, maps=maps, perturbed=perturbed, layers=layers)
 
     def split(self, size: int) -> "Iterator[Activations]":
         """Yield parts of `size` images, or the whole where there are no more."""
@@ -171,6 +230,8 @@ NEEDS: Mapping[str, str] = {
     "gradient": "a gradient with respect to the pixels",
     "texts": "text embeddings of the class names",
     "patches": "patches in the joint space of a two-tower model",
+    "layers": "the maps that leave several layers",
+    "layer gradients": "a gradient with respect to the maps of several layers",
 }
 """What a detector may say it needs, and what that is."""
 
@@ -181,6 +242,8 @@ _WAYS = {
     "maps": "let `plan(...)` make the passes over images; maps are not kept with cached features",
     "gradient": "let `plan(...)` make the passes over images; cached features alone cannot give it",
     "texts": "pass texts=encode_texts(clip, names); only two-tower models have them",
+    "layers": "let `plan(...)` make the passes over images; maps are not kept with cached features",
+    "layer gradients": "let `plan(...)` make the passes over images; cached features alone cannot give it",
     "patches": "encode with patches=True and read them with `activations_of(clip, features, texts)`",
 }
 
@@ -228,6 +291,7 @@ def _require_one_count(activations: Activations) -> None:
     parts = {name: getattr(activations, name) for name in ("features", "outputs", "labels", "patches")}
     counts = {name: len(part) for name, part in parts.items() if part is not None}
     counts |= {f"perturbed by {how}": len(h) for how, h in activations.perturbed.items()}
+    counts |= {f"layer {name}": len(layer.maps) for name, layer in activations.layers.items()}
     counts |= {"maps": len(activations.maps.late)} if activations.maps else {}
     if len(set(counts.values())) > 1:
         raise OpenworldError(f"expected one entry per image in all parts, got {counts}.")

@@ -11,13 +11,22 @@ import torch
 from torch import Tensor, nn
 
 from openworld._arrays import as_scores
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.detectors.engine.activations import Activations, Maps
+from openworld.detectors.engine.activations import Activations, Layer, Maps
 from openworld.detectors.engine.affine import AffineBatchNorm
 from openworld.detectors.engine.head import Head
-from openworld.detectors.engine.layer_search import family_of, find_head, find_last_stage, logits_of, recorded, run
-from openworld.detectors.engine.perturbation import Perturbation, input_gradients
+from openworld.detectors.engine.layer_search import (
+    Call,
+    family_of,
+    find_head,
+    find_last_stage,
+    find_layers,
+    logits_of,
+    recorded,
+    run,
+)
+from openworld.detectors.engine.perturbation import Perturbation, input_gradients, uniform_gradients
 
 Batch = Any  # a tensor; `_require_batch` tells whoever brings a list what to do with it
 
@@ -30,6 +39,7 @@ class WatchedModel:
         module: the classifier. head_name, last_stage: names of its modules; last_stage None where there is none.
         head: the last linear layer. family: "convolutional", "transformer" or "other".
         pixel_std: by what each channel of the images was divided, or None where that was not said.
+        layers: names of the modules after which each stage's maps are looked at, in order; empty where there are none.
     """
 
     module: nn.Module
@@ -38,16 +48,27 @@ class WatchedModel:
     last_stage: str | None
     family: str
     pixel_std: tuple[float, ...] | None = None
+    layers: tuple[str, ...] = ()
 
     @checked
     def see(
-        self, images: Batch, labels=None, *, maps: bool = False, perturbations: Sequence[Perturbation] = ()
+        self,
+        images: Batch,
+        labels=None,
+        *,
+        maps: bool = False,
+        perturbations: Sequence[Perturbation] = (),
+        layers: Sequence[str] = (),
+        layer_gradients: bool = False,
     ) -> Activations:
         """Look at a batch: one forward pass; with perturbations, one backward for each direction, one forward each.
+
+        The gradients of layers cost one backward pass for all of them.
 
         Args:
             images: float[N, ...] as the model takes them. labels: int[N], or None.
             maps: catch what enters and leaves the last stage. perturbations: how images are to be moved.
+            layers: names of modules; catch what leaves them, with its gradient where `layer_gradients`.
         Raises:
             OpenworldError: images that are no batch, a model in training mode, maps of a model without a last stage,
                 pixels to be moved without `pixel_std`.
@@ -57,24 +78,30 @@ class WatchedModel:
         if maps and self.last_stage is None:
             raise OpenworldError(no_last_stage(self))
         pixels = images.detach()
-        if not perturbations:
+        layer_gradients = layer_gradients and bool(layers)
+        if not perturbations and not layer_gradients:
             with torch.no_grad():
-                features, logits, stage_maps = self._forward(pixels, maps)
-            return Activations(features, self.head, logits, labels, stage_maps)
+                features, logits, stage_maps, left = self._forward(pixels, maps, layers)
+            caught = {name: Layer(part) for name, part in left.items()}
+            return Activations(features, self.head, logits, labels, stage_maps, layers=caught)
         std = self._deviations(pixels, perturbations)
         with torch.enable_grad():
             moving = pixels.clone().requires_grad_()
             with AffineBatchNorm():
-                features, logits, stage_maps = self._forward(moving, maps)
+                features, logits, stage_maps, left = self._forward(moving, maps, layers)
+            slopes = uniform_gradients(logits.float(), left, keep=bool(perturbations)) if layer_gradients else {}
             gradients = input_gradients(logits.float(), moving, perturbations)
         moved = {}
         with torch.no_grad():
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
-        return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, moved)
+        caught = {name: Layer(part.detach(), slopes.get(name)) for name, part in left.items()}
+        return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, moved, layers=caught)
 
-    def _forward(self, images: Tensor, maps: bool) -> tuple[Tensor, Tensor, Maps | None]:
-        wanted = {self.head_name} | ({self.last_stage} if maps else set())
+    def _forward(
+        self, images: Tensor, maps: bool, layers: Sequence[str] = ()
+    ) -> tuple[Tensor, Tensor, Maps | None, dict[str, Tensor]]:
+        wanted = {self.head_name, *layers} | ({self.last_stage} if maps else set())
         with recorded(self.module, lambda name, _: name in wanted) as calls:
             logits = logits_of(run(self.module, images))
         called = {call.name: call for call in calls}
@@ -82,7 +109,8 @@ class WatchedModel:
         if maps:
             stage = called[self.last_stage]
             stage_maps = Maps(stage.entered.detach(), stage.left.detach(), self._stage)
-        return called[self.head_name].entered, logits, stage_maps
+        left = {name: _maps_of(called.get(name), name) for name in layers}
+        return called[self.head_name].entered, logits, stage_maps, left
 
     @torch.no_grad()
     def _stage(self, maps: Tensor) -> Tensor:
@@ -108,8 +136,9 @@ def watch(
     head: str | None = None,
     last_stage: str | None = None,
     pixel_std: Sequence[float] | None = None,
+    layers: Sequence[str] = (),
 ) -> WatchedModel:
-    """Find the head of a classifier, and the last stage of a convolutional one, by running it on a few images.
+    """Find the head of a classifier, and the stages of a convolutional one, by running it on a few images.
 
     Args:
         module: any torch classifier whose forward takes images alone and returns logits, or an object with `logits`.
@@ -118,6 +147,7 @@ def watch(
         last_stage: name of the module after which maps are averaged into features; None to find it.
         pixel_std: by what each channel was divided in preprocessing, such as (0.229, 0.224, 0.225); ODIN needs it. Of
             images that were not divided: 1 for each channel.
+        layers: names of modules that give maps or vectors; none for the last module at each size of the maps.
     Raises:
         OpenworldError: no linear layer at the end, a layer of that name that is none, a model in training mode or with
             two towers.
@@ -139,7 +169,26 @@ def watch(
     deviations = None if pixel_std is None else tuple(as_scores(pixel_std, "pixel_std").tolist())
     if deviations is not None and not all(value > 0 for value in deviations):
         raise OpenworldError(f"pixel_std is {deviations}, expected one number above 0 for each channel.")
-    return WatchedModel(module, name, Head.of(layer), stage, family_of(module), deviations)
+    family = family_of(module)
+    require_modules(module, layers)
+    stages = tuple(layers) or (() if family == "transformer" else find_layers(module, images))
+    return WatchedModel(module, name, Head.of(layer), stage, family, deviations, stages)
+
+
+def require_modules(module: nn.Module, names: Sequence[str]) -> None:
+    """Raise unless all names are those of modules."""
+    known = [name for name, _ in module.named_modules() if name]
+    for name in names:
+        if name not in known:
+            raise unknown_name("layer", name, known)
+
+
+def no_layers(model: WatchedModel) -> str:
+    """Why a model has no layers to look at."""
+    return (
+        f"maps of several layers are needed, and none are found in the model ({model.family}); name modules that give "
+        "maps [N, c, h, w] or vectors [N, c] with watch(..., layers=[...]), or leave the detector out."
+    )
 
 
 def no_last_stage(model: WatchedModel) -> str:
@@ -156,6 +205,17 @@ def no_pixel_std(who: str) -> str:
         f"{who} moves pixels by a share of their range, and must know by what the channels were divided: pass "
         "watch(..., pixel_std=(0.229, 0.224, 0.225)), or 1 for each channel of images that were not divided."
     )
+
+
+def _maps_of(call: Call | None, name: str) -> Tensor:
+    """What left a layer in a call, float[N, c, h, w] or float[N, c]."""
+    left = None if call is None else call.left
+    if not isinstance(left, Tensor) or left.dim() not in (2, 4):
+        shape = "nothing" if call is None else list(left.shape) if isinstance(left, Tensor) else type(left).__name__
+        raise OpenworldError(
+            f"the layer {name!r} gives {shape}, expected maps [N, c, h, w] or vectors [N, c]; name another."
+        )
+    return left
 
 
 def _require_batch(images) -> None:

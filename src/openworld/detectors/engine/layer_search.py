@@ -7,6 +7,7 @@ module turned maps into maps whose mean over positions is what enters that layer
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -111,6 +112,53 @@ def find_last_stage(module: nn.Module, images: Tensor, head: str, name: str | No
     # Inner modules are called to their end before outer ones: the first is the smallest that changes the maps' shape.
     changing = [call for call in calls if call.name in stages and call.entered.shape[1:] != call.left.shape[1:]]
     return changing[0].name if changing else None
+
+
+@torch.no_grad()
+def find_layers(module: nn.Module, images: Tensor) -> tuple[str, ...]:
+    """Names of the modules after which the maps have each of their sizes for the last time: the stages of a network.
+
+    Sequences are looked into, other modules that give maps are blocks; one that holds all of them is opened.
+    """
+    with recorded(module, lambda called, _: bool(called)) as calls:
+        run(module, images)
+    maps = [call for call in calls if _is_map(call.left)]
+    units, opened = _units(module, maps, set()), set()
+    while len(units) == 1 and units[0].name not in opened:
+        opened.add(units[0].name)
+        units = _units(module, maps, opened) or units
+    last = [
+        call
+        for call, after in zip_longest(units, units[1:])
+        if after is None or after.left.shape[2:] != call.left.shape[2:]
+    ]
+    return tuple(dict.fromkeys(_outermost(call, maps) for call in last))
+
+
+def _is_map(left: Any) -> bool:
+    return isinstance(left, Tensor) and left.dim() == 4 and left.is_floating_point() and left.shape[2:].numel() > 1
+
+
+def _units(module: nn.Module, maps: list[Call], opened: set[str]) -> list[Call]:
+    """Calls of blocks that lie in no other block, in the order in which they end."""
+    blocks = {
+        call.name
+        for call in maps
+        if not isinstance(module.get_submodule(call.name), nn.Sequential) and call.name not in opened
+    }
+
+    def inside(name: str) -> bool:
+        parts = name.split(".")
+        return any(".".join(parts[:length]) in blocks for length in range(1, len(parts)))
+
+    return [call for call in maps if call.name in blocks and not inside(call.name)]
+
+
+def _outermost(call: Call, maps: list[Call]) -> str:
+    """The shortest name of a module that gives the very same tensor, the call's own among equals."""
+    same = [other.name for other in maps if other.left is call.left]
+    shortest = min(same, key=lambda name: name.count("."))
+    return shortest if shortest.count(".") < call.name.count(".") else call.name
 
 
 def family_of(module: nn.Module) -> str:

@@ -1,6 +1,6 @@
 """Images moved a little along the sign of a gradient: what ODIN and AdaSCALE look at."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,6 +88,17 @@ def input_gradients(logits: Tensor, images: Tensor, wanted: Iterable[Perturbatio
         more = place + 1 < len(directions)
         (gradients[objective, temperature],) = torch.autograd.grad(value, images, retain_graph=more)
     return gradients
+
+
+def uniform_gradients(logits: Tensor, layers: Mapping[str, Tensor], *, keep: bool) -> dict[str, Tensor]:
+    """Gradients of KL(uniform || softmax of the logits) with respect to what leaves layers, in one backward pass.
+
+    Args:
+        logits: float[N, C]. layers: tensors that they were computed from, by name. keep: whether more passes follow.
+    """
+    divergence = -logits.log_softmax(dim=1).mean(dim=1).sum()  # up to a constant
+    gradients = torch.autograd.grad(divergence, list(layers.values()), retain_graph=keep)
+    return dict(zip(layers, gradients, strict=True))
 
 
 def _smallest(gradient: Tensor, share: float) -> Tensor:

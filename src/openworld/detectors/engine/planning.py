@@ -2,7 +2,7 @@
 
 One forward pass serves all that look at features, logits and maps. Each direction in which images are moved costs one
 backward pass, by the pixels alone, and each way of moving them one more forward: ODIN and AdaSCALE together cost five
-passes, the rest of the detectors one.
+passes, NAC, which asks how the layers' maps move the softmax, a backward pass, the rest of the detectors one in all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, score_together
-from openworld.detectors.engine.hooks import WatchedModel, no_last_stage, no_pixel_std
+from openworld.detectors.engine.hooks import WatchedModel, no_last_stage, no_layers, no_pixel_std, require_modules
 from openworld.detectors.engine.perturbation import Perturbation
 
 MOST = 1_000_000_000  # training images; a sample of them draws a number for each
@@ -51,7 +51,8 @@ class DetectionPlan:
     def passes(self) -> Passes:
         """What a batch that is to be scored costs."""
         moved = self._perturbations(self.detectors)
-        return Passes(1 + len(moved), len({how.direction for how in moved}), int(self._maps(self.detectors)))
+        backwards = len({how.direction for how in moved}) + int(_looks_at("layer gradients", self.detectors))
+        return Passes(1 + len(moved), backwards, int(_looks_at("maps", self.detectors)))
 
     @checked
     def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, FittedDetector]:
@@ -73,13 +74,10 @@ class DetectionPlan:
         Args:
             batches: (images, labels). start: how many training images come before the shard.
         """
-        learning = {
-            label: detector
-            for label, detector in self.detectors.items()
-            if any("gradient" in statistic.needs for statistic in detector.gathers)
-        }
-        moved = self._perturbations(learning)
-        activations = (self._see(*_pair(batch), maps=False, perturbations=moved) for batch in batches)
+        moved = self._perturbations(self._learning("gradient"))
+        seen = {"maps": False, "perturbations": moved, "layers": self._layers(self._learning("layers"))}
+        seen["layer_gradients"] = bool(self._learning("layer gradients"))
+        activations = (self.model.see(*_pair(batch), **seen) for batch in batches)
         return gather(self.detectors, self._with_head(activations), start=start)
 
     @torch.no_grad()
@@ -91,16 +89,14 @@ class DetectionPlan:
             fitted: what `fit` gave. batches: float[B, ...] each.
         """
         wanted = {label: detector.detector for label, detector in fitted.items()}
-        maps, moved = self._maps(wanted), self._perturbations(wanted)
+        seen = {"maps": _looks_at("maps", wanted), "perturbations": self._perturbations(wanted)}
+        seen |= {"layers": self._layers(wanted), "layer_gradients": _looks_at("layer gradients", wanted)}
         scores_by_label = {label: [] for label in fitted}
         for batch in batches:
-            activations = self._see(_pair(batch)[0], None, maps=maps, perturbations=moved)
+            activations = self.model.see(_pair(batch)[0], **seen)
             for label, scores in score_together(fitted, activations).items():
                 scores_by_label[label].append(scores.cpu())
         return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in scores_by_label.items()}
-
-    def _see(self, images: Tensor, labels, *, maps: bool, perturbations: tuple[Perturbation, ...]) -> Activations:
-        return self.model.see(images, labels, maps=maps, perturbations=perturbations)
 
     def _with_head(self, batches: Iterable[Activations]) -> Iterable[Activations]:
         """Yield at least one batch, so that detectors that learn nothing know the head without any image."""
@@ -115,8 +111,19 @@ class DetectionPlan:
         moving = (detector for detector in detectors.values() if "gradient" in detector.needs)
         return tuple(dict.fromkeys(detector.perturbation for detector in moving))
 
-    def _maps(self, detectors: Mapping[str, OODDetector]) -> bool:
-        return any("maps" in detector.needs for detector in detectors.values())
+    def _learning(self, need: str) -> dict[str, OODDetector]:
+        """Detectors that learn from such a thing."""
+        return {
+            label: detector
+            for label, detector in self.detectors.items()
+            if any(need in statistic.needs for statistic in detector.gathers)
+        }
+
+    def _layers(self, detectors: Mapping[str, OODDetector]) -> tuple[str, ...]:
+        """Names of all layers that some detector looks at."""
+        looking = (detector for detector in detectors.values() if "layers" in detector.needs)
+        named = (getattr(detector, "layers", ()) or self.model.layers for detector in looking)
+        return tuple(dict.fromkeys(name for names in named for name in names))
 
 
 @checked
@@ -140,6 +147,11 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
             raise OpenworldError(f"{label}: {no_last_stage(model)}")
         if "gradient" in detector.needs and detector.perturbation.in_pixels and model.pixel_std is None:
             raise OpenworldError(no_pixel_std(label))
+        if "layers" in detector.needs:
+            names = getattr(detector, "layers", ())
+            require_modules(model.module, names)
+            if not names and not model.layers:
+                raise OpenworldError(f"{label}: {no_layers(model)}")
         if {"texts", "patches"} & set(detector.needs):
             raise OpenworldError(
                 f"{label} compares with class names and needs a two-tower model; read its features with "
@@ -165,6 +177,10 @@ def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
     for detector in detectors.values():
         if hasattr(detector, "require_images"):
             detector.require_images(images)
+
+
+def _looks_at(need: str, detectors: Mapping[str, OODDetector]) -> bool:
+    return any(need in detector.needs for detector in detectors.values())
 
 
 def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:

@@ -18,8 +18,11 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 def classes_beside(owner: Any) -> dict[str, type]:
-    """Dataclasses by name that the module of an object's class, or of what it inherits from, defines or imports."""
-    modules = [sys.modules[kind.__module__] for kind in reversed(type(owner).__mro__)]
+    """Dataclasses by name that the module of an object's class, or of what it inherits from, defines or imports,
+    and those of the dataclasses that are its fields: what a statistic of every layer is made of."""
+    parts = [owner, *(getattr(owner, field.name) for field in fields(owner))] if is_dataclass(owner) else [owner]
+    kinds = [kind for part in parts if part is owner or is_dataclass(part) for kind in reversed(type(part).__mro__)]
+    modules = [sys.modules[kind.__module__] for kind in kinds]
     kinds = [kind for module in modules for kind in vars(module).values() if isinstance(kind, type)]
     return {kind.__name__: kind for kind in kinds if is_dataclass(kind)}
 

@@ -17,7 +17,7 @@ TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
 LOGITS_ALONE = ("MSP", "MaxLogit", "Energy", "GEN")
 """Detectors of a classifier in an exported file that lists none: those of logits."""
 
-_PATHS = ("maps", "gradient")
+_PATHS = ("maps", "gradient", "layers")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,206 @@
+"""Gram: how far correlations of maps leave the range that they have on training images of the same class (Sastry and
+Oore, 2020, "Detecting Out-of-Distribution Examples with Gram Matrices")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations, Layer
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.layers import LayerTotals, PerLayer
+
+TINY = 1e-6  # added to the ends of a range, by which what lies beyond is divided, as in the released code
+
+
+@dataclass(frozen=True)
+class GramRows:
+    """Called with a layer: row sums of (F^p F^p^T)^(1/p), signed, of each power p; float[N, powers * c].
+
+    The matrix is not made: its row c adds up to the sum over positions of F_c^p times the sum over all maps of F^p.
+    """
+
+    powers: tuple[int, ...]
+
+    def __call__(self, layer: Layer) -> Tensor:
+        maps = layer.maps.flatten(2) if layer.maps.dim() > 2 else layer.maps[:, :, None]
+        maps = maps.double()
+        largest = maps.abs().amax(dim=(1, 2), keepdim=True).clamp(min=torch.finfo(maps.dtype).tiny)
+        maps, rows = maps / largest, []  # the tenth power of 10,000 is beyond float32
+        for power in self.powers:
+            raised = maps**power
+            sums = (raised * raised.sum(dim=1, keepdim=True)).sum(dim=2)
+            rows.append(sums.sign() * sums.abs() ** (1 / power) * largest[:, 0] ** 2)
+        return torch.cat(rows, dim=1).to(layer.maps.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """low, high: float[C, width], of images by predicted class; infinite for a class without one.
+
+    rows: float[M, width] of images held out, predictions: int64[M]; offered: place of the next image.
+    """
+
+    low: Tensor | None
+    high: Tensor | None
+    rows: Tensor | None
+    predictions: Tensor | None
+    offered: int
+
+
+@dataclass(frozen=True)
+class ClassRanges:
+    """Least and largest features by predicted class, and the features of some images, held out.
+
+    share: of the images, held out by their place, of which the first `most` are kept.
+    """
+
+    share: float
+    most: int
+    seed: int
+
+    needs: ClassVar[tuple[str, ...]] = ("features", "logits")
+
+    def begin(self, start: int) -> Ranges:
+        """The total of no image, where `start` images come before."""
+        return Ranges(None, None, None, None, start)
+
+    def add(self, total: Ranges | None, activations: Activations) -> Ranges:
+        """The total with one more batch in it."""
+        total = self.begin(0) if total is None else total
+        generator = np.random.default_rng(self.seed)
+        generator.bit_generator.advance(total.offered)  # one draw per image: the cut into batches does not matter
+        rows, predictions = activations.features, activations.predictions
+        held = torch.from_numpy(generator.random(len(rows)) < self.share).to(rows.device)
+        shape = (activations.outputs.shape[1], rows.shape[1])
+        places = predictions[~held, None].expand(-1, shape[1])
+        low = rows.new_full(shape, torch.inf).scatter_reduce(0, places, rows[~held], "amin")
+        high = rows.new_full(shape, -torch.inf).scatter_reduce(0, places, rows[~held], "amax")
+        batch = Ranges(low, high, rows[held], predictions[held], total.offered + len(rows))
+        return batch if total.low is None else self.merge(total, batch)
+
+    def merge(self, first: Ranges, second: Ranges) -> Ranges:
+        """The total of two shards."""
+        low, high, rows, predictions = (
+            part.to(first.low.device) for part in (second.low, second.high, second.rows, second.predictions)
+        )
+        return Ranges(
+            torch.minimum(first.low, low),
+            torch.maximum(first.high, high),
+            torch.cat([first.rows, rows])[: self.most],
+            torch.cat([first.predictions, predictions])[: self.most],
+            second.offered,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LayerRange:
+    """low, high: float[C, width], by predicted class. expected: mean deviation of images held out."""
+
+    low: Tensor
+    high: Tensor
+    expected: float
+
+    def deviation(self, rows: Tensor, predictions: Tensor) -> Tensor:
+        """How far float[N, width] lie outside, added up over the width, float[N]."""
+        low, high = self.low.to(rows)[predictions], self.high.to(rows)[predictions]
+        below, above = (low - rows).relu() / (low + TINY).abs(), (rows - high).relu() / (high + TINY).abs()
+        return (below + above).sum(dim=1)
+
+
+@dataclass(frozen=True, eq=False)
+class LayerRanges:
+    """names: of the layers. ranges: one for each."""
+
+    names: tuple[str, ...]
+    ranges: tuple[LayerRange, ...]
+
+
+@checked
+@dataclass(frozen=True)
+class Gram:
+    """-sum over layers of deviation / expected deviation; ranges of Gram row sums are those of the predicted class.
+
+    The deviation adds up, over the rows of the Gram matrices of all powers, (low - g) / |low| or (g - high) / |high|.
+
+    Args:
+        powers: p of (F^p F^p^T)^(1/p), F a layer's maps as rows. The paper has 1 to 10; 1 to 5 are OpenOOD's.
+        share: of the training images, held out with `seed` to find the expected deviation, 1,000 at most; 0 for an
+            expected deviation of 1. In [0, 1).
+        layers: names of modules; none for the stages that `watch` finds.
+
+    >>> maps = torch.tensor([[[[1.0, 1.0]]], [[[2.0, 2.0]]], [[[3.0, 3.0]]]])  # Gram rows 2, 8, 18
+    >>> seen = Activations(outputs=torch.tensor([[1.0, 0.0]]).repeat(3, 1), layers={"last": Layer(maps)})
+    >>> fitted = Gram((1,), share=0).fit(seen.take([0, 1]))
+    >>> fitted.score(seen).round(decimals=4).tolist()  # 10 / 8 beyond the range
+    [0.0, 0.0, -1.25]
+    """
+
+    powers: tuple[int, ...] = (1, 2, 3, 4, 5)
+    share: float = 0.1
+    layers: tuple[str, ...] = ()
+    seed: int = 0
+
+    name: ClassVar[str] = "Gram"
+    paper: ClassVar[str] = "Sastry and Oore, 2020"
+    summary: ClassVar[str] = "correlations of maps out of range"
+    needs: ClassVar[tuple[str, ...]] = ("layers", "logits")
+
+    def __post_init__(self):
+        if not self.powers:
+            raise OpenworldError("powers are empty, expected whole numbers of 1 or more.")
+        for power in self.powers:
+            require_at_least(1, powers=power)
+        if not 0 <= self.share < 1:
+            raise OpenworldError(f"share is {self.share}, expected one in [0, 1).")
+
+    @property
+    def gathers(self) -> tuple:
+        """Ranges of Gram rows of every layer."""
+        return (PerLayer(ClassRanges(self.share, 1000, self.seed), self.layers, GramRows(self.powers), logits=True),)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Ranges by predicted class, from `Activations` with layers and logits; no label is looked at."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, gathered: LayerTotals) -> LayerRanges:
+        """Find what deviation is to be expected."""
+        return LayerRanges(gathered.names, tuple(map(self._range, gathered.totals)))
+
+    def _range(self, total: Ranges) -> LayerRange:
+        if not total.low.isfinite().any():
+            raise OpenworldError(f"{self.name} holds out all training images; fit on more, or lower share.")
+        # A class that no training image is taken for has the range of all images.
+        low = torch.where(total.low.isfinite(), total.low, total.low.amin(dim=0))
+        high = torch.where(total.high.isfinite(), total.high, total.high.amax(dim=0))
+        plain = LayerRange(low, high, 1.0)
+        expected = float(plain.deviation(total.rows, total.predictions).mean()) if len(total.rows) else 0.0
+        return LayerRange(low, high, expected or 1.0)
+
+    def concerns(self, gathered: LayerTotals) -> tuple[str, ...]:
+        """Classes that the model names no training image."""
+        empty = (~gathered.totals[0].low.isfinite().all(dim=1)).nonzero().flatten().tolist()
+        if not empty:
+            return ()
+        return (
+            f"{self.name} has no training image that the model takes for {len(empty)} of "
+            f"{len(gathered.totals[0].low)} classes, the first number {empty[0]}; for those the range is that of all.",
+        )
+
+    def read(self, state: LayerRanges, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        layers = activations.layers_of(state.names, self.name)
+        score = activations.logits.new_zeros(len(activations))
+        for name, ranges in zip(state.names, state.ranges, strict=True):
+            rows = GramRows(self.powers)(layers[name])
+            score = score - ranges.deviation(rows, activations.predictions) / ranges.expected
+        return score

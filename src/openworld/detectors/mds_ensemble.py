@@ -1,0 +1,126 @@
+"""MDSEnsemble: Mahalanobis distances to the nearest class in several layers, added up (Lee et al., 2018, "A Simple
+Unified Framework for Detecting Out-of-Distribution Samples and Adversarial Attacks").
+
+Without the paper's moved inputs, which cost a backward and a forward pass for each layer.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.layers import LayerTotals, PerLayer
+from openworld.detectors.engine.linear_probe import linear_probe
+from openworld.detectors.engine.statistics import ClassSums, Products
+
+
+@dataclass(frozen=True, eq=False)
+class LayerGaussians:
+    """names: of the layers. gaussians: one for each."""
+
+    names: tuple[str, ...]
+    gaussians: tuple[Gaussian, ...]
+
+
+@checked
+@dataclass(frozen=True)
+class MDSEnsemble:
+    """-sum over layers l of weight_l min_k (f_l - mu_lk)^T S_l^+ (f_l - mu_lk), f_l the layer's maps, averaged.
+
+    Args:
+        weights: one number for each layer, or none for 1 each. The paper fits them on held-out images:
+            `layer_weights(fitted, known, strange)`.
+        layers: names of modules; none for the stages that `watch` finds.
+        shrinkage: share of every S_l that is replaced by its mean variance in all directions, in [0, 1].
+
+    >>> from openworld.detectors.engine.activations import Layer
+    >>> rows = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [5.0, 1.0], [5.0, -1.0]])  # S = half the identity
+    >>> seen = Activations(labels=torch.tensor([0, 0, 1, 1]), layers={"a": Layer(rows), "b": Layer(2 * rows)})
+    >>> MDSEnsemble().fit(seen).score(seen.take([0])).round(decimals=4).tolist()  # -2 from either layer
+    [-4.0]
+    """
+
+    weights: tuple[float, ...] = ()
+    layers: tuple[str, ...] = ()
+    shrinkage: float = 0.0
+
+    name: ClassVar[str] = "MDSEnsemble"
+    paper: ClassVar[str] = "Lee et al., 2018"
+    summary: ClassVar[str] = "MDS of several layers, added up"
+    needs: ClassVar[tuple[str, ...]] = ("layers", "labels")
+
+    def __post_init__(self):
+        if not 0 <= self.shrinkage <= 1:
+            raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
+        if self.layers and self.weights and len(self.layers) != len(self.weights):
+            raise OpenworldError(f"there are {len(self.weights)} weights for {len(self.layers)} layers; give one each.")
+
+    @property
+    def gathers(self) -> tuple:
+        """Class sums and products of every layer."""
+        return (PerLayer(ClassSums(), self.layers), PerLayer(Products(), self.layers))
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Class means and one covariance of every layer, from `Activations` with layers and labels."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, classes: LayerTotals, moments: LayerTotals) -> LayerGaussians:
+        """Learn from class sums and products."""
+        if self.weights and len(self.weights) != len(classes.names):
+            raise OpenworldError(
+                f"{self.name} has {len(self.weights)} weights, and the layers are {len(classes.names)}: "
+                f"{', '.join(classes.names)}; give a weight each."
+            )
+        pairs = zip(classes.totals, moments.totals, strict=True)
+        parts = (gaussian(*within_classes(sums, products), self.shrinkage, products.dtype) for sums, products in pairs)
+        return LayerGaussians(classes.names, tuple(parts))
+
+    def concerns(self, classes: LayerTotals, moments: LayerTotals) -> tuple[str, ...]:
+        """Classes without images, and too few images for a layer."""
+        pairs = zip(classes.totals, moments.totals, strict=True)
+        return tuple(dict.fromkeys(sentence for pair in pairs for sentence in concerns(self.name, *pair)))
+
+    def read(self, state: LayerGaussians, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        distances = self.distances(state, activations)
+        return -distances.sum(dim=1) if not self.weights else -distances @ distances.new_tensor(self.weights)
+
+    def distances(self, state: LayerGaussians, activations: Activations) -> Tensor:
+        """Squared distance to the nearest class in every layer, float[N, layers]."""
+        layers = activations.layers_of(state.names, self.name)
+        pairs = zip(state.gaussians, layers.values(), strict=True)
+        return torch.stack([gaussian.nearest(layer.pooled) for gaussian, layer in pairs], dim=1)
+
+
+@checked
+def layer_weights(
+    fitted: FittedDetector, known: Activations, strange: Activations, *, penalty: float = 1e-2
+) -> tuple[float, ...]:
+    """The weights of layers by which logistic regression tells held-out images from strange ones.
+
+    Args:
+        fitted: an `MDSEnsemble`. known: held-out images, with layers. strange: images out of distribution, other than
+            those to be judged later. penalty: as for `linear_probe`, of distances divided by their deviation.
+    Returns:
+        one for each layer, for `MDSEnsemble(weights=...)`.
+    Raises:
+        OpenworldError: another detector, no image.
+    """
+    if not isinstance(fitted.detector, MDSEnsemble):
+        raise OpenworldError(f"weights of layers are those of MDSEnsemble, not of {fitted.detector.name}.")
+    parts = [fitted.detector.distances(fitted.state, seen).double() for seen in (known, strange)]
+    rows = torch.cat(parts)
+    deviation = rows.std(dim=0).clamp(min=torch.finfo(rows.dtype).tiny)
+    labels = torch.cat([torch.full((len(part),), side) for side, part in enumerate(parts)])
+    probe = linear_probe((rows - rows.mean(dim=0)) / deviation, labels, 2, penalty=penalty)
+    return tuple(((probe.weight[1] - probe.weight[0]) / deviation).tolist())

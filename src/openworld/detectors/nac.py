@@ -1,0 +1,107 @@
+"""NAC-UE: how many training images moved the softmax by the same neurons in the same way (Liu et al., 2024, "Neuron
+Activation Coverage: Rethinking Out-of-distribution Detection and Generalization")."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from openworld._arrays import require_at_least, require_at_most
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.bank import Bank
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.layers import LayerTotals, PerLayer
+from openworld.detectors.engine.settings import require_positive
+
+MOST_BINS, STEEPEST = 100_000, 1e9
+NEURONS = 512  # whose histograms are counted at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """names: of the layers. shares: float[c, bins] for each, how full the bins of its neurons are, at most 1."""
+
+    names: tuple[str, ...]
+    shares: tuple[Tensor, ...]
+
+
+@checked
+@dataclass(frozen=True)
+class NAC:
+    """Mean over layers and their neurons of min(training images in the neuron's bin / filled, 1).
+
+    A neuron's state is sigmoid(steepness * z * dKL/dz), z its map averaged, KL that of the uniform distribution and the
+    softmax; [0, 1] is cut into `bins` bins. Each image costs a backward pass to the earliest layer.
+
+    Args:
+        bins: of a neuron. steepness: of the sigmoid. filled: from how many images on a bin counts as full.
+        bank: training images that are counted, drawn with `seed`, balanced over classes where there are labels.
+        layers: names of modules; none for the stages that `watch` finds.
+
+    Defaults are those of the released configuration for the last layer on CIFAR-10 (BierOne/ood_coverage@f8dbf68, which
+    names one edge more for each neuron); for ImageNet it has steepness 3000 and filled 10, and it tunes all of them, by
+    layer, on validation images.
+
+    >>> from openworld.detectors.engine.activations import Layer
+    >>> layer = Layer(torch.tensor([[1.0], [1.0], [-1.0]]), torch.ones(3, 1))
+    >>> seen = Activations(layers={"last": layer})
+    >>> NAC(bins=2, filled=2).fit(seen).score(seen).tolist()
+    [1.0, 1.0, 0.5]
+    """
+
+    bins: int = 50
+    steepness: float = 100.0
+    filled: int = 50
+    bank: int = 1000
+    layers: tuple[str, ...] = ()
+    seed: int = 0
+
+    name: ClassVar[str] = "NAC"
+    paper: ClassVar[str] = "Liu et al., 2024"
+    summary: ClassVar[str] = "how usual each neuron's influence is"
+    needs: ClassVar[tuple[str, ...]] = ("layers", "layer gradients", "bank")
+
+    def __post_init__(self):
+        require_at_least(1, bins=self.bins, filled=self.filled)
+        require_at_most(MOST_BINS, bins=self.bins)
+        require_positive(steepness=self.steepness)
+        require_at_most(STEEPEST, steepness=self.steepness)
+        Bank(self.bank, seed=self.seed)
+
+    @property
+    def gathers(self) -> tuple:
+        """The influence of every neuron on a sample of training images."""
+        return (PerLayer(Bank(self.bank, seed=self.seed), self.layers, "influence"),)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Histograms of all neurons, from `Activations` with layers and their gradients."""
+        return fit(self, features, labels, head)
+
+    def learn(self, head: Head | None, banks: LayerTotals) -> Coverage:
+        """Count training images in bins."""
+        return Coverage(banks.names, tuple(self._shares(rows.features) for rows in banks.totals))
+
+    def _shares(self, influence: Tensor) -> Tensor:
+        parts = []
+        for part in self._places(influence).split(NEURONS, dim=1):
+            counts = influence.new_zeros(part.shape[1], self.bins)
+            counts.scatter_add_(1, part.mT, torch.ones_like(part.mT, dtype=counts.dtype))
+            parts.append((counts / self.filled).clamp(max=1))
+        return torch.cat(parts)
+
+    def read(self, state: Coverage, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        layers = activations.layers_of(state.names, self.name)
+        pairs = zip(state.shares, layers.values(), strict=True)
+        covered = [shares.gather(1, self._places(layer.influence).mT).mean(dim=0) for shares, layer in pairs]
+        return torch.stack(covered).mean(dim=0)
+
+    def _places(self, influence: Tensor) -> Tensor:
+        """The bin of every neuron, int64[N, c]."""
+        return ((self.steepness * influence).sigmoid() * self.bins).long().clamp(max=self.bins - 1)

@@ -1,0 +1,209 @@
+"""Detectors that look at several layers, against plain loops over their definitions in NumPy, and pytorch-ood's."""
+
+import numpy as np
+import pytest
+import torch
+from seen_pictures import pictures, whole
+from stored import assert_close, more, small_net, stored, tensor
+from torch import nn
+
+from openworld import OpenworldError
+from openworld.detectors import (
+    NAC,
+    Activations,
+    Gram,
+    Layer,
+    MDSEnsemble,
+    gather,
+    layer_weights,
+    load_gathered,
+    plan,
+    watch,
+)
+from openworld.detectors.engine.layers import PerLayer
+from openworld.detectors.engine.statistics import Mean
+from openworld.metrics import auroc
+from openworld.testing import small_classifier, small_seen
+
+LAYERS = ("stem.1", "last")
+
+
+def array(values):
+    return values.double().numpy()
+
+
+def test_mds_ensemble_is_the_sum_over_layers():
+    train, test = whole(), whole(2)
+    expected = 0
+    for weight, name in zip((0.5, 2.0), LAYERS, strict=True):
+        rows, others = (array(seen.layers[name].maps).mean((2, 3)) for seen in (train, test))
+        labels = train.labels.numpy()
+        means = [rows[labels == label].mean(0) for label in range(3)]
+        scatter = sum(np.outer(row - means[label], row - means[label]) for row, label in zip(rows, labels, strict=True))
+        inverse = np.linalg.inv(scatter / len(rows))
+        distances = [[(row - mean) @ inverse @ (row - mean) for mean in means] for row in others]
+        expected = expected - weight * np.min(distances, axis=1)
+    scores = MDSEnsemble((0.5, 2.0)).fit(train).score(test)
+    np.testing.assert_allclose(scores.numpy(), expected, rtol=1e-3)
+
+
+def test_weights_of_layers_are_those_of_logistic_regression():
+    """The gradient of its loss is 0 there, and strange images are told apart no worse than with weights of 1."""
+    fitted = MDSEnsemble().fit(whole())
+    known, strange = small_seen(5), small_seen(6, known=False)
+    weights = np.array(layer_weights(fitted, known, strange, penalty=0.1))
+    distances = np.concatenate([array(fitted.detector.distances(fitted.state, seen)) for seen in (known, strange)])
+    deviation = distances.std(0, ddof=1)
+    rows, side = (distances - distances.mean(0)) / deviation, np.repeat([0.0, 1.0], 90)
+    # Two rows of weights, each penalised, are one of half the penalty.
+    at, bias = weights * deviation, 0.0
+    for _ in range(200):
+        p = 1 / (1 + np.exp(-(rows @ at + bias)))
+        bias -= (p - side).mean() / (p * (1 - p)).mean()
+    np.testing.assert_allclose(rows.T @ (p - side) / 180 + 0.1 / 2 * at, 0, atol=1e-4)
+    areas = []
+    for detector in (MDSEnsemble(), MDSEnsemble(tuple(weights))):
+        again = detector.fit(whole())
+        areas.append(auroc(again.score(small_seen(7)), again.score(small_seen(8, known=False))).value)
+    assert areas[1] >= areas[0] - 0.02
+
+
+def test_weights_fit_the_layers():
+    with pytest.raises(OpenworldError, match="3 weights, and the layers are 2: stem.1, last; give a weight each"):
+        MDSEnsemble((1, 1, 1)).fit(whole())
+    with pytest.raises(OpenworldError, match="not of NAC"):
+        layer_weights(NAC().fit(whole()), whole(), whole())
+
+
+@pytest.mark.parametrize("powers", [(1,), (2, 3), (1, 10)])
+def test_gram_is_the_loop_over_matrices(powers):
+    train, test = whole(), whole(2)
+    held = np.random.default_rng(0).random(90) < 0.1
+    expected = np.zeros(90)
+    for name in LAYERS:
+        layer_deviation, usual = np.zeros(90), np.zeros(held.sum())
+        for power in powers:
+
+            def rows(seen):
+                maps = array(seen.layers[name].maps).reshape(90, -1, np.prod(seen.layers[name].maps.shape[2:]))  # noqa: B023
+                matrices = [(own**power) @ (own**power).T for own in maps]  # noqa: B023
+                return np.array([np.sign(m.sum(1)) * np.abs(m.sum(1)) ** (1 / power) for m in matrices])  # noqa: B023
+
+            own, others = rows(train), rows(test)
+            names = train.predictions.numpy()
+            for given, predictions, total in (
+                (own[held], names[held], usual),
+                (others, test.predictions.numpy(), layer_deviation),
+            ):
+                for place, (row, label) in enumerate(zip(given, predictions, strict=True)):
+                    kept = own[~held & (names == label)]
+                    low, high = kept.min(0), kept.max(0)
+                    total[place] += (np.maximum(low - row, 0) / np.abs(low + 1e-6)).sum()
+                    total[place] += (np.maximum(row - high, 0) / np.abs(high + 1e-6)).sum()
+        expected -= layer_deviation / usual.mean()
+    np.testing.assert_allclose(Gram(powers).fit(train).score(test).numpy(), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_gram_of_a_class_that_no_training_image_is_taken_for():
+    train = whole().take(whole().predictions != 1)
+    fitted = Gram(share=0.0).fit(train)
+    assert "takes for 1 of 3 classes, the first number 1" in fitted.warnings[0]
+    assert fitted.score(whole(2)).isfinite().all()
+    with pytest.raises(OpenworldError, match="holds out all training images; fit on more"):
+        Gram(share=0.99).fit(whole().take([0]))
+
+
+def test_nac_is_the_loop_over_neurons():
+    train, test = whole(), whole(2)
+    expected = []
+    for name in LAYERS:
+        states = []
+        for seen in (train, test):
+            layer = seen.layers[name]
+            influence = array(layer.maps).mean((2, 3)) * array(layer.gradient).sum((2, 3))
+            states.append(1 / (1 + np.exp(-100 * influence)))
+        edges = np.linspace(0, 1, 21)
+        layer_scores = np.zeros(90)
+        for neuron in range(states[0].shape[1]):
+            counts = np.histogram(states[0][:, neuron], edges)[0]
+            places = np.clip(np.searchsorted(edges, states[1][:, neuron], side="right") - 1, 0, 19)
+            layer_scores += np.minimum(counts[places] / 8, 1) / states[0].shape[1]
+        expected.append(layer_scores)
+    scores = NAC(bins=20, filled=8).fit(train).score(test).numpy()
+    # A state within rounding of an edge may fall to either side.
+    assert np.isclose(scores, np.mean(expected, axis=0), atol=1e-5).mean() > 0.9
+    np.testing.assert_allclose(scores, np.mean(expected, axis=0), atol=0.05)
+
+
+def test_one_plan_serves_them_and_shards_can_be_merged(tmp_path):
+    detectors = [Gram(share=0.0), MDSEnsemble(layers=("last",)), NAC(bins=10)]
+    route = plan(detectors, small_classifier())
+    shown = [(pictures(seed, 30), torch.arange(30) % 3) for seed in (1, 2)]
+    fitted = route.fit(shown)
+    scores = route.score(fitted, [pictures(3, 8)])
+    parts = [route.gather([batch], start=30 * place) for place, batch in enumerate(shown)]
+    for place, part in enumerate(parts):
+        part.save(tmp_path / str(place))
+    first, second = (load_gathered(tmp_path / str(place)) for place in range(2))
+    again = route.score(first.merge(second).fit(), [pictures(3, 8)])
+    for name in scores:
+        torch.testing.assert_close(again[name], scores[name])
+
+
+def test_layers_must_be_there_and_the_same():
+    fitted = Gram().fit(whole())
+    with pytest.raises(OpenworldError, match="Gram needs what leaves the layer 'stem.1'; let `plan"):
+        fitted.score(Activations(whole().features, whole().head, layers={"last": whole().layers["last"]}))
+    statistic = PerLayer(Mean())
+    total = statistic.add(None, Activations(layers={"one": Layer(torch.ones(2, 3))}))
+    other = Activations(layers={"other": Layer(torch.ones(2, 3))})
+    with pytest.raises(OpenworldError, match="give all the same"):
+        statistic.add(total, other)
+    with pytest.raises(OpenworldError, match="gather both alike"):
+        statistic.merge(total, statistic.add(None, other))
+    empty = gather({"NAC": NAC()}, [whole().take([])])
+    assert empty.merge(gather({"NAC": NAC()}, [whole()])).fit()["NAC"].score(whole()).shape == (90,)
+    with pytest.raises(OpenworldError, match="expected the same shape"):
+        Layer(torch.ones(2, 3), torch.ones(2, 2))
+
+
+# --- pytorch-ood 0.4.0, of the stored network as a sequence, its head centred so that it names all of three classes
+
+
+def images_of(part):
+    """float32[n, 3, 8, 8]; "train": the first sixteen in-distribution images."""
+    images = tensor(stored()["images"]["ood" if part == "ood" else "id"])
+    return images[:16] if part == "train" else images
+
+
+def stages():
+    """The stored network as a sequence whose parts give all that is compared."""
+    net = small_net()
+    features = watch(net, images_of("train")[:1]).see(images_of("train")).features
+    head = nn.Linear(32, 3)
+    head.weight = nn.Parameter(20 * net.fc.weight[:3].detach())
+    head.bias = nn.Parameter(-features.mean(dim=0) @ head.weight.detach().mT)
+    parts = (net.conv1, nn.ReLU(), nn.AvgPool2d(2), net.layer3, net.layer4, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    return nn.Sequential(*parts, head).eval().requires_grad_(False)
+
+
+def of_stages(images, layers, **settings):
+    """What they give of images, with the classes that the network names."""
+    return watch(stages(), images[:1]).see(images, stages()(images).argmax(dim=1), layers=layers, **settings)
+
+
+@pytest.mark.parametrize("side", ["id", "ood"])
+def test_pytorch_ood(side):
+    theirs = more()["layers"]
+    train, judged = (of_stages(images_of(part), ("3", "4")) for part in ("train", side))
+    scores = Gram((1, 2, 3), share=0.0).fit(train).score(judged)
+    torch.testing.assert_close(-scores, torch.tensor(theirs["Gram"][side]), rtol=1e-3, atol=1e-2)
+
+    train, judged = (of_stages(images_of(part), ("6",), layer_gradients=True) for part in ("train", side))
+    fitted = NAC(bins=8, steepness=100.0, filled=5).fit(train)
+    assert_close(-fitted.score(judged), theirs["NACUE_even_bins"][side])
+
+    both = of_stages(torch.cat([images_of("id"), images_of("ood")]), ("0", "3"))
+    scores = MDSEnsemble().fit(both).score(of_stages(images_of(side), ("0", "3")))
+    # Theirs: a sum instead of a mean in the scatter, 1e-6 on its diagonal, half the distance.
+    assert_close(-scores / (2 * len(both)), theirs["MultiMahalanobis"][side], 1e-3)
