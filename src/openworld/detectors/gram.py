@@ -17,6 +17,7 @@ from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layers import LayerTotals, PerLayer
 
+IMAGES = 8  # of which maps are alive in float64: a stage of a ResNet-50 has 6 MB of them an image
 TINY = 1e-6  # added to the ends of a range, by which what lies beyond is divided, as in the released code
 
 
@@ -31,14 +32,16 @@ class GramRows:
 
     def __call__(self, layer: Layer) -> Tensor:
         maps = layer.maps.flatten(2) if layer.maps.dim() > 2 else layer.maps[:, :, None]
-        maps = maps.double()
+        return torch.cat([self._rows(part.double()).to(layer.maps.dtype) for part in maps.split(IMAGES)])
+
+    def _rows(self, maps: Tensor) -> Tensor:
         largest = maps.abs().amax(dim=(1, 2), keepdim=True).clamp(min=torch.finfo(maps.dtype).tiny)
         maps, rows = maps / largest, []  # the tenth power of 10,000 is beyond float32
         for power in self.powers:
             raised = maps**power
             sums = (raised * raised.sum(dim=1, keepdim=True)).sum(dim=2)
             rows.append(sums.sign() * sums.abs() ** (1 / power) * largest[:, 0] ** 2)
-        return torch.cat(rows, dim=1).to(layer.maps.dtype)
+        return torch.cat(rows, dim=1)
 
 
 @dataclass(frozen=True, eq=False)
