@@ -13,6 +13,8 @@ from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.command import estimate
 from openworld.applications.estimate.estimation import EstimateOptions
 from openworld.applications.estimate.inputs import EstimateInputs
+from openworld.applications.estimate.late_labels import ImagesAtHand, LateLabels, period_labels
+from openworld.estimators.engine.temperature import confidences
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "estimators"))
 
@@ -139,3 +141,18 @@ def test_refusals(folder):
             found(folder, path)
     with pytest.raises(OpenworldError, match="--propose writes a worksheet"):
         found(folder, None, propose=50)
+
+
+def test_labels_of_a_sample_of_a_period_hold_for_all_its_images():
+    whole = outputs(5, 3000, 4, 1.2)
+    right, expected = whole.predictions == whole.labels, confidences(whole.logits, 1.0)
+    late, held = LateLabels("late", "row", np.array([]), np.array([]), np.array([])), {True: 0, False: 0}
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        rows, labelled = draw.choice(3000, 300, replace=False), np.flatnonzero(draw.random(300) < 0.8)
+        images = ImagesAtHand(rows.astype(str), whole.predictions[rows], expected[rows])
+        known = {int(place): (bool(right[rows[place]]), 0.8) for place in labelled}
+        for sampled in held:
+            low, high = period_labels(images, late, known, 0, 300, sampled).interval
+            held[sampled] += low <= right.mean() <= high
+    assert held[True] >= 54 and held[False] <= 45

@@ -175,6 +175,27 @@ def test_images_without_names_are_named_by_their_place_among_all(fitted, tmp_pat
     assert labels_of(rows.found.state.records[1]) == labels_of(named.found.state.records[1])
 
 
+def test_names_that_begin_anew_every_day_need_rows_and_are_proposed_by_rows(fitted, tmp_path):
+    for day in (0, 1):
+        names = np.array([f"{row:03}.png" for row in range(150)])
+        new = scores_of(DAYS[day] | {"path": names}, str(day))
+        files = command.WatchFiles(tmp_path / "state", out=tmp_path / "out", propose=40)
+        command.watch(fitted, [new], files, close=True)
+    path = tmp_path / "late.csv"
+    path.write_text("path,label\n003.png,1\n")
+    with pytest.raises(OpenworldError, match="several images are named '003.png'.*`row`"):
+        watch(fitted, tmp_path, labels=path)
+    with (tmp_path / "out" / "labels-to-make-2024-01-02.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {int(row["row"]) - 150 for row in rows} == {int(row["file"][:3]) for row in rows}
+    columns = {"row": [row["row"] for row in rows], "file": [row["file"] for row in rows]}
+    columns["label"] = [TRUTH[1].labels[int(row["row"]) - 150] for row in rows]
+    columns["inclusion"] = [float(row["inclusion"]) for row in rows]
+    late = scores_of({name: np.array(column) for name, column in columns.items()}, "late")
+    (found,) = watch(fitted, tmp_path, labels=late).found.labels.sheet.found
+    assert found[0] == 1 and found[1].n == len(rows)
+
+
 def test_labels_of_a_sampled_period_speak_for_all_of_it(fitted, tmp_path, monkeypatch):
     few = following.spans
     monkeypatch.setattr(following, "spans", lambda pieces, **options: few(pieces, rows=100, **options))

@@ -327,7 +327,8 @@ def worksheet(images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] 
     plan = labels.plan(
         stream, min(n, len(images.expected)), of=QUANTITY, settings=labels.PlanSettings("poisson", seed=seed)
     )
-    head = [key, *(["image"] if images.paths is not None else []), "name", INCLUSION, "label"]
+    picture = "file" if key == ROW else "image"  # a column that does not say which image a row is of beside `row`
+    head = [key, *([picture] if images.paths is not None else []), "name", INCLUSION, "label"]
     rows = []
     for row in np.sort(plan.chosen).tolist():
         name = classnames[images.predicted[row]] if classnames else int(images.predicted[row])

@@ -15,6 +15,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import ChunkEstimate, PeriodLabels
+from openworld.applications.estimate.columns import IMAGE_COLUMNS
 from openworld.applications.estimate.late_labels import (
     BY,
     ROW,
@@ -175,4 +176,14 @@ def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
     last = state.kept[-1]
     label = re.sub(r"[^\w.-]+", "-", state.records[last.number].chunk.label)
     name = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"
-    return name, worksheet(last.images(last.key), last.key, n, watch.classnames, watch.settings.seed)
+    images, key = last.images(last.key), last.key
+    if key != ROW and _names_repeat(state):
+        images, key = replace(last.images(ROW), paths=images.ids), ROW
+    return name, worksheet(images, key, n, watch.classnames, watch.settings.seed)
+
+
+def _names_repeat(state: WatchState) -> bool:
+    """Whether files of several days call images alike, as cameras do that count anew every day."""
+    named = [images.ids for images in (period.images(IMAGE_COLUMNS[0]) for period in state.kept) if images is not None]
+    names = np.concatenate(named)
+    return len(np.unique(names)) < len(names)
