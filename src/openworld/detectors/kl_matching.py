@@ -27,9 +27,9 @@ class KLMatching:
     [-0.02, -0.05]
     """
 
-    name: ClassVar[str] = "KLMatching"
+    name: ClassVar[str] = "KLM"
     paper: ClassVar[str] = "Hendrycks et al., 2022"
-    summary: ClassVar[str] = "distance to the nearest class's softmax"
+    summary: ClassVar[str] = "distance to the nearest class softmax"
     needs: ClassVar[tuple[str, ...]] = ("logits",)
     gathers: ClassVar[tuple] = (TypicalProbabilities(),)
 

@@ -30,7 +30,7 @@ class RAS:
 
     name: ClassVar[str] = "RAS"
     paper: ClassVar[str] = "Guglielmo & Masana, 2026"
-    summary: ClassVar[str] = "energy of ranks at a typical image's sizes"
+    summary: ClassVar[str] = "energy of ranks at typical sizes"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = (SortedMean(),)
 

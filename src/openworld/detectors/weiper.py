@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, normalize, pad
 
-from openworld._arrays import require_at_least
+from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
@@ -18,6 +18,7 @@ from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_positive
 
 FEATURE_FLOOR, LOGIT_FLOOR = 0.01, 0.025  # added to each bin of a histogram, as in the authors' code
+LARGEST = 10_000  # repeats, bins, windows
 IMAGES = 64  # of which perturbed logits are alive at a time
 
 
@@ -82,13 +83,14 @@ class WeiPer:
 
     name: ClassVar[str] = "WeiPer"
     paper: ClassVar[str] = "Granz et al., 2024"
-    summary: ClassVar[str] = "histograms of features and perturbed logits"
+    summary: ClassVar[str] = "histograms of features and logits"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
 
     def __post_init__(self):
         counts = {"repeats": self.repeats, "feature_window": self.feature_window, "logit_window": self.logit_window}
         require_at_least(1, **counts)
         require_at_least(2, bins=self.bins)
+        require_at_most(LARGEST, **counts, bins=self.bins)
         require_at_least(0, logit_share=self.logit_share, confidence_share=self.confidence_share)
         require_positive(distance=self.distance)
         Bank(self.bank, seed=self.seed)

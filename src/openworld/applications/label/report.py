@@ -23,6 +23,7 @@ from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
 from openworld.report.text import bracketed, percent, signed
 from openworld.results import TEXT, Metric, Result, Results, Value
+from openworld.results.comparison import significant
 from openworld.results.value import MINUS
 
 CLOSE = 0.03  # half-width that is near enough that nobody is told how many labels a nearer number takes
@@ -169,7 +170,7 @@ def _headline(labelled: LabelledStream) -> str:
         if number.value is None:
             return f"The difference of {first} and {second} in {name} on {of} cannot be told: {number.reason}."
         ends = f"[{signed(number.these[0])} {signed(number.these[1])}]" if number.these else ""
-        shown = "" if number.p is None or number.p < 0.05 else ", which is no clear difference"
+        shown = "" if number.p is None or significant(number.p) else ", which is no clear difference"
         return (
             f"{_capital(name)} of {first} minus that of {second} on {of}: {signed(number.value)} points {ends}{shown}."
         )
