@@ -53,7 +53,7 @@ class AdaSCALE:
 
     name: ClassVar[str] = "AdaSCALE"
     paper: ClassVar[str] = "Regmi, 2025"
-    summary: ClassVar[str] = "SCALE, the percentile chosen per image"
+    summary: ClassVar[str] = "SCALE, percentile by image"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "gradient")
     expects_positive: ClassVar[bool] = True
 

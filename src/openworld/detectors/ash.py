@@ -41,7 +41,7 @@ class ASH:
 
     name: ClassVar[str] = "ASH"
     paper: ClassVar[str] = "Djurisic et al., 2023"
-    summary: ClassVar[str] = "energy of features pruned and levelled"
+    summary: ClassVar[str] = "energy of pruned, level features"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True

@@ -44,7 +44,7 @@ class CoP:
 
     name: ClassVar[str] = "CoP"
     paper: ClassVar[str] = "Fang et al., 2024"
-    summary: ClassVar[str] = "residual of PCA on unit features"
+    summary: ClassVar[str] = "PCA residual of unit features"
     needs: ClassVar[tuple[str, ...]] = ("features",)
     gathers: ClassVar[tuple] = (Products(Unit()),)
 

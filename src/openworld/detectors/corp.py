@@ -62,7 +62,7 @@ class CoRP:
 
     name: ClassVar[str] = "CoRP"
     paper: ClassVar[str] = "Fang et al., 2024"
-    summary: ClassVar[str] = "residual of PCA on Fourier features"
+    summary: ClassVar[str] = "PCA residual of Fourier features"
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
     def __post_init__(self):

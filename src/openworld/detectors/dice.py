@@ -64,7 +64,7 @@ class DICE:
 
     name: ClassVar[str] = "DICE"
     paper: ClassVar[str] = "Sun & Li, 2022"
-    summary: ClassVar[str] = "energy by the largest contributions"
+    summary: ClassVar[str] = "energy by largest contributions"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = (Mean(),)
 

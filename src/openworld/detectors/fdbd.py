@@ -36,7 +36,7 @@ class FDBD:
 
     name: ClassVar[str] = "fDBD"
     paper: ClassVar[str] = "Liu & Qin, 2024"
-    summary: ClassVar[str] = "distance to the decision boundaries"
+    summary: ClassVar[str] = "distance to decision boundaries"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = (Mean(),)
 

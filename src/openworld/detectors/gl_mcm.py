@@ -40,7 +40,7 @@ class GLMCM:
 
     name: ClassVar[str] = "GL-MCM"
     paper: ClassVar[str] = "Miyai et al., 2025"
-    summary: ClassVar[str] = "MCM of the image and its surest patch"
+    summary: ClassVar[str] = "MCM of image and surest patch"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts", "patches")
     gathers: ClassVar[tuple] = ()
 

@@ -63,7 +63,7 @@ class GMM:
 
     name: ClassVar[str] = "GMM"
     paper: ClassVar[str] = "Mukhoti et al., 2023"
-    summary: ClassVar[str] = "density of a Gaussian of each class"
+    summary: ClassVar[str] = "density of class Gaussians"
     needs: ClassVar[tuple[str, ...]] = ("features", "labels", "bank")
     gathers: ClassVar[tuple] = (Bank(labelled=True),)
 

@@ -35,7 +35,7 @@ class GradNorm:
 
     name: ClassVar[str] = "GradNorm"
     paper: ClassVar[str] = "Huang et al., 2021"
-    summary: ClassVar[str] = "gradient of the head, in closed form"
+    summary: ClassVar[str] = "gradient of the head, closed form"
     needs: ClassVar[tuple[str, ...]] = ("features", "logits")
     gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True

@@ -29,7 +29,7 @@ class KLMatching:
 
     name: ClassVar[str] = "KLM"
     paper: ClassVar[str] = "Hendrycks et al., 2022"
-    summary: ClassVar[str] = "distance to the nearest class softmax"
+    summary: ClassVar[str] = "distance to a class's softmax"
     needs: ClassVar[tuple[str, ...]] = ("logits",)
     gathers: ClassVar[tuple] = (TypicalProbabilities(),)
 

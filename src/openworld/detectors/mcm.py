@@ -33,7 +33,7 @@ class MCM:
 
     name: ClassVar[str] = "MCM"
     paper: ClassVar[str] = "Ming et al., 2022"
-    summary: ClassVar[str] = "softmax of cosines with class names"
+    summary: ClassVar[str] = "softmax of cosines with names"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts")
     gathers: ClassVar[tuple] = ()
 

@@ -37,7 +37,7 @@ class MDS:
 
     name: ClassVar[str] = "MDS"
     paper: ClassVar[str] = "Lee et al., 2018"
-    summary: ClassVar[str] = "Mahalanobis distance to nearest class"
+    summary: ClassVar[str] = "Mahalanobis distance to a class"
     needs: ClassVar[tuple[str, ...]] = ("features", "labels")
     gathers: ClassVar[tuple] = (ClassSums(), Products())
 

@@ -62,7 +62,7 @@ class NAC:
 
     name: ClassVar[str] = "NAC"
     paper: ClassVar[str] = "Liu et al., 2024"
-    summary: ClassVar[str] = "how usual each neuron's influence is"
+    summary: ClassVar[str] = "how usual a neuron's influence is"
     needs: ClassVar[tuple[str, ...]] = ("layers", "layer gradients", "bank")
 
     def __post_init__(self):

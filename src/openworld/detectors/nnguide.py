@@ -38,7 +38,7 @@ class NNGuide:
 
     name: ClassVar[str] = "NNGuide"
     paper: ClassVar[str] = "Park et al., 2023"
-    summary: ClassVar[str] = "energy times that of similar images"
+    summary: ClassVar[str] = "energy times that of neighbours"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
 
     def __post_init__(self):

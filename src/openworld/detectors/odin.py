@@ -39,7 +39,7 @@ class ODIN:
 
     name: ClassVar[str] = "ODIN"
     paper: ClassVar[str] = "Liang et al., 2018"
-    summary: ClassVar[str] = "softmax of a moved image, at T = 1000"
+    summary: ClassVar[str] = "softmax of a moved image, T = 1000"
     needs: ClassVar[tuple[str, ...]] = ("head", "gradient")
     gathers: ClassVar[tuple] = ()
 

@@ -61,7 +61,7 @@ class OpenMax:
 
     name: ClassVar[str] = "OpenMax"
     paper: ClassVar[str] = "Bendale & Boult, 2016"
-    summary: ClassVar[str] = "softmax with a class for the unknown"
+    summary: ClassVar[str] = "softmax with an unknown class"
     needs: ClassVar[tuple[str, ...]] = ("logits", "labels", "bank")
     gathers: ClassVar[tuple] = (Bank(of="logits", labelled=True),)
 

@@ -40,7 +40,7 @@ class RankFeat:
 
     name: ClassVar[str] = "RankFeat"
     paper: ClassVar[str] = "Song et al., 2022"
-    summary: ClassVar[str] = "energy of maps less their first rank"
+    summary: ClassVar[str] = "energy of maps less a rank"
     needs: ClassVar[tuple[str, ...]] = ("head", "maps")
     gathers: ClassVar[tuple] = ()
 

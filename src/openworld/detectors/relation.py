@@ -37,7 +37,7 @@ class Relation:
 
     name: ClassVar[str] = "Relation"
     paper: ClassVar[str] = "Kim et al., 2023"
-    summary: ClassVar[str] = "likeness to training images, summed"
+    summary: ClassVar[str] = "summed likeness to training images"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
     gathers: ClassVar[tuple] = (Bank(),)
 

@@ -35,7 +35,7 @@ class ResidualNorm:
 
     name: ClassVar[str] = "Residual"
     paper: ClassVar[str] = "Wang et al., 2022"
-    summary: ClassVar[str] = "features outside the principal ones"
+    summary: ClassVar[str] = "features outside principal ones"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = (Products(),)
 

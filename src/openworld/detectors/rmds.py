@@ -34,7 +34,7 @@ class RMDS:
 
     name: ClassVar[str] = "RMDS"
     paper: ClassVar[str] = "Ren et al., 2021"
-    summary: ClassVar[str] = "MDS less the distance to all images"
+    summary: ClassVar[str] = "MDS less distance to all images"
     needs: ClassVar[tuple[str, ...]] = ("features", "labels")
     gathers: ClassVar[tuple] = (ClassSums(), Products())
 

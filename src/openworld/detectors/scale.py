@@ -35,7 +35,7 @@ class SCALE:
 
     name: ClassVar[str] = "SCALE"
     paper: ClassVar[str] = "Xu et al., 2024"
-    summary: ClassVar[str] = "energy of features scaled per image"
+    summary: ClassVar[str] = "energy of features scaled by image"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True

@@ -57,7 +57,7 @@ class ViM:
 
     name: ClassVar[str] = "ViM"
     paper: ClassVar[str] = "Wang et al., 2022"
-    summary: ClassVar[str] = "energy less the residual of features"
+    summary: ClassVar[str] = "energy less residual of features"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
 
     def __post_init__(self):

@@ -40,7 +40,7 @@ class VRA:
 
     name: ClassVar[str] = "VRA"
     paper: ClassVar[str] = "Xu et al., 2023"
-    summary: ClassVar[str] = "energy of features cut on both sides"
+    summary: ClassVar[str] = "energy of features cut both ways"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
 
     def __post_init__(self):
