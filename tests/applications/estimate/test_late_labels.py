@@ -141,6 +141,9 @@ def test_refusals(folder):
             found(folder, path)
     with pytest.raises(OpenworldError, match="--propose writes a worksheet"):
         found(folder, None, propose=50)
+    (folder / "labels-to-make.csv").write_text("filled in", encoding="utf-8")
+    with pytest.raises(OpenworldError, match="is there already, and may be filled in"):
+        found(folder, None, propose=50, out=folder)
 
 
 def test_labels_of_a_sample_of_a_period_hold_for_all_its_images():

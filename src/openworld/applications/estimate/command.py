@@ -54,6 +54,7 @@ def estimate(
     Raises:
         OpenworldError: inputs that do not go together or cannot be read, as the message says.
     """
+    _require_place_for_proposal(inputs)
     if inputs.out is not None:
         (inputs.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
     facts = {**(made or {}), "openworld": __version__, "seed": str(options.seed)}
@@ -75,14 +76,24 @@ def estimate(
     return answer
 
 
+def _require_place_for_proposal(inputs: EstimateInputs) -> None:
+    """Refuse a worksheet without a folder, and one that would take the place of another, which may be filled in."""
+    if not inputs.propose:
+        return
+    if inputs.out is None:
+        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
+    if (inputs.out / SHEET).exists():
+        raise OpenworldError(
+            f"{inputs.out / SHEET} is there already, and may be filled in; move it away, or give another --out."
+        )
+
+
 def _proposal(
     inputs: EstimateInputs, estimate: AccuracyEstimate, source: ScoreTable, target: ScoreTable, seed: int
 ) -> dict[str, bytes]:
     """Return the worksheet of images to label, by the name of its file."""
     if not inputs.propose:
         return {}
-    if inputs.out is None:
-        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
     target = target.ordered(source.classnames, f"those of {source.name}")
     known = Pass(source, "reading the source")
     text = proposal(estimate, target, temperature_of(known.outputs), inputs.propose, seed)
