@@ -18,6 +18,7 @@ SETTLED = {
     "NNGuide": {"k": 3, "share": 1.0},
     "CoRP": {"dimensions": 64},
     "NegLabel": {"groups": 5},
+    "CSP": {"groups": 5},
 }
 FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
 WRITES = frozenset(("path", kind) for kind in ("unknown name", "empty text"))
@@ -144,13 +145,18 @@ CALLS = {
         {part: getattr(SEEN, part) for part in ("features", "head", "outputs", "labels", "maps", "texts", "patches")},
         optional=frozenset({"features", "head", "outputs", "labels", "maps", "texts", "patches"}),
     ),
-    "Texts": Call(Texts, {"own": SEEN.texts.own, "negative": SEEN.texts.negative}),
+    "Texts": Call(Texts, {"own": SEEN.texts.own, "negative": SEEN.texts.negative, "conjugated": SEEN.texts.conjugated}),
     "WatchedModel.see": Call(
         MODEL.see,
         {"images": IMAGES, "labels": LABELS, "maps": False, "perturbations": (Perturbation(),)}
         | {"layers": ["last"], "layer_gradients": True},
         left_out=HALF,
         allowed=frozenset({("layers", "empty list")}),
+    ),
+    "conjugated_names": Call(
+        detectors.conjugated_names,
+        {"adjectives": ["ivory"], "superclasses": ["scene"], "seed": 0},
+        allowed=frozenset({("adjectives", "list of text"), ("superclasses", "list of text")}),
     ),
     "encode_texts": Call(
         texts_of,
@@ -175,6 +181,7 @@ CALLS = {
     "profile": Call(detectors.profile, {"name": "is-ood"}),
     "require_images": Call(detectors.require_images, {"detectors": {"KNN": KNN(k=3)}, "images": 12}),
     "save_together": Call(detectors.save_together, {"fitted": FITTED, "path": str(FOLDER / "saved")}, left_out=WRITES),
+    "score_stream": Call(detectors.score_stream, {"fitted": FITTED, "image_sets": [SEEN, SEEN], "seed": 0}),
     "score_together": Call(detectors.score_together, {"fitted": FITTED, "features": SEEN.features}),
     "watch": Call(
         detectors.watch,
@@ -189,5 +196,6 @@ RESULTS = frozenset({"FittedDetector", "FitStatistics", "Passes", "DetectionPlan
 ELSEWHERE = {
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
+    "is_sequential": "any object has an answer",
     "activations_of": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
 }

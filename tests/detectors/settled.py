@@ -10,6 +10,8 @@ SETTINGS = {
     "NNGuide": {"k": 3, "share": 1.0},
     "CoRP": {"dimensions": 64},
     "NegLabel": {"groups": 5},
+    "CSP": {"groups": 5},
+    "AdaNeg": {"length": 4, "batch": 20},
     "Residual": {"dimensions": 8},
     "GMM": {"regularization": 1e-4},
     "WeiPer": {"repeats": 4, "bins": 20},

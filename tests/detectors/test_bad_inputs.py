@@ -26,6 +26,7 @@ from openworld.detectors import (
     Head,
     RankFeat,
     fit_together,
+    is_sequential,
     plan,
     score_together,
     watch,
@@ -135,7 +136,7 @@ def test_features_that_are_partly_negative(name):
     assert fitted.score(negative(whole(2), "some")).isfinite().all()
     told = [warning for warning in fitted.warnings if "made for features that are not negative" in warning]
     assert bool(told) is (name in WARNED)
-    assert not made(name).fit(whole()).warnings
+    assert bool(made(name).fit(whole()).warnings) is is_sequential(made(name))
 
 
 @pytest.mark.parametrize("name", DETECTORS)
@@ -169,9 +170,8 @@ def test_a_class_without_a_training_image(name):
         return
     fitted = made(name).fit(seen)
     assert fitted.score(whole(2)).isfinite().all()
-    assert [" leaves out 1 of 3 classes" in warning for warning in fitted.warnings] == [True] * (
-        name in ("MDS", "RMDS", "MDSEnsemble")
-    )
+    left_out = [warning for warning in fitted.warnings if " leaves out 1 of 3 classes" in warning]
+    assert len(left_out) == (name in ("MDS", "RMDS", "MDSEnsemble"))
 
 
 def test_no_image():

@@ -63,10 +63,11 @@ def _learner_cells(label: str, learner: type, paper: str) -> tuple:
 
 
 def _detectors() -> RenderableType:
-    from openworld.detectors import PLUGINS
+    from openworld.detectors import PLUGINS, is_sequential
 
     def cells(label: str, detector: type, paper: str) -> tuple:
-        return label, paper, ", ".join(detector.needs), detector.summary
+        looks_at = (*detector.needs, "stream") if is_sequential(detector) else detector.needs
+        return label, paper, ", ".join(looks_at), detector.summary
 
     heads = name("name"), words("paper"), words("looks at", 24), words("what", 35)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, cells, "detectors of out-of-distribution images", _DETECTORS_CAPTION)
@@ -76,7 +77,9 @@ _DETECTORS_CAPTION = """\
 Larger scores: more like the training data. Features enter the head, the classifier's last linear
 layer. Labels and bank, which keeps features, are of training images only. One forward pass serves
 all, but gradient takes a backward and a forward pass more, layer gradients a backward pass, maps
-the last stage once more. Texts and patches are those of two-tower models."""
+the last stage once more. Texts and patches are those of two-tower models. What looks at the stream
+remembers the images that it scores: its scores depend on their order and on which others there
+are."""
 
 
 def _estimators() -> RenderableType:

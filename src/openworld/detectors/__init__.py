@@ -25,22 +25,24 @@ is made of `openworld.detectors.plugin_api`.
 """
 
 from openworld._plugins import Plugins
+from openworld.detectors.adaneg import AdaNeg
 from openworld.detectors.adascale import AdaSCALE
 from openworld.detectors.ash import ASH
 from openworld.detectors.cop import CoP
 from openworld.detectors.corp import CoRP
+from openworld.detectors.csp import CSP
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
 from openworld.detectors.engine.activations import NEEDS, Activations, Layer, Maps
 from openworld.detectors.engine.fit_statistics import FitStatistics, fit_together, gather
-from openworld.detectors.engine.fitted import FittedDetector, OODDetector, score_together
+from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_stream, score_together
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.hooks import WatchedModel, watch
 from openworld.detectors.engine.linear_probe import linear_probe
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
 from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
-from openworld.detectors.engine.texts import Texts, encode_texts, mine_negatives
+from openworld.detectors.engine.texts import SUPERCLASSES, Texts, conjugated_names, encode_texts, mine_negatives
 from openworld.detectors.engine.two_towers import activations_of
 from openworld.detectors.entropy import Entropy
 from openworld.detectors.fdbd import FDBD
@@ -51,6 +53,7 @@ from openworld.detectors.gradnorm import GradNorm
 from openworld.detectors.gram import Gram
 from openworld.detectors.kl_matching import KLMatching
 from openworld.detectors.knn import KNN
+from openworld.detectors.l_mcm import LMCM
 from openworld.detectors.max_logit import MaxLogit
 from openworld.detectors.mcm import MCM
 from openworld.detectors.mds import MDS
@@ -118,6 +121,9 @@ DETECTORS: dict[str, type[OODDetector]] = {
         Gram,
         MDSEnsemble,
         NAC,
+        CSP,
+        AdaNeg,
+        LMCM,
     )
 }
 """Name -> class of every detector of this package."""
@@ -127,6 +133,13 @@ find_detector, all_detectors = PLUGINS.find, PLUGINS.all
 broken_plugins, origin = PLUGINS.broken, PLUGINS.origin
 
 __all__ = [
+    "CSP",
+    "LMCM",
+    "SUPERCLASSES",
+    "AdaNeg",
+    "conjugated_names",
+    "is_sequential",
+    "score_stream",
     "ASH",
     "DETECTORS",
     "DICE",

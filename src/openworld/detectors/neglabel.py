@@ -4,17 +4,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.name_groups import name_groups, share_of_classes
 from openworld.detectors.engine.settings import require_positive
 
 
@@ -29,6 +27,7 @@ class NegLabel:
             out. 1 for none.
         seed: of the cut. The public code permutes with torch's generator, so that single groups differ from its own.
 
+    >>> import torch
     >>> from openworld.detectors.engine.texts import Texts
     >>> texts = Texts(torch.tensor([[1.0, 0.0]]), negative=torch.tensor([[1.0, 0.0]]))
     >>> NegLabel(groups=1).fit(Activations(texts=texts)).score(torch.tensor([[3.0, 4.0]])).tolist()
@@ -57,18 +56,7 @@ class NegLabel:
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""
-        negative = self._group(activations)
-        of_names = (activations.cosines / self.temperature).logsumexp(dim=1)
-        groups = ((activations.unit @ part.mT / self.temperature).logsumexp(dim=1) for part in negative)
-        return torch.stack([(of_names - group).sigmoid() for group in groups]).mean(dim=0)
-
-    def _group(self, activations: Activations) -> tuple[Tensor, ...]:
         negative = activations.texts.to(activations.unit).negative
-        if negative is None or len(negative) < self.groups:
-            raise OpenworldError(
-                f"NegLabel needs negative texts, one at least for each of {self.groups} groups, and has "
-                f"{0 if negative is None else len(negative)}; encode names that `mine_negatives` chose, or set groups."
-            )
-        size = len(negative) // self.groups
-        order = np.random.default_rng(self.seed).permutation(size * self.groups)
-        return negative[torch.from_numpy(order).to(negative.device)].split(size)
+        groups = name_groups(negative, self.groups, self.seed, who=self.name, lacking="negative texts")
+        of_groups = (activations.unit @ negative[group].mT / self.temperature for group in groups)
+        return share_of_classes(activations.cosines / self.temperature, of_groups)

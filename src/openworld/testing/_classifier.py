@@ -103,4 +103,5 @@ def _texts(device: str) -> Texts:
     images, labels = (part.to(device) for part in small_pictures(0, 300))
     noise = net.features(small_pictures(0, 21, known=False)[0].to(device))
     texts = torch.stack([net.features(images[labels == colour]).mean(dim=0) for colour in range(COLOURS)])
-    return Texts(texts, normalize(noise, dim=1) + normalize(texts, dim=1).repeat(7, 1))
+    negative = normalize(noise, dim=1) + normalize(texts, dim=1).repeat(7, 1)
+    return Texts(texts, negative, conjugated=negative.roll(1, dims=0) + negative)

@@ -11,11 +11,16 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fitted import ROWS, FittedDetector, OODDetector
+from openworld.detectors.engine.fitted import ROWS, FittedDetector, OODDetector, is_sequential
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import solvable
 from openworld.detectors.engine.statistics import Least
 from openworld.detectors.engine.texts import Texts
+
+ORDER_MATTERS = (
+    "{} remembers the images that it scores: its scores depend on their order and on which others there are, so that "
+    "they are no property of an image alone."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +100,7 @@ class FitStatistics:
         with solvable(detector.name):
             state = detector.learn(self.head, *gathered) if statistics else None
         concerns = detector.concerns(*gathered) if statistics and hasattr(detector, "concerns") else ()
+        concerns = (*concerns, ORDER_MATTERS.format(detector.name)) if is_sequential(detector) else concerns
         fitted = FittedDetector(detector, state, self.head, self.texts, tuple(concerns), self.width)
         negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
         return _warn(fitted, self.least) if negative else fitted

@@ -1,10 +1,11 @@
 """A detector bound to what it learned: scores of any number of images, in parts; written to a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,7 +24,8 @@ class OODDetector(Protocol):
     """What every detector offers: a frozen dataclass of settings that says what it is, fits, and scores.
 
     name, paper, summary: for tables; `name` is what specs say. needs: what it looks at, of `NEEDS`. gathers: statistics
-    of training images; where there are any, `learn(head, *gathered)` makes the state that `read` gets.
+    of training images; where there are any, `learn(head, *gathered)` makes the state that `read` gets. A detector with
+    `sequential = True` remembers images as it scores them: its `read` gets all images of a call, in their order.
     """
 
     name: ClassVar[str]
@@ -73,7 +75,7 @@ class FittedDetector:
         return score_together({"score": self}, features)["score"]
 
     def read(self, activations: Activations) -> Tensor:
-        """Scores of images that are known to bring all that is needed; small numbers of them."""
+        """Scores of images that are known to bring all that is needed; small numbers of them, or a whole stream."""
         with solvable(self.detector.name):
             scores = self.detector.read(self.state, activations)
         require_finite(
@@ -103,12 +105,65 @@ def score_together(fitted: Mapping[str, FittedDetector], features: Tensor | Acti
     for part in whole.split(ROWS):
         completed = {}
         for label, detector in fitted.items():
-            activations = _complete(part, detector, completed)
-            _require_width(activations, detector)
-            for need in detector.detector.needs:
-                activations.require(need, detector.detector.name)
-            parts[label].append(detector.read(activations))
+            if not is_sequential(detector.detector):
+                parts[label].append(_read(part, detector, completed))
+    for label, detector in fitted.items():
+        if is_sequential(detector.detector):
+            parts[label].append(_read(whole, detector, {}))
     return {label: torch.cat(scores) for label, scores in parts.items()}
+
+
+@torch.no_grad()
+@checked
+def score_stream(
+    fitted: Mapping[str, FittedDetector], image_sets: Sequence[Activations], *, seed: int = 0
+) -> list[dict[str, Tensor]]:
+    """Scores of several image sets, such as known and strange images, of which sequential detectors see one stream.
+
+    A detector that remembers what it scored must not know which set an image is of: it gets the images of all sets in
+    an order that is drawn. All other detectors score each set as `score_together` does.
+
+    Args:
+        fitted: fitted detectors by a label of yours. image_sets: one at least, of one model.
+        seed: of the order.
+    Returns:
+        for each image set, float[N] by the same labels.
+    Raises:
+        OpenworldError: as `score_together`; no image set.
+    """
+    if not len(image_sets):
+        raise OpenworldError("there is no image set to score; give one at least.")
+    sequential = {label: detector for label, detector in fitted.items() if is_sequential(detector.detector)}
+    others = {label: detector for label, detector in fitted.items() if label not in sequential}
+    scores = [score_together(others, images) for images in image_sets]
+    if sequential:
+        order = torch.from_numpy(np.random.default_rng(seed).permutation(sum(map(len, image_sets))))
+        stream = score_together(sequential, _join(image_sets).take(order))
+        for label, of_stream in stream.items():
+            back = of_stream[order.argsort().to(of_stream.device)].split([len(images) for images in image_sets])
+            for of_set, values in zip(scores, back, strict=True):
+                of_set[label] = values
+    return [{label: of_set[label] for label in fitted} for of_set in scores]
+
+
+def is_sequential(detector: Any) -> bool:
+    """Whether its scores depend on the order of the images and on which others there are."""
+    return getattr(detector, "sequential", False)
+
+
+def _join(image_sets: Sequence[Activations]) -> Activations:
+    """Features, logits and patches of all sets, one behind the other; head and texts of the first."""
+    names = [name for name in ("features", "outputs", "patches") if getattr(image_sets[0], name) is not None]
+    joined = {name: torch.cat([getattr(images, name) for images in image_sets]) for name in names}
+    return Activations(**joined, head=image_sets[0].head, texts=image_sets[0].texts)
+
+
+def _read(images: Activations, fitted: FittedDetector, completed: dict[tuple, Activations]) -> Tensor:
+    activations = _complete(images, fitted, completed)
+    _require_width(activations, fitted)
+    for need in fitted.detector.needs:
+        activations.require(need, fitted.detector.name)
+    return fitted.read(activations)
 
 
 def _require_width(activations: Activations, fitted: FittedDetector) -> None:

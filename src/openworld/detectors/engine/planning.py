@@ -18,7 +18,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
-from openworld.detectors.engine.fitted import FittedDetector, OODDetector, score_together
+from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_together
 from openworld.detectors.engine.hooks import WatchedModel, no_last_stage, no_layers, no_pixel_std, require_modules
 from openworld.detectors.engine.perturbation import Perturbation
 
@@ -134,7 +134,8 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
         detectors: instances, by a label of yours, or a list: then by their names, which must differ.
         model: of `watch`.
     Raises:
-        OpenworldError: no detector, two of one name in a list, one that needs maps, pixels or texts that are not there.
+        OpenworldError: no detector, two of one name in a list, one that needs maps, pixels or texts that are not there,
+            one that is sequential.
 
     >>> from openworld.detectors import KNN, MSP, ODIN, watch
     >>> model = watch(torch.nn.Sequential(torch.nn.Linear(4, 2)).eval(), torch.zeros(1, 4), pixel_std=[1.0] * 4)
@@ -156,6 +157,11 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
             raise OpenworldError(
                 f"{label} compares with class names and needs a two-tower model; read its features with "
                 "`activations_of(clip, features, texts)` and score those."
+            )
+        if is_sequential(detector):
+            raise OpenworldError(
+                f"{label} remembers the images that it scores, and a plan scores them batch by batch; give the "
+                "features of all images to `score_stream`."
             )
     return DetectionPlan(labelled, model, tuple(_weaknesses(labelled, model.family)))
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -14,6 +15,12 @@ from openworld.backbones import DualEncoder
 from openworld.datasets.templates import fill
 from openworld.detectors.engine.head import as_floats
 
+SUPERCLASSES = (
+    *("environment", "space", "object", "scene", "place", "item", "area", "view", "thing", "pattern", "structure"),
+    *("landscape", "vista", "creature"),
+)
+"""The fourteen of CSP's released code, for pictures of any kind."""
+
 
 @checked
 @dataclass(frozen=True, eq=False)
@@ -23,6 +30,8 @@ class Texts:
     Args:
         own: float[C, E] of the classes; kept with length 1, in float32 or wider.
         negative: float[M, E] of names far from all classes (`mine_negatives`), those furthest first; or None.
+        conjugated: float[K, E] of CSP's pool: nouns far from all classes, and adjectives joined with superclasses
+            (`conjugated_names`) that are; or None.
 
     Raises:
         OpenworldError: other shapes, NaN or infinity, an embedding of length 0.
@@ -33,24 +42,27 @@ class Texts:
 
     own: Tensor
     negative: Tensor | None = None
+    conjugated: Tensor | None = None
 
     __repr__ = short_repr
 
     def __post_init__(self):
         object.__setattr__(self, "own", _unit(self.own, "own"))
-        if self.negative is not None:
-            object.__setattr__(self, "negative", _unit(self.negative, "negative"))
-            if self.negative.shape[1] != self.own.shape[1]:
-                raise OpenworldError(
-                    f"negative texts have width {self.negative.shape[1]}, own texts {self.own.shape[1]}; encode both "
-                    "with one model."
-                )
+        for name in ("negative", "conjugated"):
+            if (others := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _unit(others, name))
+                if others.shape[1] != self.own.shape[1]:
+                    raise OpenworldError(
+                        f"{name} texts have width {others.shape[1]}, own texts {self.own.shape[1]}; encode both with "
+                        "one model."
+                    )
 
     def to(self, like: Tensor) -> "Texts":
         """Return the texts on the device and in the type of a tensor."""
         if self.own.device == like.device and self.own.dtype == like.dtype:
             return self
-        return Texts(self.own.to(like), None if self.negative is None else self.negative.to(like))
+        parts = (self.own, self.negative, self.conjugated)
+        return Texts(*(None if part is None else part.to(like) for part in parts))
 
 
 @torch.no_grad()
@@ -97,6 +109,30 @@ def mine_negatives(own: Tensor, candidates: Tensor, share: float = 0.15, quantil
     own, candidates = _unit(own, "own"), _unit(candidates, "candidates")
     near = torch.cat([(part @ own.mT).quantile(quantile, dim=1) for part in candidates.split(4096)])
     return near.argsort(stable=True)[: int(share * len(near))]
+
+
+@checked
+def conjugated_names(
+    adjectives: Sequence[str], superclasses: Sequence[str] = SUPERCLASSES, *, seed: int = 0
+) -> tuple[str, ...]:
+    """Join each adjective with a superclass that is drawn for it: the names of CSP's pool, "ivory scene".
+
+    Args:
+        adjectives: words, "_" read as a space. superclasses: general nouns; the published ones by default.
+        seed: of the draw. The public code draws with Python's generator, so that single names differ from its own.
+    Raises:
+        OpenworldError: no superclass.
+    Source: CSP (Chen et al., 2024), MengyuanChen21/NeurIPS2024-CSP@252d4d5.
+
+    >>> conjugated_names(["ivory", "left_over"], ["scene"])
+    ('ivory scene', 'left over scene')
+    """
+    if not len(superclasses):
+        raise OpenworldError("there is no superclass to join adjectives with; give one at least, such as 'object'.")
+    drawn = np.random.default_rng(seed).integers(len(superclasses), size=len(adjectives))
+    return tuple(
+        f"{word.replace('_', ' ')} {superclasses[place]}" for word, place in zip(adjectives, drawn, strict=True)
+    )
 
 
 def _unit(embeddings: Tensor, name: str) -> Tensor:

@@ -140,5 +140,7 @@ class JudgedSpec:
             raise OpenworldError(
                 f"{detector.label} needs {' and '.join(lacking)}, which a {kind} ({self.label}) has not."
             )
-        if detector.detector == "NegLabel" and not self.negatives:
-            raise OpenworldError("NegLabel needs names of what the classes are not; give negatives, a text file.")
+        if detector.detector in ("NegLabel", "AdaNeg") and not self.negatives:
+            raise OpenworldError(
+                f"{detector.detector} needs names of what the classes are not; give negatives, a text file."
+            )

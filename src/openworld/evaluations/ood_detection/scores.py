@@ -73,7 +73,8 @@ def two_tower_scores(
     fitted = detectors.fit_together(_build(model), [detectors.activations_of(clip, training, texts)])
     # Classes of the pool are others, and no score may look at them.
     both = [replace(detectors.activations_of(clip, features, texts), labels=None) for features in (test, pool)]
-    scores = [_plain(detectors.score_together(fitted, activations)) for activations in both]
+    # Detectors that remember what they scored get test images and pool as one stream.
+    scores = [_plain(of_set) for of_set in detectors.score_stream(fitted, both)]
     return ModelScores(*scores, both[0].predictions.cpu().numpy(), _warnings(fitted))
 
 

@@ -1,0 +1,66 @@
+"""CSP: NegLabel on a larger pool, of nouns and of adjectives joined with superclasses (Chen et al., 2024, "Conjugated
+Semantic Pool Improves OOD Detection with Pre-trained Vision-Language Models").
+
+What is new is the pool ("ivory scene", "bulbous object"): `conjugated_names` makes the names, `Texts.conjugated` holds
+what was mined of them, behind the nouns. The score is NegLabel's.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._arrays import require_at_least
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.name_groups import name_groups, share_of_classes
+from openworld.detectors.engine.settings import require_positive
+
+
+@checked
+@dataclass(frozen=True)
+class CSP:
+    """Mean over groups of the pool of: softmax over classes and group of cosines / T, summed over the classes.
+
+    Args:
+        temperature: T > 0, of cosines; 0.01 is CLIP's scale of 100.
+        groups: into how many parts the pool is cut, at random, so that nouns and conjugated names mix; the last names
+            that fill no part are left out. 1 for none.
+        seed: of the cut. The public code permutes with torch's generator, so that single groups differ from its own.
+
+    >>> import torch
+    >>> from openworld.detectors.engine.texts import Texts
+    >>> texts = Texts(torch.tensor([[1.0, 0.0]]), conjugated=torch.tensor([[1.0, 0.0]]))
+    >>> CSP(groups=1).fit(Activations(texts=texts)).score(torch.tensor([[3.0, 4.0]])).tolist()
+    [0.5]
+    """
+
+    temperature: float = 0.01
+    groups: int = 100
+    seed: int = 0
+
+    name: ClassVar[str] = "CSP"
+    paper: ClassVar[str] = "Chen et al., 2024"
+    summary: ClassVar[str] = "NegLabel on a conjugated pool"
+    needs: ClassVar[tuple[str, ...]] = ("features", "texts")
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+        require_at_least(1, groups=self.groups)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Nothing is learned; texts of an `Activations`, conjugated ones among them, are remembered."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, activations: Activations) -> Tensor:
+        """Scores float[N], in [0, 1]."""
+        pool = activations.texts.to(activations.unit).conjugated
+        groups = name_groups(pool, self.groups, self.seed, who=self.name, lacking="conjugated texts")
+        of_groups = (activations.unit @ pool[group].mT / self.temperature for group in groups)
+        return share_of_classes(activations.cosines / self.temperature, of_groups)

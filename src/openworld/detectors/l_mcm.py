@@ -1,0 +1,59 @@
+"""L-MCM: MCM of the most certain patch alone, the local half of GL-MCM (Miyai et al., 2025, "GL-MCM: Global and Local
+Maximum Concept Matching for Zero-Shot Out-of-Distribution Detection").
+
+LoCoOp (Miyai et al., 2023) and GalLoP (Lafon et al., 2024) read their tuned prompts with it and with GL-MCM: give the
+tuned names as `Texts`, and as patches those that the learner's own projection makes.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.settings import require_positive
+
+
+@checked
+@dataclass(frozen=True)
+class LMCM:
+    """max over patches p and classes c of softmax(cos(patch_p, text_c) / T)_c, in (0, 1].
+
+    Patches take the value path of the last block, without attention (`TwoTower.encode_patches`).
+
+    Args:
+        temperature: T > 0, of cosines.
+
+    >>> import torch
+    >>> from openworld.detectors.engine.texts import Texts
+    >>> patches, texts = torch.tensor([[[0.0, 3.0]]]), Texts(torch.eye(2))
+    >>> round(LMCM().fit().score(Activations(texts=texts, patches=patches)).item(), 4)  # e / (e + 1)
+    0.7311
+    """
+
+    temperature: float = 1.0
+
+    name: ClassVar[str] = "L-MCM"
+    paper: ClassVar[str] = "Miyai et al., 2025"
+    summary: ClassVar[str] = "MCM of the surest patch"
+    needs: ClassVar[tuple[str, ...]] = ("texts", "patches")
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        require_positive(temperature=self.temperature)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Nothing is learned; texts of an `Activations` are remembered."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        cosines = normalize(activations.patches, dim=-1) @ activations.texts.to(activations.patches).own.mT
+        return (cosines / self.temperature).softmax(dim=-1).amax(dim=(1, 2))
