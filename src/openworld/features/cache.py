@@ -20,7 +20,11 @@ _NAMES = (
     r"manifest\.json|in-use|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
     r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees)\.safetensors"
 )
-_WHOLE = {"decomposition.safetensors": "a decomposition", "degrees.safetensors": "shift degrees"}
+_WHOLE = {
+    "decomposition.safetensors": "a decomposition",
+    "degrees.safetensors": "shift degrees",
+    "parameters.safetensors": "a trained learner",
+}
 _FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?-\w+")
 
 

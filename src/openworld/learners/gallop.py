@@ -15,7 +15,7 @@ from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
+from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of, whole_and_surest_patch
 from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
 from openworld.learners.engine.training import Loop, Schedule
 
@@ -116,6 +116,15 @@ class GalLoP:
         whole = normalize(images.embeddings, dim=-1) @ bank.text.mT
         parts = closest_patch_cosines(images.patches @ bank.projection, bank.local, self.top).mean(dim=0)
         return answer_of(bank.scale * 0.5 * (whole + parts), bank.base_count)
+
+    def own_score(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "PatchBank") -> Tensor:
+        """GL-MCM of mean cosines over the contexts, float[N]: global ones of the image, local ones of every patch.
+
+        As MarcLafon/gallop @ f75999e detects images of no known class.
+        """
+        whole = normalize(images.embeddings, dim=-1) @ bank.text.mT
+        parts = normalize(images.patches @ bank.projection, dim=-1) @ bank.local.mean(dim=0).mT
+        return whole_and_surest_patch(whole, parts)
 
     def _start(self, clip: TwoTower, count: int, generator: Generator) -> Tensor:
         context = start_context(clip, self.context_length, self.words, generator, count)

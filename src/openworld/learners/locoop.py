@@ -14,7 +14,13 @@ from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_bank import (
+    NameSets,
+    TextBank,
+    answer_by_cosine,
+    cosine_logits,
+    whole_and_surest_patch,
+)
 from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
 from openworld.learners.engine.training import Schedule
 
@@ -101,6 +107,12 @@ class LoCoOp:
     def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
         """Cosine logits of the whole image over all names, and the log of the largest base softmax."""
         return answer_by_cosine(images.embeddings, bank)
+
+    def own_score(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Tensor:
+        """GL-MCM with the learned context, float[N]: as AtsuMiyai/LoCoOp @ a311b39 detects images of no known class."""
+        patches = clip.project_patches(images.patches.to(clip.dtype)).to(bank.text.dtype)
+        whole, parts = (normalize(seen, dim=-1) @ bank.text.mT for seen in (images.embeddings, patches))
+        return whole_and_surest_patch(whole, parts)
 
     def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))

@@ -22,7 +22,7 @@ from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, Label
 from openworld.evaluations.decomposed_zero_shot.task import DecomposedZeroShotSpec
 from openworld.evaluations.entries import CellsSpec, DecompositionSpec, PoolSpec
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.ood_detection.entries import DetectorSpec, JudgedSpec
+from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.papers import TABLES, PaperTable
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup

@@ -10,7 +10,7 @@ from openworld import OpenworldError
 from openworld.evaluations import IncrementalShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
-from openworld.evaluations.ood_detection.entries import TWO_TOWER, JudgedSpec
+from openworld.evaluations.model_entries import TWO_TOWER, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION, summary
 from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import LevelCurve

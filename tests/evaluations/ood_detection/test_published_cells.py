@@ -13,7 +13,7 @@ from openworld.datasets import use_root
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
-from openworld.evaluations.ood_detection.entries import DetectorSpec, JudgedSpec
+from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine

@@ -150,7 +150,7 @@ class DetectionRecord(PoolRecord):
     """The metrics of one unit: a model and seed, with the pool as the run counts it.
 
     Args:
-        kind: "classifier" or "two-tower".
+        kind: "classifier", "two-tower" or "learner".
         decomposition, neighbour: how shift was measured; None where cells are given.
         otherwise: with the other choice about images of in-distribution classes.
         left_out: classes of the sources and the pool that are neither in distribution nor out of it.

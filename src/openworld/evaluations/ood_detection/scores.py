@@ -1,6 +1,6 @@
 """Scores of all detectors of one model, fitted on the training images, for test images and pool; and their tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +12,14 @@ from openworld.classifiers import Classifier
 from openworld.datasets import ImageSet, templates
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.evaluations.ood_detection.entries import JudgedSpec
+from openworld.evaluations.learner_models import learner_scores
+from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import DividedPool, test_degrees
 from openworld.features import Features
+from openworld.learners import FittedLearner
 from openworld.shifts import HALVES
 
 
@@ -57,7 +59,7 @@ def classifier_scores(
     module = classifier.module.to(device)
     first = next(_batches(classifier, training, device))[0][:2]
     watched = detectors.watch(module, first, pixel_std=classifier.preprocess.std)
-    route = detectors.plan(_build(model), watched)
+    route = detectors.plan(model.build(), watched)
     fitted = route.fit(_batches(classifier, training, device))
     scores = [_plain(route.score(fitted, _batches(classifier, part, device))) for part in (test, pool)]
     prediction = [watched.see(pixels).predictions.cpu().numpy() for pixels, _ in _batches(classifier, test, device)]
@@ -70,12 +72,21 @@ def two_tower_scores(
     """What a two-tower model says of encoded images; classes are those of the training images."""
     clip = backbone(model.backbone, machine.device)
     texts = _texts(model, clip, training.classnames, dataset)
-    fitted = detectors.fit_together(_build(model), [detectors.activations_of(clip, training, texts)])
+    fitted = detectors.fit_together(model.build(), [detectors.activations_of(clip, training, texts)])
     # Classes of the pool are others, and no score may look at them.
     both = [replace(detectors.activations_of(clip, features, texts), labels=None) for features in (test, pool)]
     # Detectors that remember what they scored get test images and pool as one stream.
     scores = [_plain(of_set) for of_set in detectors.score_stream(fitted, both)]
     return ModelScores(*scores, both[0].predictions.cpu().numpy(), _warnings(fitted))
+
+
+def tuned_scores(
+    model: JudgedSpec, fitted: FittedLearner, training: Features, test: Features, pool: Sequence[Features]
+) -> ModelScores:
+    """What a learner says of encoded images, among the in-distribution names; the sets of the pool in their order."""
+    scores, predictions, warnings = learner_scores(fitted, model.build(), training, [test, *pool])
+    joined_pool = {label: np.concatenate([part[label] for part in scores[1:]]) for label in scores[0]}
+    return ModelScores(scores[0], joined_pool, predictions[0], warnings)
 
 
 def groups_of(test: ReadableImages, divided: DividedPool) -> tuple[np.ndarray, np.ndarray]:
@@ -143,11 +154,6 @@ def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> det
 
 def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     return classifier.batches(part.images, part.rows, device=device)
-
-
-def _build(model: JudgedSpec) -> dict[str, Any]:
-    """Detectors by label."""
-    return {detector.label: detector.build() for detector in model.detectors}
 
 
 def _warnings(fitted: Mapping[str, Any]) -> tuple[str, ...]:

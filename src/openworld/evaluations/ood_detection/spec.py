@@ -13,7 +13,7 @@ from typing import Literal
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import CellsSpec, part_of, require_distinct, settle
-from openworld.evaluations.ood_detection.entries import JudgedSpec
+from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.shift_cells import Division, settle_shift
 from openworld.evaluations.shift_images import ShiftGround, ShiftImages
 

@@ -1,16 +1,19 @@
 """The tasks of OOD detection: which model is tested, on which images, in which cells; and what must be there before."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.entries import part_of
-from openworld.evaluations.ood_detection.entries import JudgedSpec
+from openworld.evaluations.learner_models import LearnerTraining, SavedLearner, is_saved
+from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_images import ShiftGround
+from openworld.features import Encoding
+from openworld.learners import origin as learner_origin
 from openworld.runs import digest
 
 
@@ -40,16 +43,29 @@ class DetectionTask:
     def name(self) -> str:
         """What people call the unit."""
         model = self.judged_model
-        return model.label if model.is_two_tower else f"{model.label}, seed {self.seed}"
+        bare = model.is_two_tower or (model.learner and not model.has_seeds)
+        return model.label if bare else f"{model.label}, seed {self.seed}"
+
+    @property
+    def learner(self) -> LearnerTraining | SavedLearner | None:
+        """How the learner is trained, or where it lies; None for any other model."""
+        model = self.judged_model
+        if not model.learner:
+            return None
+        if is_saved(model.learner):
+            return SavedLearner(model.label, model.learner.format(seed=self.seed), model.backbone)
+        images = self.ground.training if model.shots is None else replace(self.ground, shots=model.shots).training
+        what = (model.label, model.learner, model.settings, model.backbone, self.seed, model.views)
+        return LearnerTraining(*what, images, self.threads)
 
     @property
     def classifier(self) -> Checkpoint | None:
-        """Where the classifier lies, or how it is trained; None for a two-tower model."""
+        """Where the classifier lies, or how it is trained; None for any other model."""
         return self.classifier_of(self.judged_model, self.seed)
 
     def classifier_of(self, model: JudgedSpec, seed: int) -> Checkpoint | None:
         """Return the classifier of any model of the run."""
-        if model.is_two_tower:
+        if model.kind != "classifier":
             return None
         if model.weights:
             named = {"label": model.label, "seed": seed, "architecture": model.architecture}
@@ -60,18 +76,19 @@ class DetectionTask:
 
     @property
     def shift(self) -> ShiftPlan:
-        """What measures the degrees and cuts the pool into cells; two-tower models that look at no patches join in."""
-        names = [model.backbone for model in self.models if model.backbone and not model.needs_patches]
+        """What measures the degrees and cuts the pool; models that look at nothing but embeddings join in."""
+        names = [model.backbone for model in self.models if model.backbone and model.encoding == Encoding()]
         return ShiftPlan(self.ground, self.division, self.threads, tuple(dict.fromkeys(names)))
 
 
 def tasks(spec: IncrementalShiftSpec) -> list[DetectionTask]:
     """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
     division = part_of(spec, Division)
+    models = tuple(model.resolved(spec.sources[0].dataset) for model in spec.models)
     return [
-        part_of(spec, DetectionTask, model=number, seed=seed, division=division)
+        part_of(spec, DetectionTask, models=models, model=number, seed=seed, division=division)
         for number, model in enumerate(spec.models)
-        for seed in (spec.seeds if _has_seeds(model) else spec.seeds[:1])
+        for seed in (spec.seeds if model.has_seeds else spec.seeds[:1])
     ]
 
 
@@ -81,7 +98,9 @@ def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, .
     first = planned[0]
     trainings = [task.classifier.training for task in planned if task.classifier and task.classifier.training]
     training = Stage("training", "trained", "epochs", machine, lambda: trainings)
-    return (training, *first.shift.stages(machine, lambda: first.shift.outputs))
+    tuned = [task.learner for task in planned if isinstance(task.learner, LearnerTraining)]
+    tuning = [Stage("tuning", "tuned learners on", "images", machine, lambda: tuned)] if tuned else []
+    return (training, *tuning, *first.shift.stages(machine, lambda: first.shift.outputs))
 
 
 def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
@@ -96,9 +115,9 @@ def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
         hashes["decomposition"] = task.shift.split.key
     if task.classifier and task.classifier.folder:
         hashes[f"classifier {task.classifier.folder}"] = task.classifier.key
+    if isinstance(task.learner, SavedLearner):
+        hashes[f"learner {task.learner.folder}"] = task.learner.key
+    elif task.learner and learner_origin(task.learner.learner):
+        hashes[f"plug-in {task.learner.learner}"] = learner_origin(task.learner.learner)
     plug_ins = {entry.detector: origin(entry.detector) for entry in task.judged_model.detectors}
     return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
-
-
-def _has_seeds(model: JudgedSpec) -> bool:
-    return "{seed}" in model.weights if model.weights else not model.is_two_tower

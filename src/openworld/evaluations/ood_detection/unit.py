@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.learner_models import encoding_of_images
 from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
@@ -22,6 +23,7 @@ from openworld.evaluations.ood_detection.scores import (
     joined,
     pool_table,
     test_table,
+    tuned_scores,
     two_tower_scores,
 )
 from openworld.evaluations.ood_detection.task import DetectionTask
@@ -29,7 +31,6 @@ from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals
 from openworld.evaluations.ood_detection.validation import require_names
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
-from openworld.features import Encoding
 from openworld.runs import UnitResult, to_json
 
 
@@ -66,7 +67,7 @@ def detection_record(
         otherwise=pools[not task.id_kept],
         protocol="incremental-shift",
         model=model.label,
-        kind="two-tower" if model.is_two_tower else "classifier",
+        kind=model.kind,
         seed=task.seed,
         source=_source_record(task, known, test, scores),
         decomposition=None if ground.cells else asdict(task.division.decomposition),
@@ -111,16 +112,23 @@ def _scores(
     task: DetectionTask, known: ReadableImages, test: ReadableImages, divided: DividedPool, machine: Machine
 ) -> ModelScores:
     pool = ReadableImages(divided.pool.images, divided.rows)
-    if not task.judged_model.is_two_tower:
+    if task.classifier:
         classifier = task.classifier.load(machine)
         require_names(task.judged_model, classifier.classnames, test.images.classnames)
         return classifier_scores(task.judged_model, classifier, known, test, pool, machine.device)
     if task.ground.cells:  # whose places are those of the lists, so that none may be left out
         machine = replace(machine, allow_corrupt=0)
-    name, encoding = task.judged_model.backbone, Encoding(patches=task.judged_model.needs_patches)
+    name, encoding = task.judged_model.backbone, task.judged_model.encoding
+    fitted = task.learner.load(machine) if task.learner else None
+    if fitted:
+        require_names(task.judged_model, fitted.classnames, test.images.classnames)
+        encoding = encoding_of_images(fitted.learner, task.judged_model.build().values())
     learned, tested = (encoded(readable.images, name, machine, encoding) for readable in (known, test))
     parts = [images.load() for images in task.ground.tested] or [divided.pool.images]
-    features = joined([encoded(images, name, machine, encoding) for images in parts])
+    pools = [encoded(images, name, machine, encoding) for images in parts]
+    if fitted:
+        return tuned_scores(task.judged_model, fitted, learned, tested, pools)
+    features = joined(pools)
     return two_tower_scores(task.judged_model, learned, tested, features, task.ground.sources[0].dataset, machine)
 
 

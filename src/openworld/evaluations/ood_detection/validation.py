@@ -6,9 +6,13 @@ import torch
 
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.entries import JudgedSpec
+from openworld.evaluations.learner_models import SavedLearner, require_served
+from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.runtime import Machine
+from openworld.learners import configure, find_learner
+from openworld.learners.engine.requirements import offers_everything
+from openworld.learners.engine.requirements import require_able as require_learner_able
 
 _ANY_STD = (1.0, 1.0, 1.0)
 _CLASSES = 2
@@ -29,7 +33,7 @@ def require_able(tasks: Iterable[DetectionTask], machine: Machine) -> None:
     images = len(planned[0].ground.training.load())
     for task in first.values():
         _require_served(task, machine)
-        detectors.require_images({detector.label: detector.build() for detector in task.judged_model.detectors}, images)
+        detectors.require_images(task.judged_model.build(), images)
 
 
 def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, ...]) -> None:
@@ -47,6 +51,20 @@ def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, 
         f"{model.label!r} was trained on other class names than the {len(wanted)} in distribution here, or in another "
         f"order ({where}); give a classifier of these classes."
     )
+
+
+def _require_learner(task: DetectionTask, machine: Machine) -> None:
+    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes."""
+    model = task.judged_model
+    if isinstance(task.learner, SavedLearner):
+        fitted = task.learner.load(machine)
+        require_names(model, fitted.classnames, task.ground.names)
+        require_served(fitted, model.label, model.build())
+        return
+    task.learner.images.require_every_class()
+    clip = machine.backbone(model.backbone)
+    if not offers_everything(clip):
+        require_learner_able(clip, configure(find_learner(model.learner), model.settings))
 
 
 def _require_pictures(task: DetectionTask) -> None:
@@ -67,7 +85,9 @@ def _require_pictures(task: DetectionTask) -> None:
 def _require_served(task: DetectionTask, machine: Machine) -> None:
     """Plan its detectors on an image of zeros; what is trained here is built, untrained, for that."""
     model = task.judged_model
-    if model.is_two_tower:
+    if model.learner:
+        _require_learner(task, machine)
+    if model.kind != "classifier":
         return
     if model.weights:
         classifier = task.classifier.load(machine)
@@ -79,4 +99,4 @@ def _require_served(task: DetectionTask, machine: Machine) -> None:
         with torch.random.fork_rng(devices=()):
             module = classifiers.build(model.architecture, len(task.ground.names), side).eval()
     watched = detectors.watch(module, torch.zeros(1, 3, side, side), pixel_std=_ANY_STD)
-    detectors.plan({detector.label: detector.build() for detector in model.detectors}, watched)
+    detectors.plan(model.build(), watched)

@@ -1,7 +1,7 @@
 """A learner bound to what it learned; how it is fitted, saved and loaded."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import repeat
 from pathlib import Path
@@ -118,11 +118,7 @@ class FittedLearner:
             OpenworldError: features of another width than the backbone's, or without what the learner consumes.
         """
 
-        def part(rows: slice) -> Answer:
-            images = select_images(features, self.clip, self.learner.consumes, np.arange(rows.start, rows.stop))
-            return self.learner.answer(self.clip, self.parameters, images, bank)
-
-        parts = BatchSize(CHUNK, f"answering with {self.learner.name}").parts(part, len(features))
+        parts = self._in_parts(self.learner.answer, features, bank)
         return Answer(*(_joined([getattr(part, name) for part in parts]) for name in Answer.__annotations__))
 
     def logits(self, features: Features, bank: TextBank, subset: Subset = "all") -> np.ndarray:
@@ -149,6 +145,32 @@ class FittedLearner:
     def baseness(self, features: Features, bank: TextBank) -> np.ndarray:
         """The detection score of encoded images: float32[N], larger = more like a base class; see `answer`."""
         return self.answer(features, bank).baseness
+
+    @torch.no_grad()
+    def own_score(self, features: Features, bank: TextBank) -> np.ndarray:
+        """Return the score by which the learner itself tells images of the bank's names from images of any other.
+
+        That of its paper where the learner has a method `own_score` (LoCoOp, GalLoP); else `baseness`: with a bank of
+        base names alone the log of their largest softmax at the learner's own temperature, or what its detectors say.
+
+        Args:
+            features: as for `answer`. bank: of base names alone.
+
+        Returns:
+            float32[N], larger = more in-distribution.
+        """
+        if not hasattr(self.learner, "own_score"):
+            return self.baseness(features, bank)
+        return _joined(self._in_parts(self.learner.own_score, features, bank))
+
+    def _in_parts(self, ask: Callable, features: Features, bank: TextBank) -> list:
+        """What a method of the learner says of images, `CHUNK` of them at a time."""
+
+        def part(rows: slice):
+            images = select_images(features, self.clip, self.learner.consumes, np.arange(rows.start, rows.stop))
+            return ask(self.clip, self.parameters, images, bank)
+
+        return BatchSize(CHUNK, f"answering with {self.learner.name}").parts(part, len(features))
 
     def save(self, folder: Path) -> None:
         """Write `files` into a folder, which is made where it is missing."""

@@ -91,6 +91,17 @@ def answer_of(logits: Tensor, base_count: int) -> Answer:
     return Answer(logits, largest_base_log_probability(logits, base_count))
 
 
+def whole_and_surest_patch(cosines: Tensor, patches: Tensor) -> Tensor:
+    """GL-MCM of cosines: the largest softmax over names of the whole image plus that of its surest patch, in (0, 2].
+
+    Args:
+        cosines: float[N, C] of images with names. patches: float[N, P, C] of their patches.
+
+    Source: Miyai et al., 2025; by it LoCoOp and GalLoP detect images of no known class, at temperature 1.
+    """
+    return cosines.softmax(dim=-1).amax(dim=-1) + patches.softmax(dim=-1).amax(dim=(1, 2))
+
+
 def largest_base_log_probability(logits: Tensor, base_count: int) -> Tensor:
     """float[N], at most 0: log of the largest base softmax over base and new names.
 

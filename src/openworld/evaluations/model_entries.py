@@ -1,15 +1,30 @@
-"""What a spec of OOD detection lists beside the pool: judged models and their detectors."""
+"""What specs of OOD detection list beside the images: models and their detectors."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS, is_exported
 from openworld.detectors import PROFILES, find_detector
 from openworld.evaluations.entries import require_distinct, settle
+from openworld.evaluations.learner_models import (
+    OF_LEARNERS,
+    OWN_SCORE,
+    OwnScore,
+    backbone_of,
+    encoding_of_images,
+    is_saved,
+    learns,
+    require_served,
+    resolved_settings,
+)
+from openworld.features import Encoding
+from openworld.learners import configure, find_learner
 from openworld.runs import read_spec
+from openworld.runs.canonical import SPARSE
 
 TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
 """Detectors of a two-tower model that lists none: those that need neither patches nor a list of words."""
@@ -25,7 +40,7 @@ class DetectorSpec:
     """One detector of a model.
 
     Args:
-        detector: a name of `openworld list detectors`.
+        detector: a name of `openworld list detectors`; of learners also "own score".
         label: what tables call it; needed where one detector runs with several settings.
         settings: its own, where they differ from its defaults.
 
@@ -43,12 +58,14 @@ class DetectorSpec:
 
     def build(self) -> Any:
         """Return the detector itself."""
+        if self.detector == OWN_SCORE:
+            return read_spec(self.settings, OwnScore)
         return read_spec(self.settings, find_detector(self.detector))
 
 
 @dataclass(frozen=True)
 class JudgedSpec:
-    """A model whose detectors are judged: a classifier, trained here or loaded, or a two-tower model.
+    """A model whose detectors are compared: a classifier or a learner, trained here or loaded, or a two-tower model.
 
     Args:
         architecture: a name of `openworld.classifiers.ARCHITECTURES`, "timm:NAME", or "package.module:function".
@@ -57,14 +74,21 @@ class JudgedSpec:
         backbone: a two-tower model instead: a name of `openworld list backbones`, a folder, or a hub repository.
         label: what tables call it; by default what it is made from.
         recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source.
-        template: of a two-tower model, the sentence around class names; "" for the data set's own.
+        template: of a two-tower model, the sentence around class names; "" for the data set's own. Of a learner the
+            sentence of its frozen text features, where it reads one.
         negatives: of a two-tower model, a text file with a name per line, of which NegLabel takes those far away.
         detectors: what is judged; none for those of `profile`.
-        profile: a key of `openworld.detectors.PROFILES`; "" for "is-ood", and for `TWO_TOWER` on a backbone.
+        profile: a key of `openworld.detectors.PROFILES`; "" for "is-ood", for `TWO_TOWER` on a backbone, and for
+            `OF_LEARNERS` of a learner.
+        learner: a name of `openworld list learners`, trained on the backbone with the in-distribution training images;
+            or the folder of a saved one of these classes, {seed} in it where there is one per seed.
+        settings: of the learner, where they differ from those published for OOD detection.
+        shots: of each class of each source that the learner is trained on; None for all that the run learns from.
+        views: augmented views encoded of every image that it is trained on, at least 1.
 
     Raises:
-        OpenworldError: none of architecture, weights and backbone; settings of the one beside the other; an unknown
-            profile; a detector that the model cannot serve; labels that come twice.
+        OpenworldError: none of architecture, weights, backbone and learner; settings of the one beside the other; an
+            unknown profile, learner or setting; a detector that the model cannot serve; labels that come twice.
     """
 
     architecture: str = ""
@@ -76,12 +100,17 @@ class JudgedSpec:
     negatives: str = ""
     detectors: tuple[DetectorSpec, ...] = ()
     profile: str = ""
+    learner: str = field(default="", metadata=SPARSE)
+    settings: dict[str, Any] | None = field(default=None, metadata=SPARSE)
+    shots: int | None = field(default=None, metadata=SPARSE)
+    views: int = field(default=8, metadata=SPARSE)
 
     def __post_init__(self):
+        self._settle_learner()
         settle(self, backbone=known_name(self.backbone))
         self._require_one_kind()
         architecture = "" if self.architecture in LOADED_AS else self.architecture
-        made_from = self.backbone or architecture or self.weights.partition("/{")[0]
+        made_from = self.learner.partition("/{")[0] or self.backbone or architecture or self.weights.partition("/{")[0]
         settle(self, label=self.label or made_from, detectors=self.detectors or self._of_profile())
         require_distinct({f"labels of detectors of {self.label}": [detector.label for detector in self.detectors]})
         for detector in self.detectors:
@@ -89,8 +118,21 @@ class JudgedSpec:
 
     @property
     def is_two_tower(self) -> bool:
-        """Whether it compares pictures with class names."""
-        return bool(self.backbone)
+        """Whether it compares images with class names, as it is."""
+        return bool(self.backbone) and not self.learner
+
+    @property
+    def kind(self) -> str:
+        """What records call its kind: classifier, two-tower or learner."""
+        return "learner" if self.learner else "two-tower" if self.backbone else "classifier"
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether it is another one with every seed."""
+        saved = self.weights or (self.learner if is_saved(self.learner) else "")
+        if saved:
+            return "{seed}" in saved
+        return learns(self.learner) if self.learner else not self.backbone
 
     @property
     def is_exported(self) -> bool:
@@ -102,9 +144,51 @@ class JudgedSpec:
         """Whether a detector looks at parts of pictures."""
         return any("patches" in detector.build().needs for detector in self.detectors)
 
+    @property
+    def encoding(self) -> Encoding:
+        """What is encoded of test images, where it is a two-tower model or a learner that is trained here."""
+        if self.learner and not is_saved(self.learner):
+            return encoding_of_images(find_learner(self.learner), self.build().values())
+        return Encoding(patches=self.needs_patches)
+
+    def build(self) -> dict[str, Any]:
+        """Return its detectors by label."""
+        return {detector.label: detector.build() for detector in self.detectors}
+
+    def resolved(self, dataset: str) -> "JudgedSpec":
+        """Return it with the settings of a learner written out whole, with what is published for a data set."""
+        if not self.learner or is_saved(self.learner):
+            return self
+        settings = resolved_settings(self.learner, self.settings or {}, self.template, dataset)
+        return replace(self, settings=settings, template="")
+
     def trained_by(self, dataset: str) -> Recipe:
         """Return how it is trained on a data set: to the last epoch, no checkpoint before."""
         return read_spec(asdict(published(dataset)) | self.recipe | {"checkpoints": ()}, Recipe)
+
+    def _settle_learner(self) -> None:
+        """Check what is said of a learner, and name the backbone of a saved one."""
+        if not self.learner:
+            if self.settings is not None or self.shots is not None:
+                raise OpenworldError("settings and shots of a model are those of a learner; give a learner, or none.")
+            return
+        if self.architecture or self.weights or self.recipe or self.negatives or self.profile:
+            raise OpenworldError(
+                f"the learner {self.learner!r} stands on a backbone; give no architecture, weights, recipe, negatives "
+                "or profile beside it."
+            )
+        require_at_least(1, views=self.views, shots=1 if self.shots is None else self.shots)
+        if not is_saved(self.learner):
+            configure(find_learner(self.learner), self.settings or {})
+            if not self.backbone:
+                raise OpenworldError(f"the learner {self.learner!r} needs a backbone; give one, such as 'embedded'.")
+            return
+        if self.settings is not None or self.template or self.shots is not None:
+            raise OpenworldError(f"the saved learner {self.learner!r} has its settings; give no settings or the like.")
+        if not self.backbone:
+            if "{seed}" in self.learner:
+                raise OpenworldError(f"the learners {self.learner!r} need the name of their backbone; give it.")
+            settle(self, backbone=backbone_of(self.learner))
 
     def _require_one_kind(self) -> None:
         if not (self.architecture or self.weights or self.backbone):
@@ -117,6 +201,8 @@ class JudgedSpec:
             raise OpenworldError(f"weights {self.weights!r} are loaded, not trained; leave the recipe out.")
 
     def _of_profile(self) -> tuple[DetectorSpec, ...]:
+        if self.learner:
+            return tuple(map(DetectorSpec, OF_LEARNERS))
         if not self.profile and self.is_two_tower:
             return tuple(map(DetectorSpec, TWO_TOWER))
         if not self.profile and self.is_exported:
@@ -128,7 +214,10 @@ class JudgedSpec:
 
     def _require_served(self, detector: DetectorSpec) -> None:
         needs = detector.build().needs
-        lacking = [need for need in (_PATHS if self.is_two_tower else ("texts", "patches")) if need in needs]
+        if self.learner and not is_saved(self.learner):
+            require_served(find_learner(self.learner), self.label, {detector.label: detector.build()})
+        without = {"learner": _PATHS, "two-tower": (*_PATHS, "learner"), "classifier": ("texts", "patches", "learner")}
+        lacking = [need for need in without[self.kind] if need in needs]
         if self.is_exported and set(needs) - {"logits"}:
             raise OpenworldError(
                 f"{detector.label} needs {' and '.join(set(needs) - {'logits'})}, and the exported file {self.weights} "
@@ -136,7 +225,7 @@ class JudgedSpec:
                 "saved classifier."
             )
         if lacking:
-            kind = "two-tower model" if self.is_two_tower else "classifier"
+            kind = "two-tower model" if self.is_two_tower else self.kind
             raise OpenworldError(
                 f"{detector.label} needs {' and '.join(lacking)}, which a {kind} ({self.label}) has not."
             )
