@@ -27,7 +27,7 @@ from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.learning import usual_crop_scale
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.features import Encoding, Features
-from openworld.learners import FittedLearner, ZeroShot, configure, encoding_for, find_learner, load
+from openworld.learners import Answer, FittedLearner, ZeroShot, configure, encoding_for, find_learner, load
 from openworld.learners.engine.text_bank import TextBank
 from openworld.runs import digest
 
@@ -268,24 +268,24 @@ def learner_scores(
     """
     require_served(fitted, fitted.learner.name, chosen)
     bank = fitted.text_bank(fitted.classnames)
-    read = {label: _on_logits(made, bank) for label, made in chosen.items() if not isinstance(made, OwnScore)}
-    known = detectors.fit_together(read, [_activations(fitted, bank, training)]) if read else {}
+    read = {label: _on_logits(made, fitted) for label, made in chosen.items() if not isinstance(made, OwnScore)}
+    known = detectors.fit_together(read, [_activations(fitted, bank, training, fitted.answer(training, bank))])
     scores, predictions = [], []
     for features in parts:
         # Classes of these images may be others, and no score may look at them.
-        seen = replace(_activations(fitted, bank, features), labels=None)
+        answer = fitted.answer(features, bank)
+        seen = replace(_activations(fitted, bank, features, answer), labels=None)
         found = {label: own.double().cpu().numpy() for label, own in detectors.score_together(known, seen).items()}
         if len(read) < len(chosen):
-            own = fitted.own_score(features, bank).astype(np.float64)
-            found |= {label: own for label in chosen if label not in read}
+            own = fitted.own_score(features, bank) if hasattr(fitted.learner, "own_score") else answer.baseness
+            found |= {label: own.astype(np.float64) for label in chosen if label not in read}
         scores.append({label: found[label] for label in chosen})
         predictions.append(seen.predictions.cpu().numpy())
     return scores, predictions, tuple(text for detector in known.values() for text in detector.warnings)
 
 
-def _activations(fitted: FittedLearner, bank: TextBank, features: Features) -> Activations:
+def _activations(fitted: FittedLearner, bank: TextBank, features: Features, answer: Answer) -> Activations:
     """The learner's logits; where these are cosines with texts, the images and texts as well."""
-    answer = fitted.answer(features, bank)
     logits = answer.logits if answer.base_logits is None else answer.base_logits
     logits = torch.from_numpy(logits).to(fitted.clip.device)
     if _is_cosine(fitted.learner):
@@ -295,8 +295,8 @@ def _activations(fitted: FittedLearner, bank: TextBank, features: Features) -> A
     return Activations(outputs=logits, labels=labels)
 
 
-def _on_logits(detector: Any, bank: TextBank) -> Any:
-    return LogitMCM(detector.temperature, float(bank.scale)) if isinstance(detector, MCM) else detector
+def _on_logits(detector: Any, fitted: FittedLearner) -> Any:
+    return LogitMCM(detector.temperature, float(fitted.clip.logit_scale)) if isinstance(detector, MCM) else detector
 
 
 def _is_cosine(learner) -> bool:

@@ -18,7 +18,7 @@ from openworld.features.cache_limit import IN_USE, LOCK, last_used, remove_unuse
 _FOLDER = re.compile(r"(\.removed-)?[0-9a-f]{32}")
 _NAMES = (
     r"manifest\.json|in-use|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
-    r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees)\.safetensors"
+    r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees|parameters)\.safetensors|learner\.json"
 )
 _WHOLE = {
     "decomposition.safetensors": "a decomposition",
