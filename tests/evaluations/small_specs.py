@@ -67,6 +67,12 @@ detectors = [{ detector = "MSP" }]
 [[models]]
 backbone = "embedded"
 detectors = [{ detector = "MCM" }, { detector = "Energy" }]
+[[models]]
+learner = "CoOp"
+backbone = "embedded"
+settings = { context_length = 2, schedule = { epochs = 1 } }
+views = 1
+detectors = [{ detector = "own score" }, { detector = "MCM" }]
 """,
     "recognition-by-shift": f"""
 protocol = "recognition-by-shift"

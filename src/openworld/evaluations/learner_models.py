@@ -142,7 +142,7 @@ class LearnerTraining:
 
 
 @dataclass(frozen=True)
-class SavedLearner:
+class LearnerFolder:
     """A learner that `FittedLearner.save` wrote, or that a unit of a run kept, on its backbone."""
 
     label: str

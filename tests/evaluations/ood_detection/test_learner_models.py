@@ -265,6 +265,12 @@ def test_a_template_goes_to_a_learner_that_reads_one():
         JudgedSpec(learner="CoOp", backbone="embedded", template="a {}").resolved("emoji-concepts")
 
 
+def test_the_example_is_a_spec(repository):
+    spec = read_protocol(repository / "examples" / "ood-detection-learners.toml")
+    assert [model.label for model in spec.models] == ["zero-shot", "CoOp", "LoCoOp", "GMoP"]
+    assert {model.kind for model in spec.models} == {"learner"}
+
+
 def test_a_model_without_a_learner_is_written_as_before():
     from openworld.runs import to_json
 

@@ -6,7 +6,7 @@ from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.entries import part_of
-from openworld.evaluations.learner_models import LearnerTraining, SavedLearner, is_saved
+from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining, is_saved
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
@@ -47,13 +47,13 @@ class DetectionTask:
         return model.label if bare else f"{model.label}, seed {self.seed}"
 
     @property
-    def learner(self) -> LearnerTraining | SavedLearner | None:
+    def learner(self) -> LearnerTraining | LearnerFolder | None:
         """How the learner is trained, or where it lies; None for any other model."""
         model = self.judged_model
         if not model.learner:
             return None
         if is_saved(model.learner):
-            return SavedLearner(model.label, model.learner.format(seed=self.seed), model.backbone)
+            return LearnerFolder(model.label, model.learner.format(seed=self.seed), model.backbone)
         images = self.ground.training if model.shots is None else replace(self.ground, shots=model.shots).training
         what = (model.label, model.learner, model.settings, model.backbone, self.seed, model.views)
         return LearnerTraining(*what, images, self.threads)
@@ -115,7 +115,7 @@ def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
         hashes["decomposition"] = task.shift.split.key
     if task.classifier and task.classifier.folder:
         hashes[f"classifier {task.classifier.folder}"] = task.classifier.key
-    if isinstance(task.learner, SavedLearner):
+    if isinstance(task.learner, LearnerFolder):
         hashes[f"learner {task.learner.folder}"] = task.learner.key
     elif task.learner and learner_origin(task.learner.learner):
         hashes[f"plug-in {task.learner.learner}"] = learner_origin(task.learner.learner)

@@ -6,7 +6,7 @@ import torch
 
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
-from openworld.evaluations.learner_models import SavedLearner, require_served
+from openworld.evaluations.learner_models import LearnerFolder, require_served
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.runtime import Machine
@@ -56,7 +56,7 @@ def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, 
 def _require_learner(task: DetectionTask, machine: Machine) -> None:
     """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes."""
     model = task.judged_model
-    if isinstance(task.learner, SavedLearner):
+    if isinstance(task.learner, LearnerFolder):
         fitted = task.learner.load(machine)
         require_names(model, fitted.classnames, task.ground.names)
         require_served(fitted, model.label, model.build())
