@@ -22,12 +22,12 @@ from openworld.detectors import Activations
 from openworld.detectors.mcm import MCM
 from openworld.detectors.plugin_api import FittedDetector
 from openworld.detectors.plugin_api import fit as fit_detector
-from openworld.evaluations.artifacts import folder_of, has_whole, keep
+from openworld.evaluations.artifacts import Stage, folder_of, has_whole, keep
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.learning import usual_crop_scale
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.features import Encoding, Features
-from openworld.learners import Answer, FittedLearner, ZeroShot, configure, encoding_for, find_learner, load
+from openworld.learners import Answer, FittedLearner, ZeroShot, configure, encoding_for, find_learner, load, origin
 from openworld.learners.engine.text_bank import TextBank
 from openworld.runs import digest
 
@@ -161,6 +161,20 @@ class LearnerFolder:
             OpenworldError: none is there, or one of another backbone.
         """
         return load(saved_folder(self.folder), machine.backbone(self.backbone))
+
+
+def tuning_stages(learners: Iterable[LearnerTraining | LearnerFolder | None], machine: Machine) -> tuple[Stage, ...]:
+    """Return the stage that trains those learners of a run that are trained; none where there are none."""
+    tuned = [learner for learner in learners if isinstance(learner, LearnerTraining)]
+    return (Stage("tuning", "tuned learners on", "images", machine, lambda: tuned),) if tuned else ()
+
+
+def learner_inputs(learner: LearnerTraining | LearnerFolder | None) -> dict[str, str]:
+    """Return what a result depends on beside a task: the files of a saved learner, the package of a plug-in."""
+    if isinstance(learner, LearnerFolder):
+        return {f"learner {learner.folder}": learner.key}
+    package = origin(learner.learner) if learner else ""
+    return {f"plug-in {learner.learner}": package} if package else {}
 
 
 def is_saved(learner: str) -> bool:

@@ -13,6 +13,8 @@ from openworld.evaluations.entries import require_distinct, settle
 from openworld.evaluations.learner_models import (
     OF_LEARNERS,
     OWN_SCORE,
+    LearnerFolder,
+    LearnerTraining,
     OwnScore,
     backbone_of,
     encoding_of_images,
@@ -21,6 +23,7 @@ from openworld.evaluations.learner_models import (
     require_served,
     resolved_settings,
 )
+from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding
 from openworld.learners import configure, find_learner
 from openworld.runs import read_spec
@@ -233,3 +236,22 @@ class JudgedSpec:
             raise OpenworldError(
                 f"{detector.detector} needs names of what the classes are not; give negatives, a text file."
             )
+
+
+def learner_of(
+    model: JudgedSpec, seed: int, ground: ShiftGround, threads: int
+) -> LearnerTraining | LearnerFolder | None:
+    """Return how the learner of a model is trained with a seed, or where it lies; None for any other model.
+
+    Args:
+        model: as `JudgedSpec.resolved` gives it.
+        ground: the images of the run.
+        threads: CPU threads of the training.
+    """
+    if not model.learner:
+        return None
+    if is_saved(model.learner):
+        return LearnerFolder(model.label, model.learner.format(seed=seed), model.backbone)
+    images = ground.training if model.shots is None else replace(ground, shots=model.shots).training
+    what = (model.label, model.learner, model.settings, model.backbone, seed, model.views)
+    return LearnerTraining(*what, images, threads)

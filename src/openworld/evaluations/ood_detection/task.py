@@ -1,19 +1,18 @@
 """The tasks of OOD detection: which model is tested, on which images, in which cells; and what must be there before."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.entries import part_of
-from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining, is_saved
-from openworld.evaluations.model_entries import JudgedSpec
+from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining, learner_inputs, tuning_stages
+from openworld.evaluations.model_entries import JudgedSpec, learner_of
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding
-from openworld.learners import origin as learner_origin
 from openworld.runs import digest
 
 
@@ -49,14 +48,7 @@ class DetectionTask:
     @property
     def learner(self) -> LearnerTraining | LearnerFolder | None:
         """How the learner is trained, or where it lies; None for any other model."""
-        model = self.judged_model
-        if not model.learner:
-            return None
-        if is_saved(model.learner):
-            return LearnerFolder(model.label, model.learner.format(seed=self.seed), model.backbone)
-        images = self.ground.training if model.shots is None else replace(self.ground, shots=model.shots).training
-        what = (model.label, model.learner, model.settings, model.backbone, self.seed, model.views)
-        return LearnerTraining(*what, images, self.threads)
+        return learner_of(self.judged_model, self.seed, self.ground, self.threads)
 
     @property
     def classifier(self) -> Checkpoint | None:
@@ -98,8 +90,7 @@ def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, .
     first = planned[0]
     trainings = [task.classifier.training for task in planned if task.classifier and task.classifier.training]
     training = Stage("training", "trained", "epochs", machine, lambda: trainings)
-    tuned = [task.learner for task in planned if isinstance(task.learner, LearnerTraining)]
-    tuning = [Stage("tuning", "tuned learners on", "images", machine, lambda: tuned)] if tuned else []
+    tuning = tuning_stages([task.learner for task in planned], machine)
     return (training, *tuning, *first.shift.stages(machine, lambda: first.shift.outputs))
 
 
@@ -115,9 +106,6 @@ def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
         hashes["decomposition"] = task.shift.split.key
     if task.classifier and task.classifier.folder:
         hashes[f"classifier {task.classifier.folder}"] = task.classifier.key
-    if isinstance(task.learner, LearnerFolder):
-        hashes[f"learner {task.learner.folder}"] = task.learner.key
-    elif task.learner and learner_origin(task.learner.learner):
-        hashes[f"plug-in {task.learner.learner}"] = learner_origin(task.learner.learner)
+    hashes |= learner_inputs(task.learner)
     plug_ins = {entry.detector: origin(entry.detector) for entry in task.judged_model.detectors}
     return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}

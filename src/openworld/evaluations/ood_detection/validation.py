@@ -6,7 +6,7 @@ import torch
 
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
-from openworld.evaluations.learner_models import LearnerFolder, require_served
+from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining, require_served
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.runtime import Machine
@@ -53,15 +53,20 @@ def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, 
     )
 
 
-def _require_learner(task: DetectionTask, machine: Machine) -> None:
-    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes."""
-    model = task.judged_model
-    if isinstance(task.learner, LearnerFolder):
-        fitted = task.learner.load(machine)
-        require_names(model, fitted.classnames, task.ground.names)
+def require_learner(
+    model: JudgedSpec, learner: LearnerTraining | LearnerFolder, names: tuple[str, ...], machine: Machine
+) -> None:
+    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes.
+
+    Args:
+        model: it has the learner. names: the in-distribution classes.
+    """
+    if isinstance(learner, LearnerFolder):
+        fitted = learner.load(machine)
+        require_names(model, fitted.classnames, names)
         require_served(fitted, model.label, model.build())
         return
-    task.learner.images.require_every_class()
+    learner.images.require_every_class()
     clip = machine.backbone(model.backbone)
     if not offers_everything(clip):
         require_learner_able(clip, configure(find_learner(model.learner), model.settings))
@@ -86,7 +91,7 @@ def _require_served(task: DetectionTask, machine: Machine) -> None:
     """Plan its detectors on an image of zeros; what is trained here is built, untrained, for that."""
     model = task.judged_model
     if model.learner:
-        _require_learner(task, machine)
+        require_learner(model, task.learner, task.ground.names, machine)
     if model.kind != "classifier":
         return
     if model.weights:
