@@ -79,7 +79,8 @@ class JudgedSpec:
         recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source.
         template: of a two-tower model, the sentence around class names; "" for the data set's own. Of a learner the
             sentence of its frozen text features, where it reads one.
-        negatives: of a two-tower model, a text file with a name per line, of which NegLabel takes those far away.
+        negatives: of a two-tower model, words of which NegLabel, CSP and AdaNeg take those far away: a text file with a
+            name per line; "wordnet"; or a folder, of WordNet or with nouns.txt and adjectives.txt (CSP needs both).
         detectors: what is judged; none for those of `profile`.
         profile: a key of `openworld.detectors.PROFILES`; "" for "is-ood", for `TWO_TOWER` on a backbone, and for
             `OF_LEARNERS` of a learner.
@@ -232,9 +233,15 @@ class JudgedSpec:
             raise OpenworldError(
                 f"{detector.label} needs {' and '.join(lacking)}, which a {kind} ({self.label}) has not."
             )
-        if detector.detector in ("NegLabel", "AdaNeg") and not self.negatives:
+        if detector.detector in ("NegLabel", "AdaNeg", "CSP") and not self.negatives:
             raise OpenworldError(
-                f"{detector.detector} needs names of what the classes are not; give negatives, a text file."
+                f"{detector.detector} needs names of what the classes are not; give negatives, a text file or "
+                "'wordnet'."
+            )
+        if detector.detector == "CSP" and self.negatives.endswith(".txt"):
+            raise OpenworldError(
+                f"CSP needs adjectives beside the nouns of {self.negatives}; give 'wordnet', or a folder with "
+                "nouns.txt and adjectives.txt."
             )
 
 

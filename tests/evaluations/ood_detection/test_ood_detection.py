@@ -91,6 +91,19 @@ def test_whatever_is_damaged_in_the_cache_is_made_again(ran, tmp_path, kept, sta
     assert mended == list(whole) or (stage == 1 and mended)  # what nothing reads any more is not looked at
 
 
+def test_names_of_what_the_classes_are_not(ran, shapes, tmp_path):
+    """Of a word list; AdaNeg, whose scores depend on the order of the images, is marked in the record."""
+    _, folder, *_ = ran
+    (tmp_path / "nouns.txt").write_text("\n".join(f"noun {place}" for place in range(40)))
+    (tmp_path / "adjectives.txt").write_text("\n".join(f"adjective{place}" for place in range(40)))
+    listed = [{"detector": name, "settings": {"groups": 2}} for name in ("NegLabel", "CSP", "AdaNeg")]
+    models = [{"backbone": "embedded", "negatives": str(tmp_path), "detectors": listed}]
+    (unit,) = run(read_protocol(given(shapes, models=models)), tmp_path / "run", folder / "cache")[1]
+    assert set(unit.metrics["detectors"]) == {"NegLabel", "CSP", "AdaNeg"}
+    assert ["AdaNeg remembers the images" in warning for warning in unit.metrics["warnings"]] == [True]
+    assert len({str(found) for found in unit.metrics["detectors"].values()}) == 3
+
+
 def test_a_unit_per_model_and_seed(ran):
     _, _, _, (network, clip) = ran
     assert (network.name, clip.name) == ("convnet, seed 0", "embedded")
@@ -361,6 +374,11 @@ def test_one_class_is_no_closed_world(shapes, tmp_path):
         ({"models": [{"architecture": "convnet", "profile": "two-tower"}]}, "texts"),
         ({"models": [{"backbone": "embedded", "profile": "is-ood"}]}, "gradient"),
         ({"models": [{"backbone": "embedded", "detectors": [{"detector": "NegLabel"}]}]}, "negatives"),
+        ({"models": [{"backbone": "embedded", "detectors": [{"detector": "AdaNeg"}]}]}, "negatives"),
+        (
+            {"models": [{"backbone": "embedded", "negatives": "nouns.txt", "detectors": [{"detector": "CSP"}]}]},
+            "needs adjectives beside the nouns of nouns.txt",
+        ),
         (
             {"models": [{"backbone": "embedded", "detectors": [{"detector": "MSP"}] * 2}]},
             "labels of detectors of embedded must be distinct",

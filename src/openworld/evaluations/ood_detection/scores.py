@@ -10,8 +10,7 @@ import torch
 from openworld import detectors
 from openworld.classifiers import Classifier
 from openworld.datasets import ImageSet, templates
-from openworld.datasets.names.class_names import class_names
-from openworld.datasets.names.forms import normalise_class_name
+from openworld.datasets.names.word_lists import word_list
 from openworld.evaluations.learner_models import learner_scores
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.task import DetectionTask
@@ -21,6 +20,8 @@ from openworld.evaluations.shift_cells import DividedPool, test_degrees
 from openworld.features import Features
 from openworld.learners import FittedLearner
 from openworld.shifts import HALVES
+
+OF_ADJECTIVES = "This is a {} photo."  # of NegLabel's released code
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +147,21 @@ def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> det
     template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
     if not model.negatives:
         return detectors.encode_texts(clip, names, template=template)
-    known = {normalise_class_name(name) for name in names}
-    words = [word for word in class_names(model.negatives).names if normalise_class_name(word) not in known]
-    both = detectors.encode_texts(clip, names, negative=words, template=template)
-    return detectors.Texts(both.own, both.negative[detectors.mine_negatives(both.own, both.negative)])
+    words = word_list(model.negatives).without(names)
+    wanted = {detector.detector for detector in model.detectors}
+    own = detectors.encode_texts(clip, names, template=template).own
+
+    def far(candidates: tuple[str, ...], template: str) -> torch.Tensor:
+        encoded = detectors.encode_texts(clip, names, negative=candidates, template=template).negative
+        return own[:0] if encoded is None else encoded[detectors.mine_negatives(own, encoded)]
+
+    negative = nouns = far(words.nouns, template)
+    conjugated = None
+    if wanted & {"NegLabel", "AdaNeg"}:
+        negative = torch.cat([nouns, far(words.adjectives, OF_ADJECTIVES)])
+    if "CSP" in wanted and words.adjectives:
+        conjugated = torch.cat([nouns, far(detectors.conjugated_names(words.adjectives), template)])
+    return detectors.Texts(own, negative if len(negative) else None, conjugated)
 
 
 def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:

@@ -1,0 +1,128 @@
+"""Many words, of which names far from all classes are chosen (NegLabel, CSP): WordNet's, or lists of one's own.
+
+Of WordNet, `data.noun` and `data.adj` of any version are read, where they lie; nothing is downloaded. As in NegLabel's
+released code, words for persons, groups and quantities and adjectives that pertain to a noun ("Abyssinian") are left
+out; a word that is also of another kind stays.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from openworld._errors import OpenworldError
+from openworld.datasets.names.class_names import class_names
+from openworld.datasets.names.forms import normalise_class_name
+from openworld.datasets.names.wordnet import PLACES
+
+WORDNET = "wordnet"
+_FILES = ("data.noun", "data.adj")
+_LEFT_OUT = {"01": "adj.pert", "14": "noun.group", "18": "noun.person", "23": "noun.quantity"}
+_MARKER = re.compile(r"\((a|p|ip)\)$")  # where an adjective may stand
+
+
+@dataclass(frozen=True)
+class WordList:
+    """Words without repetition, in the order of their file; no adjective is among the nouns."""
+
+    nouns: tuple[str, ...]
+    adjectives: tuple[str, ...] = ()
+
+    def without(self, names: Iterable[str]) -> "WordList":
+        """Return the list less class names, however they are written.
+
+        >>> WordList(("cat", "hot dog"), ("red",)).without(("Hot_Dog",))
+        WordList(nouns=('cat',), adjectives=('red',))
+        """
+        known = {normalise_class_name(name) for name in names}
+        nouns = tuple(word for word in self.nouns if normalise_class_name(word) not in known)
+        return WordList(nouns, self.adjectives)
+
+
+def word_list(source: str) -> WordList:
+    """Read nouns, and adjectives where there are any.
+
+    Args:
+        source: "wordnet", for WordNet where it is usually kept; a folder with WordNet's data.noun and data.adj, or with
+            nouns.txt and perhaps adjectives.txt, a word per line; or whatever `class_names` takes, such as a text file
+            of nouns.
+
+    Raises:
+        OpenworldError: WordNet is in no usual place; a folder with neither kind of files; a file that is damaged, or
+            holds no word.
+    """
+    if source == WORDNET:
+        return _wordnet(_wordnet_folder())
+    folder = Path(source)
+    if all((folder / name).is_file() for name in _FILES):
+        return _wordnet(folder)
+    if (folder / "nouns.txt").is_file():
+        adjectives = folder / "adjectives.txt"
+        return _distinct(_lines(folder / "nouns.txt"), _lines(adjectives) if adjectives.is_file() else [])
+    missing = [name for name in _FILES if not (folder / name).is_file()]
+    if folder.is_dir() and len(missing) < len(_FILES):
+        raise OpenworldError(
+            f"{folder} has no {missing[0]}; give a folder with both of WordNet's {' and '.join(_FILES)}."
+        )
+    return _distinct(class_names(source).names, ())
+
+
+def usual_places() -> tuple[Path, ...]:
+    """Return where WordNet is looked for: `$WNSEARCHDIR`, `$WNHOME/dict`, NLTK's folders, and systems' own."""
+    places = [os.environ.get("WNSEARCHDIR", "")]
+    places += [str(Path(home) / "dict") for home in [os.environ.get("WNHOME", "")] if home]
+    nltk = os.environ.get("NLTK_DATA", "").split(os.pathsep)
+    nltk += [str(Path.home() / "nltk_data"), "/usr/share/nltk_data", "/usr/local/share/nltk_data"]
+    places += [str(Path(folder) / "corpora" / "wordnet") for folder in nltk if folder]
+    return tuple(Path(place) for place in (*places, *PLACES) if place)
+
+
+def _wordnet_folder() -> Path:
+    places = usual_places()
+    folder = next((place for place in places if all((place / name).is_file() for name in _FILES)), None)
+    if folder is not None:
+        return folder
+    packed = next((place for place in places if place.with_suffix(".zip").is_file()), None)
+    if packed is not None:
+        raise OpenworldError(f"WordNet lies packed in {packed}.zip; unpack it there.")
+    raise OpenworldError(
+        "there is no WordNet (data.noun, data.adj) in the usual places; install Debian's package wordnet-base, or "
+        "`nltk.download('wordnet')` and unpack it, and set $WNHOME or $NLTK_DATA, or give its folder in place of "
+        f"{WORDNET!r}."
+    )
+
+
+def _wordnet(folder: Path) -> WordList:
+    files = (folder / name for name in _FILES)
+    return _distinct(*([word for line in _lines(file) for word in _words(line, file)] for file in files))
+
+
+def _words(line: str, file: Path) -> list[str]:
+    """Words of a line: place, kind of words, part of speech, how many (in hexadecimal), words and their numbers."""
+    fields = line.partition(" | ")[0].split()
+    if not fields[0].isdigit() or len(fields[0]) != 8:  # the licence, whose lines are counted
+        return []
+    try:
+        count = int(fields[3], 16)
+        words = fields[4 : 4 + 2 * count : 2]
+    except (IndexError, ValueError):
+        words, count = [], -1
+    if len(words) != count:
+        raise OpenworldError(f"{file} is damaged: the line of {fields[0]} is cut off; copy the file again.")
+    return [] if fields[1] in _LEFT_OUT else [_MARKER.sub("", word) for word in words]
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a word per line.") from error
+    return [line for line in lines if line]
+
+
+def _distinct(nouns: Iterable[str], adjectives: Iterable[str]) -> WordList:
+    nouns, adjectives = (dict.fromkeys(word.replace("_", " ") for word in words) for words in (nouns, adjectives))
+    if not nouns:
+        raise OpenworldError("the list of words holds no noun; give one with many.")
+    return WordList(tuple(nouns), tuple(word for word in adjectives if word not in nouns))
