@@ -9,7 +9,19 @@ import torch
 from judging import Call
 
 from openworld import detectors
-from openworld.detectors import DETECTORS, KNN, MSP, Activations, Head, Layer, Maps, MDSEnsemble, Perturbation, Texts
+from openworld.detectors import (
+    DETECTORS,
+    KNN,
+    MSP,
+    Activations,
+    Head,
+    Layer,
+    Maps,
+    MDSEnsemble,
+    Perturbation,
+    Sampling,
+    Texts,
+)
 from openworld.testing import small_classifier, small_pictures, small_seen
 
 SETTLED = {
@@ -29,7 +41,8 @@ def shown(name, seed):
     """What a detector looks at of 30 images."""
     detector = DETECTORS[name](**SETTLED.get(name, {}))
     moved = (detector.perturbation,) if "gradient" in detector.needs else ()
-    return small_seen(seed, 30, perturbations=moved)
+    several = (detector.sampling,) if "samples" in detector.needs else ()
+    return small_seen(seed, 30, perturbations=moved, samplings=several)
 
 
 def at_work(detector, name, train=None, test=None):
@@ -43,7 +56,7 @@ def of_settings(name):
     none = frozenset(one.name for one in fields(kind) if "None" in str(one.type))
 
     def run(**settings):
-        if settings.keys() & {"step", "objective"}:  # images are moved anew
+        if settings.keys() & {"step", "objective"} or hasattr(kind, "sampling"):  # images are passed anew
             return kind(**settings)
         return at_work(kind(**settings), name)
 
@@ -136,6 +149,7 @@ CALLS = {
         Perturbation,
         {"objective": "confidence", "temperature": 1.0, "step": 0.5, "share": 0.5, "in_pixels": True},
     ),
+    "Sampling": Call(Sampling, {"source": "dropout", "repeats": 3, "seed": 0}),
     "DetectionPlan.fit": Call(PLAN.fit, {"batches": [(IMAGES, LABELS)]}),
     "DetectionPlan.gather": Call(PLAN.gather, {"batches": [(IMAGES, LABELS)], "start": 0}),
     "DetectionPlan.score": Call(PLAN.score, {"fitted": PLANNED, "batches": [IMAGES]}),
@@ -149,7 +163,7 @@ CALLS = {
     "WatchedModel.see": Call(
         MODEL.see,
         {"images": IMAGES, "labels": LABELS, "maps": False, "perturbations": (Perturbation(),)}
-        | {"layers": ["last"], "layer_gradients": True},
+        | {"layers": ["last"], "layer_gradients": True, "samplings": (Sampling(repeats=2),)},
         left_out=HALF,
         allowed=frozenset({("layers", "empty list")}),
     ),
@@ -186,7 +200,7 @@ CALLS = {
     "watch": Call(
         detectors.watch,
         {"module": MODEL.module, "images": IMAGES, "head": "head", "last_stage": "last", "pixel_std": (0.2, 0.3, 0.4)}
-        | {"layers": ["last"]},
+        | {"layers": ["last"], "members": [MODEL.module]},
         allowed=frozenset({("pixel_std", "list of numbers")}),
         left_out=HALF,
     ),

@@ -5,11 +5,12 @@ from functools import cache
 
 import torch
 
-from openworld.detectors import ODIN, Activations, AdaSCALE
+from openworld.detectors import ODIN, Activations, AdaSCALE, DeepEnsemble, MCDropout
 from openworld.testing import small_pictures, small_seen
 from openworld.testing._classifier import COLOURS
 
 MOVED = (ODIN().perturbation, AdaSCALE().perturbation)
+SAMPLED = (MCDropout().sampling, DeepEnsemble().sampling)
 
 
 def pictures(seed: int, count: int) -> torch.Tensor:
@@ -20,7 +21,7 @@ def pictures(seed: int, count: int) -> torch.Tensor:
 @cache
 def whole(seed: int = 1, count: int = 90) -> Activations:
     """Everything that any detector may look at; labels are what the model predicts, every fifth one wrong."""
-    seen = small_seen(seed, count, perturbations=MOVED)
+    seen = small_seen(seed, count, perturbations=MOVED, samplings=SAMPLED)
     labels = seen.predictions.clone()
     labels[::5] = (labels[::5] + 1) % COLOURS
     return replace(seen, labels=labels)

@@ -69,7 +69,7 @@ def _detectors() -> RenderableType:
         looks_at = (*detector.needs, "stream") if is_sequential(detector) else detector.needs
         return label, paper, ", ".join(looks_at), detector.summary
 
-    heads = name("name"), words("paper"), words("looks at", 24), words("what", 35)  # 100 columns in all
+    heads = name("name"), words("paper"), words("looks at", 24), words("what", 34)  # 100 columns in all
     return _with_plugins(PLUGINS, heads, cells, "detectors of out-of-distribution images", _DETECTORS_CAPTION)
 
 
@@ -77,9 +77,9 @@ _DETECTORS_CAPTION = """\
 Larger scores: more like the training data. Features enter the head, the classifier's last linear
 layer. Labels and bank, which keeps features, are of training images only. One forward pass serves
 all, but gradient takes a backward and a forward pass more, layer gradients a backward pass, maps
-the last stage once more. Texts and patches are those of two-tower models. What looks at the stream
-remembers the images that it scores: its scores depend on their order and on which others there
-are."""
+the last stage once more, samples a forward pass each. Texts and patches are those of two-tower
+models. What looks at the stream remembers the images that it scores: its scores depend on their
+order and on which others there are."""
 
 
 def _estimators() -> RenderableType:

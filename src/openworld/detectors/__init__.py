@@ -31,6 +31,7 @@ from openworld.detectors.ash import ASH
 from openworld.detectors.cop import CoP
 from openworld.detectors.corp import CoRP
 from openworld.detectors.csp import CSP
+from openworld.detectors.deep_ensemble import DeepEnsemble
 from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
 from openworld.detectors.engine.activations import NEEDS, Activations, Layer, Maps
@@ -41,6 +42,7 @@ from openworld.detectors.engine.hooks import WatchedModel, watch
 from openworld.detectors.engine.linear_probe import linear_probe
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
+from openworld.detectors.engine.sampling import Sampling
 from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.engine.texts import SUPERCLASSES, Texts, conjugated_names, encode_texts, mine_negatives
 from openworld.detectors.engine.two_towers import activations_of
@@ -55,6 +57,7 @@ from openworld.detectors.kl_matching import KLMatching
 from openworld.detectors.knn import KNN
 from openworld.detectors.l_mcm import LMCM
 from openworld.detectors.max_logit import MaxLogit
+from openworld.detectors.mc_dropout import MCDropout
 from openworld.detectors.mcm import MCM
 from openworld.detectors.mds import MDS
 from openworld.detectors.mds_ensemble import MDSEnsemble, layer_weights
@@ -124,6 +127,8 @@ DETECTORS: dict[str, type[OODDetector]] = {
         CSP,
         AdaNeg,
         LMCM,
+        MCDropout,
+        DeepEnsemble,
     )
 }
 """Name -> class of every detector of this package."""
@@ -149,7 +154,10 @@ __all__ = [
     "GMM",
     "Gram",
     "Layer",
+    "DeepEnsemble",
+    "MCDropout",
     "MDSEnsemble",
+    "Sampling",
     "NAC",
     "layer_weights",
     "Entropy",

@@ -35,7 +35,7 @@ TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
 LOGITS_ALONE = ("MSP", "MaxLogit", "Energy", "GEN")
 """Detectors of a classifier in an exported file that lists none: those of logits."""
 
-_PATHS = ("maps", "gradient", "layers")
+_PATHS = ("maps", "gradient", "layers", "samples")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from openworld.detectors import Activations, Perturbation, Texts, WatchedModel, linear_probe, watch
+from openworld.detectors import Activations, Perturbation, Sampling, Texts, WatchedModel, linear_probe, watch
 
 COLOURS, WIDTH, SIZE = 3, 24, 8
 PIXEL_STD = (0.2, 0.3, 0.4)
@@ -23,11 +23,12 @@ class ColourNet(nn.Module):
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(3, 10, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2))
         self.last = nn.Sequential(nn.Conv2d(10, WIDTH, 3, padding=1), nn.ReLU())
+        self.drop = nn.Dropout(0.2)
         self.head = nn.Linear(WIDTH, COLOURS)
 
     def forward(self, images: Tensor) -> Tensor:
         """Logits float[N, 3] of float[N, 3, 8, 8]."""
-        return self.head(self.features(images))
+        return self.head(self.drop(self.features(images)))
 
     def features(self, images: Tensor) -> Tensor:
         """float[N, 24], not negative."""
@@ -55,15 +56,21 @@ def small_pictures(seed: int, count: int = 90, *, known: bool = True) -> tuple[T
 
 @cache
 def small_classifier(device: str = "cpu") -> WatchedModel:
-    """Names almost every colour right, and is not too sure of it; always the same."""
+    """Names almost every colour right, and is not too sure of it; always the same. Another is beside it."""
+    images = small_pictures(0, 2)[0].to(device)
+    net, other = (_colour_net(seed).to(device) for seed in (3, 4))
+    return watch(net, images, pixel_std=PIXEL_STD, members=[other])
+
+
+def _colour_net(seed: int) -> ColourNet:
     images, labels = small_pictures(0, 300)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(3)
+        torch.manual_seed(seed)
         net = ColourNet().eval().requires_grad_(False)
     head = linear_probe(net.features(images), labels, penalty=1e-3)
     net.head.weight.copy_(head.weight)
     net.head.bias.copy_(head.bias)
-    return watch(net.to(device), images[:2].to(device), pixel_std=PIXEL_STD)
+    return net
 
 
 def small_seen(
@@ -72,6 +79,7 @@ def small_seen(
     *,
     known: bool = True,
     perturbations: tuple[Perturbation, ...] = (),
+    samplings: tuple[Sampling, ...] = (),
     device: str = "cpu",
 ) -> Activations:
     """All that any detector may look at: features, head, logits, labels, maps, layers, moved pictures, texts, patches.
@@ -79,6 +87,7 @@ def small_seen(
     Args:
         seed, count, known: as for `small_pictures`.
         perturbations: how pictures are to be moved: `(detector.perturbation,)` of one that has it.
+        samplings: where several logits come from: `(detector.sampling,)` of one that has it.
 
     >>> seen = small_seen(0, 3)
     >>> seen.features.shape, seen.maps.late.shape, seen.patches.shape, seen.predictions.tolist()
@@ -87,8 +96,9 @@ def small_seen(
     images, labels = (part.to(device) for part in small_pictures(seed, count, known=known))
     model = small_classifier(device)
     looked_at = {"maps": True, "perturbations": perturbations, "layers": model.layers, "layer_gradients": True}
+    looked_at["samplings"] = samplings
     batch = model.see(images, labels, **looked_at)
-    parts = ("features", "head", "outputs", "labels", "maps", "perturbed", "layers")
+    parts = ("features", "head", "outputs", "labels", "maps", "perturbed", "layers", "sampled")
     return Activations(
         **{name: getattr(batch, name) for name in parts},
         texts=_texts(device),

@@ -61,6 +61,7 @@ def says_what_it_is(detector, device: str) -> None:
     for need in ("bank", "labels"):
         assert (need in gathered) is (need in detector.needs), f"needs and gathers disagree on {need}"
     assert "gradient" not in detector.needs or hash(detector.perturbation), "`perturbation` says how images are moved"
+    assert "samples" not in detector.needs or hash(detector.sampling), "`sampling` says where several logits come from"
 
 
 def settings_are_frozen_and_survive_json(detector, device: str) -> None:
@@ -193,13 +194,15 @@ BLIND = {
     "patches": {"patches": None},
     "layers": {"layers": {}},
     "layer gradients": {"layers": {}},
+    "samples": {"sampled": {}},
 }
 
 
 def _seen(detector, device: str, seed: int, *, known: bool = True) -> Activations:
     """Training images are those of seed 1."""
     moved = (detector.perturbation,) if "gradient" in detector.needs else ()
-    return small_seen(seed, IMAGES, known=known, perturbations=moved, device=device)
+    several = (detector.sampling,) if "samples" in detector.needs else ()
+    return small_seen(seed, IMAGES, known=known, perturbations=moved, samplings=several, device=device)
 
 
 def _fit(detector, device: str) -> FittedDetector:

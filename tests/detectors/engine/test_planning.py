@@ -18,6 +18,7 @@ from openworld.detectors import (
     AdaSCALE,
     GradNorm,
     Gram,
+    MCDropout,
     MDSEnsemble,
     NNGuide,
     Passes,
@@ -63,6 +64,7 @@ EXPECTED = {
     "several layers": ([MSP(), MDSEnsemble(), Gram()], Passes(1, 0, 0)),
     "how layers move the softmax": ([NAC(), Gram()], Passes(1, 1, 0)),
     "both gradients": ([NAC(), ODIN(), RankFeat()], Passes(2, 2, 1)),
+    "passes with dropout": ({"one": MCDropout(5), "same passes": MCDropout(5, "entropy")}, Passes(6, 0, 0)),
     "all": (profile("is-ood") | {"KNN": KNN(3)}, Passes(2, 1, 1)),
 }
 

@@ -18,6 +18,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.detectors.engine.head import Head, as_floats
 from openworld.detectors.engine.perturbation import Perturbation
+from openworld.detectors.engine.sampling import Sampling
 from openworld.detectors.engine.texts import Texts
 
 
@@ -107,6 +108,7 @@ class Activations:
         perturbed: features float[N, D] of the same images moved, by how they were moved.
         texts: text embeddings of the classes. patches: float[N, P, E], patches in the joint space.
         layers: what leaves several layers, by the name of the module.
+        sampled: float[N, R, C], several logits of each image, by where they come from.
 
     Raises:
         OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
@@ -125,6 +127,7 @@ class Activations:
     texts: Texts | None = None
     patches: Tensor | None = None
     layers: Mapping[str, Layer] = field(default_factory=dict)
+    sampled: Mapping[Sampling, Tensor] = field(default_factory=dict)
 
     __repr__ = short_repr
 
@@ -133,14 +136,18 @@ class Activations:
             if (tensor := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _check(tensor, name, dimensions))
         object.__setattr__(self, "perturbed", {how: _check(h, "perturbed", 2) for how, h in self.perturbed.items()})
+        object.__setattr__(self, "sampled", {how: _check(z, "sampled", 3) for how, z in self.sampled.items()})
         if self.labels is not None:
             object.__setattr__(self, "labels", _labels(self.labels))
         _require_one_count(self)
         _require_widths(self)
 
     def __len__(self) -> int:
-        given = (self.features, self.outputs, self.patches, self.labels, *(part.maps for part in self.layers.values()))
+        given = (self.features, self.outputs, self.patches, self.labels, *self._of_mappings())
         return next((len(part) for part in given if part is not None), 0)
+
+    def _of_mappings(self) -> list[Tensor]:
+        return [*(part.maps for part in self.layers.values()), *self.sampled.values()]
 
     @cached_property
     def logits(self) -> Tensor:
@@ -183,6 +190,7 @@ class Activations:
             "gradient": bool(self.perturbed),
             "texts": self.texts is not None,
             "patches": self.patches is not None,
+            "samples": bool(self.sampled),
             "layers": bool(self.layers),
             "layer gradients": bool(self.layers) and all(layer.gradient is not None for layer in self.layers.values()),
         }
@@ -194,6 +202,12 @@ class Activations:
         if how not in self.perturbed:
             raise OpenworldError(f"{who} needs images moved by {how}; {_WAYS['gradient']}.")
         return self.perturbed[how]
+
+    def sampled_by(self, how: Sampling, who: str) -> Tensor:
+        """Several logits of each image, float[N, R, C]; raises where no pass was made for them."""
+        if how not in self.sampled:
+            raise OpenworldError(f"{who} needs several logits of each image, by {how}; {_WAYS['samples']}.")
+        return self.sampled[how]
 
     def layers_of(self, names: Sequence[str], who: str) -> dict[str, Layer]:
         """The layers of those names, or all where none is named; raises where one is not there."""
@@ -209,7 +223,8 @@ class Activations:
         maps = self.maps and replace(self.maps, early=self.maps.early[rows], late=self.maps.late[rows])
         perturbed = {how: h[rows] for how, h in self.perturbed.items()}
         layers = {name: layer.take(rows) for name, layer in self.layers.items()}
-        return replace(self, **taken, maps=maps, perturbed=perturbed, layers=layers)
+        sampled = {how: logits[rows] for how, logits in self.sampled.items()}
+        return replace(self, **taken, maps=maps, perturbed=perturbed, layers=layers, sampled=sampled)
 
     def split(self, size: int) -> "Iterator[Activations]":
         """Yield parts of `size` images, or the whole where there are no more."""
@@ -232,6 +247,7 @@ NEEDS: Mapping[str, str] = {
     "patches": "patches in the joint space of a two-tower model",
     "layers": "the maps that leave several layers",
     "layer gradients": "a gradient with respect to the maps of several layers",
+    "samples": "several logits of each image, of passes with dropout or of several classifiers",
 }
 """What a detector may say it needs, and what that is."""
 
@@ -244,6 +260,7 @@ _WAYS = {
     "texts": "pass texts=encode_texts(clip, names); only two-tower models have them",
     "layers": "let `plan(...)` make the passes over images; maps are not kept with cached features",
     "layer gradients": "let `plan(...)` make the passes over images; cached features alone cannot give it",
+    "samples": "let `plan(...)` make the passes over images, or pass sampled={detector.sampling: logits}",
     "patches": "encode with patches=True and read them with `activations_of(clip, features, texts)`",
 }
 
@@ -262,9 +279,8 @@ def require_finite(values: Tensor, what: str, then: str) -> None:
 
 def _check(values: Tensor, name: str, dimensions: int) -> Tensor:
     if not isinstance(values, Tensor) or values.dim() != dimensions:
-        axes = {2: "[N, D]" if name != "outputs" else "[N, C]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[
-            dimensions
-        ]
+        named = {"outputs": "[N, C]", "sampled": "[N, R, C]"}
+        axes = named.get(name, {2: "[N, D]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[dimensions])
         shape = [str(list(values.shape))] if hasattr(values, "shape") else []
         kind = [] if isinstance(values, Tensor) else [type(values).__name__]
         raise OpenworldError(f"{name} came as {' '.join(kind + shape)}, expected a torch tensor of shape {axes}.")
@@ -292,6 +308,7 @@ def _require_one_count(activations: Activations) -> None:
     counts = {name: len(part) for name, part in parts.items() if part is not None}
     counts |= {f"perturbed by {how}": len(h) for how, h in activations.perturbed.items()}
     counts |= {f"layer {name}": len(layer.maps) for name, layer in activations.layers.items()}
+    counts |= {f"sampled by {how}": len(logits) for how, logits in activations.sampled.items()}
     counts |= {"maps": len(activations.maps.late)} if activations.maps else {}
     if len(set(counts.values())) > 1:
         raise OpenworldError(f"expected one entry per image in all parts, got {counts}.")

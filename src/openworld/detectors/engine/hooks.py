@@ -27,6 +27,7 @@ from openworld.detectors.engine.layer_search import (
     run,
 )
 from openworld.detectors.engine.perturbation import Perturbation, input_gradients, uniform_gradients
+from openworld.detectors.engine.sampling import Sampling, dropout_layers, sampled_logits
 
 Batch = Any  # a tensor; `_require_batch` tells whoever brings a list what to do with it
 
@@ -40,6 +41,7 @@ class WatchedModel:
         head: the last linear layer. family: "convolutional", "transformer" or "other".
         pixel_std: by what each channel of the images was divided, or None where that was not said.
         layers: names of the modules after which each stage's maps are looked at, in order; empty where there are none.
+        members: the classifier and others of the same classes; empty where there are no others.
     """
 
     module: nn.Module
@@ -49,6 +51,7 @@ class WatchedModel:
     family: str
     pixel_std: tuple[float, ...] | None = None
     layers: tuple[str, ...] = ()
+    members: tuple[nn.Module, ...] = ()
 
     @checked
     def see(
@@ -60,6 +63,7 @@ class WatchedModel:
         perturbations: Sequence[Perturbation] = (),
         layers: Sequence[str] = (),
         layer_gradients: bool = False,
+        samplings: Sequence[Sampling] = (),
     ) -> Activations:
         """Look at a batch: one forward pass; with perturbations, one backward for each direction, one forward each.
 
@@ -69,21 +73,25 @@ class WatchedModel:
             images: float[N, ...] as the model takes them. labels: int[N], or None.
             maps: catch what enters and leaves the last stage. perturbations: how images are to be moved.
             layers: names of modules; catch what leaves them, with its gradient where `layer_gradients`.
+            samplings: where several logits of each image come from, at as many more forward passes.
         Raises:
             OpenworldError: images that are no batch, a model in training mode, maps of a model without a last stage,
-                pixels to be moved without `pixel_std`.
+                pixels to be moved without `pixel_std`, dropout or members that are not there.
         """
         _require_batch(images)
         _require_evaluation(self.module)
         if maps and self.last_stage is None:
             raise OpenworldError(no_last_stage(self))
         pixels = images.detach()
+        for how in samplings:
+            require_samples(self, how, "see")
+        several = {how: sampled_logits(self.module, self.members, images.detach(), how) for how in samplings}
         layer_gradients = layer_gradients and bool(layers)
         if not perturbations and not layer_gradients:
             with torch.no_grad():
                 features, logits, stage_maps, left = self._forward(pixels, maps, layers)
             caught = {name: Layer(part) for name, part in left.items()}
-            return Activations(features, self.head, logits, labels, stage_maps, layers=caught)
+            return Activations(features, self.head, logits, labels, stage_maps, layers=caught, sampled=several)
         std = self._deviations(pixels, perturbations)
         with torch.enable_grad():
             moving = pixels.clone().requires_grad_()
@@ -96,7 +104,8 @@ class WatchedModel:
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
         caught = {name: Layer(part.detach(), slopes.get(name)) for name, part in left.items()}
-        return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, moved, layers=caught)
+        parts = {"perturbed": moved, "layers": caught, "sampled": several}
+        return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, **parts)
 
     def _forward(
         self, images: Tensor, maps: bool, layers: Sequence[str] = ()
@@ -137,6 +146,7 @@ def watch(
     last_stage: str | None = None,
     pixel_std: Sequence[float] | None = None,
     layers: Sequence[str] = (),
+    members: Sequence[nn.Module] = (),
 ) -> WatchedModel:
     """Find the head of a classifier, and the stages of a convolutional one, by running it on a few images.
 
@@ -148,6 +158,7 @@ def watch(
         pixel_std: by what each channel was divided in preprocessing, such as (0.229, 0.224, 0.225); ODIN needs it. Of
             images that were not divided: 1 for each channel.
         layers: names of modules that give maps or vectors; none for the last module at each size of the maps.
+        members: more classifiers of the same classes, for DeepEnsemble.
     Raises:
         OpenworldError: no linear layer at the end, a layer of that name that is none, a model in training mode or with
             two towers.
@@ -171,8 +182,10 @@ def watch(
         raise OpenworldError(f"pixel_std is {deviations}, expected one number above 0 for each channel.")
     family = family_of(module)
     require_modules(module, layers)
+    together = (module, *members) if members else ()
+    _require_one_size(together, images)
     stages = tuple(layers) or (() if family == "transformer" else find_layers(module, images))
-    return WatchedModel(module, name, Head.of(layer), stage, family, deviations, stages)
+    return WatchedModel(module, name, Head.of(layer), stage, family, deviations, stages, together)
 
 
 def require_modules(module: nn.Module, names: Sequence[str]) -> None:
@@ -181,6 +194,26 @@ def require_modules(module: nn.Module, names: Sequence[str]) -> None:
     for name in names:
         if name not in known:
             raise unknown_name("layer", name, known)
+
+
+@torch.no_grad()
+def _require_one_size(members: Sequence[nn.Module], images: Tensor) -> None:
+    for member in members:
+        _require_evaluation(member)
+    sizes = [logits_of(run(member, images)).shape[1] for member in members]
+    if len(set(sizes)) > 1:
+        raise OpenworldError(f"the classifiers name {sizes} classes, expected the same number of all members.")
+
+
+def require_samples(model: WatchedModel, how: Sampling, who: str) -> None:
+    """Raise unless the model can give several logits of an image in that way."""
+    if how.source == "members" and not model.members:
+        raise OpenworldError(f"{who} needs several classifiers; give the others with watch(..., members=[...]).")
+    if how.source == "dropout" and not dropout_layers(model.module):
+        raise OpenworldError(
+            f"{who} needs dropout, and the model has no layer that drops anything; take another detector, or a model "
+            "with nn.Dropout layers that was trained with them."
+        )
 
 
 def no_layers(model: WatchedModel) -> str:

@@ -3,6 +3,7 @@
 One forward pass serves all that look at features, logits and maps. Each direction in which images are moved costs one
 backward pass, by the pixels alone, and each way of moving them one more forward: ODIN and AdaSCALE together cost five
 passes, NAC, which asks how the layers' maps move the softmax, a backward pass, the rest of the detectors one in all.
+MCDropout makes as many forward passes as it is told to, DeepEnsemble one for each classifier.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +20,16 @@ from openworld._types import checked, wrong
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import FitStatistics, gather
 from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_together
-from openworld.detectors.engine.hooks import WatchedModel, no_last_stage, no_layers, no_pixel_std, require_modules
+from openworld.detectors.engine.hooks import (
+    WatchedModel,
+    no_last_stage,
+    no_layers,
+    no_pixel_std,
+    require_modules,
+    require_samples,
+)
 from openworld.detectors.engine.perturbation import Perturbation
+from openworld.detectors.engine.sampling import Sampling
 
 MOST = 1_000_000_000  # training images; a sample of them draws a number for each
 
@@ -52,7 +61,9 @@ class DetectionPlan:
         """What a batch that is to be scored costs."""
         moved = self._perturbations(self.detectors)
         backwards = len({how.direction for how in moved}) + int(_looks_at("layer gradients", self.detectors))
-        return Passes(1 + len(moved), backwards, int(_looks_at("maps", self.detectors)))
+        several = {"members": len(self.model.members)}
+        more = sum(several.get(how.source, how.repeats) for how in _samplings(self.detectors))
+        return Passes(1 + len(moved) + more, backwards, int(_looks_at("maps", self.detectors)))
 
     @checked
     def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, FittedDetector]:
@@ -91,6 +102,7 @@ class DetectionPlan:
         wanted = {label: detector.detector for label, detector in fitted.items()}
         seen = {"maps": _looks_at("maps", wanted), "perturbations": self._perturbations(wanted)}
         seen |= {"layers": self._layers(wanted), "layer_gradients": _looks_at("layer gradients", wanted)}
+        seen["samplings"] = _samplings(wanted)
         scores_by_label = {label: [] for label in fitted}
         for batch in batches:
             activations = self.model.see(_pair(batch)[0], **seen)
@@ -153,6 +165,8 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
             require_modules(model.module, names)
             if not names and not model.layers:
                 raise OpenworldError(f"{label}: {no_layers(model)}")
+        if "samples" in detector.needs:
+            require_samples(model, detector.sampling, label)
         if {"texts", "patches"} & set(detector.needs):
             raise OpenworldError(
                 f"{label} compares with class names and needs a two-tower model; read its features with "
@@ -187,6 +201,11 @@ def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
 
 def _looks_at(need: str, detectors: Mapping[str, OODDetector]) -> bool:
     return any(need in detector.needs for detector in detectors.values())
+
+
+def _samplings(detectors: Mapping[str, OODDetector]) -> tuple[Sampling, ...]:
+    sampling = (detector for detector in detectors.values() if "samples" in detector.needs)
+    return tuple(dict.fromkeys(detector.sampling for detector in sampling))
 
 
 def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:

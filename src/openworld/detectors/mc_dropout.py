@@ -1,0 +1,65 @@
+"""MCDropout: the softmax of several passes with dropout on, averaged (Gal and Ghahramani, 2016, "Dropout as a Bayesian
+Approximation: Representing Model Uncertainty in Deep Learning")."""
+
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+from torch import Tensor
+
+from openworld._errors import unknown_name
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.sampling import Reading, Sampling, read_samples
+
+
+@checked
+@dataclass(frozen=True)
+class MCDropout:
+    """max_c p_c, or sum_c p_c ln p_c; p the mean softmax of `repeats` forward passes with dropout on.
+
+    What drops out is drawn anew with `seed` for every batch: an image's score depends on its place in the batch.
+
+    Args:
+        repeats: forward passes for each image. reading: "confidence", the largest p; "entropy", minus that of p.
+
+    Dropout layers alone are switched on; dropout that a model calls as a function stays off.
+
+    >>> import torch
+    >>> detector = MCDropout(2)
+    >>> seen = Activations(sampled={detector.sampling: torch.tensor([[[9.0, -9.0], [-9.0, 9.0]]])})
+    >>> detector.fit().score(seen).tolist()
+    [0.5]
+    """
+
+    repeats: int = 30
+    reading: Reading = "confidence"
+    seed: int = 0
+
+    name: ClassVar[str] = "MCDropout"
+    paper: ClassVar[str] = "Gal & Ghahramani, 2016"
+    summary: ClassVar[str] = "mean softmax of passes with dropout"
+    needs: ClassVar[tuple[str, ...]] = ("samples",)
+    gathers: ClassVar[tuple] = ()
+
+    def __post_init__(self):
+        if self.reading not in get_args(Reading):
+            raise unknown_name("reading", self.reading, get_args(Reading))
+        Sampling("dropout", self.repeats, self.seed)
+
+    @property
+    def sampling(self) -> Sampling:
+        """Which passes are made."""
+        return Sampling("dropout", self.repeats, self.seed)
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        return read_samples(activations.sampled_by(self.sampling, self.name), self.reading)
