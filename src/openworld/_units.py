@@ -11,6 +11,7 @@ EVALUATIONS = {
     "dynamic": "DynamicSpec",
     "accuracy-estimation": "AccuracyEstimationSpec",
     "ood-detection": "IncrementalShiftSpec",
+    "ood-benchmark": "OODBenchmarkSpec",
     "recognition-by-shift": "OpenWorldShiftSpec",
     "decomposed-zero-shot": "DecomposedZeroShotSpec",
 }

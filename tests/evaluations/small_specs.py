@@ -74,6 +74,25 @@ settings = { context_length = 2, schedule = { epochs = 1 } }
 views = 1
 detectors = [{ detector = "own score" }, { detector = "MCM" }]
 """,
+    "ood-benchmark": """
+protocol = "ood-benchmark"
+sources = [{ dataset = "squares" }]
+sets = [
+  { dataset = "stripes", group = "near" },
+  { dataset = "darker", group = "full-spectrum" },
+  { dataset = "stripes", group = "far", corruption = "fog", severity = 5 },
+]
+shots = 3
+seeds = [0, 1]
+replicates = 4
+[[models]]
+architecture = "convnet"
+recipe = { epochs = 1, side = 28, batch_size = 8 }
+detectors = [{ detector = "MSP" }, { detector = "KNN", settings = { k = 2 } }]
+[[models]]
+backbone = "embedded"
+detectors = [{ detector = "MCM" }, { detector = "Energy" }]
+""",
     "recognition-by-shift": f"""
 protocol = "recognition-by-shift"
 sources = [{{ dataset = "squares" }}]

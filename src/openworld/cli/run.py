@@ -87,6 +87,8 @@ def run(
     - `protocol = "ood-detection"` sorts images into cells by how far they are from the training images, in meaning and
       in appearance, and asks in every cell whether detectors notice.
     - `protocol = "recognition-by-shift"` does so with learners.
+    - `protocol = "ood-benchmark"` compares detectors on named sets, near and far; for one model `openworld detect` does
+      so without a spec.
     - `protocol = "decomposed-zero-shot"` splits the features of images into meaning and appearance, and names images by
       either half alone.
     """

@@ -134,17 +134,24 @@ def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: i
     >>> results.value("MSP", "auroc", group="far", set="dtd").value
     0.875
     """
-    rows, tests = [], []
+    groups = list(_groups(sets))
+    rows = [row for group in groups for row in group.rows(replicates, seed)]
+    return Results("ood-benchmark", tuple(rows), detection_tests(sets))
+
+
+def detection_tests(sets: ScoredSets) -> tuple[Comparison, ...]:
+    """Return the tests alone: at every place the best detector against every other."""
+    return tuple(test for group in _groups(sets) if group.group in OTHER_CLASSES for test in group.tests())
+
+
+def _groups(sets: ScoredSets) -> Iterator["_Group"]:
+    """Yield the groups against the test images, then those of other classes against the full spectrum."""
     for inside in filter(None, (sets.test, sets.spectrum)):
         whole = inside is sets.spectrum
         where = {"in_distribution": FULL} if whole else {}
-        for group in (OTHER_CLASSES if whole else GROUPS) if sets.of(*GROUPS) else ():
-            against = sets.of(group)
-            if against:
-                found = _Group(inside, group, against, {"group": group, **where})
-                rows += found.rows(replicates, seed)
-                tests += found.tests() if group in OTHER_CLASSES else []
-    return Results("ood-benchmark", tuple(rows), tuple(tests))
+        for group in OTHER_CLASSES if whole else GROUPS:
+            if sets.of(group):
+                yield _Group(inside, group, sets.of(group), {"group": group, **where})
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,10 @@ from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.applying import image_names
 from openworld.applications.detect.reading import read_scores, scores_parquet
-from openworld.applications.detect.report import SCORES, detection_report, ranked
+from openworld.applications.detect.report import SCORES, detection_report
 from openworld.applications.detect.saved import choose_thresholds, flagged_results, write_saved
 from openworld.report.command_report import CommandReport
+from openworld.report.detection import ranked
 from openworld.results import Results
 from openworld.results.scored_sets import REPLICATES, ScoredSets, SetScores, detection_results
 
@@ -115,7 +116,13 @@ class JudgedSets:
 
 def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     """Fit the detectors, and score every set."""
-    from openworld.applications.detect.judging import ClassifierModel, ModelWish, choose_detectors, find_model
+    from openworld.applications.detect.judging import (
+        ClassifierModel,
+        ModelWish,
+        choose_detectors,
+        find_model,
+        fit_chosen,
+    )
     from openworld.applications.detect.places import NamedSet, known_images, named_sets
     from openworld.backbones.devices import find_device
 
@@ -128,8 +135,9 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     chosen = choose_detectors(inputs.detectors, model, known)
     warnings = model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()
     with failing():
-        fitted = model.fit(chosen, known.train, _progress(observer, "learning from training images"))
-        warnings += tuple(dict.fromkeys(warning for each in fitted.values() for warning in each.warnings))
+        learning = _progress(observer, "learning from training images")
+        fitted, notes = fit_chosen(inputs.detectors, chosen, model, known, learning)
+        warnings += notes
         inside = [("test", known.test), ("validation", known.validation)]
         named = [NamedSet(name, "id", images) for name, images in inside if images is not None] + list(others)
         scored = [_scored(model, fitted, each, inputs.allow_corrupt, observer) for each in named]

@@ -20,7 +20,7 @@ from openworld.classifiers.exported import ExportedModule, is_exported
 from openworld.classifiers.serialization import DESCRIPTION, function_of, without_function
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
-from openworld.detectors import Activations, FittedDetector, Head
+from openworld.detectors import Activations, FitStatistics, FittedDetector, Head
 from openworld.features import Encoding, encode
 
 Progress = Callable[[int, int], None]
@@ -40,7 +40,8 @@ class JudgedModel(Protocol):
     offers: frozenset[str]
     usual: tuple[str, ...]
 
-    def fit(self, chosen: Detectors, images: Images | None, progress: Progress) -> dict[str, FittedDetector]: ...
+    def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
+        """Gather what the detectors learn from; None for no training images."""
 
     def score(
         self, fitted: Mapping[str, FittedDetector], images: Images, progress: Progress, allow_corrupt: int
@@ -111,6 +112,26 @@ def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImage
             if reason := _lacking(chosen[word], model, known):
                 raise OpenworldError(f"{word} {reason}.")
     return chosen
+
+
+def fit_chosen(
+    words: Sequence[str], chosen: Detectors, model: JudgedModel, known: KnownImages, progress: Progress
+) -> tuple[dict[str, FittedDetector], tuple[str, ...]]:
+    """Return fitted detectors, and sentences on those that were left out and on training images.
+
+    Args:
+        words: what somebody named: such a detector is never left out.
+
+    Raises:
+        OpenworldError: a detector that was named, or none at all, can learn from the training images.
+    """
+    fitted, refused = model.gather(chosen, known.train, progress).fit_able()
+    for label, reason in refused.items():
+        if label in words or not fitted:
+            raise OpenworldError(f"{label}: {reason}")
+    left_out = [f"{label} is left out: {reason}" for label, reason in refused.items()]
+    concerns = dict.fromkeys(warning for each in fitted.values() for warning in each.warnings)
+    return fitted, (*left_out, *concerns)
 
 
 def _built(word: str) -> Any:
@@ -195,12 +216,12 @@ class ClassifierModel:
         """Sentences on detectors that are known to fail on such models."""
         return () if self.watched is None else detectors.plan(chosen, self.watched).warnings
 
-    def fit(self, chosen: Detectors, images: Images | None, progress: Progress) -> dict[str, FittedDetector]:
+    def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
         labels = self._labels(images) if images is not None and are_labelled(images) else None
         batches = () if images is None else self._batches(images, np.arange(len(images)), progress, labels)
         if self.watched is None:
-            return detectors.fit_together(chosen, self._logits(batches))
-        return detectors.plan(chosen, self.watched).fit(batches)
+            return detectors.gather(chosen, self._logits(batches))
+        return detectors.plan(chosen, self.watched).gather(batches)
 
     def score(self, fitted, images: Images, progress: Progress, allow_corrupt: int = 0):
         rows = readable(images, allow_corrupt)
@@ -257,13 +278,13 @@ class TwoTowerModel:
     def fingerprint(self) -> str:
         return self.clip.fingerprint
 
-    def fit(self, chosen: Detectors, images: Images | None, progress: Progress) -> dict[str, FittedDetector]:
+    def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
         if images is None:
-            return detectors.fit_together(chosen, [self._blank()])
+            return detectors.gather(chosen, [self._blank()])
         labelled = are_labelled(images)
         seen = self._see(images, progress, _wants_patches(chosen.values()))[1]
         labels = torch.from_numpy(labels_among(images, self.classnames)) if labelled else None
-        return detectors.fit_together(chosen, [replace(seen, labels=labels)])
+        return detectors.gather(chosen, [replace(seen, labels=labels)])
 
     def score(self, fitted, images: Images, progress: Progress, allow_corrupt: int = 0):
         patches = _wants_patches(own.detector for own in fitted.values())
@@ -318,9 +339,9 @@ class FeatureModel:
         logits = LOGITS if "logits" in self.offers else ()
         return (*logits, *(("KNN", "MDS", "RMDS") if "features" in self.offers else ()))
 
-    def fit(self, chosen: Detectors, images: Images | None, progress: Progress) -> dict[str, FittedDetector]:
+    def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
         seen = Activations(head=self.head) if images is None else self._see(images, learn=True)
-        return detectors.fit_together(chosen, [seen])
+        return detectors.gather(chosen, [seen])
 
     def score(self, fitted, images: Images, progress: Progress, allow_corrupt: int = 0):
         scores = _plain(detectors.score_together(fitted, self._see(images)))

@@ -1,6 +1,6 @@
 """How detectors learn: gather what they ask for of training images in one pass, perhaps shard by shard, and learn."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,13 +75,28 @@ class FitStatistics:
 
     def fit(self) -> dict[str, FittedDetector]:
         """Fitted detectors by their labels; raises OpenworldError as `fit_together`."""
+        learned = self._learn_each()
+        return {label: learned(label) for label in self.detectors}
+
+    def fit_able(self) -> tuple[dict[str, FittedDetector], dict[str, str]]:
+        """Fitted detectors by their labels, and of those that cannot learn from these images why."""
+        learned, fitted, refused = self._learn_each(), {}, {}
+        for label in self.detectors:
+            try:
+                fitted[label] = learned(label)
+            except OpenworldError as error:
+                refused[label] = str(error)
+        return fitted, refused
+
+    def _learn_each(self) -> Callable[[str], FittedDetector]:
+        """What fits one detector by its label."""
         statistics = _statistics_by_label(self.detectors)
         if not self.totals and (learning := [label for label, wanted in statistics.items() if wanted]):
             raise OpenworldError(f"there is no training image, but {learning[0]} learns from some; pass features.")
         # Not by `statistics_of`: statistics that are equal to themselves alone are others with every look.
         order = dict.fromkeys(statistic for wanted in statistics.values() for statistic in wanted)
         totals = dict(zip(order, self.totals, strict=bool(self.totals)))
-        return {label: self._learned(detector, statistics[label], totals) for label, detector in self.detectors.items()}
+        return lambda label: self._learned(self.detectors[label], statistics[label], totals)
 
     def save(self, path: Path | str) -> None:
         """Write one safetensors file, which `load_gathered` reads."""

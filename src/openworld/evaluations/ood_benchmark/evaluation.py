@@ -1,0 +1,65 @@
+"""OOD detection on named sets as an evaluation: which parts it has."""
+
+from collections.abc import Sequence
+
+from openworld import detectors
+from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.ood_benchmark.spec import OODBenchmarkSpec
+from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of, inputs, preparations, tasks
+from openworld.evaluations.ood_benchmark.unit import evaluate
+from openworld.evaluations.runtime import Machine
+
+
+def summary(spec: OODBenchmarkSpec) -> list[str]:
+    """Return what is run on what, in a few words each."""
+    labels = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
+    return [
+        f"{' + '.join(map(str, spec.sources))}, {spec.classes} classes, against {len(spec.sets)} set(s)",
+        f"{len(spec.models)} model(s)",
+        f"{len(labels)} detector(s)",
+    ]
+
+
+def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:
+    """Return a hash of every image set that the run reads."""
+    ground = spec.ground
+    sets = {"training": ground.training, "in-distribution test": ground.test}
+    sets |= {each.name: images_of(each) for each in spec.sets}
+    return {name: images.load().fingerprint for name, images in sets.items()}
+
+
+def data(spec: OODBenchmarkSpec) -> tuple[DatasetSpec, ...]:
+    """Return the in-distribution data sets, and those that are tested beside them."""
+    return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.sets)))
+
+
+def class_lists(spec: OODBenchmarkSpec) -> tuple[ClassList]:
+    """Return the in-distribution names."""
+    names, first = spec.ground.names, spec.sources[0]
+    return (ClassList(str(first), first.dataset, names, len(names)),)
+
+
+def require(planned: Sequence[OODBenchmarkTask], machine: Machine) -> None:
+    """Refuse detectors that learn from more images than there are."""
+    images = len(planned[0].ground.training.load())
+    for task in planned:
+        detectors.require_images({entry.label: entry.build() for entry in task.judged.detectors}, images)
+
+
+EVALUATION = Evaluation(
+    "ood-benchmark",
+    OODBenchmarkSpec,
+    OODBenchmarkTask,
+    tasks,
+    evaluate,
+    1,
+    inputs,
+    artifacts=preparations,
+    require=require,
+    summary=summary,
+    fingerprints=fingerprints,
+    data=data,
+    class_lists=class_lists,
+    backbones=lambda spec: tuple(dict.fromkeys(model.backbone for model in spec.models if model.backbone)),
+)

@@ -1,0 +1,133 @@
+"""The work of a unit: the detectors of a model score the test images and every set, which are then held apart."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from openworld.datasets import ImageSet
+from openworld.datasets.pooling import pooled
+from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchmarkRecord
+from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
+from openworld.evaluations.ood_detection.scores import (
+    ModelScores,
+    ReadableImages,
+    classifier_scores,
+    joined,
+    two_tower_scores,
+)
+from openworld.evaluations.ood_detection.validation import require_names
+from openworld.evaluations.record_images import thumbnail
+from openworld.evaluations.runtime import Clock, Machine, encoded
+from openworld.features import Encoding
+from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, detection_results
+from openworld.runs import UnitResult, to_json
+
+SHOWN = 4
+"""Images of every set and detector that a unit keeps for the report."""
+
+
+def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
+    """Score the test images and every set with all detectors of one model, and hold each against the test images."""
+    clock = Clock(machine)
+    test, others = task.ground.test.load(), [images_of(each).load() for each in task.sets]
+    readable = [_readable(task, images, machine) for images in (test, *others)]
+    scores = _scores(task, readable, machine)
+    clock.stop("scores")
+    sets = scored_sets(task, readable, scores)
+    results = detection_results(sets, replicates=task.replicates, seed=task.seed)
+    clock.stop("numbers")
+    truth = test.labels[readable[0].rows]
+    record = OODBenchmarkRecord(
+        "ood-benchmark",
+        task.judged.label,
+        "two-tower" if task.judged.is_two_tower else "classifier",
+        task.seed,
+        len(test.classnames),
+        len(task.ground.training.load()),
+        float((scores.prediction == truth).mean()),
+        {each.name: each.group for each in task.sets},
+        tuple(_numbers(results)),
+        tuple({"label": detector.label, **asdict(detector)} for detector in task.judged.detectors),
+        tuple(dict.fromkeys(scores.warnings)),
+    )
+    kept = dict(_thumbnails(sets, readable))
+    return UnitResult(outputs={"images": _table(sets)}, metrics=to_json(record), attachments=kept, timing=clock.timing)
+
+
+def scored_sets(task: OODBenchmarkTask, readable: list[ReadableImages], scores: ModelScores) -> ScoredSets:
+    """Return the scores set by set."""
+    ends = np.cumsum([len(part.rows) for part in readable[1:]])[:-1]
+    pools = {label: np.split(values, ends) for label, values in scores.pool.items()}
+    parts = [("test", "id", scores.test)]
+    parts += [
+        (each.name, each.group, {label: values[place] for label, values in pools.items()})
+        for place, each in enumerate(task.sets)
+    ]
+    test, *others = (
+        SetScores(name, group, own, np.array([part.images.path_of(row) for row in part.rows.tolist()], object),
+                  np.array([f"{name}/{number}" for number in part.images.groups[part.rows].tolist()]))
+        for (name, group, own), part in zip(parts, readable, strict=True)
+    )  # fmt: skip
+    return ScoredSets(test, tuple(others))
+
+
+def _scores(task: OODBenchmarkTask, readable: list[ReadableImages], machine: Machine) -> ModelScores:
+    model, (test, *others) = task.judged, readable
+    known = _readable(task, task.ground.training.load(), machine)
+    if task.classifier:
+        classifier = task.classifier.load(machine)
+        require_names(model, classifier.classnames, test.images.classnames)
+        # Labels of the sets are no classes of the model, and no score looks at them.
+        every = pooled([_unnamed(part.images) for part in others], ("any",))
+        starts = np.cumsum([0, *(len(part.images) for part in others)])
+        rows = np.concatenate([start + part.rows for start, part in zip(starts, others, strict=False)])
+        return classifier_scores(model, classifier, known, test, ReadableImages(every, rows), machine.device)
+    encoding = Encoding(patches=model.needs_patches)
+    learned, tested, *rest = (encoded(part.images, model.backbone, machine, encoding) for part in (known, *readable))
+    return two_tower_scores(model, learned, tested, joined(rest), task.ground.sources[0].dataset, machine)
+
+
+def _unnamed(images: ImageSet) -> ImageSet:
+    return replace(images, classnames=("any",), labels=np.zeros(len(images), np.int64))
+
+
+def _readable(task: OODBenchmarkTask, images: ImageSet, machine: Machine) -> ReadableImages:
+    """What can be read: of a two-tower model as encoding shows; a classifier must be able to read all."""
+    if task.judged.is_two_tower:
+        encoding = Encoding(patches=task.judged.needs_patches)
+        return ReadableImages(images, encoded(images, task.judged.backbone, machine, encoding).rows[:])
+    return ReadableImages(images, np.arange(len(images)))
+
+
+def _numbers(results) -> Iterator[DetectorNumber]:
+    for row in results.rows:
+        if row.entity:
+            place, interval = row.where, row.value.over()
+            ends = (None, None) if interval is None else (interval.low, interval.high)
+            where = place["group"], place.get("set", ""), place.get("in_distribution", "")
+            yield DetectorNumber(row.entity, row.metric.key, *where, row.value.value, *ends, row.value.reason)
+
+
+def _table(sets: ScoredSets) -> dict[str, np.ndarray]:
+    """Return per image its set, group, path and cluster, and scores."""
+    table = {
+        "set": np.concatenate([np.full(len(each), each.name, object) for each in sets.all]),
+        "group": np.concatenate([np.full(len(each), each.group, object) for each in sets.all]),
+        "image": np.concatenate([each.images for each in sets.all]),
+        "cluster": np.concatenate([each.clusters.astype(object) for each in sets.all]),
+    }
+    scores = {f"score {label}": np.concatenate([each.scores[label] for each in sets.all]) for label in sets.detectors}
+    return table | scores
+
+
+def _thumbnails(sets: ScoredSets, readable: list[ReadableImages]) -> Iterator[tuple[str, bytes]]:
+    """Yield the images that the detectors are most wrong about, by set and place."""
+    for number, (each, part) in enumerate(zip(sets.all, readable, strict=True)):
+        if part.images.embeddings is not None or each.group not in ("id", *OTHER_CLASSES):
+            continue
+        sign = 1 if each.group == "id" else -1
+        orders = (np.argsort(sign * values, kind="stable") for values in each.scores.values())
+        worst = {int(place) for order in orders for place in order[:SHOWN]}
+        for place in sorted(worst):
+            yield f"pictures/{number}/{place}.png", thumbnail(part.images.image(int(part.rows[place])))
