@@ -92,6 +92,11 @@ detectors = [{ detector = "MSP" }, { detector = "KNN", settings = { k = 2 } }]
 [[models]]
 backbone = "embedded"
 detectors = [{ detector = "MCM" }, { detector = "Energy" }]
+[[models]]
+learner = "CoOp"
+backbone = "embedded"
+settings = { context_length = 2, schedule = { epochs = 1 } }
+views = 1
 """,
     "recognition-by-shift": f"""
 protocol = "recognition-by-shift"

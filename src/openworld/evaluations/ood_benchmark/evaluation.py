@@ -44,7 +44,7 @@ def require(planned: Sequence[OODBenchmarkTask], machine: Machine) -> None:
     """Refuse detectors that learn from more images than there are."""
     images = len(planned[0].ground.training.load())
     for task in planned:
-        detectors.require_images({entry.label: entry.build() for entry in task.judged.detectors}, images)
+        detectors.require_images(task.judged.build(), images)
 
 
 EVALUATION = Evaluation(

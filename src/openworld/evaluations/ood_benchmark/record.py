@@ -31,7 +31,7 @@ class OODBenchmarkRecord:
     """The metrics of a unit.
 
     Args:
-        model, kind, seed: of the unit; kind "classifier" or "two-tower".
+        model, kind, seed: of the unit; kind "classifier", "two-tower" or "learner".
         classes: in distribution. training_images: that detectors learned from.
         accuracy: of the model on the in-distribution test images.
         groups: {set: group}, in order.

@@ -20,7 +20,7 @@ def _facts(facts: BenchmarkFacts) -> Iterator[tuple[str, str]]:
     yield "seeds", " ".join(map(str, facts.seeds))
     for record in facts.records:
         right = METRICS["accuracy"].write(record.accuracy)
-        name = record.model if record.kind == "two-tower" else f"{record.model}, seed {record.seed}"
+        name = f"{record.model}, seed {record.seed}"
         known = f"{record.classes} classes, {counted(record.training_images, 'training image')}"
         yield name, f"{right} % of the in-distribution test images named right; {known}"
         for warning in record.warnings:

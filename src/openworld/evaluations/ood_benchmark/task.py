@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.entries import part_of
+from openworld.evaluations.judged_models import SeededModel, trainings
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_benchmark.spec import OODBenchmarkSpec, OODSetSpec
 from openworld.evaluations.runtime import Machine, backbone
@@ -32,22 +31,14 @@ class OODBenchmarkTask:
     threads: int
 
     @property
-    def name(self) -> str:
-        """What people call the unit."""
-        return self.judged.label if self.judged.is_two_tower else f"{self.judged.label}, seed {self.seed}"
+    def seeded(self) -> SeededModel:
+        """The model with its seed."""
+        return SeededModel(self.judged, self.seed, self.ground, self.threads)
 
     @property
-    def classifier(self) -> Checkpoint | None:
-        """Where the classifier lies, or how it is trained; None for a two-tower model."""
-        model = self.judged
-        if model.is_two_tower:
-            return None
-        if model.weights:
-            named = {"label": model.label, "seed": self.seed, "architecture": model.architecture}
-            return in_folder(model.weights.format(seed=self.seed), **named)
-        recipe = model.trained_by(self.ground.sources[0].dataset)
-        training = Training(model.label, model.architecture, recipe, self.seed, self.ground.training, self.threads)
-        return Checkpoint(model.label, self.seed, recipe.epochs, training)
+    def name(self) -> str:
+        """What people call the unit."""
+        return self.seeded.name
 
 
 def tasks(spec: OODBenchmarkSpec) -> list[OODBenchmarkTask]:
@@ -55,15 +46,14 @@ def tasks(spec: OODBenchmarkSpec) -> list[OODBenchmarkTask]:
     ground = part_of(spec, ShiftGround, pool=(), base=(), new=(), images=None, cells=None)
     return [
         OODBenchmarkTask(model, seed, ground, spec.sets, spec.replicates, spec.threads)
-        for model in spec.models
-        for seed in (spec.seeds if _has_seeds(model) else spec.seeds[:1])
+        for model in (model.resolved(spec.sources[0].dataset) for model in spec.models)
+        for seed in (spec.seeds if model.has_seeds else spec.seeds[:1])
     ]
 
 
 def preparations(spec: OODBenchmarkSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Return the stage that trains classifiers."""
-    trainings = [task.classifier.training for task in tasks(spec) if task.classifier and task.classifier.training]
-    return (Stage("training", "trained", "epochs", machine, lambda: trainings),)
+    """Return the stages that train classifiers and tune learners."""
+    return trainings([task.seeded for task in tasks(spec)], machine)
 
 
 def inputs(task: OODBenchmarkTask, machine: Machine) -> dict[str, str]:
@@ -75,16 +65,9 @@ def inputs(task: OODBenchmarkTask, machine: Machine) -> dict[str, str]:
     hashes |= {f"set {each.name}": images_of(each).load().fingerprint for each in task.sets}
     if task.judged.backbone:
         hashes[f"weights of {task.judged.backbone}"] = backbone(task.judged.backbone, machine.device).fingerprint
-    if task.classifier and task.classifier.folder:
-        hashes[f"classifier {task.classifier.folder}"] = task.classifier.key
-    plug_ins = {entry.detector: origin(entry.detector) for entry in task.judged.detectors}
-    return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
+    return hashes | task.seeded.inputs
 
 
 def images_of(entry: OODSetSpec):
     """Return the images of a set, in words."""
     return entry.images(entry.part, corruption=entry.corruption, severity=entry.severity)
-
-
-def _has_seeds(model: JudgedSpec) -> bool:
-    return "{seed}" in model.weights if model.weights else not model.is_two_tower

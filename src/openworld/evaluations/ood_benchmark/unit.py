@@ -7,6 +7,7 @@ import numpy as np
 
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import pooled
+from openworld.evaluations.learner_models import encoding_of_images
 from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchmarkRecord
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
 from openworld.evaluations.ood_detection.scores import (
@@ -14,12 +15,12 @@ from openworld.evaluations.ood_detection.scores import (
     ReadableImages,
     classifier_scores,
     joined,
+    tuned_scores,
     two_tower_scores,
 )
 from openworld.evaluations.ood_detection.validation import require_names
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Clock, Machine, encoded
-from openworld.features import Encoding
 from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, detection_results
 from openworld.runs import UnitResult, to_json
 
@@ -41,7 +42,7 @@ def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
     record = OODBenchmarkRecord(
         "ood-benchmark",
         task.judged.label,
-        "two-tower" if task.judged.is_two_tower else "classifier",
+        task.judged.kind,
         task.seed,
         len(test.classnames),
         len(task.ground.training.load()),
@@ -75,16 +76,22 @@ def scored_sets(task: OODBenchmarkTask, readable: list[ReadableImages], scores: 
 def _scores(task: OODBenchmarkTask, readable: list[ReadableImages], machine: Machine) -> ModelScores:
     model, (test, *others) = task.judged, readable
     known = _readable(task, task.ground.training.load(), machine)
-    if task.classifier:
-        classifier = task.classifier.load(machine)
-        require_names(model, classifier.classnames, test.images.classnames)
+    if classifier := task.seeded.classifier:
+        loaded = classifier.load(machine)
+        require_names(model, loaded.classnames, test.images.classnames)
         # Labels of the sets are no classes of the model, and no score looks at them.
         every = pooled([_unnamed(part.images) for part in others], ("any",))
         starts = np.cumsum([0, *(len(part.images) for part in others)])
         rows = np.concatenate([start + part.rows for start, part in zip(starts, others, strict=False)])
-        return classifier_scores(model, classifier, known, test, ReadableImages(every, rows), machine.device)
-    encoding = Encoding(patches=model.needs_patches)
+        return classifier_scores(model, loaded, known, test, ReadableImages(every, rows), machine.device)
+    fitted = task.seeded.learner.load(machine) if task.seeded.learner else None
+    encoding = model.encoding
+    if fitted:
+        require_names(model, fitted.classnames, test.images.classnames)
+        encoding = encoding_of_images(fitted.learner, model.build().values())
     learned, tested, *rest = (encoded(part.images, model.backbone, machine, encoding) for part in (known, *readable))
+    if fitted:
+        return tuned_scores(model, fitted, learned, tested, rest)
     return two_tower_scores(model, learned, tested, joined(rest), task.ground.sources[0].dataset, machine)
 
 
@@ -93,10 +100,9 @@ def _unnamed(images: ImageSet) -> ImageSet:
 
 
 def _readable(task: OODBenchmarkTask, images: ImageSet, machine: Machine) -> ReadableImages:
-    """What can be read: of a two-tower model as encoding shows; a classifier must be able to read all."""
-    if task.judged.is_two_tower:
-        encoding = Encoding(patches=task.judged.needs_patches)
-        return ReadableImages(images, encoded(images, task.judged.backbone, machine, encoding).rows[:])
+    """What can be read, as encoding shows; a classifier must be able to read all."""
+    if task.judged.backbone:
+        return ReadableImages(images, encoded(images, task.judged.backbone, machine).rows[:])
     return ReadableImages(images, np.arange(len(images)))
 
 

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
+from openworld.evaluations.classifiers import Checkpoint
 from openworld.evaluations.entries import part_of
-from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining, learner_inputs, tuning_stages
-from openworld.evaluations.model_entries import JudgedSpec, learner_of
+from openworld.evaluations.judged_models import SeededModel, trainings
+from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining
+from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
@@ -39,32 +39,24 @@ class DetectionTask:
         return self.models[self.model]
 
     @property
+    def seeded(self) -> SeededModel:
+        """The model with its seed."""
+        return SeededModel(self.judged_model, self.seed, self.ground, self.threads)
+
+    @property
     def name(self) -> str:
         """What people call the unit."""
-        model = self.judged_model
-        bare = model.is_two_tower or (model.learner and not model.has_seeds)
-        return model.label if bare else f"{model.label}, seed {self.seed}"
+        return self.seeded.name
 
     @property
     def learner(self) -> LearnerTraining | LearnerFolder | None:
         """How the learner is trained, or where it lies; None for any other model."""
-        return learner_of(self.judged_model, self.seed, self.ground, self.threads)
+        return self.seeded.learner
 
     @property
     def classifier(self) -> Checkpoint | None:
         """Where the classifier lies, or how it is trained; None for any other model."""
-        return self.classifier_of(self.judged_model, self.seed)
-
-    def classifier_of(self, model: JudgedSpec, seed: int) -> Checkpoint | None:
-        """Return the classifier of any model of the run."""
-        if model.kind != "classifier":
-            return None
-        if model.weights:
-            named = {"label": model.label, "seed": seed, "architecture": model.architecture}
-            return in_folder(model.weights.format(seed=seed), **named)
-        recipe = model.trained_by(self.ground.sources[0].dataset)
-        training = Training(model.label, model.architecture, recipe, seed, self.ground.training, self.threads)
-        return Checkpoint(model.label, seed, recipe.epochs, training)
+        return self.seeded.classifier
 
     @property
     def shift(self) -> ShiftPlan:
@@ -88,10 +80,8 @@ def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, .
     """Return the stages: training, running models, fitting the decomposition, and measuring the degrees."""
     planned = tasks(spec)
     first = planned[0]
-    trainings = [task.classifier.training for task in planned if task.classifier and task.classifier.training]
-    training = Stage("training", "trained", "epochs", machine, lambda: trainings)
-    tuning = tuning_stages([task.learner for task in planned], machine)
-    return (training, *tuning, *first.shift.stages(machine, lambda: first.shift.outputs))
+    stages = trainings([task.seeded for task in planned], machine)
+    return (*stages, *first.shift.stages(machine, lambda: first.shift.outputs))
 
 
 def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
@@ -104,8 +94,4 @@ def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
     hashes |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
     if not ground.cells:
         hashes["decomposition"] = task.shift.split.key
-    if task.classifier and task.classifier.folder:
-        hashes[f"classifier {task.classifier.folder}"] = task.classifier.key
-    hashes |= learner_inputs(task.learner)
-    plug_ins = {entry.detector: origin(entry.detector) for entry in task.judged_model.detectors}
-    return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
+    return hashes | task.seeded.inputs
