@@ -8,6 +8,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.ood_benchmark.spec import OODBenchmarkSpec
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of, inputs, preparations, tasks
 from openworld.evaluations.ood_benchmark.unit import evaluate
+from openworld.evaluations.ood_detection.validation import require_learner
 from openworld.evaluations.runtime import Machine
 
 
@@ -41,9 +42,12 @@ def class_lists(spec: OODBenchmarkSpec) -> tuple[ClassList]:
 
 
 def require(planned: Sequence[OODBenchmarkTask], machine: Machine) -> None:
-    """Refuse detectors that learn from more images than there are."""
-    images = len(planned[0].ground.training.load())
+    """Refuse detectors that learn from more images than there are, and learners that cannot be served."""
+    ground = planned[0].ground
+    images = len(ground.training.load())
     for task in planned:
+        if learner := task.seeded.learner:
+            require_learner(task.judged, learner, ground.names, machine)
         detectors.require_images(task.judged.build(), images)
 
 
