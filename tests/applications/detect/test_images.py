@@ -199,3 +199,10 @@ def test_files_that_a_list_names_and_that_are_not_there_are_counted(tmp_path):
     (tmp_path / "list.txt").write_text("a b.png 3\nc.png 1\n")
     with pytest.raises(ow.OpenworldError, match="2 of the 2 files"):
         named_sets([f"far={tmp_path / 'list.txt'}"])
+
+
+def test_all_leaves_out_what_the_model_cannot_serve_and_what_cannot_learn_says_so(place, saved):
+    given = {"in_distribution": str(place / "mine"), "ood": [f"near={place / 'others'}"], "detector": ["all"]}
+    report = ow.detect(model=saved, **given, replicates=0, quiet=True)
+    assert {"MSP", "ODIN", "MDS"} <= set(report.found.detectors) and "MCM" not in report.found.detectors
+    assert any("ViM is left out" in warning for warning in report.found.warnings)

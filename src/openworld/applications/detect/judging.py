@@ -26,6 +26,7 @@ from openworld.features import Encoding, encode
 Progress = Callable[[int, int], None]
 Detectors = Mapping[str, Any]
 LOGITS = ("MSP", "MaxLogit", "Energy", "GEN")
+OF_NEGATIVE_NAMES = ("NegLabel", "CSP", "AdaNeg")
 TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
 
 
@@ -164,7 +165,7 @@ def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:
     lacking = [need for need in detector.needs if need not in model.offers and need not in ("labels", "bank")]
     if lacking:
         return f"needs {detectors.NEEDS[lacking[0]]}, which {model.name} does not show"
-    if detector.name == "NegLabel":
+    if detector.name in OF_NEGATIVE_NAMES:
         return "needs names of what the classes are not; use it in a spec of ood-detection"
     if detector.gathers and known.train is None:
         return "learns from training images; give them with --train, or as a part train of --id"
