@@ -21,7 +21,7 @@ from openworld.features import Features
 from openworld.learners import FittedLearner
 from openworld.shifts import HALVES
 
-OF_ADJECTIVES = "This is a {} photo."  # of NegLabel's released code
+OF_ADJECTIVES = "This is a {} photo"  # of NegLabel's released code
 
 
 @dataclass(frozen=True, eq=False)
