@@ -1,12 +1,12 @@
 """What every estimator of open-world quality promises, as checks that need no test framework: for ours and others'."""
 
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from openworld.estimators.open_world import NUMBERS, OpenWorldEstimate, OpenWorldOutputs
-from openworld.runs import to_json
+from openworld.testing._estimators import settings_are_frozen_and_survive_json
 
 BASE, NEW = 4, 3
 ORDER = 1e-9
@@ -67,19 +67,6 @@ def says_what_it_is(estimator) -> None:
     assert len(estimator.summary) < 60, "the summary fits into a line of a table"
     assert set(estimator.needs) <= {"labels", "logits", "reference"}, f"needs {estimator.needs}"
     assert estimator.gives and set(estimator.gives) <= set(NUMBERS), f"gives {estimator.gives}"
-
-
-def settings_stay_frozen(estimator) -> None:
-    """Settings cannot be changed, and come back from JSON as they were."""
-    assert is_dataclass(estimator), "an estimator is a dataclass of its settings"
-    try:
-        estimator.anything = 1
-    except (FrozenInstanceError, AttributeError, TypeError):
-        pass
-    else:
-        raise AssertionError("settings are frozen")
-    again = type(estimator)(**to_json({field.name: getattr(estimator, field.name) for field in fields(estimator)}))
-    assert again == estimator, "settings survive JSON"
 
 
 def numbers_are_fractions_or_have_reasons(estimator) -> None:
@@ -177,7 +164,7 @@ OPEN_WORLD_ESTIMATOR_CHECKS: dict[str, Callable] = {
     check.__name__: check
     for check in (
         says_what_it_is,
-        settings_stay_frozen,
+        settings_are_frozen_and_survive_json,
         numbers_are_fractions_or_have_reasons,
         images_are_a_set,
         calls_can_be_repeated,

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from openworld.applications.estimate.accuracy_estimate import (
     AccuracyEstimate,
     ChunkEstimate,
@@ -15,21 +13,19 @@ from openworld.applications.estimate.accuracy_estimate import (
 from openworld.applications.estimate.report import remark
 from openworld.applications.estimate.results import ESTIMATED, IMAGES, LABELS, QUOTED
 from openworld.applications.estimate.verdict import alert, late_labels
+from openworld.applications.watch import figures as drawing
 from openworld.applications.watch.causes import cause_sentence
 from openworld.applications.watch.exports import label_lines, line_of
 from openworld.applications.watch.fitted import Watch
 from openworld.applications.watch.following import Followed
-from openworld.applications.watch.labelled import CORRECTED, LabelsRead, labels_of, quoted_chunk
+from openworld.applications.watch.labelled import CORRECTED, LabelsRead, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord, WatchState
 from openworld.estimators import find_estimator
-from openworld.estimators.quote.alarm import HIGHEST
-from openworld.report.charts import Line, LineChart, Quantity, Reference, Region
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
-from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
 from openworld.report.sentences import counted
-from openworld.report.series_style import SeriesStyle, series_styles
+from openworld.report.series_style import series_styles
 from openworld.report.standalone import standalone
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.report.text import bracketed, percent
@@ -37,7 +33,6 @@ from openworld.results import TEXT, Metric, Result, Results, Value, interval_of
 
 SAID = 3  # labelled periods that a sentence names
 LAST, MOST = 14, 31  # periods before the new ones, and in all, that a terminal shows
-QUOTED_LINE, CLASSES, CONFIDENCE = "accuracy", "classes", "confidence"
 JSON = "watch.json"
 ALARM = Metric("alarm_ratio", "alarm", "number", 2, 0, (0.0, None))
 CLASS_SHIFT = Metric("class_shift", "class shift", "fraction", 2, 0)
@@ -84,13 +79,17 @@ class WatchView:
 
 def watch_report(view: WatchView) -> CommandReport:
     """Return all that is to be said after a call."""
-    styles = series_styles([QUOTED_LINE, *[ALARM.title] * view.alarms, CLASSES, CONFIDENCE])
+    styles = series_styles([drawing.ACCURACY, *[drawing.ALARM] * view.alarms, drawing.CLASSES, drawing.CONFIDENCE])
     results, records = _results(view), view.state.records
     before = records[: len(records) - len(view.new)] if records[-len(view.new) :] == view.new else records
     shown = [*before[-LAST:], *view.new] if before is not records else [*records[-LAST:]]
     shown = shown[-MOST:]
-    figures = {"over-time.svg": _accuracy_figure(view, styles), "shift.svg": _shift_figure(view, styles)}
-    figures |= {"alarm.svg": _alarm_figure(view, styles)}
+    draw = {
+        "over-time.svg": drawing.accuracy_figure,
+        "shift.svg": drawing.shift_figure,
+        "alarm.svg": drawing.alarm_figure,
+    }
+    figures = {name: figure(view.watch, records, styles) for name, figure in draw.items()}
     verdict, notes = list(_sentences(view)), tuple(f"Note: {warning}." for warning in view.watch.warnings)
     drawn = [figure for figure in figures.values() if figure is not None]
     page = Page(
@@ -288,77 +287,6 @@ def _table(view: WatchView, results: Results, records) -> Table:
     )
     caption += f" {left} earlier periods are on the page that --out keeps." if left else ""
     return Table("periods", "Periods", caption, "period", columns, tuple(rows), best="")
-
-
-def _time(records: tuple[PeriodRecord, ...]) -> Quantity:
-    return Quantity("period", "", labels=tuple(record.chunk.label.removeprefix("from ") for record in records))
-
-
-def _accuracy_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return what is quoted with its interval, period by period; shaded where an alarm stands."""
-    records, alert = view.state.records, view.watch.settings.alert
-    if not records:
-        return None
-    quotes, places = [quoted_chunk(record).quote for record in records], range(len(records))
-    accuracies = [quote.accuracy for quote in quotes]
-    further = {"images": [record.chunk.n for record in records], "method": [quote.method for quote in quotes]}
-    further |= {name: [record.chunk.methods.get(name) for record in records] for name in view.watch.names}
-    line = Line(places, accuracies, [quote.low for quote in quotes], [quote.high for quote in quotes], further=further)
-    references = [Reference(view.watch.source.accuracy)]
-    words = "Dashed: the accuracy on the source."
-    if alert is not None:
-        references.append(Reference(alert, kind="alert"))
-        words += " Red: the alert. Shaded: periods in which an alarm stands, for which those before count too."
-    percents = Quantity("accuracy", "estimated accuracy, %")
-    chart = LineChart(
-        "", _time(records), percents, {QUOTED_LINE: line}, references=tuple(references), regions=_alarming(records)
-    )
-    gaps = "A band without a line: the accuracy cannot be told, and may lie anywhere in the band."
-    labels = " Where labels were drawn it is what they say." * any(map(labels_of, records))
-    caption = (f"What is quoted, period by period, with its interval.{labels} {gaps}", words)
-    return Figure("over-time", "Accuracy over time", caption, (chart,), styles)
-
-
-def _alarming(records: tuple[PeriodRecord, ...]) -> tuple[Region, ...]:
-    """Return periods that follow each other in which an alarm stands, shaded."""
-    standing = np.array([0, *(record.chunk.alarming for record in records), 0], int)
-    first, last = (np.flatnonzero(np.diff(standing) == step) for step in (1, -1))
-    return tuple(Region(x=(begin - 0.5, end - 0.5)) for begin, end in zip(first, last, strict=True))
-
-
-def _alarm_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return the alarm's statistic, period by period."""
-    records = view.state.records
-    if not records or not view.alarms:
-        return None
-    line = Line(range(len(records)), [record.chunk.alarm.statistic for record in records])
-    numbers = Quantity("alarm_ratio", "statistic / limit", "number", 2, ends=(0.0, HIGHEST))
-    references = (Reference(1.0, kind="alert"),)
-    chart = LineChart("", _time(records), numbers, {ALARM.title: line}, references=references)
-    caption = (
-        "An alarm stands where the statistic of the alert is above its limit, the red line. It adds up what speaks for "
-        "an accuracy below the alert, and stops at twice the limit, so that an alarm ends soon after a recovery.",
-    )
-    return Figure("alarm", "Alarm", caption, (chart,), styles)
-
-
-def _shift_figure(view: WatchView, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return how far predicted classes and confidences lie from the source, period by period."""
-    records = view.state.records
-    if not records:
-        return None
-    series = {
-        CLASSES: [record.signs.predictions for record in records],
-        CONFIDENCE: [record.signs.confidences for record in records],
-    }
-    lines = {name: Line(range(len(records)), values) for name, values in series.items()}
-    top = 0.5 if max(max(values) for values in series.values()) <= 0.5 else 1.0
-    chart = LineChart("", _time(records), Quantity("shift", "shift", "fraction", 2, ends=(0.0, top)), lines)
-    caption = (
-        "How far periods lie from the source, between 0 and 1: shares of predicted classes (total variation beyond "
-        "chance), and confidences (largest difference of their distributions).",
-    )
-    return Figure("shift", "Shift", caption, (chart,), styles)
 
 
 def fit_report(watch: Watch, path: Path) -> CommandReport:

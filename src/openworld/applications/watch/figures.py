@@ -1,0 +1,84 @@
+"""The figures of a watch's page: accuracy, alarm and shift, period by period."""
+
+import numpy as np
+
+from openworld.applications.watch.fitted import Watch
+from openworld.applications.watch.labelled import labels_of, quoted_chunk
+from openworld.applications.watch.state import PeriodRecord
+from openworld.estimators.quote.alarm import HIGHEST
+from openworld.report.charts import Line, LineChart, Quantity, Reference, Region
+from openworld.report.figure import Figure
+from openworld.report.series_style import SeriesStyle
+
+Records = tuple[PeriodRecord, ...]
+ACCURACY, ALARM, CLASSES, CONFIDENCE = "accuracy", "alarm", "classes", "confidence"
+"""Names of the lines."""
+
+
+def _time(records: Records) -> Quantity:
+    return Quantity("period", "", labels=tuple(record.chunk.label.removeprefix("from ") for record in records))
+
+
+def accuracy_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle]) -> Figure | None:
+    """Return what is quoted with its interval, period by period; shaded where an alarm stands."""
+    alert = watch.settings.alert
+    if not records:
+        return None
+    quotes, places = [quoted_chunk(record).quote for record in records], range(len(records))
+    accuracies = [quote.accuracy for quote in quotes]
+    further = {"images": [record.chunk.n for record in records], "method": [quote.method for quote in quotes]}
+    further |= {name: [record.chunk.methods.get(name) for record in records] for name in watch.names}
+    line = Line(places, accuracies, [quote.low for quote in quotes], [quote.high for quote in quotes], further=further)
+    references = [Reference(watch.source.accuracy)]
+    words = "Dashed: the accuracy on the source."
+    if alert is not None:
+        references.append(Reference(alert, kind="alert"))
+        words += " Red: the alert. Shaded: periods in which an alarm stands, for which those before count too."
+    percents = Quantity("accuracy", "estimated accuracy, %")
+    chart = LineChart(
+        "", _time(records), percents, {ACCURACY: line}, references=tuple(references), regions=_alarming(records)
+    )
+    gaps = "A band without a line: the accuracy cannot be told, and may lie anywhere in the band."
+    labels = " Where labels were drawn it is what they say." * any(map(labels_of, records))
+    caption = (f"What is quoted, period by period, with its interval.{labels} {gaps}", words)
+    return Figure("over-time", "Accuracy over time", caption, (chart,), styles)
+
+
+def _alarming(records: Records) -> tuple[Region, ...]:
+    """Return periods that follow each other in which an alarm stands, shaded."""
+    standing = np.array([0, *(record.chunk.alarming for record in records), 0], int)
+    first, last = (np.flatnonzero(np.diff(standing) == step) for step in (1, -1))
+    return tuple(Region(x=(begin - 0.5, end - 0.5)) for begin, end in zip(first, last, strict=True))
+
+
+def alarm_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle]) -> Figure | None:
+    """Return the alarm's statistic, period by period."""
+    if not records or watch.settings.alert is None:
+        return None
+    line = Line(range(len(records)), [record.chunk.alarm.statistic for record in records])
+    numbers = Quantity("alarm_ratio", "statistic / limit", "number", 2, ends=(0.0, HIGHEST))
+    references = (Reference(1.0, kind="alert"),)
+    chart = LineChart("", _time(records), numbers, {ALARM: line}, references=references)
+    caption = (
+        "An alarm stands where the statistic of the alert is above its limit, the red line. It adds up what speaks for "
+        "an accuracy below the alert, and stops at twice the limit, so that an alarm ends soon after a recovery.",
+    )
+    return Figure("alarm", "Alarm", caption, (chart,), styles)
+
+
+def shift_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle]) -> Figure | None:
+    """Return how far predicted classes and confidences lie from the source, period by period."""
+    if not records:
+        return None
+    series = {
+        CLASSES: [record.signs.predictions for record in records],
+        CONFIDENCE: [record.signs.confidences for record in records],
+    }
+    lines = {name: Line(range(len(records)), values) for name, values in series.items()}
+    top = 0.5 if max(max(values) for values in series.values()) <= 0.5 else 1.0
+    chart = LineChart("", _time(records), Quantity("shift", "shift", "fraction", 2, ends=(0.0, top)), lines)
+    caption = (
+        "How far periods lie from the source, between 0 and 1: shares of predicted classes (total variation beyond "
+        "chance), and confidences (largest difference of their distributions).",
+    )
+    return Figure("shift", "Shift", caption, (chart,), styles)
