@@ -32,6 +32,12 @@ PROFILES: dict[str, tuple[OODDetector, ...]] = {
     "two-tower": (MCM(), GLMCM(), NegLabel()),
 }
 
+TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
+"""Names of detectors to start from on a two-tower model: those that need neither patches nor a list of words."""
+
+LOGITS_ALONE = ("MSP", "MaxLogit", "Energy", "GEN")
+"""Names of detectors of a model that shows nothing but logits."""
+
 
 @checked
 def profile(name: str) -> dict[str, OODDetector]:

@@ -9,6 +9,7 @@ from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS, is_exported
 from openworld.detectors import PROFILES, find_detector
+from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.evaluations.entries import require_distinct, settle
 from openworld.evaluations.learner_models import (
     OF_LEARNERS,
@@ -28,12 +29,6 @@ from openworld.features import Encoding
 from openworld.learners import configure, find_learner
 from openworld.runs import read_spec
 from openworld.runs.canonical import SPARSE
-
-TWO_TOWER = ("MCM", "MSP", "MaxLogit", "Energy", "GEN", "KNN", "MDS")
-"""Detectors of a two-tower model that lists none: those that need neither patches nor a list of words."""
-
-LOGITS_ALONE = ("MSP", "MaxLogit", "Energy", "GEN")
-"""Detectors of a classifier in an exported file that lists none: those of logits."""
 
 _PATHS = ("maps", "gradient", "layers", "samples")
 

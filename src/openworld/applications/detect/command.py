@@ -116,13 +116,8 @@ class JudgedSets:
 
 def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     """Fit the detectors, and score every set."""
-    from openworld.applications.detect.judging import (
-        ClassifierModel,
-        ModelWish,
-        choose_detectors,
-        find_model,
-        fit_chosen,
-    )
+    from openworld.applications.detect.judging import ModelWish, choose_detectors, find_model, fit_chosen
+    from openworld.applications.detect.models import ClassifierModel
     from openworld.applications.detect.places import NamedSet, known_images, named_sets
     from openworld.backbones.devices import find_device
 
