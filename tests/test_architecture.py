@@ -45,7 +45,6 @@ STILL = {
 """File -> rooms on its own floor or above that it still imports: to become empty."""
 SLICES_STILL = {
     ("generalisation", "recognition"),
-    ("ood_benchmark", "ood_detection"),
 }
 """(slice or shared file, slice) of evaluations that still know one another: to become empty."""
 

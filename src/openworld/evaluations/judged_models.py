@@ -1,15 +1,24 @@
-"""A model of a run with a seed, whose detectors are compared: where it lies, or how it is trained."""
+"""A model of a run with a seed, whose detectors are compared: where it lies, how it is trained, what it must have."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from openworld._errors import OpenworldError
 from openworld.detectors import origin
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
-from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining, learner_inputs, tuning_stages
+from openworld.evaluations.learner_models import (
+    LearnerFolder,
+    LearnerTraining,
+    learner_inputs,
+    require_served,
+    tuning_stages,
+)
 from openworld.evaluations.model_entries import JudgedSpec, learner_of
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_images import ShiftGround
+from openworld.learners import configure, find_learner
+from openworld.learners.engine.requirements import offers_everything, require_able
 
 
 @dataclass(frozen=True)
@@ -67,3 +76,39 @@ def trainings(models: Sequence[SeededModel], machine: Machine) -> tuple[Stage, .
     trained = [each.classifier.training for each in models if each.classifier and each.classifier.training]
     training = Stage("training", "trained", "epochs", machine, lambda: trained)
     return (training, *tuning_stages([each.learner for each in models], machine))
+
+
+def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+    """Refuse a classifier of other classes than those in distribution, or in another order.
+
+    Raises:
+        OpenworldError: the first place at which they differ.
+    """
+    if known == wanted:
+        return
+    differ = (place for place, pair in enumerate(zip(known, wanted, strict=False)) if len(set(pair)) > 1)
+    place = next(differ, None)
+    where = f"it has {len(known)}" if place is None else f"class {place} is {known[place]!r}, not {wanted[place]!r}"
+    raise OpenworldError(
+        f"{model.label!r} was trained on other class names than the {len(wanted)} in distribution here, or in another "
+        f"order ({where}); give a classifier of these classes."
+    )
+
+
+def require_learner(
+    model: JudgedSpec, learner: LearnerTraining | LearnerFolder, names: tuple[str, ...], machine: Machine
+) -> None:
+    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes.
+
+    Args:
+        model: it has the learner. names: the in-distribution classes.
+    """
+    if isinstance(learner, LearnerFolder):
+        fitted = learner.load(machine)
+        require_names(model, fitted.classnames, names)
+        require_served(fitted, model.label, model.build())
+        return
+    learner.images.require_every_class()
+    clip = machine.backbone(model.backbone)
+    if not offers_everything(clip):
+        require_able(clip, configure(find_learner(model.learner), model.settings))

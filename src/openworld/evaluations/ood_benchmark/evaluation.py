@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from openworld import detectors
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.judged_models import require_learner
 from openworld.evaluations.ood_benchmark.spec import OODBenchmarkSpec
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of, inputs, preparations, tasks
 from openworld.evaluations.ood_benchmark.unit import evaluate
-from openworld.evaluations.ood_detection.validation import require_learner
 from openworld.evaluations.runtime import Machine
 
 

@@ -7,10 +7,9 @@ import numpy as np
 
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import pooled
+from openworld.evaluations.judged_models import require_names
 from openworld.evaluations.learner_models import encoding_of_images
-from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchmarkRecord
-from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
-from openworld.evaluations.ood_detection.scores import (
+from openworld.evaluations.model_scores import (
     ModelScores,
     ReadableImages,
     classifier_scores,
@@ -18,7 +17,8 @@ from openworld.evaluations.ood_detection.scores import (
     tuned_scores,
     two_tower_scores,
 )
-from openworld.evaluations.ood_detection.validation import require_names
+from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchmarkRecord
+from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, detection_results

@@ -6,7 +6,17 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.judged_models import require_names
 from openworld.evaluations.learner_models import encoding_of_images
+from openworld.evaluations.model_scores import (
+    ModelScores,
+    ReadableImages,
+    classifier_scores,
+    joined,
+    tuned_scores,
+    two_tower_scores,
+)
+from openworld.evaluations.ood_detection.image_tables import groups_of, pool_table, test_table
 from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
@@ -15,20 +25,8 @@ from openworld.evaluations.ood_detection.record import (
     PoolFacts,
     PoolRecord,
 )
-from openworld.evaluations.ood_detection.scores import (
-    ModelScores,
-    ReadableImages,
-    classifier_scores,
-    groups_of,
-    joined,
-    pool_table,
-    test_table,
-    tuned_scores,
-    two_tower_scores,
-)
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
-from openworld.evaluations.ood_detection.validation import require_names
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
 from openworld.runs import UnitResult, to_json

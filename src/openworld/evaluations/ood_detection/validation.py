@@ -6,13 +6,9 @@ import torch
 
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
-from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining, require_served
-from openworld.evaluations.model_entries import JudgedSpec
+from openworld.evaluations.judged_models import require_learner, require_names
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.runtime import Machine
-from openworld.learners import configure, find_learner
-from openworld.learners.engine.requirements import offers_everything
-from openworld.learners.engine.requirements import require_able as require_learner_able
 
 _ANY_STD = (1.0, 1.0, 1.0)
 _CLASSES = 2
@@ -34,42 +30,6 @@ def require_able(tasks: Iterable[DetectionTask], machine: Machine) -> None:
     for task in first.values():
         _require_served(task, machine)
         detectors.require_images(task.judged_model.build(), images)
-
-
-def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, ...]) -> None:
-    """Refuse a classifier of other classes than those in distribution, or in another order.
-
-    Raises:
-        OpenworldError: the first place at which they differ.
-    """
-    if known == wanted:
-        return
-    differ = (place for place, pair in enumerate(zip(known, wanted, strict=False)) if len(set(pair)) > 1)
-    place = next(differ, None)
-    where = f"it has {len(known)}" if place is None else f"class {place} is {known[place]!r}, not {wanted[place]!r}"
-    raise OpenworldError(
-        f"{model.label!r} was trained on other class names than the {len(wanted)} in distribution here, or in another "
-        f"order ({where}); give a classifier of these classes."
-    )
-
-
-def require_learner(
-    model: JudgedSpec, learner: LearnerTraining | LearnerFolder, names: tuple[str, ...], machine: Machine
-) -> None:
-    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes.
-
-    Args:
-        model: it has the learner. names: the in-distribution classes.
-    """
-    if isinstance(learner, LearnerFolder):
-        fitted = learner.load(machine)
-        require_names(model, fitted.classnames, names)
-        require_served(fitted, model.label, model.build())
-        return
-    learner.images.require_every_class()
-    clip = machine.backbone(model.backbone)
-    if not offers_everything(clip):
-        require_learner_able(clip, configure(find_learner(model.learner), model.settings))
 
 
 def _require_pictures(task: DetectionTask) -> None:
