@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from openworld._errors import OpenworldError
-from openworld.metrics import QUANTITIES, aupr_in, auroc, average, holm, openworld_auc, paired_test, seeds_test
+from openworld.metrics import (
+    QUANTITIES,
+    aupr_in,
+    auroc,
+    average,
+    holm,
+    openworld_auc,
+    paired_test,
+    seeds_test,
+    seeds_test_against_summary,
+)
 
 
 def two_models(seed, n_base=60, n_new=50, gap=0.0):
@@ -165,3 +175,32 @@ def test_equivalence_needs_an_error_and_a_margin():
     assert seeds_test([0.5], [0.5]).equivalence(0.01) is None
     with pytest.raises(OpenworldError, match="margin"):
         seeds_test([0.5, 0.6, 0.7], [0.5, 0.5, 0.5]).equivalence(-0.1)
+
+
+# Against a printed mean and deviation
+
+
+@pytest.mark.parametrize(("deviation", "count"), [(0.02, 3), (0.3, 5), (1e-6, 2)])
+def test_a_printed_summary_is_tested_as_scipy_does(deviation, count):
+    ours = np.random.default_rng(count).normal(0.5, 0.05, 4)
+    found = seeds_test_against_summary(ours, 0.45, deviation, count)
+    peer = stats.ttest_ind_from_stats(ours.mean(), ours.std(ddof=1), 4, 0.45, deviation, count, equal_var=False)
+    assert found.p_value == pytest.approx(peer.pvalue, rel=1e-9)
+    interval = stats.t.interval(0.95, found.degrees_of_freedom, found.difference, found.standard_error)
+    assert found.interval() == pytest.approx(interval)
+
+
+def test_a_printed_mean_without_deviation_is_exact():
+    ours = [0.4, 0.5, 0.7]
+    peer = stats.ttest_1samp(ours, 0.45)
+    found = seeds_test_against_summary(ours, 0.45)
+    assert (found.p_value, found.degrees_of_freedom) == (pytest.approx(peer.pvalue), pytest.approx(2.0))
+
+
+def test_printed_spread_alone_is_enough_and_no_spread_is_not():
+    found = seeds_test_against_summary([0.5, 0.5, 0.5], 0.4, 0.1, 4)  # t = .1 / (.1 / 2), three degrees
+    assert found.p_value == pytest.approx(2 * stats.t.sf(2, 3))
+    assert seeds_test_against_summary([0.5, 0.5, 0.5], 0.4).p_value is None
+    assert seeds_test_against_summary([0.5], 0.4, 0.1, 4).reason == "one seed says nothing about other seeds"
+    with pytest.raises(OpenworldError, match="count"):
+        seeds_test_against_summary([0.5, 0.6], 0.4, 0.1, 1)

@@ -4,8 +4,10 @@ import csv
 import io
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from openworld import OpenworldError
 from openworld.papers import AVERAGE, METRICS, TABLES, published_numbers
@@ -99,18 +101,67 @@ def test_the_average_of_table_3_is_over_both_settings():
     assert len(kept) == 4 and found.printed == pytest.approx(sum(kept) / 4)
 
 
-def test_a_difference_is_tested_over_seeds_and_corrected_over_the_table():
+def test_a_difference_is_tested_over_both_sides_seeds_and_corrected_over_the_table():
     one = printed("CoOp", "DTD")
-    alone = compare_with_paper("openworldauc", "2", [number("CoOp", "DTD", (one - 0.009, one + 0.001, one + 0.011))])
-    raw = cell(alone, "CoOp", "DTD").test.p
-    # t = .001 / (.01 / sqrt(3)) with two degrees of freedom.
-    assert raw == pytest.approx(0.8783, abs=1e-3)
+    seeds = (one - 0.009, one + 0.001, one + 0.011)
+    (details,) = [
+        row
+        for row in published_numbers("openworldauc", "8-9")
+        if (row.dataset, row.method, row.metric) == ("DTD", "CoOp", "OpenworldAUC")
+    ]
+    alone = compare_with_paper("openworldauc", "2", [number("CoOp", "DTD", seeds)])
+    peer = stats.ttest_ind_from_stats(one + 0.001, 0.01, 3, one, details.std / 100, 3, equal_var=False)
+    assert cell(alone, "CoOp", "DTD").deviation == pytest.approx(details.std / 100)
+    assert cell(alone, "CoOp", "DTD").test.p == pytest.approx(peer.pvalue)
     assert cell(alone, "CoOp", "DTD").verdict == "not told apart at n = 3 seeds"
     shown = table_2(datasets=("DTD",))
-    assert cell(shown, "CLIP", "DTD").test.p is None, "no spread over seeds"
+    assert cell(shown, "CLIP", "DTD").test.p is None, "no spread on either side"
     assert cell(shown, "GMoP", "DTD").verdict == "higher than printed"
-    assert shown.verdicts == (2, 0, 0, 1)
-    assert "2 are higher than printed, 0 lower" in shown.sentences[0]
+    assert shown.verdicts == (0, 2, 0, 0, 1)
+    assert "0 are reproduced within 1.0 points" in shown.sentences[0] and "2 are higher" in shown.sentences[0]
+
+
+def test_a_number_is_reproduced_when_both_uncertainties_leave_it_within_the_margin():
+    one = printed("GMoP", "DTD")
+    seeds = (one - 0.001, one, one + 0.0015)
+    near = compare_with_paper("openworldauc", "2", [number("GMoP", "DTD", seeds)], margin=0.03)
+    pair = cell(near, "GMoP", "DTD")
+    assert pair.verdict == "reproduced within 3.0" and pair.test.equivalence_p < 0.05
+    t = (abs(pair.difference) - 0.03) / np.hypot(np.std(seeds, ddof=1), pair.deviation) * 3**0.5
+    freedom = (np.var(seeds, ddof=1) + pair.deviation**2) ** 2 / (
+        np.var(seeds, ddof=1) ** 2 / 2 + pair.deviation**4 / 2
+    )
+    assert pair.test.equivalence_p == pytest.approx(stats.t.cdf(t, freedom))
+    narrow = compare_with_paper("openworldauc", "2", [number("GMoP", "DTD", seeds)], margin=0.001)
+    assert cell(narrow, "GMoP", "DTD").verdict == "not told apart at n = 3 seeds"
+    with pytest.raises(OpenworldError, match="above 0"):
+        compare_with_paper("openworldauc", "2", [], margin=0)
+
+
+def test_an_average_of_some_data_sets_has_the_deviation_of_their_mean():
+    shown = table_2()
+    parts = [cell(shown, "GMoP", name).deviation for name in ("DTD", "EuroSAT")]
+    assert cell(shown, "GMoP", AVERAGE).deviation == pytest.approx(np.hypot(*parts) / 2)
+    whole = table_2(TABLES["openworldauc"]["2"].datasets)
+    parts = [cell(whole, "GMoP", name).deviation for name in TABLES["openworldauc"]["2"].datasets]
+    assert cell(whole, "GMoP", AVERAGE).deviation == pytest.approx(np.linalg.norm(parts) / 11)
+
+
+def test_deviations_that_are_not_over_seeds_are_shown_and_not_tested_with():
+    row = published_numbers("frap", "1")[0]
+    seeds = tuple(row.in_data + shift for shift in (-0.01, 0.0, 0.02))
+    ours = number(row.method, row.dataset, seeds, row.metric, task=row.task)
+    (pair,) = [pair for pair in compare_with_paper("frap", "1", [ours]).pairs.values() if pair.ours]
+    assert pair.deviation == row.std and pair.test.p == pytest.approx(stats.ttest_1samp(seeds, row.in_data).pvalue)
+
+
+def test_ours_may_stand_with_their_deviation_as_papers_print_it():
+    ours = [number("CoOp", "DTD"), number("GMoP", "DTD")]
+    text = as_latex(compare_with_paper("openworldauc", "2", ours, show="deviation"))
+    assert "60.0" in text and "0.1" in text and "deviation over seeds" in text
+    assert "[" not in text.split("tabular")[1].split("\\midrule")[-1].split("\\bottomrule")[0]
+    with pytest.raises(OpenworldError, match="show"):
+        compare_with_paper("openworldauc", "2", ours, show="std")
 
 
 def test_ranks_are_subtracted_among_the_same_methods_only():

@@ -65,6 +65,8 @@ def reproduce(
     views: int | None = None,
     precision: str = "float32",
     quick: int = 1,
+    margin: float = 0.01,
+    show: str = "interval",
     device: str = "auto",
     workers: int = 0,
     engine: str = "local",
@@ -82,7 +84,7 @@ def reproduce(
         learners: only these methods; () for all. Other parameters are the options of `openworld reproduce`.
 
     Raises:
-        OpenworldError: an unknown paper or table, data that is not there, or every run failed.
+        OpenworldError: an unknown paper, table or `show`, data that is not there, or every run failed.
     """
     from openworld.evaluations.running import RunOptions
     from openworld.reproduction.changes import Changes, read_added, read_settings
@@ -102,7 +104,7 @@ def reproduce(
         failures = carry_out_runs(planned, options, observer)
     if len(failures) == len(planned.runs):
         raise failure(planned, failures)
-    found = compare_plan(planned, folder, failures)
+    found = compare_plan(planned, folder, failures, margin=margin, show=show)
     write_tables(planned, folder / "tables", found)
     write_comparison_page(folder, found)
     return Reproduction(folder, tuple(found), failures, tuple(run.name for run in planned.runs))

@@ -24,8 +24,13 @@ def carry_out_plan(
     as_json: bool = False,
     only_plan: bool = False,
     accept: bool = False,
+    **said: float | str,
 ) -> None:
-    """Everything, in the order in which a reader sees it; the plan alone, or the numbers of zero-shot CLIP alone."""
+    """Everything, in the order in which a reader sees it; the plan alone, or the numbers of zero-shot CLIP alone.
+
+    Args:
+        said: `margin` and `show` of `compare_with_paper`.
+    """
     from openworld import datasets
     from openworld.datasets.checking import require_places
     from openworld.reproduction.cost import plain_plan
@@ -51,8 +56,10 @@ def carry_out_plan(
     accepted = True
     if len(failures) < len(plan.runs):
         with console.working():
-            show = _show_acceptance if accept else _show_tables
-            accepted = show(plan, options, failures, out, as_json=as_json and not quiet)
+            if accept:
+                accepted = _show_acceptance(plan, options, failures, out, as_json=as_json and not quiet)
+            else:
+                _show_tables(plan, options, failures, out, said, as_json=as_json and not quiet)
     if failures:
         raise failure(plan, failures)
     if accepted is False:
@@ -109,14 +116,16 @@ def _cost(plan, options: RunOptions):
     return cost(plan, count_workers(options, [run.spec for run in plan.runs]), options.cache_bytes)
 
 
-def _show_tables(plan, options: RunOptions, failures: Mapping[str, str], out, *, as_json: bool) -> None:
+def _show_tables(
+    plan, options: RunOptions, failures: Mapping[str, str], out, said: Mapping[str, float | str], *, as_json: bool
+) -> None:
     """Show the tables on screen, as files, and on a page."""
     from openworld.report.render import terminal_table
     from openworld.reproduction.comparison.of_plan import compare_plan, plain_tables, write_tables
     from openworld.reproduction.comparison.page import write_comparison_page
     from openworld.reproduction.comparison.table import sentences, table_of
 
-    comparisons = compare_plan(plan, options.folder, failures)
+    comparisons = compare_plan(plan, options.folder, failures, **said)
     write_tables(plan, options.folder / "tables", comparisons)
     page = write_comparison_page(options.folder, comparisons)
     if as_json:

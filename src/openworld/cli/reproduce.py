@@ -34,6 +34,12 @@ def reproduce(
         str, typer.Option(help="Of the frozen towers: float32; on a GPU tf32, bfloat16 or float16 are faster.")
     ] = "float32",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
+    margin: Annotated[
+        float, typer.Option(help="Fraction: ours are called reproduced when shown to be no further from the printed.")
+    ] = 0.01,
+    show: Annotated[
+        str, typer.Option(help="Behind our numbers: interval (95 %), or deviation (±, over seeds).")
+    ] = "interval",
     accept: Annotated[
         bool, typer.Option("--accept", help="Compare untuned CLIP with printed numbers; exit code 3 if it departs.")
     ] = False,
@@ -107,6 +113,10 @@ def reproduce(
     Their rows are marked (added); `--learners CLIP` leaves out the paper's other methods. `--settings`, `--shots`,
     `--views` and `--precision` change the paper's methods; such runs get folders of their own, and every table says
     what was changed.
+
+    On the paper's data every number of ours is tested against the printed one, over our seeds and over those of the
+    paper where it prints a deviation: reproduced within `--margin` (two one-sided tests), else higher, lower, or not
+    told apart.
     """
     from openworld._errors import OpenworldError
     from openworld.cli import console
@@ -125,7 +135,9 @@ def reproduce(
     reproduction = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup)
     folder = out or Path("runs") / (reproduction.folder_name + "-accepted" * accept)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, console.command())
-    carry_out_plan(reproduction, options, quiet=quiet, as_json=as_json, only_plan=plan, accept=accept)
+    carry_out_plan(
+        reproduction, options, quiet=quiet, as_json=as_json, only_plan=plan, accept=accept, margin=margin, show=show
+    )
 
 
 def _numbers(text: str) -> tuple[int, ...]:

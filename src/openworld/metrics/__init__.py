@@ -36,7 +36,7 @@ from openworld.metrics.miss_hit import MissHitCurve, miss_hit_curve
 from openworld.metrics.openworld_auc import CLOSED_SET, QUANTITIES, OpenworldAUC, PointsLost, openworld_auc
 from openworld.metrics.operating_point import Costs, OperatingPoint, Threshold, choose_threshold, operating_point
 from openworld.metrics.over_sets import mean_over_sets
-from openworld.metrics.paired import PairedTest, holm, paired_test, seeds_test
+from openworld.metrics.paired import PairedTest, holm, paired_test, seeds_test, seeds_test_against_summary
 from openworld.metrics.ranks import (
     CriticalDifference,
     FriedmanTest,
@@ -181,6 +181,7 @@ __all__ = [
     "seed_interval",
     "seed_spread",
     "seeds_test",
+    "seeds_test_against_summary",
     "semantic_alignment",
     "shift_trend",
     "shift_weights",

@@ -133,6 +133,46 @@ def seeds_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
 
 
 @checked
+def seeds_test_against_summary(
+    values: Sequence[float], mean: float, deviation: float = 0.0, count: int = 1
+) -> PairedTest:
+    """Test whether the mean over our seeds differs from one that others printed: Welch's t-test from a summary.
+
+    Args:
+        values: float[S], our number for every seed.
+        mean: the printed mean.
+        deviation: the printed sample standard deviation over seeds, at least 0; 0 takes the printed mean as exact,
+            which is Student's one-sample test.
+        count: number of seeds behind the printed mean, at least 1; at least 2 with a deviation.
+    Returns:
+        PairedTest of ours minus printed; without p-value for fewer than two seeds of ours, or no spread on either side.
+    Raises:
+        OpenworldError: NaN, a negative deviation, a deviation of fewer than two seeds.
+    Source: Welch (1947); degrees of freedom after Satterthwaite (1946).
+
+    >>> test = seeds_test_against_summary([0.1, 0.2, 0.3], 0.1, 0.1, 3)  # t = .1 / sqrt(2 x .01 / 3), 4 degrees
+    >>> round(test.p_value, 3), round(test.degrees_of_freedom, 3)
+    (0.288, 4.0)
+    """
+    ours = as_scores(values, "values")
+    require_at_least(0, deviation=deviation)
+    require_at_least(2 if deviation else 1, count=count)
+    if not ours.size:
+        return PairedTest(None, None, None, None, "there is no seed")
+    difference = float(ours.mean() - mean)
+    if ours.size < 2:
+        return PairedTest(difference, None, None, None, "one seed says nothing about other seeds")
+    variances = np.array([ours.var(ddof=1) / ours.size, deviation**2 / count])
+    error = float(np.sqrt(variances.sum()))
+    if error <= ROUNDING:
+        return PairedTest(difference, None, None, None, "no two seeds differ, and a zero variance is no evidence")
+    from scipy.special import stdtr
+
+    freedom = float(variances.sum() ** 2 / (variances**2 / np.maximum([ours.size - 1, count - 1], 1)).sum())
+    return PairedTest(difference, error, freedom, 2 * float(stdtr(freedom, -abs(difference) / error)))
+
+
+@checked
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """p-values corrected for being many (Holm, 1979): any one may be called significant at the level it shows.
 

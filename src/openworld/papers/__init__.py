@@ -7,7 +7,15 @@ MISPRINTS                          where the printed numbers contradict one anot
 
 from openworld.papers.metrics import METRICS
 from openworld.papers.misprints import MISPRINTS, Misprint, misprints_of
-from openworld.papers.numbers import AVERAGE, PublishedNumber, paper_table, published_numbers, published_tables
+from openworld.papers.numbers import (
+    AVERAGE,
+    PRINTED_SEEDS,
+    PublishedNumber,
+    paper_table,
+    printed_deviations,
+    published_numbers,
+    published_tables,
+)
 from openworld.papers.tables import AVERAGED, KIND_OF_TASK, MODELS, PAPERS, SHIFTS, SOURCE, TABLES, VARIANTS, PaperTable
 
 __all__ = [
@@ -18,6 +26,7 @@ __all__ = [
     "MISPRINTS",
     "MODELS",
     "PAPERS",
+    "PRINTED_SEEDS",
     "SHIFTS",
     "SOURCE",
     "TABLES",
@@ -27,6 +36,7 @@ __all__ = [
     "PublishedNumber",
     "misprints_of",
     "paper_table",
+    "printed_deviations",
     "published_numbers",
     "published_tables",
 ]

@@ -13,6 +13,10 @@ from openworld.papers.tables import TABLES, PaperTable
 
 HEADER = ["table", "task", "dataset", "setting", "method", "metric", "value", "std"]
 AVERAGE = "Average"
+PRINTED_SEEDS = {"openworldauc": 3}
+"""Paper -> seeds behind the deviations that it prints. OpenworldAUC's own count cannot be read from its text; 3, the
+field's least, makes the printed numbers the least certain. FRAP's deviations are of errors over conditions and say
+nothing of other seeds; the two other papers print none."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,16 @@ class PublishedNumber:
         True
         """
         return self.value / METRICS[self.metric].scale
+
+    @property
+    def deviation_in_data(self) -> float | None:
+        """The deviation in the unit of data; FRAP prints its own so."""
+        return self.std if self.std is None or self.metric == "MAE" else self.std / METRICS[self.metric].scale
+
+    @property
+    def same_number(self) -> tuple[str, str, str, str, float]:
+        """What the same number in another table of the paper shares with it."""
+        return self.dataset, self.setting, self.method, self.metric, self.value
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -93,6 +107,23 @@ def published_numbers(paper: str, table: str | None = None) -> tuple[PublishedNu
         return _read(paper)
     wanted = paper_table(paper, table).number
     return tuple(number for number in _read(paper) if number.table == wanted)
+
+
+def printed_deviations(paper: str) -> dict[tuple, float]:
+    """The deviations that a paper prints, in the unit of data, for the numbers of all its tables.
+
+    A number that is printed without a deviation here and with one in a table of details, such as those of
+    OpenworldAUC's Table 2 in Tables 8 and 9, has the deviation of the details.
+
+    Returns:
+        {`PublishedNumber.same_number`: standard deviation}.
+
+    >>> number = published_numbers("openworldauc", "2")[12]
+    >>> number.method, number.std, round(printed_deviations("openworldauc")[number.same_number], 4)
+    ('CoOp', None, 0.0071)
+    """
+    numbers = (number for number in published_numbers(paper) if number.std is not None)
+    return {number.same_number: number.deviation_in_data for number in numbers}
 
 
 @lru_cache(maxsize=len(TABLES))

@@ -30,8 +30,9 @@ class Comparison:
         interval: of the difference, not corrected.
         where: what else tells it apart, as for a `Result`.
         shared: on how many images both were scored, where either was scored on others too.
-        equivalence_p: of the two being no further apart than `MARGIN` (two one-sided tests), after Holm's correction
+        equivalence_p: of the two being no further apart than `margin` (two one-sided tests), after Holm's correction
             over the family; None where that is not tested, as of what is no share.
+        margin: in the unit of data.
     """
 
     entity: str
@@ -44,10 +45,11 @@ class Comparison:
     where: Mapping[str, str | int | float] = field(default_factory=dict)
     shared: int | None = None
     equivalence_p: float | None = None
+    margin: float = MARGIN
 
     @property
     def equivalent(self) -> bool:
-        """Whether the two are shown to be no further apart than `MARGIN`."""
+        """Whether the two are shown to be no further apart than `margin`."""
         return significant(self.equivalence_p)
 
     @property
@@ -96,7 +98,7 @@ class Comparison:
         if self.p is None or self.differs:
             return self.p_text if self.p is None else f"{self._way}, {self.p_text}"
         if self.equivalent:
-            return f"equivalent ±{self._margin}, {self._write_p(self.equivalence_p)}"
+            return f"equivalent ±{self.margin_text}, {self._write_p(self.equivalence_p)}"
         return f"not told apart, {self.p_text}"
 
     @property
@@ -112,12 +114,13 @@ class Comparison:
         if self.differs:
             return f"{self._way} than {self.other} ({self.p_text})"
         if self.equivalent:
-            return f"equivalent to {self.other} within {self._margin} ({self._write_p(self.equivalence_p)})"
+            return f"equivalent to {self.other} within {self.margin_text} ({self._write_p(self.equivalence_p)})"
         return f"not told apart from {self.other} ({self.p_text})"
 
     @property
-    def _margin(self) -> str:
-        return self.metric.write(MARGIN)
+    def margin_text(self) -> str:
+        """The margin as it is printed: in points, of shares."""
+        return self.metric.write(self.margin)
 
     @property
     def _way(self) -> str:
@@ -143,14 +146,15 @@ def comparison_of(
     over: str = "images",
     where: Mapping[str, str | int | float] | None = None,
     shared: int | None = None,
+    margin: float = MARGIN,
 ) -> Comparison:
     """A test of `openworld.metrics` as a Comparison, not corrected yet; `over`: what was drawn in the test."""
     intervals = interval_of(test.interval(), over)
     first = intervals[0] if intervals else None
-    equivalence = test.equivalence(MARGIN) if metric.unit in SHARES else None
+    equivalence = test.equivalence(margin) if metric.unit in SHARES else None
     reason = test.reason or ""
     return Comparison(
-        entity, other, metric, test.difference, test.p_value, reason, first, where or {}, shared, equivalence
+        entity, other, metric, test.difference, test.p_value, reason, first, where or {}, shared, equivalence, margin
     )
 
 

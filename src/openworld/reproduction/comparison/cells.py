@@ -3,12 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import hypot
 from statistics import fmean
 
-from openworld.metrics import seeds_test
-from openworld.papers import AVERAGE, AVERAGED, METRICS, PaperTable, PublishedNumber
+from openworld.metrics import seeds_test_against_summary
+from openworld.papers import (
+    AVERAGE,
+    AVERAGED,
+    METRICS,
+    PRINTED_SEEDS,
+    PaperTable,
+    PublishedNumber,
+    printed_deviations,
+)
 from openworld.papers.results import PaperResult
 from openworld.results import Comparison, comparison_of, correct_for_many
+from openworld.results.comparison import MARGIN
 
 AXES = ("task", "method", "dataset", "setting")
 SAME_MEAN = 1e-9  # a mean over seeds is tested only where it is the number itself
@@ -38,9 +48,9 @@ class CellPair:
     Args:
         ours: None where the method was not run.
         printed: None where the paper has no such number.
-        deviation: as printed.
-        test: ours minus the printed one, tested over our seeds (Student's t, the printed number taken as exact) and
-            corrected over the table; None where the two are not of the same thing.
+        deviation: of the printed number, in the unit of data; None where none is printed.
+        test: ours minus the printed one, tested over our seeds and the printed deviation (Welch's t; a number printed
+            without one is taken as exact) and corrected over the table; None where the two are not of the same thing.
     """
 
     ours: PaperResult | None
@@ -60,9 +70,11 @@ class CellPair:
 
     @property
     def verdict(self) -> str:
-        """Higher or lower than printed, or not shown to differ; empty where it is not tested."""
+        """Reproduced within the margin, else higher or lower than printed, or neither; empty where untested."""
         if not self.tested:
             return ""
+        if self.test.equivalent:
+            return f"reproduced within {self.test.margin_text}"
         if not self.test.differs:
             return f"not told apart at n = {len(self.ours.per_seed)} seeds"
         return "higher than printed" if self.difference > 0 else "lower than printed"
@@ -80,6 +92,7 @@ class TableNumbers:
         axes: of AXES, those that columns differ in.
         ours, printed: the numbers.
         same_data: whether ours are on the table's own data sets.
+        margin: as for `compare_with_paper`.
     """
 
     table: PaperTable
@@ -87,6 +100,7 @@ class TableNumbers:
     ours: Sequence[PaperResult]
     printed: Sequence[PublishedNumber]
     same_data: bool
+    margin: float = MARGIN
 
     def key(self, number: PaperResult | PublishedNumber) -> tuple[str, PaperColumn]:
         """Row and column of a number."""
@@ -106,6 +120,17 @@ class TableNumbers:
     def by_key(self) -> dict[tuple[str, PaperColumn], PublishedNumber]:
         """The printed numbers by row and column."""
         return {self.key(number): number for number in self.printed}
+
+    @cached_property
+    def _deviations(self) -> dict[tuple, float]:
+        return printed_deviations(self.table.paper)
+
+    def deviation(self, *numbers: PublishedNumber) -> float | None:
+        """Deviation of a printed number, or of the mean of several that were trained by themselves; None: unknown."""
+        parts = [self._deviations.get(number.same_number) for number in numbers]
+        if None in parts or (len(parts) > 1 and self.table.paper not in PRINTED_SEEDS):
+            return None
+        return hypot(*parts) / len(parts)
 
     @property
     def same_methods(self) -> bool:
@@ -141,7 +166,9 @@ def _other_data(numbers: TableNumbers) -> Cells:
     pairs = {}
     for ours in numbers.ours:
         like = numbers.by_key.get(numbers.key(ours))
-        pairs[numbers.key(ours)] = CellPair(ours, None) if like is None else CellPair(ours, like.in_data, like.std)
+        pairs[numbers.key(ours)] = (
+            CellPair(ours, None) if like is None else CellPair(ours, like.in_data, numbers.deviation(like))
+        )
     if any(pair.printed is not None for pair in pairs.values()):
         return pairs
     kinds = {numbers.kind(number): None for number in numbers.printed}
@@ -169,10 +196,10 @@ def _plain(number: PaperResult | PublishedNumber) -> float | None:
 
 @dataclass(frozen=True)
 class _Printed:
-    """A printed number, or the mean of printed rows (then without a deviation), and whether it is of the same data."""
+    """A printed number, or the mean of printed rows, its deviation over seeds, and whether it is of the same data."""
 
     value: float
-    std: float | None
+    deviation: float | None
     alike: bool
 
 
@@ -181,18 +208,21 @@ def _printed_like(numbers: TableNumbers, row: str, column: PaperColumn, datasets
     exact = numbers.by_key.get((row, column))
     dataset = row if numbers.table.rows == "dataset" else column.dataset
     if dataset and dataset != AVERAGE:
-        return exact and _Printed(exact.in_data, exact.std, True)
+        return exact and _Printed(exact.in_data, numbers.deviation(exact), True)
     listed = [cell for cell in numbers.printed if cell.dataset not in ("", AVERAGE)] if dataset else []
     whole = {cell.dataset for cell in listed} or set(
         AVERAGED[column.task][1] if column.task else numbers.table.datasets
     )
+    average = numbers.averaged_with(row, column)
+    alike = [cell for cell in listed if numbers.averaged_with(*numbers.key(cell)) == average]
+    alike = [cell for cell in alike if cell.dataset in datasets]
+    deviation = numbers.deviation(*alike) if alike else None
     if listed and set(datasets) != whole:
-        alike = [
-            cell for cell in listed if numbers.averaged_with(*numbers.key(cell)) == numbers.averaged_with(row, column)
-        ]
-        values = [cell.in_data for cell in alike if cell.dataset in datasets]
-        return _Printed(fmean(values), None, True) if values else None
-    return exact and _Printed(exact.in_data, exact.std, set(datasets) == whole)
+        return _Printed(fmean(cell.in_data for cell in alike), deviation, True) if alike else None
+    if exact is None:
+        return None
+    own = numbers.deviation(exact)
+    return _Printed(exact.in_data, deviation if own is None else own, set(datasets) == whole)
 
 
 def _measured_on(numbers: TableNumbers, ours: PaperResult | None, another: PaperResult) -> Sequence[str]:
@@ -208,22 +238,24 @@ def _pair_up(numbers: TableNumbers, ours: PaperResult | None, printed: _Printed)
     Numbers of parameters hardly depend on the data: those measured on any of the paper's data sets are compared.
     """
     if ours is None:
-        return CellPair(None, printed.value, printed.std)
+        return CellPair(None, printed.value, printed.deviation)
     alike = printed.alike or ours.metric in SIZES
     alike = alike and ours.metric not in TIMES and (ours.metric not in RANKS or numbers.same_methods)
-    test = _test(ours, printed.value) if alike and ours.number is not None else None
-    return CellPair(ours, printed.value, printed.std, test)
+    test = _test(numbers, ours, printed) if alike and ours.number is not None else None
+    return CellPair(ours, printed.value, printed.deviation, test)
 
 
-def _test(ours: PaperResult, printed: float) -> Comparison:
-    """Student's t of our seeds against the printed number."""
-    metric, difference = METRICS[ours.metric], ours.number - printed
+def _test(numbers: TableNumbers, ours: PaperResult, printed: _Printed) -> Comparison:
+    """Welch's t of our seeds against the printed mean and deviation."""
+    metric, difference = METRICS[ours.metric], ours.number - printed.value
     where = {"dataset": ours.dataset, "setting": ours.setting, "task": ours.task}
-    test = seeds_test(ours.per_seed, [printed] * len(ours.per_seed))
+    seeds = PRINTED_SEEDS.get(numbers.table.paper)
+    spread = (printed.deviation, seeds) if seeds and printed.deviation else ()
+    test = seeds_test_against_summary(ours.per_seed, printed.value, *spread)
     if test.difference is None:
         return Comparison(ours.method, "printed", metric, difference, reason="there are no seeds", where=where)
     if abs(test.difference - difference) > SAME_MEAN * max(1.0, abs(ours.number)):
         reason = "the number is not the mean of its seeds"
         return Comparison(ours.method, "printed", metric, difference, reason=reason, where=where)
-    tested = comparison_of(ours.method, "printed", metric, test, over="seeds", where=where)
+    tested = comparison_of(ours.method, "printed", metric, test, over="seeds", where=where, margin=numbers.margin)
     return replace(tested, difference=difference)

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from openworld._errors import OpenworldError, unknown_name
 from openworld.papers import (
     AVERAGE,
     METRICS,
     MODELS,
+    PRINTED_SEEDS,
     PaperTable,
     PublishedNumber,
     misprints_of,
@@ -23,7 +25,9 @@ from openworld.papers import (
 from openworld.papers.results import PaperResult
 from openworld.reproduction.comparison.cells import AXES, CellPair, PaperColumn, TableNumbers, cells
 from openworld.reproduction.comparison.rank_agreement import Agreement, agreements
+from openworld.results.comparison import MARGIN
 
+SHOWS = ("interval", "deviation")
 NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
 
 ABOUT_OURS = {
@@ -55,6 +59,7 @@ class PaperComparison:
         datasets: that ours were measured on.
         ours, printed: the numbers that went in; of the printed ones those that our averages are compared with.
         remarks: what else a reader must know of ours, such as runs that are missing, in sentences.
+        show: what stands behind ours, of `SHOWS`.
     """
 
     table: PaperTable
@@ -68,6 +73,7 @@ class PaperComparison:
     ours: tuple[PaperResult, ...]
     printed: tuple[PublishedNumber, ...]
     remarks: tuple[str, ...] = ()
+    show: str = "interval"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -75,10 +81,10 @@ class PaperComparison:
         return self.rows if self.table.rows == "method" else tuple(dict.fromkeys(number.method for number in self.ours))
 
     @property
-    def verdicts(self) -> tuple[int, int, int, int]:
-        """How many of our numbers are higher than printed, lower, not shown to differ, and not tested."""
+    def verdicts(self) -> tuple[int, int, int, int, int]:
+        """How many numbers are reproduced, higher than printed, lower, not told apart, and not tested."""
         ways = Counter(pair.verdict.partition(" ")[0] for pair in self.pairs.values() if pair.difference is not None)
-        return ways["higher"], ways["lower"], ways["not"], ways[""]
+        return ways["reproduced"], ways["higher"], ways["lower"], ways["not"], ways[""]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -111,11 +117,21 @@ class PaperComparison:
         pairs = [pair for pair in self.pairs.values() if pair.difference is not None]
         if not pairs:
             return f"{self._model} Nothing is subtracted: {NOT_ALIKE}."
-        higher, lower, alike, untested = self.verdicts
+        reproduced, higher, lower, alike, untested = self.verdicts
+        tests = [pair.test for pair in pairs if pair.tested]
+        margin = f" within {tests[0].margin_text} points (two one-sided tests)" if tests else ""
+        with_deviation = sum(pair.tested and pair.deviation is not None for pair in pairs)
+        seeds = PRINTED_SEEDS.get(self.table.paper)
+        printed = (
+            f"and over {seeds} of the paper for the {with_deviation} whose deviation it prints, the others as if exact"
+            if seeds and with_deviation
+            else "against the printed number as if exact"
+        )
         return (
-            f"{self._model} Of {len(pairs)} numbers of ours, {higher} are higher than printed, {lower} lower, {alike} "
-            f"are not told apart at this number of seeds, and {untested} cannot be tested (Student's t over our seeds "
-            f"against the printed number as if exact, Holm over {higher + lower + alike}).{self._typical(pairs)}"
+            f"{self._model} Of {len(pairs)} numbers of ours, {reproduced} are reproduced{margin}; of the others "
+            f"{higher} are higher than printed, {lower} lower, {alike} not told apart at this number of seeds, and "
+            f"{untested} cannot be tested (Welch's t over our seeds {printed}; Holm over {len(tests)})."
+            f"{self._typical(pairs)}"
         )
 
     def _typical(self, pairs: Sequence[CellPair]) -> str:
@@ -135,7 +151,13 @@ class PaperComparison:
 
 
 def compare_with_paper(
-    paper: str, table: str, ours: Sequence[PaperResult], *, remarks: Sequence[str] = ()
+    paper: str,
+    table: str,
+    ours: Sequence[PaperResult],
+    *,
+    remarks: Sequence[str] = (),
+    margin: float = MARGIN,
+    show: str = "interval",
 ) -> PaperComparison:
     """Put our numbers of a table beside the printed ones.
 
@@ -143,13 +165,19 @@ def compare_with_paper(
         paper, table: as for `measured`.
         ours: its numbers.
         remarks: sentences that stand under the table.
+        margin: a share that is shown to be no further from the printed one than this fraction is reproduced.
+        show: what stands behind ours: the 95 % "interval", or the "deviation" over seeds with ±, as papers print it.
 
     Raises:
-        OpenworldError: an unknown paper or table.
+        OpenworldError: an unknown paper or table, another `show`, a margin that is not above 0.
     """
+    if show not in SHOWS:
+        raise unknown_name("show", show, SHOWS)
+    if not margin > 0:
+        raise OpenworldError(f"margin is {margin}, expected a fraction above 0, such as 0.01 for one point.")
     wanted, printed = paper_table(paper, table), published_numbers(paper, table)
     same = any(name in wanted.datasets for number in ours for name in number.datasets)
-    numbers = TableNumbers(wanted, _axes(wanted, ours), ours, printed, same)
+    numbers = TableNumbers(wanted, _axes(wanted, ours), ours, printed, same, margin)
     pairs, alike = cells(numbers), tuple(_alike(printed, ours) if same else printed)
     names = dict.fromkeys(getattr(number, wanted.rows) for number in (*printed, *ours))
     filled = {row for row, _ in pairs}
@@ -165,6 +193,7 @@ def compare_with_paper(
         ours=tuple(ours),
         printed=alike,
         remarks=tuple(remarks),
+        show=show,
     )
 
 

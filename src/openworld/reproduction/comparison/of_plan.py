@@ -13,7 +13,9 @@ from openworld.reproduction.plan import ReproductionPlan
 from openworld.runs.atomic import write_file
 
 
-def compare_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()) -> list[PaperComparison]:
+def compare_plan(
+    plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str
+) -> list[PaperComparison]:
     """Put every table of a plan beside the printed one.
 
     Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
@@ -23,6 +25,7 @@ def compare_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] =
         plan: of `reproduction.plan`.
         folder: of its runs.
         failed: names of runs.
+        said: `margin` and `show` of `compare_with_paper`.
     """
     read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
     comparisons = []
@@ -32,7 +35,8 @@ def compare_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] =
         remarks = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
         if len(missing) < len(names):
             ours = paper_results(plan.paper, number, [read[name] for name in names if name not in failed])
-            comparisons.append(compare_with_paper(plan.paper, number, ours, remarks=(*plan.setup.sentences, *remarks)))
+            remarks = (*plan.setup.sentences, *remarks)
+            comparisons.append(compare_with_paper(plan.paper, number, ours, remarks=remarks, **said))
     return comparisons
 
 

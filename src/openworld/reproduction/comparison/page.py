@@ -108,7 +108,7 @@ def _summary(comparisons: Sequence[PaperComparison]) -> list[str]:
 
 def _overview(comparisons: Sequence[PaperComparison]) -> Table:
     same = any(comparison.same_data for comparison in comparisons)
-    titles = ("ours higher", "lower", "no difference shown", "not tested") if same else ()
+    titles = ("reproduced", "ours higher", "lower", "not told apart", "not tested") if same else ()
     columns = tuple(Column(COUNT, title) for title in (*titles, "orders related", "of"))
     rows = tuple(
         Row(comparison.table.short_heading, tuple(_overview_cells(comparison, counted=same)))

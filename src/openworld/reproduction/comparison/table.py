@@ -11,7 +11,7 @@ from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.cells import CellPair, PaperColumn
 from openworld.reproduction.comparison.compare import PaperComparison
 from openworld.reproduction.comparison.compared_results import compared_results
-from openworld.results import TEXT, Interval, Value
+from openworld.results import TEXT, Interval, Metric, Value
 
 LATEX_COLUMNS = 4
 SHORT = {
@@ -44,7 +44,10 @@ def table_of(comparison: PaperComparison, styles: dict[str, SeriesStyle] | None 
         styles: of the methods, on a page.
         name: of its own on a page.
     """
-    columns = tuple(Column(METRICS[column.metric], column_title(comparison, column)) for column in comparison.columns)
+    shown = {"show": "deviation"} if comparison.show == "deviation" else {}
+    columns = tuple(
+        Column(METRICS[column.metric], column_title(comparison, column), **shown) for column in comparison.columns
+    )
     return _lay_out(comparison, columns, _cell, (name, comparison.table.heading, caption(comparison)), styles or {})
 
 
@@ -73,7 +76,7 @@ def _lay_out(
 def _cell(pair: CellPair, column: PaperColumn) -> Cell:
     if pair.ours is None:
         return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
-    note = _note(pair)
+    note = _note(pair, METRICS[column.metric])
     return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note=note)
 
 
@@ -94,14 +97,15 @@ def caption(comparison: PaperComparison) -> str:
     units = dict.fromkeys(UNITS.get(metric.unit, metric.title) for metric in metrics)
     ours = [pair.ours for pair in comparison.pairs.values() if pair.ours]
     firsts = [result.value.intervals[0] for result in ours if result.value.intervals]
-    named = "ours [95 %]" if firsts else "ours"
+    named = "ours ± standard deviation over seeds" if comparison.show == "deviation" else "ours [95 %]" * bool(firsts)
+    named = named or "ours"
     same = comparison.same_data
     held = f"{named} (printed, ours minus printed)" if same else f"{named}; printed numbers are called so"
     if not same and any(pair.ours and pair.printed is not None for pair in comparison.pairs.values()):
         held = f"{named} (printed, on the paper's data)"
     counts = sorted({len(result.per_seed) for result in ours if result.per_seed})
     seeds = f" Means of {' or '.join(map(str, counts))} seed{'s' * (counts != [1])}." if counts else ""
-    over = f" Intervals are over {_all_over(firsts)}." if firsts else ""
+    over = f" Intervals are over {_all_over(firsts)}." if firsts and comparison.show == "interval" else ""
     text = " and ".join(units)
     return f"{text[:1].upper()}{text[1:]}: {held}.{seeds}{over}"
 
@@ -111,16 +115,17 @@ def explanation(pair: CellPair, column: PaperColumn) -> str:
     metric, value = METRICS[column.metric], pair.ours.value if pair.ours else None
     printed = "" if pair.printed is None else f"printed {metric.write(pair.printed, 1)}"
     if value is None:
-        return "; ".join(filter(None, (printed, _note(pair))))
+        return "; ".join(filter(None, (printed, _note(pair, metric))))
     over = [
         f"{metric.write_interval(interval, 1)} over {interval.over} (n = {interval.n})" for interval in value.intervals
     ]
-    return "; ".join(filter(None, (metric.write(value.value, 1), printed, *over, _note(pair))))
+    return "; ".join(filter(None, (metric.write(value.value, 1), printed, *over, _note(pair, metric))))
 
 
-def _note(pair: CellPair) -> str:
-    deviation = "" if pair.deviation is None else f"printed deviation {pair.deviation:g}"
-    verdict = f"{pair.verdict} (p {pair.test.p:.2g})" if pair.tested else ""
+def _note(pair: CellPair, metric: Metric) -> str:
+    deviation = "" if pair.deviation is None else f"printed deviation {metric.write(pair.deviation, 1)}"
+    p = pair.tested and (pair.test.equivalence_p if pair.test.equivalent else pair.test.p)
+    verdict = f"{pair.verdict} (p {p:.2g})" if pair.tested else ""
     return "; ".join(filter(None, (deviation, verdict)))
 
 
