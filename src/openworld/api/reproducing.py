@@ -1,4 +1,4 @@
-"""A paper's tables made again, beside the printed ones: what `openworld reproduce` does."""
+"""A paper's tables and figures made again, beside the printed ones: what `openworld reproduce` does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,23 +10,26 @@ from openworld import _html
 from openworld.api.finished_run import Run, open_run
 from openworld.api.progress import observing
 from openworld.api.table_view import TableView
+from openworld.report.figure import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction:
-    """The runs of a paper, and its tables beside the printed ones.
+    """The runs of a paper, and its tables and figures beside the printed ones.
 
     Args:
         folder: of all runs, with a page of its own, `report.html`.
         comparisons: of every table that could be made: `.sentences` say what the numbers share.
         failures: {run that failed: why}.
         names: of the runs.
+        drawn: every figure that could be made: `.figure`, and `.sentences` that say what it shows.
     """
 
     folder: Path
     comparisons: tuple[Any, ...]
     failures: Mapping[str, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
+    drawn: tuple[Any, ...] = ()
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -40,8 +43,14 @@ class Reproduction:
 
         return {comparison.table.number: TableView(table_of(comparison)) for comparison in self.comparisons}
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures by number; `.rows()` are their numbers, `.save("figure.pdf")` needs `pip install matplotlib`."""
+        return {made.number: made.figure for made in self.drawn}
+
     def _sentences(self) -> list[str]:
-        return [f"{comparison.table.heading}: {comparison.sentences[0]}" for comparison in self.comparisons]
+        tables = [f"{comparison.table.heading}: {comparison.sentences[0]}" for comparison in self.comparisons]
+        return [*tables, *(f"{made.heading}: {made.sentences[0]}" for made in self.drawn)]
 
     def __repr__(self) -> str:
         return "\n".join(self._sentences())
@@ -55,6 +64,7 @@ def reproduce(
     data: Path | str,
     table: Sequence[str] = (),
     *,
+    figure: Sequence[str] = (),
     backbone: str = "",
     out: Path | str | None = None,
     learners: Sequence[str] = (),
@@ -75,27 +85,27 @@ def reproduce(
     allow_corrupt: int = 0,
     quiet: bool = False,
 ) -> Reproduction:
-    """Carry out the runs behind a paper's tables, and put the tables beside the printed ones.
+    """Carry out the runs behind a paper's tables and figures, and put these beside the printed ones.
 
     Args:
         paper: "openworldauc", "openpl", "frap" or "is-ood".
         data: folder of all downloaded data sets, or "embedded" for the world that comes along.
-        table: numbers of tables; () for all.
+        table: numbers of tables; () for all where no figure is named.
+        figure: numbers of figures, such as "5" or "5a"; ("all",) for all.
         learners: only these methods; () for all. Other parameters are the options of `openworld reproduce`.
 
     Raises:
-        OpenworldError: an unknown paper, table or `show`, data that is not there, or every run failed.
+        OpenworldError: an unknown paper, table, figure or `show`, data that is not there, or every run failed.
     """
     from openworld.evaluations.running import RunOptions
     from openworld.reproduction.changes import Changes, read_added, read_settings
-    from openworld.reproduction.comparison.of_plan import compare_plan, write_tables
-    from openworld.reproduction.comparison.page import write_comparison_page
+    from openworld.reproduction.comparison.of_plan import write_plan
     from openworld.reproduction.plan import ReproductionSetup, plan
     from openworld.reproduction.series import carry_out_runs, failure, require_data
 
     changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision)
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes)
-    planned = plan(paper, tuple(map(str, table)), setup)
+    planned = plan(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     require_data(planned)
     folder = Path(out) if out is not None else Path("runs") / planned.folder_name
     place = None if cache is None else Path(cache)
@@ -104,7 +114,5 @@ def reproduce(
         failures = carry_out_runs(planned, options, observer)
     if len(failures) == len(planned.runs):
         raise failure(planned, failures)
-    found = compare_plan(planned, folder, failures, margin=margin, show=show)
-    write_tables(planned, folder / "tables", found)
-    write_comparison_page(folder, found)
-    return Reproduction(folder, tuple(found), failures, tuple(run.name for run in planned.runs))
+    made = write_plan(planned, folder, failures, margin=margin, show=show)
+    return Reproduction(folder, made.comparisons, failures, tuple(run.name for run in planned.runs), made.figures)

@@ -1,4 +1,4 @@
-"""Carry out the plan of a reproduction: say its cost, do its runs, put its tables beside the printed ones."""
+"""Carry out the plan of a reproduction: say its cost, do its runs, put its tables and figures beside the printed."""
 
 import json
 import sys
@@ -59,7 +59,7 @@ def carry_out_plan(
             if accept:
                 accepted = _show_acceptance(plan, options, failures, out, as_json=as_json and not quiet)
             else:
-                _show_tables(plan, options, failures, out, said, as_json=as_json and not quiet)
+                _show_made(plan, options, failures, out, said, as_json=as_json and not quiet)
     if failures:
         raise failure(plan, failures)
     if accepted is False:
@@ -116,20 +116,32 @@ def _cost(plan, options: RunOptions):
     return cost(plan, count_workers(options, [run.spec for run in plan.runs]), options.cache_bytes)
 
 
-def _show_tables(
+def _show_made(
     plan, options: RunOptions, failures: Mapping[str, str], out, said: Mapping[str, float | str], *, as_json: bool
 ) -> None:
-    """Show the tables on screen, as files, and on a page."""
+    """Show tables and figures on screen, as files, and on a page."""
+    from openworld.reproduction.comparison.of_plan import write_plan
+
+    made = write_plan(plan, options.folder, failures, **said)
+    if as_json:
+        console.write(json.dumps(made.plain(), indent=1))
+    _show_tables(made.comparisons, out)
+    for figure in made.figures:
+        out.print(f"\n{figure.heading}", markup=False)
+        for sentence in figure.sentences:
+            out.print(sentence, markup=False, style="dim")
+    if made.not_written:
+        out.print(made.not_written, markup=False)
+    folders = {"Tables": "tables" * bool(plan.tables), "Figures": "figures" * bool(plan.figures)}
+    places = [f"{what}: {options.folder / name}/" for what, name in folders.items() if name]
+    out.print("\n" + "   ".join([*places, f"Page: {made.page}", f"Runs: {options.folder}/"]), markup=False)
+
+
+def _show_tables(comparisons, out) -> None:
+    """Show every table; of many a line of each."""
     from openworld.report.render import terminal_table
-    from openworld.reproduction.comparison.of_plan import compare_plan, plain_tables, write_tables
-    from openworld.reproduction.comparison.page import write_comparison_page
     from openworld.reproduction.comparison.table import sentences, table_of
 
-    comparisons = compare_plan(plan, options.folder, failures, **said)
-    write_tables(plan, options.folder / "tables", comparisons)
-    page = write_comparison_page(options.folder, comparisons)
-    if as_json:
-        console.write(json.dumps(plain_tables(comparisons), indent=1))
     for comparison in comparisons:
         out.print()
         if len(comparisons) > MANY:
@@ -138,7 +150,6 @@ def _show_tables(
         out.print(terminal_table(table_of(comparison)))
         for sentence in sentences(comparison):
             out.print(sentence, markup=False, style="dim")
-    out.print(f"\nTables: {options.folder / 'tables'}/   Page: {page}   Runs: {options.folder}/", markup=False)
 
 
 def _show_acceptance(plan, options: RunOptions, failures: Mapping[str, str], out, *, as_json: bool) -> bool:

@@ -1,4 +1,4 @@
-"""`openworld reproduce PAPER`: a paper's tables, made again."""
+"""`openworld reproduce PAPER`: a paper's tables and figures, made again."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,12 @@ def reproduce(
     data: Annotated[
         str, typer.Option(help="Folder of all downloaded data sets; or embedded: drawings that come with openworld.")
     ],
-    table: Annotated[list[str] | None, typer.Option(help="Number of a table; repeat it. Default: all.")] = None,
+    table: Annotated[
+        list[str] | None, typer.Option(help="Number of a table; repeat it. Default: all, unless figures are named.")
+    ] = None,
+    figure: Annotated[
+        list[str] | None, typer.Option(help="Number of a figure, such as 3, 5 or 5a, or all; repeat it.")
+    ] = None,
     backbone: Annotated[
         str, typer.Option(help="ViT-B/16, ViT-B/32, ViT-L/14, a name of openworld list, a folder, a hub id.")
     ] = "",
@@ -56,7 +61,7 @@ def reproduce(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a paper's tables again, and put them beside the printed ones.
+    """Make a paper's tables and figures again, and put them beside the printed ones.
 
     Four papers: `openworldauc` (learners that must notice new classes), `openpl` (learners while classes and images
     change), `frap` (accuracy estimated without labels), `is-ood` (detectors of images that are out of distribution).
@@ -65,6 +70,7 @@ def reproduce(
     openworld reproduce openworldauc --data embedded --quick 4
     openworld reproduce openworldauc --data ~/data --table 2 --plan
     openworld reproduce openworldauc --data ~/data --table 2 --device cuda
+    openworld reproduce openworldauc --data embedded --figure 2 --figure 6 --quick 10
     openworld reproduce openpl --data ~/data --table 6 --table 7 \\
         --learners "CLIP, CoOp, ProDA"
     openworld reproduce frap --data embedded --quick 10
@@ -83,6 +89,11 @@ def reproduce(
     started again, it goes on where it was and ends with the same bytes; more tables or seeds may follow in the same
     folder, and what is there is not computed again. At the end every table stands beside the printed one: on screen,
     in OUT/tables (CSV, Markdown, LaTeX) and on one page.
+
+    `--figure` makes figures of the paper, alone or beside the tables that `--table` names: OUT/figures has the numbers
+    of each as CSV and its drawing as SVG and PDF (pip install 'openworld[plots]'), the page has both. Most are drawn
+    from the same runs as a table, and cost nothing where that is made; sweeps, such as OpenworldAUC's Figure 6, have
+    runs of their own, which `--plan` counts. Where numbers are printed, they stand beside ours.
 
     `frap` trains the classifiers whose accuracy is estimated (seeds 0, 1 and 10) and uses CLIP ViT-B/32 and SigLIP
     ViT-B/16 as references (`--backbone` is the first); its methods are called "ATC-MC", "FRAP (CLIP)" and so on.
@@ -130,9 +141,9 @@ def reproduce(
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
     changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views, precision)
     setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
-    if accept and table:
-        raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table out.")
-    reproduction = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup)
+    if accept and (table or figure):
+        raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
+    reproduction = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup, figures=figure or ())
     folder = out or Path("runs") / (reproduction.folder_name + "-accepted" * accept)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, console.command())
     carry_out_plan(

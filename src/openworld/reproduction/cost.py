@@ -13,7 +13,7 @@ from openworld.evaluations.learning_units import units_of as learning_units
 from openworld.evaluations.runtime import shape
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.cache_use import CacheUse, Ledger
-from openworld.reproduction.plan import ReproductionPlan, tables_in_words
+from openworld.reproduction.plan import ReproductionPlan, in_words
 from openworld.results import METRICS, TEXT, Metric, Value
 from openworld.runs import to_json
 
@@ -49,12 +49,14 @@ class RunCost:
         tables: numbers of the tables that are read from it.
         units: how many that no run before it has done.
         images: to be encoded or looked at, those of the runs before it left out.
+        figures: numbers of the figures that are drawn from it.
     """
 
     name: str
     tables: tuple[str, ...]
     units: int
     images: int
+    figures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class PlanCost:
     def table(self) -> Table:
         """Its runs: units, images, and what they are for."""
         columns = (Column(UNITS), Column(METRICS["images"]), Column(TEXT, "for"))
-        cells = [(Value(run.units), Value(run.images), tables_in_words(run.tables)) for run in self.runs]
+        cells = [(Value(run.units), Value(run.images), in_words(run.tables, run.figures)) for run in self.runs]
         rows = tuple(Row(run.name, counts) for run, counts in zip(self.runs, cells, strict=True))
         return Table("plan", "", "", "run", columns, rows, best="")
 
@@ -118,10 +120,12 @@ def cost(plan: ReproductionPlan, workers: int = 1, limit: int | None = None) -> 
 def plain_plan(plan: ReproductionPlan, cost: PlanCost) -> dict:
     """Return the runs with their specs, and the cost, as plain values for JSON."""
     runs = [
-        {"name": run.name, "tables": run.tables, "datasets": run.datasets, "methods": run.methods, "spec": run.spec}
+        {"name": run.name, "tables": run.tables, "figures": run.figures, "datasets": run.datasets}
+        | {"methods": run.methods, "spec": run.spec}
         for run in plan.runs
     ]
     tables = {"paper": plan.paper, "tables": plan.tables, "left_out": plan.left_out, "remarks": plan.remarks}
+    tables |= {"figures": plan.figures, "figures_left_out": plan.figures_left_out}
     counts = {"units": cost.units, "images": cost.images} | asdict(cost)
     return to_json(tables | {"runs": runs, "cost": counts}, "plan")
 
@@ -146,7 +150,7 @@ def _of_learners(plan: ReproductionPlan, workers: int, limit: int | None) -> Pla
         known |= dict.fromkeys(units)
         images, repeated = ledger.add(units)
         passes += repeated
-        runs.append(RunCost(run.name, run.tables, len(units), images))
+        runs.append(RunCost(run.name, run.tables, len(units), images, run.figures))
     records = sum(RECORD_BYTES + ROW_BYTES * unit.answers for unit in known)
     sentence = (
         f"In all {_units(runs):,} units (one learner with one seed), each counted once; {_images(runs):,} images to "
@@ -173,7 +177,7 @@ def _limited(use: CacheUse) -> str:
 
 
 def _of_estimates(plan: ReproductionPlan) -> PlanCost:
-    runs = tuple(RunCost(run.name, run.tables, run.units, judged_images(run.spec)) for run in plan.runs)
+    runs = tuple(RunCost(run.name, run.tables, run.units, judged_images(run.spec), run.figures) for run in plan.runs)
     specs = [run.spec for run in plan.runs]
     cache = sum(4 * run.images * _columns(spec, run.units) for run, spec in zip(runs, specs, strict=True))
     records = sum(run.units * (JUDGED_RECORD_BYTES + JUDGED_ROW_BYTES * run.images) for run in runs)
@@ -210,7 +214,7 @@ def _few(count: int, limit: int | None) -> int:
 
 
 def _of_shift(plan: ReproductionPlan) -> PlanCost:
-    runs = tuple(RunCost(run.name, run.tables, run.units, shown_images(run.spec)) for run in plan.runs)
+    runs = tuple(RunCost(run.name, run.tables, run.units, shown_images(run.spec), run.figures) for run in plan.runs)
     embeddings = scores = 0
     for run, spec in zip(runs, (planned.spec for planned in plan.runs), strict=True):
         embeddings += 0 if getattr(spec, "cells", None) else WIDTH_BYTES * run.images  # published cells need none

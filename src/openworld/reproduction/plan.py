@@ -1,11 +1,11 @@
-"""From the papers' tables to the runs that give their numbers.
+"""From the papers' tables and figures to the runs that give their numbers.
 
 plan("openworldauc", ("2", "17"), ReproductionSetup("path/to/data"))      what to run, and which table is read from what
 
-A run that several tables are read from is planned once. Every run is an ordinary spec of an evaluation.
+A run that several tables or figures are read from is planned once. Every run is an ordinary spec of an evaluation.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -18,12 +18,16 @@ from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import Changes
+from openworld.reproduction.figures import ALL, PaperFigure, find_figures
+from openworld.reproduction.figures.planned_runs import runs_with_figures
 from openworld.reproduction.settings import EMBEDDED, PlannedRun, ReproductionSetup
 
 PAPERS: dict[str, ModuleType] = {
     paper.PAPER: paper for paper in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)
 }
 """Paper -> its plan: DEFAULTS, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
+
+NO_METHOD = "none of its methods is among those asked for"
 
 ON_EMBEDDED = ReproductionSetup()
 """The embedded world and its CLIP, all methods, the paper's seeds."""
@@ -40,6 +44,8 @@ class ReproductionPlan:
         tables: numbers of the tables that will be made.
         left_out: tables that were asked for and will not be made -> why.
         remarks: what sets the runs apart from the paper's, in sentences.
+        figures: numbers of the figures that will be made.
+        figures_left_out: figures that were asked for and will not be made -> why.
     """
 
     paper: str
@@ -48,6 +54,8 @@ class ReproductionPlan:
     tables: tuple[str, ...]
     left_out: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    figures_left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def folder_name(self) -> str:
@@ -67,33 +75,48 @@ class ReproductionPlan:
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """Paper, tables, data, backbone and seeds in a few words each."""
+        """Paper, tables and figures, data, backbone and seeds in a few words each."""
         setup = self.setup
         data = "embedded data, which stand in for the paper's" if setup.embedded else f"data in {setup.data}"
         seeds = f"seeds {' '.join(map(str, setup.seeds))}"
-        return TITLES[self.paper], tables_in_words(self.tables), data, f"backbone {setup.backbone}", seeds
+        return TITLES[self.paper], in_words(self.tables, self.figures), data, f"backbone {setup.backbone}", seeds
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What sets the runs apart from the paper's, and which tables are left out."""
-        return (*self.remarks, *(f"Table {number} is left out: {why}." for number, why in self.left_out.items()))
+        """What sets the runs apart from the paper's, and which tables and figures are left out."""
+        lacking = {f"Table {number}": why for number, why in self.left_out.items()}
+        lacking |= {f"Figure {number}": why for number, why in self.figures_left_out.items()}
+        return (*self.remarks, *(f"{what} is left out: {why}." for what, why in lacking.items()))
 
-    def without(self, failed: Collection[str]) -> tuple[str, ...]:
-        """Return the tables none of whose runs succeeded."""
-        made = {number for run in self.runs if run.name not in failed for number in run.tables}
-        return tuple(number for number in self.tables if number not in made)
+    def without(self, failed: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the tables none of whose runs succeeded, and such figures."""
+        runs = [run for run in self.runs if run.name not in failed]
+        tables, figures = {number for run in runs for number in run.tables}, _figures_of(runs)
+        return (
+            tuple(number for number in self.tables if number not in tables),
+            tuple(number for number in self.figures if number not in figures),
+        )
 
 
-def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_EMBEDDED) -> ReproductionPlan:
-    """What must be run for tables of a paper.
+def plan(
+    paper: str,
+    tables: Sequence[str] = (),
+    setup: ReproductionSetup = ON_EMBEDDED,
+    *,
+    figures: Sequence[str] = (),
+) -> ReproductionPlan:
+    """What must be run for tables and figures of a paper.
 
     Args:
         paper: "openworldauc", "openpl", "frap" or "is-ood".
-        tables: their numbers; () for all (of OpenPL on embedded data, those of the main text).
+        tables: their numbers; () for all where no figure is wanted (of OpenPL on embedded data, those of the main
+            text).
         setup: data, backbone, seeds, methods.
+        figures: their numbers, such as "5" or "5a"; "all" for all that can be made of the data.
 
     Raises:
-        OpenworldError: an unknown paper, table or method; a table without results; nothing left to run.
+        OpenworldError: an unknown paper, table, figure or method; a table or figure without results; nothing left to
+            run.
 
     >>> [run.name for run in plan("openworldauc", ["11"], ReproductionSetup("data")).runs]
     ['recognition-dtd-tcp']
@@ -104,17 +127,46 @@ def plan(paper: str, tables: Sequence[str] = (), setup: ReproductionSetup = ON_E
     setup = setup.settled(module.DEFAULTS)
     _require_methods(module, setup)
     _require_changeable(module, setup)
-    wanted = [find_table(paper, number) for number in tables or module.default_tables(setup)]
-    chosen = list({table.number: table for table in wanted}.values())
-    runs = tuple(module.plan_runs(chosen, setup))
-    made = {number for run in runs for number in run.tables}
-    reason = "none of its methods is among those asked for"
-    left_out = {table.number: reason for table in chosen if table.number not in made}
+    every = tables or (() if figures else module.default_tables(setup))
+    chosen = list({table.number: table for table in (find_table(paper, number) for number in every)}.values())
+    drawn, figures_left_out = _find_figures(paper, figures, setup)
+    runs = runs_with_figures(module.plan_runs, chosen, drawn, setup)
+    made, drawn_from = {number for run in runs for number in run.tables}, _figures_of(runs)
+    left_out = {table.number: NO_METHOD for table in chosen if table.number not in made}
+    figures_left_out |= {figure.number: NO_METHOD for figure in drawn if figure.number not in drawn_from}
     if not runs:
-        raise OpenworldError(f"nothing is left to run: of Table {', '.join(left_out)}, {reason}.")
+        reasons = " and ".join(dict.fromkeys((*left_out.values(), *figures_left_out.values())))
+        raise OpenworldError(f"nothing is left to run: of {in_words(left_out, figures_left_out)}, {reasons}.")
     remarks = module.remarks(setup) if hasattr(module, "remarks") else ()
-    kept = tuple(table.number for table in chosen if table.number in made)
-    return ReproductionPlan(paper, setup, runs, kept, left_out, (*setup.sentences, *remarks))
+    return ReproductionPlan(
+        paper,
+        setup,
+        runs,
+        tuple(table.number for table in chosen if table.number in made),
+        left_out,
+        (*setup.sentences, *remarks),
+        tuple(figure.number for figure in drawn if figure.number in drawn_from),
+        figures_left_out,
+    )
+
+
+def _find_figures(
+    paper: str, numbers: Sequence[str], setup: ReproductionSetup
+) -> tuple[list[PaperFigure], dict[str, str]]:
+    """The figures to make, each once; of "all", those that the data do not have are left out, and why."""
+    figures: dict[str, PaperFigure] = {}
+    left_out: dict[str, str] = {}
+    for number in numbers:
+        for figure in find_figures(paper, number):
+            reason = figure.refused(setup)
+            if reason and number != ALL:
+                raise OpenworldError(f"Figure {figure.number} of {paper} cannot be made of these data: {reason}.")
+            (left_out if reason else figures)[figure.number] = reason or figure
+    return list(figures.values()), left_out
+
+
+def _figures_of(runs: Iterable[PlannedRun]) -> set[str]:
+    return {number for run in runs for number in run.figures}
 
 
 def find_table(paper: str, number: str) -> PaperTable:
@@ -133,12 +185,17 @@ def find_table(paper: str, number: str) -> PaperTable:
     raise unknown_name(f"table of {paper}", number, known)
 
 
-def tables_in_words(numbers: Sequence[str]) -> str:
-    """Return the tables of a plan, runs of consecutive ones drawn together.
+def in_words(tables: Iterable[str], figures: Iterable[str] = ()) -> str:
+    """Return the tables and figures of a plan, runs of consecutive ones drawn together.
 
-    >>> tables_in_words(("2",)), tables_in_words(("2", "3", "4", "8-9", "11"))
-    ('Table 2', 'Tables 2 to 4, 8-9, 11')
+    >>> in_words(("2",)), in_words(("2", "3", "4", "8-9", "11"), ["3"])
+    ('Table 2', 'Tables 2 to 4, 8-9, 11 and Figure 3')
     """
+    kinds = {"Table": tuple(tables), "Figure": tuple(figures)}
+    return " and ".join(_in_words(kind, numbers) for kind, numbers in kinds.items() if numbers)
+
+
+def _in_words(kind: str, numbers: Sequence[str]) -> str:
     groups: list[list[str]] = []
     for number in numbers:
         if groups and number.isdigit() and groups[-1][-1].isdigit() and int(number) == int(groups[-1][-1]) + 1:
@@ -146,7 +203,7 @@ def tables_in_words(numbers: Sequence[str]) -> str:
         else:
             groups.append([number])
     spans = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups]
-    return f"Table{'s' * (len(numbers) > 1)} {', '.join(spans)}"
+    return f"{kind}{'s' * (len(numbers) > 1)} {', '.join(spans)}"
 
 
 def _require_methods(module: ModuleType, setup: ReproductionSetup) -> None:
@@ -165,4 +222,14 @@ def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
         )
 
 
-__all__ = ["EMBEDDED", "PAPERS", "Changes", "ReproductionSetup", "ReproductionPlan", "PlannedRun", "find_table", "plan"]
+__all__ = [
+    "EMBEDDED",
+    "PAPERS",
+    "Changes",
+    "ReproductionSetup",
+    "ReproductionPlan",
+    "PlannedRun",
+    "find_table",
+    "in_words",
+    "plan",
+]

@@ -49,14 +49,20 @@ def require_data(plan) -> None:
 
 
 def failure(plan, failures: dict[str, str]) -> OpenworldError:
-    """Return what to raise: which runs failed, and which tables lack them; what is done is kept."""
-    from openworld.reproduction.plan import tables_in_words
+    """Return what to raise: which runs failed, and which tables and figures lack them; what is done is kept."""
+    from openworld.reproduction.plan import in_words
 
     failed = [run for run in plan.runs if run.name in failures]
-    listed = "".join(f"\n- {run.name} (for {tables_in_words(run.tables)}): {failures[run.name]}" for run in failed)
-    without = plan.without(failures)
-    lacking = f"{tables_in_words(without)} cannot be made" if without else "the tables that need them lack them"
-    lacking = "no table is made" if len(without) == len(plan.tables) else lacking
+    listed = "".join(
+        f"\n- {run.name} (for {in_words(run.tables, run.figures)}): {failures[run.name]}" for run in failed
+    )
+    tables, figures = plan.without(failures)
+    kinds = " and ".join(filter(None, ("tables" * bool(plan.tables), "figures" * bool(plan.figures))))
+    lacking = (
+        f"{in_words(tables, figures)} cannot be made" if tables or figures else f"the {kinds} that need them lack them"
+    )
+    if (tables, figures) == (plan.tables, plan.figures):
+        lacking = f"no {'table' if plan.tables else 'figure'} is made"
     error = OpenworldError(
         f"{len(failed)} of {len(plan.runs)} runs failed, and {lacking}; what is done is kept, and the same command "
         f"goes on from there.{listed}"

@@ -151,6 +151,7 @@ class PlannedRun:
         datasets: what records call a data set -> what the paper calls it; what stands in is left out.
         methods: label of a learner -> what the paper calls it.
         tables: numbers of the tables that are read from it.
+        figures: numbers of the figures that are drawn from it.
     """
 
     name: str
@@ -158,6 +159,7 @@ class PlannedRun:
     datasets: Mapping[str, str] = field(default_factory=dict)
     methods: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
 
     @property
     def units(self) -> int:

@@ -1,6 +1,6 @@
 """Tables of a paper with ours, as one self-contained page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from openworld._errors import OpenworldError
@@ -8,12 +8,13 @@ from openworld.papers import PAPERS
 from openworld.report.page import Page, Section, render, write_page
 from openworld.report.provenance import Part
 from openworld.report.sentences import counted
-from openworld.report.series_style import series_styles
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.against_printed import against_printed
 from openworld.reproduction.comparison.compare import PaperComparison
 from openworld.reproduction.comparison.compared_results import compared_results
 from openworld.reproduction.comparison.table import details_of, table_of
+from openworld.reproduction.figures.drawing import MadeFigure
 from openworld.results import Metric, Value
 from openworld.runs.atomic import write_file
 
@@ -22,49 +23,77 @@ COUNT = Metric("cells", "cells", "count", 0, 0, (0.0, None))
 
 
 def write_comparison_page(
-    folder: Path | str, comparisons: Sequence[PaperComparison], *, output: Path | str | None = None
+    folder: Path | str,
+    comparisons: Sequence[PaperComparison],
+    figures: Sequence[MadeFigure] = (),
+    *,
+    output: Path | str | None = None,
 ) -> Path:
-    """Write the page of one or more tables of a paper with ours, and all numbers as `results.parquet`.
+    """Write the page of tables and figures of a paper with ours, and all numbers of the tables as `results.parquet`.
 
     Args:
         folder: where both are written, the page as `report.html`; made where it is missing.
         comparisons: of `compare_with_paper`.
+        figures: of `draw_plan`.
         output: another path, if wanted.
 
     Returns:
         The path of the page.
 
     Raises:
-        OpenworldError: when there is no table.
+        OpenworldError: when there is neither a table nor a figure.
     """
-    page = comparison_page(comparisons)
+    page = comparison_page(comparisons, figures)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    write_file(Path(folder) / "results.parquet", compared_results(comparisons).to_parquet())
+    if comparisons:
+        write_file(Path(folder) / "results.parquet", compared_results(comparisons).to_parquet())
     return write_page(folder, output, page)
 
 
-def comparison_page(comparisons: Sequence[PaperComparison]) -> str:
-    """Return the page as HTML text; the same bytes for the same tables."""
-    if not comparisons:
+def comparison_page(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()) -> str:
+    """Return the page as HTML text; the same bytes for the same tables and figures."""
+    if not comparisons and not figures:
         raise OpenworldError("there is no table to show; give at least one, as compare_with_paper makes them.")
-    methods = dict.fromkeys(method for comparison in comparisons for method in comparison.methods)
-    styles = series_styles(list(methods), BASELINES)
-    papers = " and ".join(dict.fromkeys(PAPERS[comparison.table.paper] for comparison in comparisons))
-    count = f"{len(comparisons)} tables" if len(comparisons) > 1 else comparisons[0].table.heading
-    subtitle = (count, ", ".join(dict.fromkeys(name for comparison in comparisons for name in comparison.backbones)))
+    styles = page_styles(comparisons, figures)
+    papers = [PAPERS[comparison.table.paper] for comparison in comparisons] + [figure.paper for figure in figures]
+    backbones = dict.fromkeys(name for part in (*comparisons, *figures) for name in part.backbones)
     page = Page(
-        f"{papers} beside ours",
-        tuple(filter(None, subtitle)),
-        tuple(_summary(comparisons) if len(comparisons) > 1 else comparisons[0].sentences),
-        tuple(_sections(comparisons, styles)),
+        f"{' and '.join(dict.fromkeys(papers))} beside ours",
+        tuple(filter(None, (*_count(comparisons, figures), ", ".join(backbones)))),
+        tuple(_verdict(comparisons, figures)),
+        (*_sections(comparisons, styles), *(figure.styled(styles).section for figure in figures)),
         styles,
-        "Methods",
+        "Series" if figures else "Methods",
     )
     facts = tuple(
         (comparison.table.short_heading, " · ".join(("; ".join(comparison.datasets), *comparison.backbones)))
         for comparison in comparisons
     )
     return render(page, compared_results(comparisons), made=[Part("What ours were measured on", facts=facts)])
+
+
+def page_styles(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> dict[str, SeriesStyle]:
+    """Return the style of every series, the same in all charts of the page."""
+    methods = [method for comparison in comparisons for method in comparison.methods]
+    series = [name for figure in figures for name in figure.figure.styles]
+    return series_styles(list(dict.fromkeys((*methods, *series))), BASELINES)
+
+
+def _count(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> Iterator[str]:
+    """The only table or figure, or how many there are."""
+    headings = [*(comparison.table.heading for comparison in comparisons), *(figure.heading for figure in figures)]
+    if len(headings) == 1:
+        yield headings[0]
+        return
+    kinds = {"table": len(comparisons), "figure": len(figures)}
+    yield from (counted(number, kind) for kind, number in kinds.items() if number)
+
+
+def _verdict(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> Sequence[str]:
+    if len(comparisons) > 1:
+        return _summary(comparisons)
+    remarks = (sentence for figure in figures for sentence in figure.remarks)
+    return comparisons[0].sentences if comparisons else tuple(dict.fromkeys(remarks))
 
 
 def _sections(comparisons: Sequence[PaperComparison], styles) -> list[Section]:

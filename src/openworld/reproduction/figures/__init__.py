@@ -1,0 +1,47 @@
+"""The papers' figures: which runs each is drawn from, and how; one visible dict per paper."""
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.reproduction.figures import openpl, openworldauc
+from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+
+FIGURES: dict[str, dict[str, PaperFigure]] = {
+    "openworldauc": openworldauc.FIGURES,
+    "openpl": openpl.FIGURES,
+    "frap": {},
+    "is-ood": {},
+}
+"""Paper -> its figures by number."""
+
+ABSENT: dict[str, dict[str, str]] = {
+    "openworldauc": openworldauc.ABSENT,
+    "openpl": openpl.ABSENT,
+    "frap": {},
+    "is-ood": {},
+}
+"""Paper -> numbers of figures that hold no results, and what they are."""
+
+ALL = "all"
+
+
+def find_figures(paper: str, number: str) -> tuple[PaperFigure, ...]:
+    """Return the figures of a paper that a number means: one, its panels, or "all".
+
+    Raises:
+        OpenworldError: an unknown number, or a figure that holds no results.
+
+    >>> [figure.number for figure in find_figures("openpl", "all")]
+    ['1', '2', '3', '4']
+    """
+    known = FIGURES[paper]
+    if number == ALL:
+        return tuple(known.values())
+    found = tuple(figure for name, figure in known.items() if number in (name, name.rstrip("abcdefgh")))
+    if found:
+        return found
+    reason = ABSENT[paper].get(number)
+    if reason:
+        raise OpenworldError(f"Figure {number} of {paper} cannot be made: {reason}.")
+    raise unknown_name(f"figure of {paper}", number, (*known, ALL))
+
+
+__all__ = ["ABSENT", "ALL", "FIGURES", "FigureRuns", "PaperFigure", "find_figures"]

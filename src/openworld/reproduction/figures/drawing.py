@@ -1,0 +1,112 @@
+"""The figures of a plan whose runs are finished: drawn, as files, for a page and as JSON."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from openworld.papers import PAPERS
+from openworld.papers.results import PaperRun
+from openworld.report.figure import Figure
+from openworld.report.page import Section
+from openworld.report.series_style import SeriesStyle
+from openworld.reproduction.figures import FIGURES
+from openworld.reproduction.figures.paper_figure import FigureRuns
+from openworld.reproduction.plan import ReproductionPlan
+from openworld.runs.atomic import write_file
+
+DRAWINGS = ("svg", "pdf")
+SMALL = 3  # charts beyond which a figure is drawn in small multiples on the page
+
+
+@dataclass(frozen=True)
+class MadeFigure:
+    """A figure of a paper, made of our runs.
+
+    Args:
+        paper: what it is called.
+        number: as printed.
+        heading: paper, number and title.
+        figure: with its data.
+        remarks: what a reader must know of it, such as runs that are missing.
+        backbones: of its runs.
+    """
+
+    paper: str
+    number: str
+    heading: str
+    figure: Figure
+    remarks: tuple[str, ...] = ()
+    backbones: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Return its caption and its remarks."""
+        return (*self.figure.caption, *self.remarks)
+
+    def styled(self, styles: Mapping[str, SeriesStyle]) -> "MadeFigure":
+        """Return it with the colours that its series have on a page."""
+        own = {name: styles.get(name, style) for name, style in self.figure.styles.items()}
+        return replace(self, figure=replace(self.figure, styles=own))
+
+    @property
+    def section(self) -> Section:
+        """Return it as a part of a page."""
+        return Section(self.figure.title, figures=(self.figure,))
+
+    @property
+    def plain(self) -> Mapping[str, Any]:
+        """Return it as plain values for JSON."""
+        says = list(self.sentences)
+        return {"figure": self.number, "title": self.heading, "says": says, "numbers": self.figure.rows()}
+
+
+def draw_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()) -> list[MadeFigure]:
+    """Draw every figure of a plan; one of which no run is left is not made.
+
+    Args:
+        plan: of `reproduction.plan`.
+        folder: of its runs.
+        failed: names of runs.
+    """
+    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
+    made = []
+    for number in plan.figures:
+        names = [run.name for run in plan.runs if number in run.figures]
+        missing = [name for name in names if name in failed]
+        if len(missing) < len(names):
+            runs = tuple(read[name] for name in names if name not in failed)
+            made.append(_made(plan, number, runs, missing))
+    return made
+
+
+def _made(plan: ReproductionPlan, number: str, runs: tuple[PaperRun, ...], missing: Sequence[str]) -> MadeFigure:
+    wanted = FIGURES[plan.paper][number]
+    drawn = wanted.draw(FigureRuns(plan.paper, plan.setup, runs))
+    named = replace(drawn, name=f"figure-{number}", title=wanted.short_heading, small=len(drawn.charts) > SMALL)
+    lacking = (f"Missing here, because their runs failed: {', '.join(missing)}.",) if missing else ()
+    backbones = tuple(dict.fromkeys(run.backbone for run in runs if run.backbone))
+    return MadeFigure(
+        PAPERS[plan.paper], number, wanted.heading(plan.paper), named, (*plan.setup.sentences, *lacking), backbones
+    )
+
+
+def write_figures(plan: ReproductionPlan, folder: Path, figures: Sequence[MadeFigure]) -> str:
+    """Write the numbers of every figure, and its drawings where matplotlib is there; return what is not written.
+
+    Files of an earlier call whose figure could not be made this time are removed.
+    """
+    made = {figure.number: figure.figure for figure in figures}
+    folder.mkdir(parents=True, exist_ok=True)
+    drawable = find_spec("matplotlib") is not None
+    for number in plan.figures:
+        path, figure = folder / f"figure-{number}", made.get(number)
+        for form in ("csv", *DRAWINGS):
+            if figure is None or (form != "csv" and not (drawable and figure.charts)):
+                path.with_suffix(f".{form}").unlink(missing_ok=True)
+        if figure is not None:
+            write_file(path.with_suffix(".csv"), figure.csv.encode())
+            for form in DRAWINGS if drawable and figure.charts else ():
+                figure.save(path.with_suffix(f".{form}"))
+    return "" if drawable or not made else "SVG and PDF are not written: pip install 'openworld[plots]'."

@@ -1,0 +1,59 @@
+"""Figure 2 of OpenworldAUC (Hua et al., 2025): which metric moves with the ratio of new to base images?"""
+
+from collections.abc import Iterator
+
+from openworld.evaluations.recognition.paper import MethodOutcomes, methods_of
+from openworld.papers import METRICS, published_numbers
+from openworld.report.charts import Line, LineChart, Quantity
+from openworld.report.figure import Figure
+from openworld.report.series_style import series_styles
+from openworld.reproduction.figures.paper_figure import FigureRuns
+
+DRAWN = ("OverallAcc", "HM", "AUROC", "OpenworldAUC")
+TABLES = ("11", "12")
+METHOD = "TCP"  # of Tables 11 and 12
+RATIO = Quantity("ratio", "new images for one base image", "number", 6, log=True, at_values=True)
+VALUE = Quantity("value", "metric, %", ends=(0, 1))
+SETTING = "new/base="
+
+
+def draw_mixes(given: FigureRuns) -> Figure:
+    """Return two charts per data set, ours and the printed one, one line per metric."""
+    ours = [_ours(method) for method in methods_of(given.runs) if method.method == METHOD]
+    printed = [_printed(given.paper, table) for table in TABLES]
+    titles = [chart.title.partition(",")[0] for chart in ours]
+    beside = [chart for title in titles for chart in printed if chart.title.partition(",")[0] == title] or printed
+    charts = [chart for pair in zip(ours, beside, strict=False) for chart in pair] or [*ours, *beside]
+    caption = (
+        f"Four numbers of {METHOD} while base or new images are left out, so that there are more or fewer new images "
+        "for one base image: means over the seeds and over draws of the images, the band one standard deviation of a "
+        "single draw.",
+        "A metric that should tell learners apart must stay level: overall accuracy follows the larger of the two "
+        "kinds of images. Printed are Tables 11 and 12, of one draw each.",
+    )
+    styles = series_styles(list(DRAWN))
+    return Figure("", "", caption, tuple(charts), styles, names=("panel", "metric"))
+
+
+def _ours(method: MethodOutcomes) -> LineChart:
+    ratios = sorted(method.results.places("ratio"))
+    lines = {}
+    for metric in DRAWN:
+        values = [method.number(metric, ratio=ratio).value for ratio in ratios]
+        low, high = ([value.value + sign * (value.deviation or 0) for value in values] for sign in (-1, 1))
+        lines[metric] = Line(ratios, [value.value for value in values], low, high)
+    return LineChart(f"{method.dataset}, ours", RATIO, VALUE, lines, named=True)
+
+
+def _printed(paper: str, table: str) -> LineChart:
+    numbers = [number for number in published_numbers(paper, table) if number.setting.startswith(SETTING)]
+    lines = {metric: Line(*zip(*_points(numbers, metric), strict=True)) for metric in DRAWN}
+    return LineChart(f"{numbers[0].dataset}, printed in Table {table}", RATIO, VALUE, lines, named=True)
+
+
+def _points(numbers, metric: str) -> Iterator[tuple[float, float]]:
+    yield from sorted(
+        (float(number.setting.removeprefix(SETTING)), number.value / METRICS[metric].scale)
+        for number in numbers
+        if number.metric == metric
+    )
