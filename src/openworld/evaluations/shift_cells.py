@@ -22,6 +22,9 @@ from openworld.shifts import HALVES, LOOKS, PUBLISHED_QUANTILES, Levels, ShiftGr
 
 TEST = "in-distribution test pictures"
 
+THUMBNAILS = 4
+"""Of every cell."""
+
 _LARGEST = 2.0  # of a cosine distance
 
 
@@ -185,13 +188,13 @@ class DividedPool:
         }
 
     def thumbnails(self) -> Iterator[tuple[str, bytes]]:
-        """Up to two thumbnails of every cell, named by covariate and semantic level; none of embeddings."""
+        """Up to four thumbnails of every cell, named by covariate and semantic level; none of embeddings."""
         if self.pool.images.embeddings is not None:
             return
         grid = self.grid(np.arange(len(self.rows)), 1)
         for row, column in np.argwhere(grid.present).tolist():
             there = grid.cell(row, column)
-            for place in sorted({len(there) // 3, 2 * len(there) // 3}):
+            for place in sorted({turn * len(there) // (THUMBNAILS + 1) for turn in range(1, THUMBNAILS + 1)}):
                 number = int(self.rows[there[place]])
                 yield f"pictures/{row}-{column}/{number}.png", thumbnail(self.pool.images.image(number))
 

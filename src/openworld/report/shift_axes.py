@@ -20,10 +20,10 @@ def level_quantity(axis: str) -> Quantity:
     return Quantity("level", LEVELS[axis], "number", 6, at_values=True)
 
 
-def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place) -> CellChart:
-    """A map of cells by place, rows of covariate and columns of semantic levels."""
+def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place, side: float | None = None) -> CellChart:
+    """A map of cells by place, rows of covariate and columns of semantic levels; `side` as of `CellChart`."""
     rows, columns = ([str(level) for level in range(count)] for count in shape)
-    return CellChart(title, LEVELS["covariate"], LEVELS["semantic"], rows, columns, cells, KEYS)
+    return CellChart(title, LEVELS["covariate"], LEVELS["semantic"], rows, columns, cells, KEYS, side=side)
 
 
 def place_text(place: Place) -> str:

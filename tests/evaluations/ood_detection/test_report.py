@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from openworld import OpenworldError
 from openworld.cli.app import app
-from openworld.evaluations.ood_detection import figures, tables
+from openworld.evaluations.ood_detection import cell_contents, figures, maps, tables
+from openworld.evaluations.ood_detection.drawn_metrics import FURTHER
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.evaluations.ood_detection.results import DetectionResults, is_blind
@@ -125,7 +126,7 @@ def test_the_page_answers_under_questions(shifts):
 
 
 def test_a_map_per_detector_shows_every_cell(results):
-    figure = figures.heat_maps(results)
+    figure = maps.heat_maps(results)
     facts = results.facts
     assert [chart.title for chart in figure.charts] == [one.title for one in facts.detectors]
     assert len(figure.rows()) == 5 * 18
@@ -137,19 +138,35 @@ def test_a_map_per_detector_shows_every_cell(results):
 
 
 def test_differences_are_of_detectors_that_both_have(results, one_detector):
-    figure, facts = figures.cell_differences(results), results.facts
+    figure, facts = maps.cell_differences(results), results.facts
     assert [chart.title for chart in figure.charts] == ["MSP: a CLIP − resnet-8"] and len(figure.rows()) == 18
     first, last = (results.cells(one) for one in facts.detectors if one.label == "MSP")
     expected = [last[place].value - first[place].value for place in first if first[place].value is not None]
     assert [row["difference"] for row in figure.rows()] == pytest.approx(expected)
-    assert figures.cell_differences(DetectionResults.read(one_detector.run)) is None
+    assert maps.cell_differences(DetectionResults.read(one_detector.run)) is None
 
 
 def test_images_of_cells_are_those_that_a_record_keeps(results, write_run, shifts):
-    counts, images = figures.cell_counts(results.facts).charts
+    (counts,), (images,) = (
+        figure.charts for figure in (cell_contents.cell_counts(results.facts), cell_contents.cell_images(results.facts))
+    )
     assert len(images.cells) == 19 and sum(row["images"] for row in counts.rows()) == results.facts.counts().sum()
     bare = ShiftFacts.read(RunFolder.read(write_run(shifts.run.metrics(DetectionRecord))))
-    assert len(figures.cell_counts(bare).charts) == 1
+    assert cell_contents.cell_images(bare) is None
+
+
+def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_second(shifts, write_run):
+    png = next(iter(shifts.run.records)).attachment("pictures/0-0/7.png")
+    kept = {f"pictures/{row}-{column}/{number}.png": png for row in (0, 1) for column in (0, 1) for number in range(5)}
+    del kept["pictures/1-1/3.png"], kept["pictures/1-1/4.png"]
+    facts = ShiftFacts.read(RunFolder.read(write_run(shifts.run.metrics(DetectionRecord), attachments=kept)))
+    counts = {place: len(images) for place, images in cell_contents.example_images(facts, None).items()}
+    assert counts == {(0, 0): 4, (0, 1): 4, (1, 0): 4, (1, 1): 3}
+    size = len(cell_contents.example_images(facts, None)[0, 0][0])
+    few = cell_contents.example_images(facts, 6 * size)
+    assert sorted(map(len, few.values())) == [1, 1, 2, 2]
+    (chart,) = cell_contents.cell_images(facts).charts
+    assert chart.side and [len(chart.cells[0, column].images) for column in (0, 1)] == [4, 4]
 
 
 @pytest.mark.parametrize(("axis", "levels"), [("semantic", 5), ("covariate", 4)])
@@ -165,6 +182,51 @@ def test_curves_have_a_chart_per_model_and_a_line_per_detector(results, axis, le
     )
     seeds = [row.per_seed for row in rows]
     assert list(line.low) == [min(values) for values in seeds] and list(line.high) == [max(values) for values in seeds]
+
+
+RECORDED = {"-fpr95": "fpr_openood", "-aupr": "aupr_in"}
+
+
+@pytest.mark.parametrize("drawn", FURTHER, ids=lambda drawn: drawn.title)
+def test_maps_of_other_metrics_are_means_over_the_seeds_of_what_records_hold(shifts, results, drawn):
+    records = shifts.run.metrics(DetectionRecord)
+    rows = maps.heat_maps(results, drawn).rows()
+    assert len(rows) == 5 * 18
+    for row in rows:
+        cells = [record.detectors[row["detector"]].cells[row["covariate_level"]][row["semantic_level"]]
+                 for record in records if record.model == row["model"]]  # fmt: skip
+        expected = np.mean([getattr(cell, RECORDED[drawn.suffix]) for cell in cells])
+        assert row[drawn.metric.key] == pytest.approx(expected, abs=1e-12) and row["images"] == cells[0].n
+
+
+@pytest.mark.parametrize("drawn", FURTHER, ids=lambda drawn: drawn.title)
+@pytest.mark.parametrize("axis", ["semantic", "covariate"])
+def test_curves_of_other_metrics_are_means_over_the_cells_of_a_level(shifts, results, drawn, axis):
+    everything, common = figures.level_figures(results, axis, series_styles(results.facts.labels), drawn)
+    assert everything.name == f"{axis}-all{drawn.suffix}" and drawn.title in everything.caption[0]
+    records = [record for record in shifts.run.metrics(DetectionRecord) if record.model == "resnet-8"]
+    tables_of_seeds = [
+        np.array([[getattr(cell, RECORDED[drawn.suffix]) if cell else np.nan for cell in row]
+                  for row in record.detectors["KNN"].cells])
+        for record in records
+    ]  # fmt: skip
+    across = 0 if axis == "semantic" else 1
+    expected = np.mean([np.nanmean(table, axis=across) for table in tables_of_seeds], axis=0)
+    line = everything.charts[0].series["KNN"]
+    assert list(line.y) == pytest.approx(expected.tolist())
+    full = [
+        np.where(np.isfinite(table).all(axis=across, keepdims=True).any(), table, np.nan) for table in tables_of_seeds
+    ]
+    shared = np.isfinite(full[0]).all(axis=1 - across)
+    only = [np.compress(shared, table, axis=across) for table in tables_of_seeds]
+    expected = np.mean([np.nanmean(table, axis=across) for table in only], axis=0)
+    assert list(common.charts[0].series["KNN"].y) == pytest.approx(expected.tolist())
+
+
+def test_colours_of_other_metrics_start_at_chance():
+    alarms, precision = FURTHER
+    assert alarms.shade(0.0) == 1 and alarms.shade(0.95) == 0 > alarms.shade(1.0)
+    assert precision.shade(0.25) == 0.25 and [text for _, text in alarms.key][-2:] == ["95: chance", "N/A"]
 
 
 def crowd(record):
@@ -185,9 +247,12 @@ def test_a_crowd_fits_into_the_page(make_run, write_run):
     (record,) = one.run.metrics(DetectionRecord)
     story = read_story(write_run([replace(crowd(record), model=f"model {place}") for place in range(4)]))
     results = DetectionResults.read(story.run)
-    maps, pairs = figures.heat_maps(results), figures.cell_differences(results)
-    assert len(maps.charts) == 32 and "8 more maps are left out" in maps.caption[1]
+    areas, pairs = maps.heat_maps(results), maps.cell_differences(results)
+    assert len(areas.charts) == 32 and "8 more maps are left out" in areas.caption[1]
     assert len(pairs.charts) == 12 and "18 more pairs are not shown" in pairs.caption[0]
+    print({k: len(str(f.panels) + f.download) for k, f in story.figures.items()})
+    assert "cells-fpr95" not in story.figures and "of these 40 they are in results.parquet" in story.html()
+    assert len(maps.heat_maps(results, FURTHER[0]).charts) == 8, "the leading ones"
     assert len(story.html().encode()) < 1_300_000  # images may take 200,000
     assert "40 detectors of 4 models, 1 seed" in story.page.verdict[-1]
 

@@ -29,6 +29,9 @@ CELL_METRICS = {
 }
 """What a record has of a detector in a cell -> the metric that it is."""
 
+TREND_METRICS = {"auroc": "AUROC", "fpr_out_positive": "FPR@95", "aupr_in": "AUPR"}
+"""Metrics whose trends IS-OOD prints, as it names them."""
+
 CELLS = {"all cells": "all", "common cells": "common"}
 """Over which cells a curve is, all that are present or those of common levels alone -> how records call them."""
 ALL, COMMON = CELLS

@@ -4,14 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from openworld._errors import OpenworldError
+from openworld.evaluations.ood_detection.cell_contents import cell_counts, cell_images
+from openworld.evaluations.ood_detection.drawn_metrics import FURTHER
 from openworld.evaluations.ood_detection.facts import ShiftFacts
-from openworld.evaluations.ood_detection.figures import cell_counts, cell_differences, heat_maps, level_figures
+from openworld.evaluations.ood_detection.figures import level_figures
 from openworld.evaluations.ood_detection.leads import Contender, area_test
-from openworld.evaluations.ood_detection.measurements import CELLS
+from openworld.evaluations.ood_detection.maps import cell_differences, heat_maps
+from openworld.evaluations.ood_detection.measurements import CELLS, TREND_METRICS
 from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.evaluations.ood_detection.results import DetectionResults
 from openworld.evaluations.ood_detection.tables import (
-    TREND_METRICS,
     cell_tables,
     known_class_table,
     labelling_table,
@@ -30,6 +32,9 @@ from openworld.report.story import Story
 from openworld.results import Pair, Results, RunFolder, correct_for_many, pair_results
 
 WHOLE_ALONE = "only the AUROC against the whole pool is tested"
+CROWD = 24
+"""Detectors beyond which a page has no room for a second and a third metric."""
+
 SAME = ("pool", "test pictures")
 """What of a unit's inputs must be the same for two runs to be comparable."""
 
@@ -100,10 +105,12 @@ def _sections(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> I
     for axis in AXES:
         figures = level_figures(results, axis, styles)
         yield Section(f"Does {axis} shift raise the AUROC?", (axis_sentence(results, axis),), figures=figures)
-    for figure in (heat_maps(results), cell_differences(results), cell_counts(results.facts)):
+    for figure in (heat_maps(results), cell_differences(results)):
         if figure is not None:
             yield Section(figure.title, figures=(figure,))
-    yield Section("False alarms and precision", tables=(metric_table(results),))
+    contents = filter(None, (cell_counts(results.facts), cell_images(results.facts)))
+    yield Section("What is in the cells?", figures=tuple(contents))
+    yield _further_section(results, styles)
     pool = results.facts.first.pool
     text = (
         f"{pool.known:,} of the pool's {pool.n:,} images are of in-distribution classes: out of distribution by their "
@@ -113,6 +120,24 @@ def _sections(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> I
     if pool.known:
         yield Section("With and without in-distribution classes", (text,), tables=(known_class_table(results),))
     yield Section("How much is labelling?", tables=(labelling_table(results),))
+
+
+def _further_section(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> Section:
+    """Every metric as a mean; FPR@95 and AUPR by level and by cell, unless the page has no room for the detectors."""
+    heading, tables = "False alarms and precision", (metric_table(results),)
+    count = len(results.facts.detectors)
+    if count > CROWD:
+        text = f"FPR@95 and AUPR are drawn of up to {CROWD} detectors; of these {count} they are in results.parquet."
+        return Section(heading, (text,), tables)
+    drawings = {
+        drawn.title: (
+            *(figure for axis in AXES for figure in level_figures(results, axis, styles, drawn)),
+            heat_maps(results, drawn),
+        )
+        for drawn in FURTHER
+    }
+    folded = (Section(f"{title} by level and by cell", figures=figures) for title, figures in drawings.items())
+    return Section(heading, tables=tables, folded=tuple(folded))
 
 
 def _subtitle(facts: ShiftFacts) -> Iterator[str]:

@@ -61,13 +61,11 @@ class DetectionResults:
         """The AUROC against the whole pool as the run counts it, or against another of `SUBSETS`."""
         return self.value(detector, "auroc", images=SUBSETS[subset or self.facts.whole])
 
-    def cells(self, detector: Detector) -> dict[Place, Value]:
-        """The AUROC in every cell; None where it is N/A."""
+    def cells(self, detector: Detector, metric: str = "auroc") -> dict[Place, Value]:
+        """A metric in every cell; None where it is N/A."""
         counting = self.facts.counting
         return {
-            (row, column): self.value(
-                detector, "auroc", id_classes=counting, covariate_level=row, semantic_level=column
-            )
+            (row, column): self.value(detector, metric, id_classes=counting, covariate_level=row, semantic_level=column)
             for row, column in np.ndindex(self.facts.shape)
         }
 

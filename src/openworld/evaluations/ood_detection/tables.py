@@ -11,6 +11,7 @@ from openworld.evaluations.ood_detection.measurements import (
     COMMON,
     DEGREE,
     PRESENT,
+    TREND_METRICS,
     correlation_of,
     slope_of,
 )
@@ -22,9 +23,6 @@ from openworld.report.table import Cell, Column, Row, Table, cell_of
 from openworld.results import METRICS, TEXT, Result, Value
 
 LEVELS = "Levels count from 0, the nearest to the training images"
-TREND_METRICS = {"auroc": "AUROC", "fpr_out_positive": "FPR@95", "aupr_in": "AUPR"}
-"""Metrics whose trends IS-OOD prints, as it names them."""
-
 _MAIN, _COMMON, _REACH, _COUNT = 4, 3, 2, 1  # priorities on a narrow terminal
 _MIXED = "*: the mix of cells makes the slope; on common cells it turns or differs by a point."
 
