@@ -30,7 +30,7 @@ METRICS: dict[str, Metric] = {
     "ECE": _ours("expected_calibration_error", "ECE", "fraction", 3),
     "n_params": _ours("tuned_parameters", "parameters", "count", 0),
     "n_params_thousand": _ours("tuned_parameters", "parameters (k)", "thousands"),
-    "inference_time_s": _ours("score_seconds", "seconds", "number", 4),
+    "inference_time_s": _ours("latency", "seconds", "number", 4),
     "Acc(0)": _ours("initial_accuracy", "Acc(0)", "fraction", 3),
     "AUC": _ours("auc", "AUC", "fraction", 3),
     "WA": _ours("worst_accuracy", "WA", "fraction", 3),

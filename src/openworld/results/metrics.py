@@ -70,6 +70,7 @@ _ALL = (
     Metric("tuned_parameters", "tuned", "count", 0, 0, _UP),
     Metric("fit_seconds", "fit", "seconds", 1, -1, _UP),
     Metric("score_seconds", "ms an image", "milliseconds", 1, -1, _UP),
+    Metric("latency", "ms, one image alone", "milliseconds", 1, -1, _UP),
     Metric("images", "images", "count", 0, 0, _UP),
     Metric("classes", "classes", "count", 0, 0, _UP),
 )

@@ -287,6 +287,7 @@ def learner_results(learner: str, seeds: Sequence[Outcome], place: Place) -> Ite
     yield Result(learner, METRICS["tuned_parameters"], Value(tuned, reason=reason), place)
     times = {"fit_seconds": [seed.seconds.get("fit") for seed in seeds]}
     times["score_seconds"] = [seed.score_seconds for seed in seeds]
+    times["latency"] = [seed.seconds.get("latency") for seed in seeds]
     for name, spent in times.items():
         value = over_seeds(spent, METRICS[name], reason="no time was kept")
         yield Result(learner, METRICS[name], value, place, numbers, tuple(spent))

@@ -7,10 +7,10 @@ of base classes, and the threshold under `operating` on validation images, once 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from openworld.datasets import DATASETS
+from openworld.datasets import DATASETS, ImageSet
 from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, fit, resolved, split_name, training_facts
@@ -30,6 +30,9 @@ from openworld.evaluations.record_images import thumbnails, with_names
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.evaluations.shots import shots_asked
 from openworld.evaluations.tasks import require_learnable
+from openworld.features import Features
+from openworld.learners import FittedLearner
+from openworld.learners.engine.latency import measure_latency
 from openworld.runs import UnitResult, to_json
 
 ALGORITHM_VERSION = 5
@@ -108,7 +111,10 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
         tables["validation"] = score(fitted, parts["validation"])
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     images = task.sources["test"].load()
-    shown = thumbnails(tables["images"], images.image) if images.embeddings is None else {}
+    shown, timing = {}, clock.timing
+    if images.embeddings is None:
+        shown = thumbnails(tables["images"], images.image)
+        timing = _with_latency(timing, fitted, parts["test"], images)
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)
     facts["detail"] = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
@@ -120,8 +126,16 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
         },
         metrics=to_json(record),
         attachments=shown | learned,
-        timing=clock.timing,
+        timing=timing,
     )
+
+
+def _with_latency(timing: dict[str, Any], fitted: FittedLearner, test: Features, images: ImageSet) -> dict[str, Any]:
+    """Beside the seconds of every stage, those of one test image from its pixels to the answer."""
+    bank = fitted.text_bank(test.split.base_names, test.split.new_names)
+    measured = measure_latency(fitted, bank, fitted.clip.preprocess.prepare(images.image(int(test.rows[0])))[None])
+    seconds = timing["seconds"] | {"latency": measured.seconds}
+    return timing | {"seconds": seconds, "latency": asdict(measured)}
 
 
 def title(spec: RecognitionSpec, task: RecognitionTask) -> str:
