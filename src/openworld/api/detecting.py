@@ -47,12 +47,13 @@ def detect(
         model: as for the command, or an object that `docs/own-models.md` lists.
         in_distribution, train, validation: places as for the command, image sets, or columns with `features` or
             `logits` and `labels`.
-        ood: {"near:cars": images, "far": images}, or words as for the command, "near:cars=cars/".
+        ood: {"near:cars": images, "far": images}, or words as for the command, "near:cars=cars/", "openood:imagenet".
         detector: names as for the command; of scores, only these.
         flag_rate: share of in-distribution images that thresholds may flag; None for no thresholds.
         apply: folder that keeps thresholds; `images` are flagged with them.
         at_most: with `apply`, the share of flagged images that is no alarm (`.found.alarm`).
         classnames: of a two-tower model, a file or names.
+        root: of the paths of lists, and of downloads, such as OpenOOD's data folder; "" for $OPENWORLD_DATA.
         replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
         out: folder that keeps page, numbers, scores and thresholds; None for none.
         quiet: show no progress.

@@ -9,10 +9,8 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import unlabelled_folder
+from openworld.datasets.formats.numbered_list import UNLABELLED
 from openworld.datasets.names.forms import readable_class_name
-
-UNLABELLED = ("picture",)
-"""The class of images without labels."""
 
 
 def are_images(where: str | ImageSet) -> bool:
@@ -22,8 +20,11 @@ def are_images(where: str | ImageSet) -> bool:
     return Path(where).is_dir() or (not Path(where).exists() and where.split("/")[0] in DATASETS)
 
 
-def labelled_images(where: str | ImageSet) -> ImageSet:
+def labelled_images(where: str | ImageSet, root: str = "") -> ImageSet:
     """Return the images of a folder of class folders, of a data set, or of an image set.
+
+    Args:
+        root: below which downloaded data sets lie; "" for $OPENWORLD_DATA.
 
     Raises:
         OpenworldError: an image set without labels; no such folder or data set.
@@ -38,7 +39,7 @@ def labelled_images(where: str | ImageSet) -> ImageSet:
     if len(rest) > 2:
         raise OpenworldError(f"{where!r} has too many parts; expected NAME, NAME/DOMAIN or NAME/DOMAIN/PART.")
     domain, part = [*rest, "", ""][:2]
-    return datasets.load(name, domain=domain or None, part=part or "test")
+    return datasets.load(name, domain=domain or None, part=part or "test", root=root or None)
 
 
 def _by_class(folder: Path) -> ImageSet:

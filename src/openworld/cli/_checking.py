@@ -8,13 +8,14 @@ from pathlib import Path
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check
 from openworld.datasets.checking import Inspection
 from openworld.datasets.published.catalogue import COOP_PAGE
+from openworld.datasets.published.openood import BENCHMARKS
 
 _SHOWN = 8
 
 
 def inspect(names: Sequence[str], root: Path | None, decode: bool) -> list[Inspection]:
-    """Look at each data set named; "all" and "shifted" stand for several."""
-    several = {"all": PUBLISHED, "shifted": SHIFTED}
+    """Look at each data set named; "all", "shifted" and "openood" stand for several."""
+    several = {"all": PUBLISHED, "shifted": SHIFTED, "openood": BENCHMARKS}
     wanted = dict.fromkeys(dataset for name in names for dataset in several.get(name, (name,)))
     along = {name for name in wanted if name in DATASETS and not DATASETS[name].download}
     whole = ("comes with openworld: there is nothing to download",)

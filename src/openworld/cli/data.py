@@ -13,7 +13,10 @@ from openworld.cli.overlaps import overlaps
 data = typer.Typer(no_args_is_help=True, help="Downloaded data sets: are they whole, and are their class names sound?")
 
 
-_NAMES = "Of `openworld list datasets`; all: those in CoOp's layout; shifted: those of accuracy without labels."
+_NAMES = (
+    "Of `openworld list datasets`; all: those in CoOp's layout; shifted: those of accuracy without labels; openood: "
+    "OpenOOD's benchmarks."
+)
 
 
 def check(

@@ -18,7 +18,9 @@ def detect(
     ] = False,
     model: Annotated[str, typer.Option(help="A classifier, a two-tower model, or a head; as below.")] = "",
     in_distribution: Annotated[str, typer.Option("--id", help="Images of the model's classes; as below.")] = "",
-    ood: Annotated[list[str] | None, typer.Option(help="GROUP=IMAGES or GROUP:NAME=IMAGES; repeat it.")] = None,
+    ood: Annotated[
+        list[str] | None, typer.Option(help="GROUP=IMAGES, GROUP:NAME=IMAGES, or a set known by name; repeat it.")
+    ] = None,
     train: Annotated[str, typer.Option(help="Training images, if --id has no part train.")] = "",
     validation: Annotated[str, typer.Option(help="To choose a threshold on, if --id has no such part.")] = "",
     detector: Annotated[
@@ -34,7 +36,9 @@ def detect(
     architecture: Annotated[str, typer.Option(help="Function that builds a saved classifier of your own.")] = "",
     classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for a two-tower model.")] = None,
     template: Annotated[str, typer.Option(help="Sentence around class names.")] = "a photo of a {}",
-    root: Annotated[str, typer.Option(help="Folder that paths of lists are relative to.")] = "",
+    root: Annotated[
+        str, typer.Option(help="Folder that paths of lists are relative to, and in which downloads lie.")
+    ] = "",
     replicates: Annotated[
         int, typer.Option(min=0, help="Of the bootstrap for intervals of FPR and AUPR; 0: none.")
     ] = 200,
@@ -51,7 +55,7 @@ def detect(
     openworld detect --scores scores.parquet --out runs/detect
     openworld detect --model my-classifier --id mine --ood near=others/ \\
         --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
-    openworld detect --model ViT-B/16 --id mine --ood far=ninco.txt --root data
+    openworld detect --model ViT-B/16 --id openood:imagenet --ood openood:imagenet --root data
     openworld detect --apply runs/detect today/
     ```
 
@@ -59,6 +63,12 @@ def detect(
     list of files (.txt: a path per line, perhaps with a number of a class, as OpenOOD's `imglist` has them); or a file
     (.npz, .parquet, .safetensors) with `features` [n, D] or `logits` [n, C], and perhaps `labels`, `part`, `image`.
     `--id` with parts train, validation and test (folders of these names) trains, chooses and tests on them.
+
+    **Known by name** are the sets of OpenOOD v1.5 in the layout of its download, of which `--root` is the data folder:
+    `openood:imagenet`, `openood:imagenet200`, `openood:cifar10`, `openood:cifar100`. As `--id` such a name brings its
+    training, validation and test images; as `--ood` its near and far sets. `--ood openood:imagenet/full-spectrum` adds
+    ImageNet-V2, -C and -R, `--ood ninco` or `--ood near=ssb_hard` one set. Nothing is downloaded: `openworld data check
+    openood:imagenet --root DIR` says what is missing.
 
     **Model**: a classifier that `classifiers.save` wrote; an ONNX or exported file; `package.module:function`; a
     two-tower model by name or folder, which knows the class folders' names; for features a file with `weight` [C, D]

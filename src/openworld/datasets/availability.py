@@ -8,6 +8,7 @@ from openworld._errors import unknown_name
 from openworld.datasets.cards import DATASETS
 from openworld.datasets.formats import embeddings, hub, listing, tars
 from openworld.datasets.formats.folder import PARTS
+from openworld.datasets.published.openood import BENCHMARKS, TESTED
 
 
 def has_part(name: str, part: str, domain: str | None = None) -> bool:
@@ -26,6 +27,8 @@ def has_part(name: str, part: str, domain: str | None = None) -> bool:
     """
     if part not in PARTS:
         raise unknown_name("part", part, PARTS)
+    if name in BENCHMARKS and domain:
+        return part == TESTED
     if name in DATASETS:
         return part in DATASETS[name].parts
     if name.startswith(hub.PREFIX):

@@ -11,7 +11,7 @@ from openworld.datasets import emoji
 from openworld.datasets.emoji.drawings import STYLES
 from openworld.datasets.formats import embeddings, folder, hub, listing, tars
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published import downloaded, shifted
+from openworld.datasets.published import downloaded, openood, shifted
 from openworld.datasets.published.catalogue import PUBLISHED
 from openworld.datasets.published.shifted import SHIFTED
 
@@ -73,8 +73,18 @@ _SHIFTED = {
     )
     for name, card in SHIFTED.items()
 }
+_OPENOOD = {
+    name: DatasetCard(
+        f"OpenOOD v1.5's benchmark of {card.title}, {card.classes} classes: a set beside it by domain",
+        card.domains,
+        tuple(card.parts),
+        partial(openood.load, name),
+        download=True,
+    )
+    for name, card in openood.BENCHMARKS.items()
+}
 
-DATASETS: dict[str, DatasetCard] = _EMOJI | _PUBLISHED | _SHIFTED
+DATASETS: dict[str, DatasetCard] = _EMOJI | _PUBLISHED | _SHIFTED | _OPENOOD
 """Name -> card of every data set known by name; beside these names, `load` takes what SOURCES lists."""
 
 SOURCES: dict[str, Callable[..., ImageSet]] = {

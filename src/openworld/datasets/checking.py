@@ -16,6 +16,8 @@ from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
 from openworld.datasets.published.class_folders import LISTING, ClassFolders
 from openworld.datasets.published.downloaded import find, find_root
 from openworld.datasets.published.inspection import Inspection, lookalike, missing_folder
+from openworld.datasets.published.openood import BENCHMARKS, LISTS, place_of
+from openworld.datasets.published.openood import check as check_benchmark
 from openworld.datasets.published.shifted import SHIFTED
 from openworld.datasets.published.shifted_check import check_shifted
 
@@ -24,15 +26,17 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
     """Look at a published data set: folder, lists, every picture's presence and size, counts.
 
     Args:
-        name: a key of `published.PUBLISHED` or `shifted.SHIFTED`.
+        name: a key of `published.PUBLISHED`, `shifted.SHIFTED` or `openood.BENCHMARKS`.
         root: the folder of all data sets; None for `$OPENWORLD_DATA`.
         decoded: decode every picture too, which takes as long as encoding them.
 
     Raises:
         OpenworldError: an unknown name, no root. What is wrong with the data set is returned, not raised.
     """
-    if name not in PUBLISHED and name not in SHIFTED:
-        raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED])
+    if name not in PUBLISHED and name not in SHIFTED and name not in BENCHMARKS:
+        raise unknown_name("data set to download", name, [*PUBLISHED, *SHIFTED, *BENCHMARKS])
+    if name in BENCHMARKS:
+        return check_benchmark(name, find_root(root), decoded)
     if name in SHIFTED:
         return check_shifted(name, SHIFTED[name], find_root(root), decoded)
     card, place = find(name), find_root(root)
@@ -66,7 +70,7 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
     Raises:
         OpenworldError: what is missing of each, and the command that says where to get it.
     """
-    wanted = [name for name in dict.fromkeys(names) if name in PUBLISHED or name in SHIFTED]
+    wanted = [name for name in dict.fromkeys(names) if name in PUBLISHED or name in SHIFTED or name in BENCHMARKS]
     if not wanted:
         return
     place = find_root(root)
@@ -81,7 +85,11 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
 
 def _first_missing(name: str, root: Path) -> str:
     """The first folder or list that a data set lacks; "" if it lacks none."""
-    places = missing_folder(SHIFTED[name].place(root), root) if name in SHIFTED else _missing_places(find(name), root)
+    if name in BENCHMARKS:
+        places = missing_folder(place_of(root) / LISTS, root)
+    else:
+        of_shifted = name in SHIFTED
+        places = missing_folder(SHIFTED[name].place(root), root) if of_shifted else _missing_places(find(name), root)
     return next(places, "")
 
 

@@ -39,6 +39,7 @@ TEMPLATES: dict[str, str] = {
     "dtd": "{} texture.",
     "eurosat": "a centered satellite photo of {}.",
     "ucf101": "a photo of a person doing {}.",
+    **{f"openood:{name}": PHOTO for name in ("cifar10", "cifar100", "imagenet200", "imagenet")},
     "cifar10": PHOTO,
     "cifar10.1": PHOTO,
     "cifar10.2": PHOTO,

@@ -197,7 +197,7 @@ def test_too_few_validation_images_for_a_rate_are_refused(place, saved):
 
 def test_files_that_a_list_names_and_that_are_not_there_are_counted(tmp_path):
     (tmp_path / "list.txt").write_text("a b.png 3\nc.png 1\n")
-    with pytest.raises(ow.OpenworldError, match="2 of the 2 files"):
+    with pytest.raises(ow.OpenworldError, match="2 of 2 images"):
         named_sets([f"far={tmp_path / 'list.txt'}"])
 
 

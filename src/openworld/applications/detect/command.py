@@ -116,19 +116,20 @@ class JudgedSets:
 
 def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     """Fit the detectors, and score every set."""
+    from openworld.applications.detect.benchmarks import benchmark_of
     from openworld.applications.detect.judging import ModelWish, choose_detectors, find_model, fit_chosen
     from openworld.applications.detect.models import ClassifierModel
     from openworld.applications.detect.places import NamedSet, known_images, named_sets
     from openworld.backbones.devices import find_device
 
     known = known_images(inputs.known, inputs.train, inputs.validation, inputs.root)
-    others = named_sets(inputs.ood, inputs.root)
+    others = named_sets(inputs.ood, inputs.root, benchmark_of(inputs.known))
     if not others:
         raise OpenworldError("there is no set but in-distribution images; name one with --ood near=IMAGES.")
     wish = ModelWish(inputs.model, inputs.architecture, inputs.template, inputs.classnames, find_device(inputs.device))
     model = find_model(wish, known)
     chosen = choose_detectors(inputs.detectors, model, known)
-    warnings = model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()
+    warnings = (*known.notes, *(model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()))
     with failing():
         learning = _progress(observer, "learning from training images")
         fitted, notes = fit_chosen(inputs.detectors, chosen, model, known, learning)

@@ -102,7 +102,8 @@ def fit_chosen(
     Raises:
         OpenworldError: a detector that was named, or none at all, can learn from the training images.
     """
-    fitted, refused = model.gather(chosen, known.train, progress).fit_able()
+    learning = any(detector.gathers for detector in chosen.values())
+    fitted, refused = model.gather(chosen, known.train if learning else None, progress).fit_able()
     for label, reason in refused.items():
         if label in words or not fitted:
             raise OpenworldError(f"{label}: {reason}")

@@ -1,6 +1,6 @@
 """Images, lists of images and files of features, by what a person names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,12 @@ import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError, unknown_name
+from openworld.applications.detect.benchmarks import KnownSet, benchmark_of, known_sets
 from openworld.applications.images import UNLABELLED, are_images, labelled_images
 from openworld.applications.score_files import Columns, ScoreFile, open_scores
 from openworld.datasets import DATASETS, ImageSet
-from openworld.datasets.formats import unlabelled_folder
-from openworld.datasets.formats.files import image_set
-from openworld.datasets.formats.split_files import ImageRows
+from openworld.datasets.formats import numbered_list, unlabelled_folder
+from openworld.datasets.published import openood
 from openworld.results.scored_sets import GROUPS
 
 FEATURE_FILES = (".npz", ".parquet", ".safetensors")
@@ -68,12 +68,13 @@ class NamedSet:
 class KnownImages:
     """In-distribution images: trained on, to choose a threshold on, and to test on.
 
-    train, validation: None where there are none.
+    train, validation: None where there are none. notes: sentences on what is not there.
     """
 
     test: Images
     train: Images | None = None
     validation: Images | None = None
+    notes: tuple[str, ...] = ()
 
 
 def known_images(where: Any, train: Any = "", validation: Any = "", root: str = "") -> KnownImages:
@@ -83,13 +84,16 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
         where: a folder with train/, perhaps validation/, and test/; a data set as NAME or NAME/DOMAIN; a file of
             features with a column `part`; or test images alone.
         train, validation: where these lie, if not there.
+        root: as for `images_at`.
     """
     given = {"train": train, "validation": validation}
     named = {part: images_at(place, root) for part, place in given.items() if not _is_none(place)}
     if isinstance(where, str | Path) and not _is_features(where):
-        found = _parts(str(where), [part for part in PARTS if part not in named])
+        wanted = [part for part in PARTS if part not in named]
+        absent = _absent(where, wanted, root)
+        found = _parts(str(where), [part for part in wanted if part not in absent], root)
         if found:
-            return KnownImages(**found, **named)
+            return KnownImages(**found, **named, notes=tuple(absent.values()))
     images = images_at(where, root)
     if isinstance(images, FeatureTable):
         parts = {part: images.part(part) for part in PARTS if part not in named}
@@ -99,21 +103,61 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
     return KnownImages(images, **named)
 
 
-def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "") -> tuple[NamedSet, ...]:
-    """Return the sets of `--ood GROUP[:NAME]=WHERE`, or of {"GROUP[:NAME]": images}.
+def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str = "") -> tuple[NamedSet, ...]:
+    """Return the sets of `--ood GROUP[:NAME]=WHERE`, or of {"GROUP[:NAME]": images}; and sets that are known by name.
+
+    Args:
+        root: as for `images_at`. home: the benchmark whose images are in distribution; "" for none.
 
     Raises:
-        OpenworldError: an unknown group, something without "=", no images there.
+        OpenworldError: an unknown group or set, no images there.
     """
     pairs = list(ood.items()) if isinstance(ood, Mapping) else [_pair(entry) for entry in ood]
-    sets = []
-    for title, where in pairs:
-        group, _, name = title.partition(":")
-        if group not in GROUPS:
-            raise unknown_name("group", group, GROUPS)
-        images = images_at(where, root)
-        sets.append(NamedSet(name or _title(images, where), group, images))
+    sets = [own for title, where in pairs for own in _sets_at(title, where, root, home)]
+    names = [own.name for own in sets]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise OpenworldError(f"two sets are called {twice}; give one another name: --ood GROUP:NAME=IMAGES.")
     return tuple(sets)
+
+
+def _sets_at(title: str, where: Any, root: str, home: str) -> Iterator[NamedSet]:
+    group, _, name = title.partition(":")
+    if title and group not in GROUPS:
+        raise unknown_name("group", group, GROUPS)
+    known = known_sets(where, home) if _may_be_known(where, home) else ()
+    if name and len(known) > 1:
+        raise OpenworldError(f"{where} names {len(known)} sets, which cannot all be called {name}; give no name.")
+    yield from _of_benchmark(known, name, group, root)
+    if not known and not title:
+        raise OpenworldError(
+            f"--ood {where} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/; or a set known by "
+            f"name, as ssb_hard or openood:imagenet (benchmarks: {', '.join(openood.BENCHMARKS)})."
+        )
+    if not known:
+        images = images_at(where, root)
+        yield NamedSet(name or _title(images, where), group, images)
+
+
+def _of_benchmark(known: Sequence[KnownSet], name: str, group: str, root: str) -> Iterator[NamedSet]:
+    """Sets of a benchmark; what is missing is said of all of them at once."""
+    faults = []
+    for own in known:
+        try:
+            images = datasets.load(own.benchmark, domain=own.name, root=root or None)
+        except OpenworldError as error:
+            faults.append(str(error))
+            continue
+        yield NamedSet(name or own.title, group or own.group, images)
+    if faults:
+        raise OpenworldError("\n".join(faults))
+
+
+def _may_be_known(where: Any, home: str) -> bool:
+    """Whether a place may be a set known by name: a file, a folder and a data set of that name come first."""
+    if not isinstance(where, str) or Path(where).exists():
+        return False
+    return bool(home) or where.startswith(openood.PREFIX) or where.split("/")[0] not in DATASETS
 
 
 def images_at(where: Any, root: str = "") -> Images:
@@ -122,7 +166,8 @@ def images_at(where: Any, root: str = "") -> Images:
     Args:
         where: a folder, with class folders or without; a data set as NAME[/DOMAIN[/PART]]; a text file with a path (and
             perhaps a number of a class) per line; a file of features; an image set, or columns with features.
-        root: the folder that paths of a list are relative to; "" for that of the list.
+        root: the folder that paths of a list are relative to, and below which downloaded data sets lie; "" for that
+            of the list, and for $OPENWORLD_DATA.
 
     Raises:
         OpenworldError: none of these is there.
@@ -139,7 +184,7 @@ def images_at(where: Any, root: str = "") -> Images:
     if path.is_dir():
         return _folder(path)
     if are_images(str(where)):
-        return labelled_images(str(where))
+        return labelled_images(str(where), root)
     raise OpenworldError(f"there are no images at {where}; give {WAYS}.")
 
 
@@ -151,21 +196,10 @@ def listed_images(path: Path, root: Path) -> ImageSet:
     Raises:
         OpenworldError: an empty list, files that are not there.
     """
-    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    pairs = [_entry(line) for line in lines]
-    if not pairs:
-        raise OpenworldError(f"{path} is empty; give a path per line.")
-    missing = [name for name, _ in pairs if not (root / name).is_file()]
-    if missing:
-        raise OpenworldError(
-            f"{len(missing):,} of the {len(pairs):,} files of {path} are not in {root}, such as {missing[0]}; say with "
-            "--root where the download lies."
-        )
-    numbers = [number for _, number in pairs]
-    if min(numbers) < 0:
-        return unlabelled_folder.load([root / name for name, _ in pairs], path.stem, root)
-    classnames = [f"class {number}" for number in range(max(numbers) + 1)]
-    return image_set(path.stem, root, classnames, ImageRows(tuple(name for name, _ in pairs), np.array(numbers), None))
+    try:
+        return numbered_list.image_set(numbered_list.read(path), path.stem, root)
+    except OpenworldError as error:
+        raise OpenworldError(f"{error} Say with --root where the files of {path} lie.") from error
 
 
 def reader_of(images: Images) -> Callable[[int], Any] | None:
@@ -173,14 +207,27 @@ def reader_of(images: Images) -> Callable[[int], Any] | None:
     return images.image if isinstance(images, ImageSet) else None
 
 
-def _parts(where: str, wanted: Sequence[str]) -> dict[str, ImageSet]:
+def _absent(where: Any, wanted: Sequence[str], root: str) -> dict[str, str]:
+    """Parts of a benchmark that were not downloaded, with a sentence of each; only its test images must be there."""
+    found = {}
+    for part in wanted if benchmark_of(where) else ():
+        if part != "test" and (why := openood.absent(where, part, root or None)):
+            found[part] = (
+                f"{where} has no {part} images here ({why}), so that nothing learns from or is chosen on them."
+            )
+    return found
+
+
+def _parts(where: str, wanted: Sequence[str], root: str) -> dict[str, ImageSet]:
     """The parts of a folder or data set; empty where it has none but the images themselves."""
     name, *rest = where.split("/") if where.split("/")[0] in DATASETS and not Path(where).exists() else [where]
     if len(rest) > 1 or (not rest and name not in DATASETS and not Path(where).is_dir()):
         return {}
     domain = rest[0] if rest else None
     here = [part for part in wanted if datasets.has_part(name, part, domain)]
-    return {part: datasets.load(name, domain=domain, part=part) for part in here} if "test" in here else {}
+    if "test" not in here:
+        return {}
+    return {part: datasets.load(name, domain=domain, part=part, root=root or None) for part in here}
 
 
 def _folder(path: Path) -> ImageSet:
@@ -207,16 +254,10 @@ def _features(file: ScoreFile) -> FeatureTable:
     return FeatureTable(file.path.stem, {renamed.get(name, name): column for name, column in table.items()})
 
 
-def _entry(line: str) -> tuple[str, int]:
-    name, _, number = line.rpartition(" ")
-    return (name, int(number)) if name and number.lstrip("-").isdigit() else (line, -1)
-
-
 def _pair(entry: str) -> tuple[str, str]:
+    """A title and what has it; "" for a title where a set is named alone."""
     title, given, where = entry.partition("=")
-    if not given or not where:
-        raise OpenworldError(f"--ood {entry} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/.")
-    return title, where
+    return (title, where) if given and where else ("", title)
 
 
 def _title(images: Images, where: Any) -> str:

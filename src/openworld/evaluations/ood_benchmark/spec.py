@@ -11,6 +11,7 @@ from typing import Literal
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.published.openood import BENCHMARKS, Benchmark
 from openworld.evaluations.entries import PoolSpec, part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_entries import JudgedSpec
@@ -24,22 +25,34 @@ class OODSetSpec(PoolSpec):
 
     Args:
         group: of `GROUPS`: "near" or "far" of other classes; "covariate" of the same classes in another appearance,
-            or "full-spectrum", which also counts as in-distribution in a second round of near and far numbers.
-        name: what tables call it; by default its data set, with its style.
+            or "full-spectrum", which also counts as in-distribution in a second round of near and far numbers. By
+            default that of a set of OpenOOD's benchmarks (dataset "openood:imagenet", domain "ninco"), else near.
+        name: what tables call it; by default its data set, with its style, or as papers call it.
 
     Raises:
         OpenworldError: an unknown group, and what `PoolSpec` raises.
     """
 
-    group: str = "near"
+    group: str = ""
     name: str = ""
 
     def __post_init__(self):
         super().__post_init__()
+        if self.dataset in BENCHMARKS:
+            self._settle_known(BENCHMARKS[self.dataset])
+        settle(self, group=self.group or "near")
         if self.group not in GROUPS:
             raise unknown_name("group", self.group, GROUPS)
         place = Path(self.dataset).name
         settle(self, name=self.name or (self.style if self.style.startswith(place) else f"{place} {self.style}"))
+
+    def _settle_known(self, benchmark: Benchmark) -> None:
+        if self.domain not in benchmark.sets:
+            sets = ", ".join(benchmark.sets)
+            raise OpenworldError(f"{self.dataset} is in distribution; give one of its sets as domain: {sets}.")
+        known = benchmark.sets[self.domain]
+        corrupted = self.style.removeprefix(self.domain) if self.corruption else ""
+        settle(self, group=self.group or known.group, name=self.name or known.title + corrupted)
 
 
 @dataclass(frozen=True)

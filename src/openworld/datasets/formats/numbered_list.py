@@ -1,0 +1,81 @@
+"""Lists of images as OpenOOD writes them (`imglist`): a path per line, and behind it a number of a class, or -1.
+
+A list says where images are and which class of a model they are of, and not what the classes are called.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.datasets.formats import files
+from openworld.datasets.formats.split_files import ImageRows
+from openworld.datasets.image_set import ImageSet
+
+UNLABELLED = ("picture",)
+"""The class of images without labels."""
+
+
+@dataclass(frozen=True)
+class NumberedList:
+    """What a list says.
+
+    Args:
+        paths: of the images, below a folder that the list does not name.
+        numbers: int64[N], of classes; -1 where none is known.
+    """
+
+    paths: tuple[str, ...]
+    numbers: np.ndarray
+
+    @property
+    def folders(self) -> tuple[str, ...] | None:
+        """The folder that all images of a class lie in, class by class; None where classes are not told by folders."""
+        found = dict(zip(self.numbers.tolist(), (Path(path).parent.name for path in self.paths), strict=True))
+        told = all(
+            found[number] == Path(path).parent.name
+            for number, path in zip(self.numbers.tolist(), self.paths, strict=True)
+        )
+        whole = sorted(found) == list(range(len(found))) and len(set(found.values())) == len(found)
+        return tuple(found[number] for number in range(len(found))) if told and whole else None
+
+
+def read(path: Path) -> NumberedList:
+    """Return what a list says; a line without a number is of no known class.
+
+    Raises:
+        OpenworldError: a file that is no text, or empty.
+    """
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpenworldError(f"{path} cannot be read ({error}); give a text file with a path per line.") from error
+    if not lines:
+        raise OpenworldError(f"{path} is empty; give a path per line.")
+    pairs = [_entry(line) for line in lines]
+    return NumberedList(tuple(name for name, _ in pairs), np.array([number for _, number in pairs], np.int64))
+
+
+def image_set(found: NumberedList, name: str, root: Path, classnames: Sequence[str] = ()) -> ImageSet:
+    """Return the images of a list; without labels where some line has none.
+
+    Args:
+        name: of the set. root: the folder that paths are relative to.
+        classnames: in the order of the numbers; () for "class 0", "class 1" and so on.
+
+    Raises:
+        OpenworldError: files that are not there.
+    """
+    if found.numbers.min() < 0:
+        names, numbers = UNLABELLED, np.zeros_like(found.numbers)
+    else:
+        names = tuple(classnames) or tuple(f"class {number}" for number in range(int(found.numbers.max()) + 1))
+        numbers = found.numbers
+    return files.image_set(name, root, names, ImageRows(found.paths, numbers, None))
+
+
+def _entry(line: str) -> tuple[str, int]:
+    name, _, number = line.rpartition(" ")
+    return (name, int(number)) if name and number.lstrip("-").isdigit() else (line, -1)
