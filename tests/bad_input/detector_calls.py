@@ -196,6 +196,7 @@ CALLS = {
     "require_images": Call(detectors.require_images, {"detectors": {"KNN": KNN(k=3)}, "images": 12}),
     "save_together": Call(detectors.save_together, {"fitted": FITTED, "path": str(FOLDER / "saved")}, left_out=WRITES),
     "score_stream": Call(detectors.score_stream, {"fitted": FITTED, "image_sets": [SEEN, SEEN], "seed": 0}),
+    "score_streams": Call(detectors.score_streams, {"fitted": FITTED, "known": SEEN, "others": [SEEN], "seed": 0}),
     "score_together": Call(detectors.score_together, {"fitted": FITTED, "features": SEEN.features}),
     "watch": Call(
         detectors.watch,
@@ -211,5 +212,6 @@ ELSEWHERE = {
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
     "is_sequential": "any object has an answer",
+    "activations_of_learner": "a tuned learner and its cache, in tests/evaluations/ood_detection/test_learner_models.py",
     "activations_of": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
 }

@@ -36,7 +36,14 @@ from openworld.detectors.dice import DICE
 from openworld.detectors.energy import Energy
 from openworld.detectors.engine.activations import NEEDS, Activations, Layer, Maps
 from openworld.detectors.engine.fit_statistics import FitStatistics, fit_together, gather
-from openworld.detectors.engine.fitted import FittedDetector, OODDetector, is_sequential, score_stream, score_together
+from openworld.detectors.engine.fitted import (
+    FittedDetector,
+    OODDetector,
+    is_sequential,
+    score_stream,
+    score_streams,
+    score_together,
+)
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.hooks import WatchedModel, watch
 from openworld.detectors.engine.linear_probe import linear_probe
@@ -45,6 +52,7 @@ from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, req
 from openworld.detectors.engine.sampling import Sampling
 from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.engine.texts import SUPERCLASSES, Texts, conjugated_names, encode_texts, mine_negatives
+from openworld.detectors.engine.tuned_learners import activations_of_learner
 from openworld.detectors.engine.two_towers import activations_of
 from openworld.detectors.entropy import Entropy
 from openworld.detectors.fdbd import FDBD
@@ -68,6 +76,7 @@ from openworld.detectors.neglabel import NegLabel
 from openworld.detectors.nnguide import NNGuide
 from openworld.detectors.odin import ODIN
 from openworld.detectors.openmax import OpenMax
+from openworld.detectors.own_score import OwnScore
 from openworld.detectors.profiles import PROFILES, profile
 from openworld.detectors.pytorch_ood import PytorchOOD
 from openworld.detectors.rankfeat import RankFeat
@@ -129,6 +138,7 @@ DETECTORS: dict[str, type[OODDetector]] = {
         LMCM,
         MCDropout,
         DeepEnsemble,
+        OwnScore,
     )
 }
 """Name -> class of every detector of this package."""
@@ -145,6 +155,9 @@ __all__ = [
     "conjugated_names",
     "is_sequential",
     "score_stream",
+    "score_streams",
+    "OwnScore",
+    "activations_of_learner",
     "ASH",
     "DETECTORS",
     "DICE",

@@ -1,17 +1,18 @@
 """A model of a run with a seed, whose detectors are compared: where it lies, how it is trained, what it must have."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from openworld._errors import OpenworldError
 from openworld.detectors import origin
+from openworld.detectors.engine.name_pools import require_words
+from openworld.detectors.engine.tuned_learners import require_served
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.learner_models import (
     LearnerFolder,
     LearnerTraining,
     learner_inputs,
-    require_served,
     tuning_stages,
 )
 from openworld.evaluations.model_entries import JudgedSpec, learner_of
@@ -19,6 +20,7 @@ from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.learners import configure, find_learner
 from openworld.learners.engine.requirements import offers_everything, require_able
+from openworld.runs import digest
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class SeededModel:
         hashes, classifier = learner_inputs(self.learner), self.classifier
         if classifier and classifier.folder:
             hashes |= {f"classifier {classifier.folder}": classifier.key}
+        if self.model.negatives:
+            hashes[f"words of {self.model.negatives}"] = digest(asdict(self.model.words))
         plug_ins = {entry.detector: origin(entry.detector) for entry in self.model.detectors}
         return hashes | {f"plug-in {name}": package for name, package in plug_ins.items() if package}
 
@@ -112,3 +116,16 @@ def require_learner(
     clip = machine.backbone(model.backbone)
     if not offers_everything(clip):
         require_able(clip, configure(find_learner(model.learner), model.settings))
+
+
+def require_negatives(model: JudgedSpec, names: tuple[str, ...]) -> None:
+    """Refuse a list of words that is not there, or has too few words for the detectors of a model.
+
+    Args:
+        names: the in-distribution classes, which are no negative names.
+    """
+    if not model.negatives:
+        return
+    words = model.words.without(names)
+    for detector in model.build().values():
+        require_words(detector, words, model.negatives)

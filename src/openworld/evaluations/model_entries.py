@@ -8,25 +8,23 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS, is_exported
+from openworld.datasets.names.word_lists import WordList, word_list
 from openworld.detectors import PROFILES, find_detector
+from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words
+from openworld.detectors.engine.tuned_learners import OF_LEARNERS, require_served
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.evaluations.entries import require_distinct, settle
 from openworld.evaluations.learner_models import (
-    OF_LEARNERS,
-    OWN_SCORE,
     LearnerFolder,
     LearnerTraining,
-    OwnScore,
-    backbone_of,
     encoding_of_images,
-    is_saved,
     learns,
-    require_served,
     resolved_settings,
 )
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding
 from openworld.learners import configure, find_learner
+from openworld.learners.engine.saved_folders import backbone_of, is_saved
 from openworld.runs import read_spec
 from openworld.runs.canonical import SPARSE
 
@@ -56,8 +54,6 @@ class DetectorSpec:
 
     def build(self) -> Any:
         """Return the detector itself."""
-        if self.detector == OWN_SCORE:
-            return read_spec(self.settings, OwnScore)
         return read_spec(self.settings, find_detector(self.detector))
 
 
@@ -74,11 +70,12 @@ class JudgedSpec:
         recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source.
         template: of a two-tower model, the sentence around class names; "" for the data set's own. Of a learner the
             sentence of its frozen text features, where it reads one.
-        negatives: of a two-tower model, words of which NegLabel, CSP and AdaNeg take those far away: a text file with a
-            name per line; "wordnet"; or a folder, of WordNet or with nouns.txt and adjectives.txt (CSP needs both).
+        negatives: of a two-tower model, or of a learner whose prompts encode any name, words of which NegLabel, CSP and
+            AdaNeg take those far away: a text file with a name per line; "wordnet"; or a folder, of WordNet or with
+            nouns.txt and adjectives.txt (CSP needs both).
         detectors: what is judged; none for those of `profile`.
         profile: a key of `openworld.detectors.PROFILES`; "" for "is-ood", for `TWO_TOWER` on a backbone, and for
-            `OF_LEARNERS` of a learner.
+            `OF_LEARNERS` of a learner; to these two negatives add the detectors that they serve.
         learner: a name of `openworld list learners`, trained on the backbone with the in-distribution training images;
             or the folder of a saved one of these classes, {seed} in it where there is one per seed.
         settings: of the learner, where they differ from those published for OOD detection.
@@ -150,6 +147,11 @@ class JudgedSpec:
             return encoding_of_images(find_learner(self.learner), self.build().values())
         return Encoding(patches=self.needs_patches)
 
+    @property
+    def words(self) -> WordList | None:
+        """Words of which names of what the classes are not are chosen, read from where they lie; None for none."""
+        return word_list(self.negatives) if self.negatives else None
+
     def build(self) -> dict[str, Any]:
         """Return its detectors by label."""
         return {detector.label: detector.build() for detector in self.detectors}
@@ -171,10 +173,10 @@ class JudgedSpec:
             if self.settings is not None or self.shots is not None:
                 raise OpenworldError("settings and shots of a model are those of a learner; give a learner, or none.")
             return
-        if self.architecture or self.weights or self.recipe or self.negatives or self.profile:
+        if self.architecture or self.weights or self.recipe or self.profile:
             raise OpenworldError(
-                f"the learner {self.learner!r} stands on a backbone; give no architecture, weights, recipe, negatives "
-                "or profile beside it."
+                f"the learner {self.learner!r} stands on a backbone; give no architecture, weights, recipe or profile "
+                "beside it."
             )
         require_at_least(1, views=self.views, shots=1 if self.shots is None else self.shots)
         if not is_saved(self.learner):
@@ -200,16 +202,20 @@ class JudgedSpec:
             raise OpenworldError(f"weights {self.weights!r} are loaded, not trained; leave the recipe out.")
 
     def _of_profile(self) -> tuple[DetectorSpec, ...]:
-        if self.learner:
-            return tuple(map(DetectorSpec, OF_LEARNERS))
-        if not self.profile and self.is_two_tower:
-            return tuple(map(DetectorSpec, TWO_TOWER))
+        if self.learner or (not self.profile and self.is_two_tower):
+            usual = OF_LEARNERS if self.learner else TWO_TOWER
+            return tuple(map(DetectorSpec, (*usual, *self._of_negatives())))
         if not self.profile and self.is_exported:
             return tuple(map(DetectorSpec, LOGITS_ALONE))
         name = self.profile or "is-ood"
         if name not in PROFILES:
             raise unknown_name("profile", name, PROFILES)
         return tuple(DetectorSpec(detector.name) for detector in PROFILES[name])
+
+    def _of_negatives(self) -> tuple[str, ...]:
+        """Detectors that its negative names serve: a text file has no adjectives."""
+        lacking = "CSP" if self.negatives.endswith(".txt") else ""
+        return tuple(name for name in OF_NEGATIVE_NAMES if name != lacking) if self.negatives else ()
 
     def _require_served(self, detector: DetectorSpec) -> None:
         needs = detector.build().needs
@@ -228,16 +234,10 @@ class JudgedSpec:
             raise OpenworldError(
                 f"{detector.label} needs {' and '.join(lacking)}, which a {kind} ({self.label}) has not."
             )
-        if detector.detector in ("NegLabel", "AdaNeg", "CSP") and not self.negatives:
-            raise OpenworldError(
-                f"{detector.detector} needs names of what the classes are not; give negatives, a text file or "
-                "'wordnet'."
-            )
+        if detector.detector in OF_NEGATIVE_NAMES and not self.negatives:
+            require_words(detector.build(), None, self.negatives)
         if detector.detector == "CSP" and self.negatives.endswith(".txt"):
-            raise OpenworldError(
-                f"CSP needs adjectives beside the nouns of {self.negatives}; give 'wordnet', or a folder with "
-                "nouns.txt and adjectives.txt."
-            )
+            require_words(detector.build(), WordList(("word",)), self.negatives)
 
 
 def learner_of(

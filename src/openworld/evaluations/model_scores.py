@@ -10,14 +10,19 @@ import torch
 from openworld import detectors
 from openworld.classifiers import Classifier
 from openworld.datasets import ImageSet, templates
-from openworld.datasets.names.word_lists import word_list
-from openworld.evaluations.learner_models import learner_scores
+from openworld.detectors import Activations
+from openworld.detectors.engine.name_pools import Encode, encoder_of, name_pools
+from openworld.detectors.engine.tuned_learners import (
+    answers_by_cosine,
+    detectors_of_learner,
+    encoder_of_learner,
+    require_served,
+)
+from openworld.evaluations.learner_facts import LearnerFacts
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.features import Features
 from openworld.learners import FittedLearner
-
-OF_ADJECTIVES = "This is a {} photo"  # of NegLabel's released code
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +38,26 @@ class ModelScores:
     """What a model says.
 
     Args:
-        test, pool: scores float64[n] by the label of the detector, larger = more in-distribution.
+        test: scores float64[n] by the label of the detector, larger = more in-distribution.
+        sets: the same of every set of others.
         prediction: int64[n], classes of the test images.
         warnings: sentences on detectors that are known to fail on such models.
+        inside: beside every set, of detectors that look at the stream, scores of the test images in its stream; empty
+            where all sets are one stream.
+        learner: how the learner came to be; None of other models.
     """
 
     test: dict[str, np.ndarray]
-    pool: dict[str, np.ndarray]
+    sets: tuple[dict[str, np.ndarray], ...]
     prediction: np.ndarray
     warnings: tuple[str, ...]
+    inside: tuple[dict[str, np.ndarray], ...] = ()
+    learner: LearnerFacts | None = None
+
+    @property
+    def pool(self) -> dict[str, np.ndarray]:
+        """All sets, one behind the other."""
+        return {label: np.concatenate([part[label] for part in self.sets]) for label in self.test}
 
 
 def classifier_scores(
@@ -58,32 +74,58 @@ def classifier_scores(
     watched = detectors.watch(module, first, pixel_std=classifier.preprocess.std)
     route = detectors.plan(model.build(), watched)
     fitted = route.fit(_batches(classifier, training, device))
-    scores = [_plain(route.score(fitted, _batches(classifier, part, device))) for part in (test, pool)]
+    scores, of_pool = (_plain(route.score(fitted, _batches(classifier, part, device))) for part in (test, pool))
     prediction = [watched.see(pixels).predictions.cpu().numpy() for pixels, _ in _batches(classifier, test, device)]
-    return ModelScores(*scores, np.concatenate(prediction), (*route.warnings, *_warnings(fitted)))
+    return ModelScores(scores, (of_pool,), np.concatenate(prediction), (*route.warnings, *_warnings(fitted)))
 
 
 def two_tower_scores(
-    model: JudgedSpec, training: Features, test: Features, pool: Features, dataset: str, machine: Machine
+    model: JudgedSpec,
+    training: Features,
+    test: Features,
+    sets: Sequence[Features],
+    dataset: str,
+    machine: Machine,
+    *,
+    one_stream: bool,
 ) -> ModelScores:
-    """What a two-tower model says of encoded images; classes are those of the training images."""
+    """What a two-tower model says of encoded images; classes are those of the training images.
+
+    Args:
+        one_stream: whether detectors that look at the stream get all sets in one, or each in one of its own.
+    """
     clip = backbone(model.backbone, machine.device)
-    texts = _texts(model, clip, training.classnames, dataset)
+    template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
+    own = detectors.encode_texts(clip, training.classnames, template=template).own
+    texts = _with_negatives(model, own, training.classnames, encoder_of(clip, template))
     fitted = detectors.fit_together(model.build(), [detectors.activations_of(clip, training, texts)])
-    # Classes of the pool are others, and no score may look at them.
-    both = [replace(detectors.activations_of(clip, features, texts), labels=None) for features in (test, pool)]
-    # Detectors that remember what they scored get test images and pool as one stream.
-    scores = [_plain(of_set) for of_set in detectors.score_stream(fitted, both)]
-    return ModelScores(*scores, both[0].predictions.cpu().numpy(), _warnings(fitted))
+    seen = [detectors.activations_of(clip, features, texts) for features in (test, *sets)]
+    return _scores_of(fitted, seen, one_stream)
 
 
+@torch.no_grad()
 def tuned_scores(
-    model: JudgedSpec, fitted: FittedLearner, training: Features, test: Features, pool: Sequence[Features]
+    model: JudgedSpec,
+    fitted: FittedLearner,
+    training: Features,
+    test: Features,
+    sets: Sequence[Features],
+    *,
+    one_stream: bool,
 ) -> ModelScores:
-    """What a learner says of encoded images, among the in-distribution names; the sets of the pool in their order."""
-    scores, predictions, warnings = learner_scores(fitted, model.build(), training, [test, *pool])
-    joined_pool = {label: np.concatenate([part[label] for part in scores[1:]]) for label in scores[0]}
-    return ModelScores(scores[0], joined_pool, predictions[0], warnings)
+    """What a learner says of encoded images, among the in-distribution names; arguments as for `two_tower_scores`."""
+    chosen = model.build()
+    require_served(fitted, model.label, chosen)
+    bank, texts = fitted.text_bank(fitted.classnames), None
+    if answers_by_cosine(fitted.learner):
+        texts = _with_negatives(model, bank.text.float(), fitted.classnames, encoder_of_learner(fitted))
+    wants_own = any("learner" in detector.needs for detector in chosen.values())
+
+    def see(features: Features, own: bool = wants_own) -> Activations:
+        return detectors.activations_of_learner(fitted, features, texts, bank=bank, own=own)
+
+    known = detectors.fit_together(detectors_of_learner(chosen, fitted), [see(training, own=False)])
+    return _scores_of(known, [see(features) for features in (test, *sets)], one_stream)
 
 
 def joined(parts: list[Features]) -> Features:
@@ -99,25 +141,27 @@ def joined(parts: list[Features]) -> Features:
     )
 
 
-def _texts(model: JudgedSpec, clip, names: tuple[str, ...], dataset: str) -> detectors.Texts:
-    template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
+def _with_negatives(model: JudgedSpec, own: torch.Tensor, names: Sequence[str], encode: Encode) -> detectors.Texts:
     if not model.negatives:
-        return detectors.encode_texts(clip, names, template=template)
-    words = word_list(model.negatives).without(names)
-    wanted = {detector.detector for detector in model.detectors}
-    own = detectors.encode_texts(clip, names, template=template).own
+        return detectors.Texts(own)
+    return name_pools(own, model.words.without(names), model.build().values(), encode)
 
-    def far(candidates: tuple[str, ...], template: str) -> torch.Tensor:
-        encoded = detectors.encode_texts(clip, names, negative=candidates, template=template).negative
-        return own[:0] if encoded is None else encoded[detectors.mine_negatives(own, encoded)]
 
-    negative = nouns = far(words.nouns, template)
-    conjugated = None
-    if wanted & {"NegLabel", "AdaNeg"}:
-        negative = torch.cat([nouns, far(words.adjectives, OF_ADJECTIVES)])
-    if "CSP" in wanted and words.adjectives:
-        conjugated = torch.cat([nouns, far(detectors.conjugated_names(words.adjectives), template)])
-    return detectors.Texts(own, negative if len(negative) else None, conjugated)
+def _scores_of(fitted: Mapping[str, Any], seen: Sequence[Activations], one_stream: bool) -> ModelScores:
+    """Scores of test images, seen first, and of sets of others, whose classes no score may look at."""
+    test, *others = (replace(images, labels=None) for images in seen)
+    inside: Sequence[Mapping[str, torch.Tensor]] = ()
+    if one_stream:
+        of_test, *of_sets = detectors.score_stream(fitted, [test, *others])
+    else:
+        of_test, of_sets, inside = detectors.score_streams(fitted, test, others)
+    return ModelScores(
+        _plain(of_test),
+        tuple(map(_plain, of_sets)),
+        test.predictions.cpu().numpy(),
+        _warnings(fitted),
+        tuple(map(_plain, inside)),
+    )
 
 
 def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:

@@ -26,6 +26,13 @@ CAPTION = (
 )
 
 
+MARK = " *"
+OF_ORDER = (
+    "* depends on the order: the detector remembers the images that it scores. Test images and the images of one set "
+    "make one stream, in a drawn order; intervals and tests do not know what another order would give."
+)
+
+
 def detection_page(
     sets: ScoredSets, results: Results, sections: Sequence[Section] = (), facts: Sequence[tuple[str, str]] = ()
 ) -> Page:
@@ -39,7 +46,8 @@ def detection_page(
     subtitle = [counted(len(sets.test), "in-distribution image")]
     subtitle += [f"{each.name} ({each.group}): {counted(len(each), 'image')}" for each in sets.others]
     numbers = (group_table(sets, results, order), *_set_tables(sets, results, order))
-    shown = (Section("The numbers", (CAPTION,), numbers), *sections, *_tested(sets, results), *_failures(sets, order))
+    caption = (CAPTION, *([OF_ORDER] if sets.sequential else []))
+    shown = (Section("The numbers", caption, numbers), *sections, *_tested(sets, results), *_failures(sets, order))
     verdict, title = tuple(_sentences(sets, results, order)), "Which detector sees what is out of distribution?"
     return Page(title, tuple(subtitle), verdict, shown, series="Detectors", facts=tuple(facts))
 
@@ -48,6 +56,11 @@ def main_tables(sets: ScoredSets, results: Results) -> tuple[Table, Table]:
     """Return what a terminal shows: detectors by group, and by set."""
     order = ranked(sets, results)
     return group_table(sets, results, order), set_table(sets, results, order)
+
+
+def row_title(sets: ScoredSets, name: str) -> str:
+    """A detector in a table; marked where its scores depend on the order of the images."""
+    return name + MARK if name in sets.sequential else name
 
 
 def ranked(sets: ScoredSets, results: Results) -> list[str]:
@@ -76,11 +89,14 @@ def group_table(sets: ScoredSets, results: Results, order: Sequence[str]) -> Tab
         if sets.of(group):
             columns.append(Column(AREA, f"{group}, full spectrum", priority=1))
             places.append((AREA.key, {"group": group, "in_distribution": FULL}))
-    rows = tuple(Row(name, tuple(results.value(name, key, **where) for key, where in places)) for name in order)
+    rows = tuple(
+        Row(row_title(sets, name), tuple(results.value(name, key, **where) for key, where in places)) for name in order
+    )
     caption = (
         "AUROC (of covariate and full-spectrum sets: the shift seen) and FPR@95 with in-distribution positive, in "
         "percent [95 % over images]; means over the sets of a group."
     )
+    caption += " * depends on the order of the images." if sets.sequential else ""
     return Table("groups", "Detectors by group of sets", caption, "detector", tuple(columns), rows)
 
 
@@ -90,7 +106,7 @@ def set_table(sets: ScoredSets, results: Results, order: Sequence[str]) -> Table
     columns = tuple(Column(metrics[each.name], f"{each.name} ({each.group})") for each in sets.others)
     rows = tuple(
         Row(
-            name,
+            row_title(sets, name),
             tuple(results.value(name, metrics[each.name].key, group=each.group, set=each.name) for each in sets.others),
         )
         for name in order
@@ -105,7 +121,8 @@ def _set_tables(sets: ScoredSets, results: Results, order: Sequence[str]) -> Ite
         columns = tuple(Column(METRICS[key]) for key in (AREA.key, *RATES))
         where = {"group": each.group, "set": each.name}
         rows = tuple(
-            Row(name, tuple(results.value(name, column.metric.key, **where) for column in columns)) for name in order
+            Row(row_title(sets, name), tuple(results.value(name, column.metric.key, **where) for column in columns))
+            for name in order
         )
         share = len(each) / (len(each) + len(sets.test))
         caption = f"AUPR depends on how many images either side has; {100 * share:.0f} % are out of distribution here."
@@ -189,7 +206,7 @@ def _failures(sets: ScoredSets, order: Sequence[str]) -> Iterator[Section]:
 
 
 def _worst(sets: ScoredSets, images: SetScores, name: str, sign: int) -> tuple[AlbumImage, ...]:
-    inside = np.sort(sets.test.scores[name])
+    inside = np.sort(images.inside.get(name, sets.test.scores[name]))
     places = np.argsort(sign * images.scores[name], kind="stable")[:IMAGES]
     below = np.searchsorted(inside, images.scores[name][places]) / len(inside)
     return tuple(

@@ -11,7 +11,7 @@ round of near and far numbers, where a detector should let them pass.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,8 +32,12 @@ GROUPS = (*OTHER_CLASSES, *SAME_CLASSES)
 SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
 """AUROC of in-distribution test images against images of the same classes in another appearance."""
 
+NO_STREAM = "its scores depend on the order, and no stream held the full spectrum"
+
 REPLICATES = 200
 FULL = "full-spectrum"
+STREAM = "stream "
+"""How columns begin that hold what a detector says of test images in the stream with a set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,8 @@ class SetScores:
         images: object[n], paths or ids.
         clusters: [n], labels of images that are not independent, from one name space over all sets.
         read: place -> PIL image; None where there are scores alone.
+        inside: of detectors whose scores depend on the order of the images, {detector: float64[n]} of the
+            in-distribution test images in the stream that they made with this set.
     """
 
     name: str
@@ -55,6 +61,7 @@ class SetScores:
     images: np.ndarray
     clusters: np.ndarray
     read: Callable[[int], Any] | None = None
+    inside: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -89,6 +96,8 @@ class ScoredSets:
                 raise unknown_name("group", each.group, ("id", *GROUPS))
             if list(each.scores) != list(self.detectors):
                 raise OpenworldError(f"{each.name} has scores of other detectors than {self.test.name}.")
+            if any(len(own) != len(self.test) for own in each.inside.values()):
+                raise OpenworldError(f"{each.name} has a stream of another number of test images than there are.")
             if not len(each):
                 raise OpenworldError(f"{each.name} has no image; leave it out, or give its images.")
 
@@ -96,6 +105,11 @@ class ScoredSets:
     def detectors(self) -> tuple[str, ...]:
         """In order."""
         return tuple(self.test.scores)
+
+    @property
+    def sequential(self) -> tuple[str, ...]:
+        """Those whose scores depend on the order of the images and on which others there are."""
+        return tuple(name for name in self.detectors if any(name in each.inside for each in self.others))
 
     @property
     def all(self) -> tuple[SetScores, ...]:
@@ -120,6 +134,39 @@ class ScoredSets:
         scores = {name: np.concatenate([each.scores[name] for each in joined]) for name in self.detectors}
         images, clusters = (np.concatenate([getattr(each, of) for each in joined]) for of in ("images", "clusters"))
         return SetScores(FULL, "id", scores, images, clusters)
+
+
+def stream_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
+    """Return, for tables with a row per image, what `with_streams` reads: NaN but for the test images, which are first.
+
+    Names of columns are "stream DETECTOR with SET".
+    """
+    count = sum(map(len, sets.all))
+    columns = {}
+    for each in sets.others:
+        for name, own in each.inside.items():
+            columns[stream_column(name, each.name)] = np.append(own, np.full(count - len(own), np.nan))
+    return columns
+
+
+def with_streams(others: Sequence[SetScores], columns: Mapping[str, np.ndarray]) -> tuple[SetScores, ...]:
+    """Return the sets with the streams that columns of a table, in the rows of the test images, hold."""
+    return tuple(
+        replace(
+            each,
+            inside={
+                name: np.asarray(columns[stream_column(name, each.name)], np.float64)
+                for name in each.scores
+                if stream_column(name, each.name) in columns
+            },
+        )
+        for each in others
+    )
+
+
+def stream_column(detector: str, name: str) -> str:
+    """Return what a column is called that holds scores of the test images in the stream with a set."""
+    return f"{STREAM}{detector} with {name}"
 
 
 def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: int = 0) -> Results:
@@ -151,25 +198,33 @@ def _groups(sets: ScoredSets) -> Iterator["_Group"]:
         where = {"in_distribution": FULL} if whole else {}
         for group in OTHER_CLASSES if whole else GROUPS:
             if sets.of(group):
-                yield _Group(inside, group, sets.of(group), {"group": group, **where})
+                alone = sets.sequential if whole else ()
+                yield _Group(inside, group, sets.of(group), {"group": group, **where}, alone)
 
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """The sets of a group against the in-distribution images."""
+    """The sets of a group against the in-distribution images; `left_out` detectors have no number there."""
 
     inside: SetScores
     group: str
     sets: tuple[SetScores, ...]
     where: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+
+    def pair(self, name: str, other: SetScores) -> tuple[np.ndarray, np.ndarray]:
+        """A detector's scores of the in-distribution images, in the stream with a set where it has one, and of it."""
+        return other.inside.get(name, self.inside.scores[name]), other.scores[name]
 
     @cached_property
     def areas(self) -> dict[str, list[MetricEstimate]]:
         """AUROC by detector, set by set, and last their mean."""
         found = {}
-        for name, scores in self.inside.scores.items():
+        for name in self.inside.scores:
+            if name in self.left_out:
+                continue
             each = [
-                auroc(scores, other.scores[name], in_groups=self.inside.clusters, out_groups=other.clusters)
+                auroc(*self.pair(name, other), in_groups=self.inside.clusters, out_groups=other.clusters)
                 for other in self.sets
             ]
             clusters = [(self.inside.clusters, other.clusters) for other in self.sets]
@@ -190,14 +245,17 @@ class _Group:
                 yield Result(name, metric, _value(estimate.value, estimate.interval()), where)
             if self.group in OTHER_CLASSES:
                 yield from self._rates(name, counts)
+        for name in self.left_out:
+            for where in self.places:
+                for card in (metric, *(METRICS[key] for key in RESAMPLED)):
+                    yield Result(name, card, Value(None, reason=NO_STREAM), where)
         for other in self.sets:
             yield Result("", METRICS["images"], Value(len(other)), {**self.where, "set": other.name})
 
     def _rates(self, name: str, counts: Sequence[np.ndarray]) -> Iterator[Result]:
-        scores = self.inside.scores[name]
-        reports = [detection_report(scores, other.scores[name]) for other in self.sets]
+        reports = [detection_report(*self.pair(name, other)) for other in self.sets]
         drawn = [
-            resampled(scores, other.scores[name], counts[0], own) if len(own) else {}
+            resampled(*self.pair(name, other), counts[0], own) if len(own) else {}
             for other, own in zip(self.sets, counts[1:], strict=True)
         ]
         for key in RESAMPLED:
@@ -209,7 +267,7 @@ class _Group:
 
     def tests(self) -> Iterator[Comparison]:
         """Yield the tests of the best detector against every other, by AUROC; those of one place are one family."""
-        for place, where in enumerate(self.places):
+        for place, where in enumerate(self.places if self.areas else ()):
             best, *others = sorted(self.areas, key=lambda name: -self.areas[name][place].value)
             yield from correct_for_many(
                 comparison_of(

@@ -82,7 +82,7 @@ def small_seen(
     samplings: tuple[Sampling, ...] = (),
     device: str = "cpu",
 ) -> Activations:
-    """All that any detector may look at: features, head, logits, labels, maps, layers, moved pictures, texts, patches.
+    """All that any detector may look at: features, head, logits, labels, maps, moved pictures, texts, own score, ...
 
     Args:
         seed, count, known: as for `small_pictures`.
@@ -103,6 +103,7 @@ def small_seen(
         **{name: getattr(batch, name) for name in parts},
         texts=_texts(device),
         patches=batch.maps.late.flatten(2).mT,
+        own=batch.energy,
     )
 
 

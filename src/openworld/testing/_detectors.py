@@ -195,6 +195,7 @@ BLIND = {
     "layers": {"layers": {}},
     "layer gradients": {"layers": {}},
     "samples": {"sampled": {}},
+    "learner": {"own": None},
 }
 
 

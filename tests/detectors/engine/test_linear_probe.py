@@ -50,7 +50,7 @@ def test_detectors_of_features_on_a_two_tower_model():
     head = linear_probe(zero_shot.features, zero_shot.labels)
     seen = activations_of(world.clip, world.shots, texts, head)
     assert (seen.predictions == seen.labels).all() and not (zero_shot.predictions == seen.labels).all()
-    beyond = {"maps", "gradient", "texts", "layers", "samples"}
+    beyond = {"maps", "gradient", "texts", "layers", "samples", "learner"}
     runs = {name: kind for name, kind in DETECTORS.items() if not beyond & set(kind.needs)}
     settings = {
         "KNN": {"k": 2},

@@ -62,7 +62,7 @@ def test_all_in_one_file_share_what_they_have_in_common(tmp_path):
     assert found["my MDS"].head.weight is found["my KNN"].head.weight
     fitted("MDS").save(tmp_path / "one")
     assert (tmp_path / "all").stat().st_size < 15 * (tmp_path / "one").stat().st_size
-    with pytest.raises(OpenworldError, match="holds 43 fitted detectors; read them with `load_together`"):
+    with pytest.raises(OpenworldError, match="holds 44 fitted detectors; read them with `load_together`"):
         load_fitted(tmp_path / "all")
 
 

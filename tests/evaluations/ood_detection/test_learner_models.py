@@ -8,16 +8,16 @@ import torch
 from torch.nn.functional import normalize
 
 from openworld import OpenworldError, detectors
-from openworld.detectors import GLMCM, KNN, MCM, MSP
-from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.learner_models import (
+from openworld.detectors import GLMCM, KNN, MCM, MSP, OwnScore, score_together
+from openworld.detectors.engine.tuned_learners import (
     COSINE_LEARNERS,
     OF_LEARNERS,
-    OwnScore,
-    learner_scores,
+    activations_of_learner,
+    detectors_of_learner,
     require_served,
 )
+from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.ood_detection.task import tasks
@@ -46,6 +46,14 @@ def fitted(world):
         return made[name]
 
     return fit
+
+
+def learner_scores(made, chosen, features):
+    """Scores float64[N] by label of images that detectors learn from and then score, and the predictions."""
+    seen = activations_of_learner(made, features)
+    known = detectors.fit_together(detectors_of_learner(chosen, made), [seen])
+    scores = score_together(known, replace(seen, labels=None))
+    return {label: own.double().numpy() for label, own in scores.items()}, seen.predictions.numpy()
 
 
 def _fitted(world, name):
@@ -87,7 +95,7 @@ def test_every_learner_has_its_own_score_and_those_of_logits(world, fitted, name
     made = fitted(name)
     chosen = {label: DetectorSpec(label).build() for label in OF_LEARNERS}
     features = world.shots
-    (scores,), (prediction,), _ = learner_scores(made, chosen, features, [features])
+    scores, prediction = learner_scores(made, chosen, features)
     assert list(scores) == list(OF_LEARNERS)
     answer = made.answer(features, made.text_bank(made.classnames))
     logits = answer.logits if answer.base_logits is None else answer.base_logits
@@ -101,7 +109,7 @@ def test_every_learner_has_its_own_score_and_those_of_logits(world, fitted, name
 def test_mcm_of_a_learner_is_that_of_its_texts(world, fitted):
     made = fitted("CoOp")
     features = world.shots
-    (scores,), _, _ = learner_scores(made, {"MCM": MCM(), "warm": MCM(0.5)}, features, [features])
+    scores, _ = learner_scores(made, {"MCM": MCM(), "warm": MCM(0.5)}, features)
     seen = detectors.activations_of(world.clip, features, detectors.Texts(made.text_bank(made.classnames).text))
     for label, plain in (("MCM", MCM()), ("warm", MCM(0.5))):
         assert np.allclose(scores[label], plain.fit(seen).score(seen).numpy(), atol=1e-6)
@@ -111,7 +119,7 @@ def test_the_own_score_of_locoop_is_gl_mcm_with_its_texts(world, fitted):
     made = fitted("LoCoOp")
     chosen = {"own score": OwnScore(), "GL-MCM": GLMCM()}
     features = world.shots
-    (scores,), _, _ = learner_scores(made, chosen, features, [features])
+    scores, _ = learner_scores(made, chosen, features)
     assert np.allclose(scores["own score"], scores["GL-MCM"], atol=1e-5)
 
 

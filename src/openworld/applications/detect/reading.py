@@ -1,14 +1,15 @@
 """Scores of detectors that were computed elsewhere, or by `openworld detect`: a table with a row per image."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from openworld._arrays import as_scores
 from openworld._errors import OpenworldError, unknown_name
 from openworld.applications.score_files import Columns, ScoreFile, open_scores
-from openworld.results.scored_sets import GROUPS, ScoredSets, SetScores
+from openworld.results.scored_sets import GROUPS, STREAM, ScoredSets, SetScores, stream_columns, with_streams
 
 KINDS = (".parquet", ".csv", ".npz")
 ABOUT = ("set", "group", "part", "image", "cluster")
@@ -29,6 +30,7 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
             part       of in-distribution images, "test" or "validation"; optional, test
             image      path or id; optional, the number of the row
             cluster    label of images that are not independent; optional, each image its own
+            stream DETECTOR with SET  scores of the test images in the stream with a set, where they depend on the order
             any other  a detector's scores, larger = more in-distribution; the name may begin with "score "
         larger_out: whether scores are larger for what is out of distribution, and are to be turned.
         only: detectors that are read; () for all.
@@ -45,14 +47,23 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
             f"is id, or one of {', '.join(GROUPS)}, and in set the name of its set (see openworld detect --help)."
         )
     text = {column: np.array(list(map(_text, table[column].tolist())), object) for column in ABOUT if column in table}
-    scores = _detectors(table, name, -1.0 if larger_out else 1.0, only)
+    sign = -1.0 if larger_out else 1.0
+    scores = _detectors(table, name, sign, only)
     text.setdefault("image", np.array(list(map(str, range(len(text["group"])))), object))
-    sets = list(_sets(text, scores))
+    streams = {column: sign * table[column] for column in table if column.startswith(STREAM)}
+    sets = list(_sets(text, scores | streams))
     test = [each for each in sets if each.group == "id" and each.name == "test"]
     if not test:
         raise OpenworldError(f"{name} has no in-distribution test image: no row whose group is id (and part test).")
     validation = next((each for each in sets if each.group == "id" and each.name == "validation"), None)
-    return ScoredSets(test[0], tuple(each for each in sets if each.group != "id"), validation)
+    others = [_of_detectors(each, scores) for each in sets if each.group != "id"]
+    kept = with_streams(others, {column: test[0].scores[column] for column in streams})
+    validation = validation and _of_detectors(validation, scores)
+    return ScoredSets(_of_detectors(test[0], scores), kept, validation)
+
+
+def _of_detectors(images: SetScores, wanted: Iterable[str]) -> SetScores:
+    return replace(images, scores={label: images.scores[label] for label in wanted})
 
 
 def scores_parquet(sets: ScoredSets) -> bytes:
@@ -69,6 +80,7 @@ def scores_parquet(sets: ScoredSets) -> bytes:
     }
     for detector in sets.detectors:
         columns[PREFIX + detector] = np.concatenate([each.scores[detector] for each in sets.all])
+    columns |= stream_columns(sets)
     file = io.BytesIO()
     parquet.write_table(pyarrow.table(columns), file)
     return file.getvalue()
@@ -79,7 +91,8 @@ def _part(images: SetScores) -> str:
 
 
 def _detectors(table: Columns, name: str, sign: float, only: Sequence[str]) -> dict[str, np.ndarray]:
-    found = {column.removeprefix(PREFIX): column for column in table if column not in ABOUT}
+    found = {column.removeprefix(PREFIX): column for column in table
+             if column not in ABOUT and not column.startswith(STREAM)}  # fmt: skip
     unknown = next((wanted for wanted in only if wanted not in found), None)
     if unknown is not None:
         raise unknown_name("detector", unknown, found)

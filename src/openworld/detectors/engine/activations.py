@@ -109,6 +109,7 @@ class Activations:
         texts: text embeddings of the classes. patches: float[N, P, E], patches in the joint space.
         layers: what leaves several layers, by the name of the module.
         sampled: float[N, R, C], several logits of each image, by where they come from.
+        own: float[N], the detection score of the tuned learner that answers, larger = more in-distribution.
 
     Raises:
         OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
@@ -128,11 +129,12 @@ class Activations:
     patches: Tensor | None = None
     layers: Mapping[str, Layer] = field(default_factory=dict)
     sampled: Mapping[Sampling, Tensor] = field(default_factory=dict)
+    own: Tensor | None = None
 
     __repr__ = short_repr
 
     def __post_init__(self):
-        for name, dimensions in (("features", 2), ("outputs", 2), ("patches", 3)):
+        for name, dimensions in (("features", 2), ("outputs", 2), ("patches", 3), ("own", 1)):
             if (tensor := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _check(tensor, name, dimensions))
         object.__setattr__(self, "perturbed", {how: _check(h, "perturbed", 2) for how, h in self.perturbed.items()})
@@ -143,7 +145,7 @@ class Activations:
         _require_widths(self)
 
     def __len__(self) -> int:
-        given = (self.features, self.outputs, self.patches, self.labels, *self._of_mappings())
+        given = (self.features, self.outputs, self.patches, self.labels, self.own, *self._of_mappings())
         return next((len(part) for part in given if part is not None), 0)
 
     def _of_mappings(self) -> list[Tensor]:
@@ -191,6 +193,7 @@ class Activations:
             "texts": self.texts is not None,
             "patches": self.patches is not None,
             "samples": bool(self.sampled),
+            "learner": self.own is not None,
             "layers": bool(self.layers),
             "layer gradients": bool(self.layers) and all(layer.gradient is not None for layer in self.layers.values()),
         }
@@ -218,7 +221,7 @@ class Activations:
 
     def take(self, rows) -> "Activations":
         """Some of the images: a slice, indices int64[n] or bool[N]."""
-        parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches")}
+        parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches", "own")}
         taken = {name: part[rows] for name, part in parts.items() if part is not None}
         maps = self.maps and replace(self.maps, early=self.maps.early[rows], late=self.maps.late[rows])
         perturbed = {how: h[rows] for how, h in self.perturbed.items()}
@@ -248,6 +251,7 @@ NEEDS: Mapping[str, str] = {
     "layers": "the maps that leave several layers",
     "layer gradients": "a gradient with respect to the maps of several layers",
     "samples": "several logits of each image, of passes with dropout or of several classifiers",
+    "learner": "a tuned learner's own detection score",
 }
 """What a detector may say it needs, and what that is."""
 
@@ -261,6 +265,7 @@ _WAYS = {
     "layers": "let `plan(...)` make the passes over images; maps are not kept with cached features",
     "layer gradients": "let `plan(...)` make the passes over images; cached features alone cannot give it",
     "samples": "let `plan(...)` make the passes over images, or pass sampled={detector.sampling: logits}",
+    "learner": "read images with `activations_of_learner(fitted, features)`; only tuned learners have one",
     "patches": "encode with patches=True and read them with `activations_of(clip, features, texts)`",
 }
 
@@ -280,7 +285,7 @@ def require_finite(values: Tensor, what: str, then: str) -> None:
 def _check(values: Tensor, name: str, dimensions: int) -> Tensor:
     if not isinstance(values, Tensor) or values.dim() != dimensions:
         named = {"outputs": "[N, C]", "sampled": "[N, R, C]"}
-        axes = named.get(name, {2: "[N, D]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[dimensions])
+        axes = named.get(name, {1: "[N]", 2: "[N, D]", 3: "[N, P, E]", 4: "[N, channels, height, width]"}[dimensions])
         shape = [str(list(values.shape))] if hasattr(values, "shape") else []
         kind = [] if isinstance(values, Tensor) else [type(values).__name__]
         raise OpenworldError(f"{name} came as {' '.join(kind + shape)}, expected a torch tensor of shape {axes}.")
@@ -304,7 +309,7 @@ def _labels(values) -> Tensor:
 
 
 def _require_one_count(activations: Activations) -> None:
-    parts = {name: getattr(activations, name) for name in ("features", "outputs", "labels", "patches")}
+    parts = {name: getattr(activations, name) for name in ("features", "outputs", "labels", "patches", "own")}
     counts = {name: len(part) for name, part in parts.items() if part is not None}
     counts |= {f"perturbed by {how}": len(h) for how, h in activations.perturbed.items()}
     counts |= {f"layer {name}": len(layer.maps) for name, layer in activations.layers.items()}

@@ -146,6 +146,40 @@ def score_stream(
     return [{label: of_set[label] for label in fitted} for of_set in scores]
 
 
+@torch.no_grad()
+@checked
+def score_streams(
+    fitted: Mapping[str, FittedDetector], known: Activations, others: Sequence[Activations], *, seed: int = 0
+) -> tuple[dict[str, Tensor], list[dict[str, Tensor]], list[dict[str, Tensor]]]:
+    """Scores of known images and of several sets of others, each of which makes a stream of its own with the known.
+
+    So sequential detectors are published: in-distribution test images mixed with one set of others, stream by stream.
+
+    Args:
+        fitted: fitted detectors by a label of yours. known: in-distribution images. others: one set at least.
+        seed: of the order of each stream.
+    Returns:
+        scores of the known images, of sequential detectors the mean over the streams; scores of each other set; and
+        beside each other set what sequential detectors say of the known images in its stream.
+    Raises:
+        OpenworldError: as `score_together`; no other set.
+    """
+    if not len(others):
+        raise OpenworldError("there is no set beside the known images to score; give one at least.")
+    sequential = {label: detector for label, detector in fitted.items() if is_sequential(detector.detector)}
+    plain = {label: detector for label, detector in fitted.items() if label not in sequential}
+    scores = [score_together(plain, images) for images in (known, *others)]
+    inside: list[dict[str, Tensor]] = [{} for _ in others]
+    if sequential:
+        streams = [score_stream(sequential, [known, images], seed=seed) for images in others]
+        inside = [of_known for of_known, _ in streams]
+        scores[0] |= {label: torch.stack([own[label] for own in inside]).mean(dim=0) for label in sequential}
+        for of_set, (_, own) in zip(scores[1:], streams, strict=True):
+            of_set |= own
+    first, *rest = ({label: of_set[label] for label in fitted} for of_set in scores)
+    return first, rest, inside
+
+
 def is_sequential(detector: Any) -> bool:
     """Whether its scores depend on the order of the images and on which others there are."""
     return getattr(detector, "sequential", False)
@@ -153,7 +187,8 @@ def is_sequential(detector: Any) -> bool:
 
 def _join(image_sets: Sequence[Activations]) -> Activations:
     """Features, logits and patches of all sets, one behind the other; head and texts of the first."""
-    names = [name for name in ("features", "outputs", "patches") if getattr(image_sets[0], name) is not None]
+    parts = ("features", "outputs", "patches", "own")
+    names = [name for name in parts if getattr(image_sets[0], name) is not None]
     joined = {name: torch.cat([getattr(images, name) for images in image_sets]) for name in names}
     return Activations(**joined, head=image_sets[0].head, texts=image_sets[0].texts)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from openworld import detectors
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.judged_models import require_learner
+from openworld.evaluations.judged_models import require_learner, require_negatives
 from openworld.evaluations.ood_benchmark.spec import OODBenchmarkSpec
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of, inputs, preparations, tasks
 from openworld.evaluations.ood_benchmark.unit import evaluate
@@ -48,6 +48,7 @@ def require(planned: Sequence[OODBenchmarkTask], machine: Machine) -> None:
     for task in planned:
         if learner := task.seeded.learner:
             require_learner(task.judged, learner, ground.names, machine)
+        require_negatives(task.judged, ground.names)
         detectors.require_images(task.judged.build(), images)
 
 

@@ -1,7 +1,10 @@
 """What a unit of an OOD benchmark records: numbers of every detector, and what they rest on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from openworld.evaluations.learner_facts import LearnerFacts
+from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class OODBenchmarkRecord:
         numbers: of every detector.
         detector_settings: as in the spec, by label.
         warnings: sentences on detectors that are known to fail on such models.
+        learner: how the learner came to be; None of other models.
     """
 
     protocol: Literal["ood-benchmark"]
@@ -51,3 +55,4 @@ class OODBenchmarkRecord:
     numbers: tuple[DetectorNumber, ...]
     detector_settings: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...]
+    learner: LearnerFacts | None = field(default=None, metadata=SPARSE)

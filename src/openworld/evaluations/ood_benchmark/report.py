@@ -23,5 +23,9 @@ def _facts(facts: BenchmarkFacts) -> Iterator[tuple[str, str]]:
         name = f"{record.model}, seed {record.seed}"
         known = f"{record.classes} classes, {counted(record.training_images, 'training image')}"
         yield name, f"{right} % of the in-distribution test images named right; {known}"
+        if record.learner:
+            training, settings = record.learner.sentences()
+            yield f"training, {name}", training
+            yield f"settings, {name}", settings
         for warning in record.warnings:
             yield f"warning, {name}", warning

@@ -27,7 +27,15 @@ from openworld.results import (
     correct_for_many,
     over_seeds,
 )
-from openworld.results.scored_sets import OTHER_CLASSES, SHIFT_SEEN, ScoredSets, SetScores, detection_tests
+from openworld.results.scored_sets import (
+    OTHER_CLASSES,
+    SHIFT_SEEN,
+    ScoredSets,
+    SetScores,
+    detection_tests,
+    stream_column,
+    with_streams,
+)
 from openworld.runs import Record
 
 PREFIX = "score "
@@ -87,7 +95,15 @@ class BenchmarkFacts:
             own = {title: np.asarray(values)[rows] for title, values in parts.items()}
             group, clusters = str(common["group"][rows[0]]), common["cluster"][rows].astype(str)
             made.append(SetScores(name, group, own, common["image"][rows], clusters, self._reader(number)))
-        return ScoredSets(made[0], tuple(made[1:]))
+        count = len(made[0])
+        streams = {
+            stream_column(self.title(model, label), each.name): table[stream_column(label, each.name)][:count]
+            for model, table in tables.items()
+            for label in (column.removeprefix(PREFIX) for column in table if column.startswith(PREFIX))
+            for each in made[1:]
+            if stream_column(label, each.name) in table
+        }
+        return ScoredSets(made[0], with_streams(made[1:], streams))
 
     def _reader(self, number: int):
         def read(place: int):

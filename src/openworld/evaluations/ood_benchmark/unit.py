@@ -8,12 +8,11 @@ import numpy as np
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import pooled
 from openworld.evaluations.judged_models import require_names
-from openworld.evaluations.learner_models import encoding_of_images
+from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_scores import (
     ModelScores,
     ReadableImages,
     classifier_scores,
-    joined,
     tuned_scores,
     two_tower_scores,
 )
@@ -21,7 +20,7 @@ from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchm
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Clock, Machine, encoded
-from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, detection_results
+from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, detection_results, stream_columns
 from openworld.runs import UnitResult, to_json
 
 SHOWN = 4
@@ -51,6 +50,7 @@ def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
         tuple(_numbers(results)),
         tuple({"label": detector.label, **asdict(detector)} for detector in task.judged.detectors),
         tuple(dict.fromkeys(scores.warnings)),
+        scores.learner,
     )
     kept = dict(_thumbnails(sets, readable))
     return UnitResult(outputs={"images": _table(sets)}, metrics=to_json(record), attachments=kept, timing=clock.timing)
@@ -60,15 +60,16 @@ def scored_sets(task: OODBenchmarkTask, readable: list[ReadableImages], scores: 
     """Return the scores set by set."""
     ends = np.cumsum([len(part.rows) for part in readable[1:]])[:-1]
     pools = {label: np.split(values, ends) for label, values in scores.pool.items()}
-    parts = [("test", "id", scores.test)]
+    inside = scores.inside or [{}] * len(task.sets)
+    parts = [("test", "id", scores.test, {})]
     parts += [
-        (each.name, each.group, {label: values[place] for label, values in pools.items()})
+        (each.name, each.group, {label: values[place] for label, values in pools.items()}, inside[place])
         for place, each in enumerate(task.sets)
     ]
     test, *others = (
         SetScores(name, group, own, np.array([part.images.path_of(row) for row in part.rows.tolist()], object),
-                  np.array([f"{name}/{number}" for number in part.images.groups[part.rows].tolist()]))
-        for (name, group, own), part in zip(parts, readable, strict=True)
+                  np.array([f"{name}/{number}" for number in part.images.groups[part.rows].tolist()]), None, streams)
+        for (name, group, own, streams), part in zip(parts, readable, strict=True)
     )  # fmt: skip
     return ScoredSets(test, tuple(others))
 
@@ -91,8 +92,10 @@ def _scores(task: OODBenchmarkTask, readable: list[ReadableImages], machine: Mac
         encoding = encoding_of_images(fitted.learner, model.build().values())
     learned, tested, *rest = (encoded(part.images, model.backbone, machine, encoding) for part in (known, *readable))
     if fitted:
-        return tuned_scores(model, fitted, learned, tested, rest)
-    return two_tower_scores(model, learned, tested, joined(rest), task.ground.sources[0].dataset, machine)
+        scores = tuned_scores(model, fitted, learned, tested, rest, one_stream=False)
+        return replace(scores, learner=training_facts(fitted, task.seeded.learner))
+    dataset = task.ground.sources[0].dataset
+    return two_tower_scores(model, learned, tested, rest, dataset, machine, one_stream=False)
 
 
 def _unnamed(images: ImageSet) -> ImageSet:
@@ -124,7 +127,7 @@ def _table(sets: ScoredSets) -> dict[str, np.ndarray]:
         "cluster": np.concatenate([each.clusters.astype(object) for each in sets.all]),
     }
     scores = {f"score {label}": np.concatenate([each.scores[label] for each in sets.all]) for label in sets.detectors}
-    return table | scores
+    return table | scores | stream_columns(sets)
 
 
 def _thumbnails(sets: ScoredSets, readable: list[ReadableImages]) -> Iterator[tuple[str, bytes]]:

@@ -6,6 +6,7 @@ Cells are rows of covariate and columns of semantic levels from 0, the nearest; 
 from dataclasses import dataclass, field
 from typing import Any
 
+from openworld.evaluations.learner_facts import LearnerFacts
 from openworld.metrics import Trend
 from openworld.runs.canonical import SPARSE
 
@@ -154,6 +155,7 @@ class DetectionRecord(PoolRecord):
         decomposition, neighbour: how shift was measured; None where cells are given.
         otherwise: with the other choice about images of in-distribution classes.
         left_out: classes of the sources and the pool that are neither in distribution nor out of it.
+        learner: how the learner came to be; None of other models.
     """
 
     protocol: str
@@ -169,3 +171,4 @@ class DetectionRecord(PoolRecord):
     pool: PoolFacts
     labelling: LabellingRecord
     left_out: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    learner: LearnerFacts | None = field(default=None, metadata=SPARSE)

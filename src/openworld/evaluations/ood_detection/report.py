@@ -162,6 +162,11 @@ def _provenance(facts: ShiftFacts) -> Iterator[tuple[str, str]]:
         split = first.decomposition
         yield " and ".join(AXES.values()), f"{split['method']} on {split['backbone']}, seed {split['seed']}"
         yield "shift degree", f"distance to the nearest training image number {first.neighbour}"
+    for record in facts.records:
+        if record.learner:
+            training, settings = record.learner.sentences()
+            yield f"training, {record.model}, seed {record.seed}", training
+            yield f"settings, {record.model}, seed {record.seed}", settings
     for model in facts.models:
         for warning in dict.fromkeys(text for record in facts.of(model) for text in record.warnings):
             yield f"warning, {model}", warning

@@ -7,7 +7,7 @@ import numpy as np
 
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.judged_models import require_names
-from openworld.evaluations.learner_models import encoding_of_images
+from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_scores import (
     ModelScores,
     ReadableImages,
@@ -76,6 +76,7 @@ def detection_record(
             len(divided.rows), int(divided.known.sum()), divided.pool.images.classnames, divided.pool.styles
         ),
         left_out=ground.left_out,
+        learner=scores.learner,
         labelling=labelling(sides, subsets, joint_totals(ranked, subsets)),
     )
 
@@ -125,9 +126,10 @@ def _scores(
     parts = [images.load() for images in task.ground.tested] or [divided.pool.images]
     pools = [encoded(images, name, machine, encoding) for images in parts]
     if fitted:
-        return tuned_scores(task.judged_model, fitted, learned, tested, pools)
-    features = joined(pools)
-    return two_tower_scores(task.judged_model, learned, tested, features, task.ground.sources[0].dataset, machine)
+        scores = tuned_scores(task.judged_model, fitted, learned, tested, pools, one_stream=True)
+        return replace(scores, learner=training_facts(fitted, task.learner))
+    dataset = task.ground.sources[0].dataset
+    return two_tower_scores(task.judged_model, learned, tested, [joined(pools)], dataset, machine, one_stream=True)
 
 
 def _readable(task: DetectionTask, selection: ImageSelection, machine: Machine) -> ReadableImages:

@@ -6,7 +6,7 @@ import torch
 
 from openworld import classifiers, detectors
 from openworld._errors import OpenworldError
-from openworld.evaluations.judged_models import require_learner, require_names
+from openworld.evaluations.judged_models import require_learner, require_names, require_negatives
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.runtime import Machine
 
@@ -52,6 +52,7 @@ def _require_served(task: DetectionTask, machine: Machine) -> None:
     model = task.judged_model
     if model.learner:
         require_learner(model, task.learner, task.ground.names, machine)
+    require_negatives(model, task.ground.names)
     if model.kind != "classifier":
         return
     if model.weights:

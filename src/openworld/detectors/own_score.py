@@ -1,0 +1,45 @@
+"""The score by which a tuned prompt learner itself tells images of its classes from all others.
+
+LoCoOp and GalLoP add the surest patch to the surest class (GL-MCM with their tuned names), GMoP asks its detectors, and
+all others take the log of their largest softmax; `FittedLearner.own_score` computes it.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from openworld._types import checked
+from openworld.detectors.engine.activations import Activations
+from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.head import Head
+
+OWN_SCORE = "own score"
+
+
+@checked
+@dataclass(frozen=True)
+class OwnScore:
+    """The detection score of the tuned learner that answers, as it is.
+
+    >>> import torch
+    >>> OwnScore().fit().score(Activations(own=torch.tensor([0.5, -2.0]))).tolist()
+    [0.5, -2.0]
+    """
+
+    name: ClassVar[str] = OWN_SCORE
+    paper: ClassVar[str] = "the learner's"
+    summary: ClassVar[str] = "the learner's own detection score"
+    needs: ClassVar[tuple[str, ...]] = ("learner",)
+    gathers: ClassVar[tuple] = ()
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Nothing is learned."""
+        return fit(self, features, labels, head)
+
+    def read(self, state: None, activations: Activations) -> Tensor:
+        """Scores float[N]."""
+        return activations.own

@@ -1,0 +1,59 @@
+"""What records and pages say of the training of a learner whose detectors are compared."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from openworld.report.sentences import counted
+
+
+@dataclass(frozen=True)
+class LearnerFacts:
+    """How a learner came to be.
+
+    Args:
+        learner: its name. settings: all of them. backbone: its name.
+        epochs: of its training; 0 of one that is not trained. parameters: how many numbers were learned.
+        seed, images, views: of its training; None of a saved learner.
+        saved: its folder; "" of one that was trained in the run.
+    """
+
+    learner: str
+    settings: dict[str, Any]
+    backbone: str
+    epochs: int
+    parameters: int
+    seed: int | None = None
+    images: int | None = None
+    views: int | None = None
+    saved: str = ""
+
+    def sentences(self) -> Iterator[str]:
+        """Yield how it was trained, and its settings, each in one line."""
+        parts = [f"{self.learner} on {self.backbone}"]
+        if self.saved:
+            parts.append(f"as it lies in {self.saved}")
+        if self.epochs:
+            parts.append(f"{counted(self.epochs, 'epoch')}")
+        if self.images is not None and self.epochs:
+            parts.append(f"{counted(self.images, 'image')} of {counted(self.views, 'view')}, seed {self.seed}")
+        yield ", ".join([*parts, f"{counted(self.parameters, 'number')} learned"])
+        yield settings_line(self.settings)
+
+
+def settings_line(settings: dict[str, Any]) -> str:
+    """Return settings in one line, those of a schedule under its name.
+
+    >>> settings_line({"words": None, "schedule": {"epochs": 50}})
+    'words none, schedule.epochs 50'
+    """
+    pairs = []
+    for name, value in settings.items():
+        inner = value.items() if isinstance(value, dict) else [("", value)]
+        pairs += [(f"{name}.{key}".rstrip("."), own) for key, own in inner]
+    return ", ".join(f"{name} {_word(value)}" for name, value in pairs)
+
+
+def _word(value: Any) -> str:
+    words = {None: "none", True: "yes", False: "no"}
+    return words[value] if value is None or isinstance(value, bool) else str(value)
