@@ -189,6 +189,26 @@ def test_the_arithmetic_is_trusted_no_further_than_it_goes(monkeypatch):
     assert found.distances.tobytes() == expected.distances.tobytes()
 
 
+@pytest.mark.parametrize("coarse", [False, True])
+def test_another_librarys_products_give_the_same_bytes(monkeypatch, coarse):
+    """Products of oneDNN are taken where it has them, and left where they are coarser than float32."""
+    queries, reference = drawn(40, 20 * search.GROUP, 16)
+    monkeypatch.setattr(search, "_has_onednn", lambda asked: False)
+    expected, calls = nearest(queries, reference), []
+
+    def product(asked, rows, bias, *rest):
+        calls.append(len(rows))
+        dtype = torch.bfloat16 if coarse else torch.float64
+        return (asked.to(dtype) @ rows.to(dtype).T).float()
+
+    monkeypatch.setattr(search, "TILE", 4 * search.GROUP)
+    monkeypatch.setattr(search, "_has_onednn", lambda asked: True)
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", product, raising=False)
+    found = nearest(queries, reference)
+    assert found.distances.tobytes() == expected.distances.tobytes() and (found.places == expected.places).all()
+    assert len(calls) == (1 if coarse else 5)
+
+
 def test_faiss_gives_the_same_bytes():
     pytest.importorskip("faiss")
     queries, reference = drawn(50, 800, 16)

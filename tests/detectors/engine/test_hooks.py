@@ -20,6 +20,32 @@ def test_a_convolutional_classifier():
     torch.testing.assert_close(seen.maps.last_stage(seen.maps.early), seen.maps.late)
 
 
+class Layouts(nn.Module):
+    """Notes how the maps lie in memory; `rigid`: it takes them apart with `view`, which needs channels apart."""
+
+    def __init__(self, rigid: bool):
+        super().__init__()
+        self.maps, self.head, self.rigid, self.seen = nn.Conv2d(3, 6, 3), nn.Linear(6, 4), rigid, []
+
+    def forward(self, images):
+        maps = self.maps(images)
+        self.seen.append(maps.is_contiguous(memory_format=torch.channels_last))
+        rows = maps.view(len(maps), -1) if self.rigid else maps.flatten(1)
+        return self.head(rows.unflatten(1, (6, -1)).mean(dim=2))
+
+
+@pytest.mark.parametrize("rigid", [False, True])
+def test_channels_lie_beside_one_another_where_the_model_takes_them_so(rigid):
+    torch.manual_seed(0)
+    net = Layouts(rigid).eval()
+    watched = watch(net, pictures(0, 2), pixel_std=(1, 1, 1))
+    expected = net(pictures(0, 5)).detach()
+    net.seen.clear()
+    seen = watched.see(pictures(0, 5), perturbations=[ODIN().perturbation])
+    assert watched.channels_last is not rigid and net.seen == [not rigid] * 2  # the images, and moved ones
+    torch.testing.assert_close(seen.logits, expected)
+
+
 def test_a_head_without_bias():
     net = ColourNet().eval()
     net.head.bias = None

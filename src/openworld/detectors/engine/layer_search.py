@@ -135,6 +135,22 @@ def find_layers(module: nn.Module, images: Tensor) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_outermost(call, maps) for call in last))
 
 
+@torch.no_grad()
+def takes_channels_last(module: nn.Module, images: Tensor) -> bool:
+    """Whether the model, on a CPU, gives the same logits of images whose channels lie beside one another in memory.
+
+    A model that takes maps apart with `view` cannot read them, one with `as_strided` reads something else.
+    """
+    if images.dim() != 4 or images.device.type != "cpu":
+        return False
+    expected = logits_of(module(images))
+    try:
+        logits = logits_of(module(images.contiguous(memory_format=torch.channels_last)))
+    except RuntimeError:
+        return False
+    return torch.allclose(logits, expected, rtol=1e-4, atol=1e-5)
+
+
 def _is_map(left: Any) -> bool:
     return isinstance(left, Tensor) and left.dim() == 4 and left.is_floating_point() and left.shape[2:].numel() > 1
 
