@@ -278,6 +278,20 @@ def fill(template: str, classnames: Sequence[str]) -> list[str]:
     return [sentence_of(before, name, after) for name in classnames]
 
 
+APPENDIX_C4: dict[str, tuple[str, ...]] = dict.fromkeys(
+    (
+        *("imagenet", "imagenetv2", "imagenet-sketch", "imagenet-a", "imagenet-r", "caltech101", "oxford_pets"),
+        *("stanford_cars", "sun397", "dtd", "eurosat", "ucf101"),
+    ),
+    ENSEMBLE,
+) | {
+    "fgvc_aircraft": ("a photo of {}, a type of aircraft.",),
+    "food101": ("a photo of {}, a type of food",),
+    "oxford_flowers": ("a photo of {}, a type of flower",),
+}
+"""Data set -> the sentences of new classes in OpenworldAUC's appendix C.4 (Hua et al., 2025), as printed."""
+
+
 def ensemble(dataset: str) -> tuple[str, ...]:
     """The sentences whose normalised features are averaged for `dataset`.
 

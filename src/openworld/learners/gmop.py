@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
 from openworld.backbones import TwoTower
-from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
 from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -56,7 +56,8 @@ class GMoP:
         single_prompt: one prompt of `detector_context` tokens for all three roles; implies a tuned new classifier.
         partition_seed: None divides the classes by their index modulo K (published); a number divides a permutation of
             them drawn from it.
-        template: of zero-shot CLIP.
+        template: of zero-shot CLIP, which names new images: a sentence, or several whose unit features are averaged;
+            `published` knows those of the paper's appendix C.4 and, elsewhere, the data set's own sentence.
         schedule: 50 epochs of 32 plain images, SGD 0.002 without momentum, cosine of period 100 epochs.
     """
 
@@ -69,7 +70,7 @@ class GMoP:
     new_classifier: Literal["zero-shot", "tuned"] = "zero-shot"
     single_prompt: bool = False
     partition_seed: int | None = None
-    template: str = "a photo of a {}."
+    template: str | tuple[str, ...] = "a photo of a {}."
     schedule: Schedule = Schedule(momentum=0, weight_decay=0, warmup=False, cosine_epochs=100, drop_last=False)
 
     name: ClassVar[str] = "GMoP"
@@ -82,7 +83,7 @@ class GMoP:
     def __post_init__(self):
         require_context(self.detector_context, None)
         require_context(self.classifier_context, None)
-        require_templates(self.template)
+        require_templates(*self.sentences)
         require_at_least(2, detectors=self.detectors)
         require_at_least(0, alpha=self.alpha, lam=self.lam, partition_seed=self.partition_seed or 0)
         if self.gate not in get_args(Gate):
@@ -90,11 +91,16 @@ class GMoP:
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GMoP":
-        """Return them with the data set's sentence, epochs and alpha, where released; the same for every task."""
-        default = cls(template=TEMPLATES.get(dataset, PHOTO))
+        """Return them with the data set's sentences, epochs and alpha, where published; the same for every task."""
+        default = cls(template=APPENDIX_C4.get(dataset) or TEMPLATES.get(dataset, PHOTO))
         epochs = PUBLISHED_EPOCHS.get(dataset, default.schedule.epochs)
         alpha = 1.0 if dataset == "imagenet" else default.alpha
         return replace(default, alpha=alpha, schedule=replace(default.schedule, epochs=epochs))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Those of zero-shot CLIP."""
+        return (self.template,) if isinstance(self.template, str) else self.template
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh contexts: classifier float[N, W] and detectors float[K, N, W], or one for all, float[N, W]."""
@@ -114,7 +120,7 @@ class GMoP:
             detector_prompts=clip.prompt_names(partitions.name(classnames), self.detector_context),
             names=torch.as_tensor(partitions.names, device=clip.device),
             labels=torch.as_tensor(partitions.labels, device=clip.device),
-            zero_shot=encode_names(clip, classnames, (self.template,)),
+            zero_shot=encode_names(clip, classnames, self.sentences),
         )
 
     def divide(self, count: int) -> Partitions:
@@ -147,7 +153,7 @@ class GMoP:
         tuned = names.all if self.tuned_new else names.base
         text = normalize(encode_behind(clip, classifier, clip.prompt_names(tuned, len(classifier))), dim=-1)
         if names.new and not self.tuned_new:
-            text = torch.cat([text, encode_names(clip, names.new, (self.template,))])
+            text = torch.cat([text, encode_names(clip, names.new, self.sentences)])
         if self.single_prompt:
             return TextBank(text, len(names.base), clip.logit_scale)
         parts = self.divide(len(names.training)).names

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from openworld import OpenworldError
 from openworld.datasets import ClassSplit, imagenet_labels
 from openworld.datasets.names.overlaps import Overlap
+from openworld.datasets.templates import APPENDIX_C4, TEMPLATES
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.encoded_targets import encoded_targets
 from openworld.evaluations.generalisation.evaluation import EVALUATION
 from openworld.evaluations.generalisation.predictions import answer_target, answer_targets
-from openworld.evaluations.generalisation.task import GeneralisationTask, Other, split_as, summary, tasks
+from openworld.evaluations.generalisation.task import GeneralisationTask, Other, Target, split_as, summary, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
@@ -196,6 +198,26 @@ def test_pictures_that_targets_share_are_answered_once(monkeypatch):
     monkeypatch.setattr(type(fitted), "answer", lambda own, one, bank: asked.append(len(one)) or answer(own, one, bank))
     list(answer_targets(fitted, targets))
     assert sum(asked) == sum(len(target.labels) for target in targets) - 2 * len(targets[0].base)
+
+
+@pytest.mark.parametrize("name", ["zero-shot", "GMoP"])
+def test_new_names_stand_in_the_sentence_of_their_data_set_and_base_names_in_the_sources(name):
+    fitted, targets = small_task(name)
+    places = (targets[0], *(replace(target.target, data=DatasetSpec("food101")) for target in targets[-1:]))
+    targets = [replace(targets[-1], target=where if isinstance(where, Target) else where.target) for where in places]
+    source, food = answer_targets(fitted, targets, own_sentences=True)
+    plain, _ = answer_targets(fitted, targets)
+    target = targets[1]
+    sentence = {"zero-shot": TEMPLATES, "GMoP": {"food101": APPENDIX_C4["food101"][0]}}[name]["food101"]
+    text = fitted.clip.encode_text([sentence.format(new) for new in target.split.new_names])
+    images = np.concatenate([target.base.embeddings, target.new.embeddings])[target.order]
+    unit = images / np.linalg.norm(images, axis=1, keepdims=True)
+    new = float(fitted.clip.logit_scale) * unit @ torch.nn.functional.normalize(text, dim=-1).numpy().T
+    count = len(target.split.base)
+    np.testing.assert_allclose(food.logits[:, count:], new, atol=2e-3)
+    np.testing.assert_allclose(food.logits[:, :count], plain.logits[:, :count], atol=1e-3)
+    np.testing.assert_allclose(source.logits, plain.logits, atol=1e-3)
+    assert np.abs(food.logits[:, count:] - plain.logits[:, count:]).max() > 0.1
 
 
 def small_task(name):

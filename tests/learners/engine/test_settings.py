@@ -3,7 +3,9 @@
 import pytest
 
 from openworld import OpenworldError
-from openworld.learners import LEARNERS, CoOp, GMoP, KgCoOp, ZeroShot, ZeroShotEnsemble, configure
+from openworld.datasets.templates import ENSEMBLE, NUMBER
+from openworld.learners import LEARNERS, TCP, CoOp, GMoP, KgCoOp, ZeroShot, ZeroShotEnsemble, configure
+from openworld.learners.engine.settings import with_sentences_of
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,8 @@ def test_published_settings_stay_under_the_given_ones():
     learner = configure(GMoP, {"schedule.batch_size": 8}, "imagenet")
     assert (learner.alpha, learner.schedule.epochs, learner.schedule.batch_size) == (1.0, 10, 8)
     assert configure(KgCoOp, {}, "dtd").template == "a photo of a {}, a type of texture."
-    assert configure(GMoP, {}, "dtd").template == "{} texture."
+    assert configure(GMoP, {}, "dtd").template == ENSEMBLE and configure(GMoP, {}, "mnist").template == NUMBER
+    assert configure(GMoP, {"template": "{}."}, "dtd").sentences == ("{}.",)
     assert len(configure(ZeroShotEnsemble, {}, "dtd").templates) == 8
 
 
@@ -40,3 +43,12 @@ def test_published_settings_stay_under_the_given_ones():
 def test_an_unknown_setting_is_refused(name):
     with pytest.raises(OpenworldError, match="unknown key 'shotz'"):
         configure(LEARNERS[name], {"shotz": 1})
+
+
+def test_sentences_of_another_data_set_replace_published_ones_alone():
+    there = with_sentences_of(configure(GMoP, {"alpha": 0.3}, "imagenet"), "imagenet", "food101")
+    assert there.template == ("a photo of {}, a type of food",) and there.alpha == 0.3
+    assert with_sentences_of(ZeroShot(), "imagenet", "eurosat").templates == ("a centered satellite photo of {}.",)
+    assert with_sentences_of(configure(TCP, {}, "imagenet"), "imagenet", "dtd").behind == "{} texture."
+    for own in (GMoP(template="{}."), CoOp(), ZeroShot(("{}.",))):
+        assert with_sentences_of(own, "imagenet", "food101") == own

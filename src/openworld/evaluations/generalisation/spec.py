@@ -28,6 +28,8 @@ class GeneralisationSettings:
         wordnet: a class is a base class of the source, too, if its name is one that WordNet gives that class; the names
             of ImageNet's classes in WordNet come along, and a source without WordNet ids is compared by its own names.
         shots: training images of each base class, at least 1.
+        sentences: in whose sentence the new names of another data set stand: its own ("target": "a centered satellite
+            photo of {}.", as in the paper's appendix C.4), or the source's ("source").
         keep_learners: keep what was learned in the run's folder, for `openworld predict`.
     """
 
@@ -35,6 +37,7 @@ class GeneralisationSettings:
     variants: tuple[DatasetSpec, ...] = ()
     wordnet: bool = True
     shots: int = 16
+    sentences: Literal["target", "source"] = "target"
     keep_learners: bool = True
 
 
@@ -47,7 +50,7 @@ class GeneralisationSpec(GeneralisationSettings, Learning):
         others: the classes of each are new beside the source's base images; those that are base classes of the
             source are left out, and listed in the records.
         seeds: of few-shot draws, initial prompts and shuffles, not negative; every learner runs once per seed.
-        published: whose settings the learners start from; sentences are the source's, at every target.
+        published: whose settings the learners start from.
         precision: in which the frozen towers compute, "float32", "tf32", "bfloat16" or "float16"; what is learned stays
             in float32.
 

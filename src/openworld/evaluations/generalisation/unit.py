@@ -25,7 +25,8 @@ def evaluate(task: GeneralisationTask, machine: Machine) -> UnitResult:
     shots = parts["train"].of_classes(targets[0].split.base)
     fitted = fit(task, shots, machine)
     clock.stop("fit")
-    answers = zip(targets, answer_targets(fitted, targets), strict=True)
+    own = task.sentences == "target"
+    answers = zip(targets, answer_targets(fitted, targets, own_sentences=own), strict=True)
     tables = [image_table(answer, images, len(images.split.base)) for images, answer in answers]
     clock.stop("score")
     record = GeneralisationRecord(

@@ -31,6 +31,26 @@ def configure(learner: type, settings: Mapping[str, Any], dataset: str = "", tas
     return read_spec(override(asdict(learner.published(dataset, task)), settings), learner)
 
 
+SENTENCES = ("template", "templates", "behind")
+"""Settings that say which sentence a name stands in."""
+
+
+def with_sentences_of(learner, dataset: str, other: str):
+    """The learner with the sentences of another data set, where it has the published ones of its own.
+
+    Args:
+        learner: as configured for `dataset`.
+        dataset, other: names of data sets.
+    """
+    home, away = (_sentences(type(learner), name) for name in (dataset, other))
+    return replace(learner, **{name: away[name] for name in home if getattr(learner, name) == home[name]})
+
+
+def _sentences(kind: type, dataset: str) -> dict[str, str | tuple[str, ...]]:
+    published = kind.published(dataset)
+    return {name: getattr(published, name) for name in SENTENCES if hasattr(published, name)}
+
+
 def require_task(task: str) -> None:
     """Refuse a task that no settings are published for."""
     if task not in TASKS:
