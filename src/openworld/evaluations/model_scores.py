@@ -1,6 +1,6 @@
 """Scores of all detectors of one model, fitted on the training images, for test images and a pool of others."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,6 +45,7 @@ class ModelScores:
         inside: beside every set, of detectors that look at the stream, scores of the test images in its stream; empty
             where all sets are one stream.
         learner: how the learner came to be; None of other models.
+        probabilities: places int64[k] of images in all sets -> the model's softmax, float64[k, C], for a few of them.
     """
 
     test: dict[str, np.ndarray]
@@ -53,6 +54,7 @@ class ModelScores:
     warnings: tuple[str, ...]
     inside: tuple[dict[str, np.ndarray], ...] = ()
     learner: LearnerFacts | None = None
+    probabilities: Callable[[np.ndarray], np.ndarray] | None = None
 
     @property
     def pool(self) -> dict[str, np.ndarray]:
@@ -76,7 +78,13 @@ def classifier_scores(
     fitted = route.fit(_batches(classifier, training, device))
     scores, of_pool = (_plain(route.score(fitted, _batches(classifier, part, device))) for part in (test, pool))
     prediction = [watched.see(pixels).predictions.cpu().numpy() for pixels, _ in _batches(classifier, test, device)]
-    return ModelScores(scores, (of_pool,), np.concatenate(prediction), (*route.warnings, *_warnings(fitted)))
+
+    def probabilities(places: np.ndarray) -> np.ndarray:
+        batches = _batches(classifier, ReadableImages(pool.images, pool.rows[places]), device)
+        return np.concatenate([_softmax(watched.see(pixels).logits) for pixels, _ in batches])
+
+    warnings = (*route.warnings, *_warnings(fitted))
+    return ModelScores(scores, (of_pool,), np.concatenate(prediction), warnings, probabilities=probabilities)
 
 
 def two_tower_scores(
@@ -161,11 +169,24 @@ def _scores_of(fitted: Mapping[str, Any], seen: Sequence[Activations], one_strea
         test.predictions.cpu().numpy(),
         _warnings(fitted),
         tuple(map(_plain, inside)),
+        probabilities=lambda places: _softmax_of(others, places),
     )
+
+
+def _softmax_of(sets: Sequence[Activations], places: np.ndarray) -> np.ndarray:
+    """The softmax of some images, by their places in all sets one behind the other."""
+    starts = np.cumsum([0, *map(len, sets)])
+    parts = np.searchsorted(starts, places, side="right") - 1
+    inside = zip(parts, places - starts[parts], strict=True)
+    return np.concatenate([_softmax(sets[part].logits[[place]]) for part, place in inside])
 
 
 def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     return classifier.batches(part.images, part.rows, device=device)
+
+
+def _softmax(logits: torch.Tensor) -> np.ndarray:
+    return logits.detach().double().softmax(dim=1).cpu().numpy()
 
 
 def _warnings(fitted: Mapping[str, Any]) -> tuple[str, ...]:

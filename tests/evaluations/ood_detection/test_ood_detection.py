@@ -182,10 +182,37 @@ def test_two_tables_for_a_run_that_removes_them(shapes, ran):
 def test_pictures_of_every_cell_come_with_the_first_model(ran):
     first, second = ran[3]
     cells = np.argwhere(np.array(first.metrics["counts"]) > 0)
-    assert {f"{row}-{column}" for row, column in cells} == {
-        name.split("/")[-2] for name in first.files if name.endswith(".png")
-    }
-    assert not any(name.endswith(".png") for name in second.files)
+    of_cells = {f"{row}-{column}" for row, column in cells}
+    assert {name.split("/")[-2] for name in first.files if name.endswith(".png")} == of_cells | {"marginal"}
+    assert {name.split("/")[-2] for name in second.files if name.endswith(".png")} == {"marginal"}
+
+
+def test_marginal_images_are_those_of_other_classes_that_pass_most_surely(ran):
+    for record, label in zip(ran[3], ("MSP", "MCM"), strict=True):
+        marginal, pool, test = record.metrics["marginal"], record.table("images"), record.table("test")
+        nearest = pool["semantic_level"][~pool["known"]].min()
+        near = np.flatnonzero(~pool["known"] & (pool["semantic_level"] == nearest))
+        score = pool[f"score {label}"]
+        assert (marginal["detector"], marginal["semantic_level"], marginal["n"]) == (label, nearest, len(near))
+        passing = np.sort(test[f"score {label}"])[::-1][int(np.ceil(0.95 * len(test["id"]))) - 1]
+        assert marginal["accepted"] == pytest.approx(np.mean(score[near] >= passing))
+        best = {}  # by group
+        for place in near:
+            group = pool["group"][place]
+            if group not in best or score[place] > score[best[group]]:
+                best[group] = place
+        places = sorted(best.values(), key=lambda place: -score[place])[:8]
+        assert [image["score"] for image in marginal["images"]] == pytest.approx(score[places].tolist())
+        shown = [place for image in marginal["images"] for place in near if pool["id"][place] == image["id"]]
+        assert [image["label"] for image in marginal["images"]] == pool["label_name"][shown].tolist()
+        for image in marginal["images"]:
+            assert f"pictures/marginal/{image['id']}.png" in record.attachments
+            (row,) = np.flatnonzero(test["id"] == image["known"])
+            same = test["label_name"] == image["prediction"]
+            assert same[row] and test[f"score {label}"][row] == test[f"score {label}"][same].max()
+        if label == "MSP":
+            confidences = [image["confidence"] for image in marginal["images"]]
+            assert confidences == pytest.approx([image["score"] for image in marginal["images"]], abs=1e-6)
 
 
 # --- the numbers by hand --------------------------------------------------------------------------------------

@@ -6,10 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from openworld.datasets import PUBLISHED, SHIFTED, emoji
+from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, emoji
+from openworld.datasets.cards import is_folder
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.taxonomy import read_edges, taxonomy_similarity, wordnet_similarity
-from openworld.datasets.names.wordnet import find_wordnet
+from openworld.datasets.names.wordnet import SYNSET_ID, find_wordnet
 from openworld.datasets.published import breeds
 from openworld.datasets.published.downloaded import find_root
 
@@ -35,14 +36,23 @@ def taxonomy_of(dataset: str) -> Taxonomy:
         return Taxonomy(_of_emoji(dataset.removeprefix(EMOJI)), "Unicode's groups and subgroups of emoji")
     if dataset in breeds.TASKS:
         return Taxonomy(_of_breeds(dataset), "the hierarchy of BREEDS")
-    listed = NAMED_LIKE.get(dataset, dataset)
-    ids = class_names(listed).wordnet_ids if listed in PUBLISHED else ()
+    ids = _wordnet_ids(NAMED_LIKE.get(dataset, dataset))
     if not ids:
         return Taxonomy(None, reason=f"the classes of {dataset} stand in no taxonomy that is known here")
     nouns = find_wordnet()
     if nouns is None:
         return Taxonomy(None, reason="WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR")
     return Taxonomy(wordnet_similarity(ids, nouns), "WordNet 3.0")
+
+
+def _wordnet_ids(dataset: str) -> tuple[str, ...]:
+    """The ids of its classes: as published, or the names of folders that are called by them, as ImageNet's are."""
+    if dataset in PUBLISHED:
+        return class_names(dataset).wordnet_ids
+    if dataset in DATASETS or not is_folder(dataset):
+        return ()
+    names = class_names(dataset).names
+    return names if all(map(SYNSET_ID.fullmatch, names)) else ()
 
 
 def _of_breeds(task: str) -> np.ndarray:

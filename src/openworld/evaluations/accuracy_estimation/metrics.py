@@ -6,6 +6,7 @@ from openworld.estimators import fuse
 from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
 from openworld.evaluations.accuracy_estimation.record import (
     BASE,
+    FIXED_TAUS,
     FUSED,
     RAW,
     SCALED,
@@ -36,14 +37,14 @@ def calibration(task: AccuracyTask, target: Answers, scale: float, machine: Mach
     """Expected calibration error of the judged model, raw and with T, and of each reference model.
 
     Of a reference `RAW` is as it was trained, `UNSCALED` the softmax of bare similarities, which FRAP's Table 2 calls
-    raw, and `TTC` calibrated at test time.
+    raw, `TTC` calibrated at test time, and `FIXED_TAUS` at temperatures that nobody fits.
     """
     by_model = {BASE: _base_calibration(target, scale)}
     for reference in task.references:
         if reference.is_model:
             tau = target.tau(reference.name, scale).value
             similarities = target.outputs[reference.name].reference
-            scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau}
+            scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau, **FIXED_TAUS}
             errors = {name: _error(similarities, scale, target.labels) for name, scale in scales.items()}
             by_model[reference.name] = errors | {TAU: tau}
     return by_model

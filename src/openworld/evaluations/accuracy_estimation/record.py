@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from openworld.evaluations.estimate_records import EstimateRecord
+from openworld.runs.canonical import SPARSE
 
 BASE = "base"
 """The judged model among those whose calibration and alignment are measured; references have their own names."""
@@ -14,6 +15,12 @@ FUSED = "fused with "
 RAW, SCALED, UNSCALED, TTC, TAU = "raw", "scaled", "unscaled", "ttc", "tau"
 """Calibration errors: as the model says it, with the temperature of the source, of bare similarities, calibrated at
 test time; and the temperature that this last one finds."""
+
+FIXED_TAUS = {"tau 0.1": 0.1, "tau 0.05": 0.05, "tau 0.01": 0.01}
+"""Calibration errors at fixed temperatures of a reference's similarities (FRAP, Figure 3)."""
+
+EXAMPLES = "examples"
+"""The folder of attachments with the images of `ExampleImage`, by their ids."""
 
 THUMBNAILS = "pictures"
 """The folder of attachments with thumbnails, in a folder each by the number of their condition."""
@@ -53,6 +60,27 @@ class TargetRecord:
     ece: dict[str, dict[str, float]] = field(default_factory=dict)
     alignment: dict[str, float] | None = None
     estimates: dict[str, EstimateRecord] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ExampleImage:
+    """What a reference says of one image of the first condition (FRAP, Figure 2).
+
+    Args:
+        id: of the image. label: its class.
+        reference: the model.
+        classes: the likeliest, the likeliest first.
+        raw, own, calibrated: their probabilities as softmax of bare similarities, at the reference's own temperature,
+            and calibrated at test time.
+    """
+
+    id: int
+    label: str
+    reference: str
+    classes: tuple[str, ...]
+    raw: tuple[float, ...]
+    own: tuple[float, ...]
+    calibrated: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -101,6 +129,7 @@ class AccuracyRecord:
         checkpoint: its place among those kept.
         training: the recipe, and the history of its epochs.
         left_out: estimator -> why it could not be had.
+        examples: of the first unit of a run alone; empty where no reference is a model.
     """
 
     protocol: str
@@ -119,3 +148,4 @@ class AccuracyRecord:
     training: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     taxonomy: TaxonomyRecord = TaxonomyRecord()
+    examples: tuple[ExampleImage, ...] = field(default=(), metadata=SPARSE)

@@ -12,14 +12,15 @@ import numpy as np
 from openworld.evaluations.accuracy_estimation.cards import ALIGNMENT, ALIGNMENT_GAIN, CALIBRATION, GAINS, TEMPERATURE
 from openworld.evaluations.accuracy_estimation.crossed_bootstrap import CrossedBootstrap
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite, mean_of, value_of
-from openworld.evaluations.accuracy_estimation.record import BASE, FUSED, RAW, SCALED, TAU, TTC, UNSCALED
+from openworld.evaluations.accuracy_estimation.record import BASE, FIXED_TAUS, FUSED, RAW, SCALED, TAU, TTC, UNSCALED
 from openworld.results import Result, Value, student
 
 ALL = "All conditions"
 """Where a mean is over all conditions alike, whatever their lines."""
 
 CLASSIFIERS = "classifiers"
-CALIBRATIONS = {RAW: "raw", SCALED: "scaled", UNSCALED: "unscaled", TTC: "TTC"}
+FIXED = {kind: f"τ = {tau:g}" for kind, tau in FIXED_TAUS.items()}
+CALIBRATIONS = {RAW: "raw", SCALED: "scaled", UNSCALED: "unscaled", TTC: "TTC", **FIXED}
 """A kind of calibration in records -> what tables call it."""
 
 NOT_KNOWN = "no record tells it"
@@ -47,9 +48,9 @@ def alignment_values(measured: Measurements) -> dict[str, np.ndarray]:
 
 
 def calibration(bootstrap: CrossedBootstrap) -> Iterator[Result]:
-    """Yield calibration errors of the judged and of the reference models on the targets, as FRAP's Table 2."""
+    """Yield calibration errors of judged and of reference models on the targets, as FRAP's Table 2 and Figure 3."""
     measured = bootstrap.measured
-    references = [(name, kind) for name in measured.references for kind in (RAW, UNSCALED, TTC)]
+    references = [(name, kind) for name in measured.references for kind in (RAW, UNSCALED, TTC, *FIXED)]
     for name, kind in [(BASE, RAW), (BASE, SCALED), *references]:
         values = calibration_values(measured, name, kind)
         if np.isfinite(values).any():

@@ -1,12 +1,13 @@
 """The work of a unit: estimators are fitted on the source of one judged model and asked about every condition."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from openworld.estimators import Outputs
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
+from openworld.evaluations.accuracy_estimation.examples import example_thumbnails, reference_examples
 from openworld.evaluations.accuracy_estimation.images import TargetImages
 from openworld.evaluations.accuracy_estimation.metrics import (
     alignment,
@@ -32,7 +33,7 @@ from openworld.evaluations.model_outputs import logits_of
 from openworld.evaluations.record_images import thumbnail, with_names
 from openworld.evaluations.references import similarities
 from openworld.evaluations.runtime import Machine
-from openworld.runs import UnitResult
+from openworld.runs import UnitResult, to_json
 
 
 def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
@@ -51,10 +52,13 @@ def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
         images = condition.images.load()
         table = image_table(target, temperature_of(source), number)
         tables.append(with_names(table, images.classnames, images.path_of))
+    examples = reference_examples(task, first, temperature_of(source), machine) if task.is_first else ()
+    record = replace(_record(task, source, tuple(targets), machine), examples=examples)
+    attachments = (*_thumbnails(task, tables), *example_thumbnails(task, examples)) if task.is_first else ()
     return UnitResult(
         outputs={"images": {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}},
-        metrics=asdict(_record(task, source, tuple(targets), machine)),
-        attachments=dict(_thumbnails(task, tables)) if task.is_first else {},
+        metrics=to_json(record),
+        attachments=dict(attachments),
         timing=seconds_alone(task.estimators, source, shifts, first, machine.device).timing,
     )
 

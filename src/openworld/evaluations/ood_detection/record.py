@@ -13,6 +13,9 @@ from openworld.runs.canonical import SPARSE
 Ends = tuple[float, float] | None
 """A 95 % interval over images; None where there is none."""
 
+THUMBNAILS = "pictures/marginal"
+"""The folder of attachments with marginal images, by their `id`; of known ones by "known-" and their place."""
+
 SUBSETS = {
     "all": "all images",
     "unknown": "other classes",
@@ -146,6 +149,46 @@ class LabellingRecord:
     joint: dict[str, JointErrors | None] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class MarginalImage:
+    """An image of another class that a model takes for one that it knows.
+
+    Args:
+        id: its place in the pool.
+        label: its class. prediction: what the model names it. confidence: of that, the largest softmax probability.
+        score: of the detector that chose it.
+        covariate_level: of its cell.
+        known: the place among the test images of one of the predicted class; None where there is none.
+    """
+
+    id: int
+    label: str
+    prediction: str
+    confidence: float
+    score: float
+    covariate_level: int
+    known: int | None = None
+
+
+@dataclass(frozen=True)
+class MarginalImages:
+    """The images of other classes nearest in meaning to known ones, and those of them that are accepted most surely.
+
+    Args:
+        detector: label of the one that ranks them: MSP where the model has it, else its first.
+        semantic_level: of all of them, the nearest at which other classes have any image.
+        n: how many they are.
+        accepted: the share of them that passes where 95 % of the in-distribution test images do.
+        images: the surest, at most one of a group, the surest first.
+    """
+
+    detector: str
+    semantic_level: int
+    n: int
+    accepted: float
+    images: tuple[MarginalImage, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class DetectionRecord(PoolRecord):
     """The metrics of one unit: a model and seed, with the pool as the run counts it.
@@ -156,6 +199,7 @@ class DetectionRecord(PoolRecord):
         otherwise: with the other choice about images of in-distribution classes.
         left_out: classes of the sources and the pool that are neither in distribution nor out of it.
         learner: how the learner came to be; None of other models.
+        marginal: None where the pool has no image of another class.
     """
 
     protocol: str
@@ -172,3 +216,4 @@ class DetectionRecord(PoolRecord):
     labelling: LabellingRecord
     left_out: tuple[str, ...] = field(default=(), metadata=SPARSE)
     learner: LearnerFacts | None = field(default=None, metadata=SPARSE)
+    marginal: MarginalImages | None = field(default=None, metadata=SPARSE)

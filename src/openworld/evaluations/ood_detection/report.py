@@ -10,6 +10,7 @@ from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.figures import level_figures
 from openworld.evaluations.ood_detection.leads import Contender, area_test
 from openworld.evaluations.ood_detection.maps import cell_differences, heat_maps
+from openworld.evaluations.ood_detection.marginal_report import marginal_section
 from openworld.evaluations.ood_detection.measurements import CELLS, TREND_METRICS
 from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.evaluations.ood_detection.results import DetectionResults
@@ -110,6 +111,8 @@ def _sections(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> I
             yield Section(figure.title, figures=(figure,))
     contents = filter(None, (cell_counts(results.facts), cell_images(results.facts)))
     yield Section("What is in the cells?", figures=tuple(contents))
+    if marginal := marginal_section(results.facts):
+        yield marginal
     yield _further_section(results, styles)
     pool = results.facts.first.pool
     text = (

@@ -17,11 +17,13 @@ from openworld.evaluations.model_scores import (
     two_tower_scores,
 )
 from openworld.evaluations.ood_detection.image_tables import groups_of, pool_table, test_table
+from openworld.evaluations.ood_detection.marginal import marginal_images, marginal_thumbnails
 from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
     DetectionRecord,
     InDistributionRecord,
+    MarginalImages,
     PoolFacts,
     PoolRecord,
 )
@@ -38,25 +40,33 @@ def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
     known, test = (_readable(task, images, machine) for images in (task.ground.training, task.ground.test))
     scores = _scores(task, known, test, divided, machine)
     clock.stop("scores")
-    metrics = detection_record(task, known, test, divided, scores)
+    cells = dict(divided.thumbnails()) if task.model == 0 else {}
+    marginal = marginal_images(task.judged_model, test, divided, scores)
+    metrics = detection_record(task, known, test, divided, scores, marginal)
     return UnitResult(
         outputs={"images": pool_table(test, divided, scores), "test": test_table(task, test, scores, machine)},
         metrics=to_json(metrics),
-        attachments=dict(divided.thumbnails()) if task.model == 0 else {},
+        attachments=cells | dict(marginal_thumbnails(marginal, test, divided)),
         timing=clock.timing,
     )
 
 
 def detection_record(
-    task: DetectionTask, known: ReadableImages, test: ReadableImages, divided: DividedPool, scores: ModelScores
+    task: DetectionTask,
+    known: ReadableImages,
+    test: ReadableImages,
+    divided: DividedPool,
+    scores: ModelScores,
+    marginal: MarginalImages | None,
 ) -> DetectionRecord:
     """What a unit records.
 
     Args:
-        known: the training images. test: the in-distribution test images. found: the pool. scores: all scores.
+        known: the training images. test: the in-distribution test images. divided: the pool. scores: all scores.
+        marginal: images of other classes that are accepted most surely.
     """
-    groups = groups_of(test, divided)
-    sides = {label: DetectorScores(scores.test[label], scores.pool[label], *groups) for label in scores.test}
+    groups, pool = groups_of(test, divided), scores.pool
+    sides = {label: DetectorScores(scores.test[label], pool[label], *groups) for label in scores.test}
     ranked, model, ground = Ranked.of(sides), task.judged_model, task.ground
     pools = {kept: _pool_record(task, sides, ranked, divided, kept) for kept in (True, False)}
     subsets = subsets_of(divided.known, divided.levels["semantic"], divided.counts["semantic"])
@@ -78,6 +88,7 @@ def detection_record(
         left_out=ground.left_out,
         learner=scores.learner,
         labelling=labelling(sides, subsets, joint_totals(ranked, subsets)),
+        marginal=marginal,
     )
 
 
