@@ -212,6 +212,6 @@ ELSEWHERE = {
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
     "is_sequential": "any object has an answer",
-    "activations_of_learner": "a tuned learner and its cache, in tests/evaluations/ood_detection/test_learner_models.py",
+    "activations_of_learner": "a tuned learner and its cache, in tests/evaluations/ood_detection",
     "activations_of": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
 }

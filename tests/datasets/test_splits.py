@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld._errors import OpenworldError
-from openworld.datasets import ClassSplit, base_new_split, few_shot
+from openworld.datasets import ClassSplit, base_new_split, few_shot, reseeded_few_shot
 
 LABELS = st.lists(st.integers(0, 5), min_size=1, max_size=60)
 
@@ -57,7 +57,19 @@ def test_the_draw_is_the_published_one(labels, shots, seed):
     assert few_shot(labels, shots, random.Random(seed)).tolist() == expected
 
 
+@given(LABELS, st.integers(1, 20), st.integers(0, 9))
+def test_the_draw_of_openworldaucs_code_begins_anew_for_every_class(labels, shots, seed):
+    expected = []
+    for label in dict.fromkeys(labels):
+        items = [item for item, other in enumerate(labels) if other == label]
+        random.seed(seed)
+        expected += random.sample(items, shots) if len(items) >= shots else random.choices(items, k=shots)
+    assert reseeded_few_shot(labels, shots, seed).tolist() == expected
+
+
 def test_no_shots_is_refused():
+    with pytest.raises(OpenworldError, match="at least 1"):
+        reseeded_few_shot([0, 1], 0, 0)
     with pytest.raises(OpenworldError, match="at least 1"):
         few_shot([0, 1], 0, random.Random(0))
 

@@ -44,6 +44,7 @@ def test_an_added_learner_is_in_no_table_of_settings_or_gates():
         {"shots": 4},
         {"precision": "bfloat16"},
         {"views": 2},
+        {"draw": "openworldauc"},
     ],
     ids=lambda told: next(iter(told)),
 )
@@ -59,11 +60,11 @@ def test_two_settings_of_one_added_learner_have_two_folders():
 
 
 def test_settings_shots_and_views_reach_the_spec():
-    changes = Changes(settings={"coop": {"schedule.epochs": 3}}, shots=4, views=2)
+    changes = Changes(settings={"coop": {"schedule.epochs": 3}}, shots=4, views=2, draw="openworldauc")
     spec = (
         plan("openworldauc", ["7"], ReproductionSetup("data", learners=("CLIP", "CoOp"), changes=changes)).runs[0].spec
     )
-    assert (spec.shots, spec.views) == (4, 2)
+    assert (spec.shots, spec.views, spec.draw) == (4, 2, "openworldauc")
     assert [one.settings for one in spec.learners] == [{}, {"schedule": {"epochs": 3}}]
 
 

@@ -74,6 +74,7 @@ def reproduce(
     shots: int | None = None,
     views: int | None = None,
     precision: str = "float32",
+    draw: str = "coop",
     quick: int = 1,
     margin: float = 0.01,
     show: str = "interval",
@@ -103,7 +104,7 @@ def reproduce(
     from openworld.reproduction.plan import ReproductionSetup, plan
     from openworld.reproduction.series import carry_out_runs, failure, require_data
 
-    changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision)
+    changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision, draw)
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes)
     planned = plan(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     require_data(planned)

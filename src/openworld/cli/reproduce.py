@@ -38,6 +38,9 @@ def reproduce(
     precision: Annotated[
         str, typer.Option(help="Of the frozen towers: float32; on a GPU tf32, bfloat16 or float16 are faster.")
     ] = "float32",
+    draw: Annotated[
+        str, typer.Option(help="Few-shot draw: coop, or openworldauc, that of its released code.")
+    ] = "coop",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     margin: Annotated[
         float, typer.Option(help="Fraction: ours are called reproduced when shown to be no further from the printed.")
@@ -122,8 +125,8 @@ def reproduce(
     ```
 
     Their rows are marked (added); `--learners CLIP` leaves out the paper's other methods. `--settings`, `--shots`,
-    `--views` and `--precision` change the paper's methods; such runs get folders of their own, and every table says
-    what was changed.
+    `--views`, `--draw` and `--precision` change the paper's methods; such runs get folders of their own, and every table
+    says what was changed.
 
     On the paper's data every number of ours is tested against the printed one, over our seeds and over those of the
     paper where it prints a deviation: reproduced within `--margin` (two one-sided tests), else higher, lower, or not
@@ -139,7 +142,7 @@ def reproduce(
     from openworld.reproduction.plan import plan as planned
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
-    changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views, precision)
+    changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views, precision, draw)
     setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")

@@ -22,10 +22,11 @@ from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
 from openworld.datasets.published.downloaded import imagenet_labels, use_root
 from openworld.datasets.published.shifted import SHIFTED
 from openworld.datasets.published.shifted_set import ShiftedSet
-from openworld.datasets.splits import ClassSplit, base_new_split, coop_draw, few_shot
+from openworld.datasets.splits import ClassSplit, Draw, base_new_split, coop_draw, few_shot, reseeded_few_shot
 
 __all__ = [
     "ClassSplit",
+    "Draw",
     "DATASETS",
     "DatasetCard",
     "PUBLISHED",
@@ -43,6 +44,7 @@ __all__ = [
     "emoji",
     "cut_by_names",
     "few_shot",
+    "reseeded_few_shot",
     "grouped",
     "folder",
     "has_part",

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from openworld._arrays import as_labels
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
 from openworld.datasets.names.forms import normalise_class_name
+
+Draw = Literal["coop", "openworldauc"]
+"""Whose few-shot draw: that of CoOp and its kin (`few_shot`), or that of OpenworldAUC's code (`reseeded_few_shot`)."""
 
 
 def base_new_split(classes: int, order: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -132,11 +136,41 @@ def few_shot(labels: Sequence[int], shots: int, generator: random.Random) -> np.
     """
     if shots < 1:
         raise OpenworldError(f"shots is {shots}; at least 1 image per class is needed.")
+    drawn = [generator.sample(own, shots) if len(own) >= shots else own for own in _places(labels).values()]
+    return np.array([index for own in drawn for index in own], dtype=np.int64)
+
+
+def reseeded_few_shot(labels: Sequence[int], shots: int, seed: int) -> np.ndarray:
+    """Indices of `shots` pictures of every class as OpenworldAUC's released code draws them, which is not CoOp's way.
+
+    The generator begins anew at the seed for every class, so that classes with as many pictures give those at the same
+    places; a class that has fewer is drawn with repetition (Hua et al., 2025, huacong/OpenworldAUC @ 8bb934a).
+
+    Args:
+        labels, shots: as for `few_shot`.
+        seed: of every class.
+
+    Returns:
+        int64[classes * shots], grouped by class.
+
+    >>> reseeded_few_shot([0, 1, 0, 1, 0, 1], 2, 1).tolist(), reseeded_few_shot([5], 2, 1).tolist()
+    ([0, 4, 1, 5], [0, 0])
+    """
+    if shots < 1:
+        raise OpenworldError(f"shots is {shots}; at least 1 image per class is needed.")
+    drawn = []
+    for own in _places(labels).values():
+        generator = random.Random(seed)
+        drawn += generator.sample(own, shots) if len(own) >= shots else generator.choices(own, k=shots)
+    return np.array(drawn, dtype=np.int64)
+
+
+def _places(labels: Sequence[int]) -> dict[int, list[int]]:
+    """The places of the pictures of every class, classes in order of first appearance."""
     pictures: dict[int, list[int]] = {}
     for index, label in enumerate(as_labels(labels, "labels").tolist()):
         pictures.setdefault(label, []).append(index)
-    drawn = [generator.sample(own, shots) if len(own) >= shots else own for own in pictures.values()]
-    return np.array([index for own in drawn for index in own], dtype=np.int64)
+    return pictures
 
 
 def coop_draw(train: Sequence[int], validation: Sequence[int], shots: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

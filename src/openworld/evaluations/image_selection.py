@@ -2,19 +2,20 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 
 import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError
-from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, ClassSplit, ImageSet, emoji
+from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, ClassSplit, Draw, ImageSet, emoji, reseeded_few_shot
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.datasets.published import downloaded
 from openworld.evaluations.own_data import OwnData, as_specified, own_data, settle_classes
+from openworld.runs.canonical import SPARSE
 
 DRAW = 0
 """Seed of every draw of images that no seed of the run decides: those are of training alone, as in the papers."""
@@ -122,7 +123,7 @@ class ImageSelection:
     Args:
         sources: what is pooled, one behind the other.
         part: of each.
-        seed, shots: of the draw from a training part; shots None for all images.
+        seed, shots, draw: of the draw from a training part; shots None for all images.
         base_only: only images of base classes; all class names stay.
         only: only images of these classes; all class names stay.
         names_of: whose class names count; None for the first of the sources.
@@ -151,6 +152,7 @@ class ImageSelection:
     cut: int | None = None
     appearance: str = ""
     as_drawn: bool = False
+    draw: Draw = field(default="coop", metadata=SPARSE)
 
     def __str__(self) -> str:
         drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""
@@ -184,9 +186,12 @@ class ImageSelection:
     def _part_of(self, one: DatasetSpec) -> ImageSet:
         if self.as_drawn:
             return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain, self.part, clean=True)
-        drawn = {"seed": self.seed, "shots": self.shots} if self.part == "train" else {}
+        shots = self.shots if self.part == "train" else None
+        drawn = {"seed": self.seed, "shots": shots} if shots is not None and self.draw == "coop" else {}
         root = {"root": one.root} if one.root else {}
         images = datasets.load(one.dataset, domain=one.domain, part=self.part, **root, **drawn)
+        if shots is not None and self.draw == "openworldauc":
+            images = images.subset(reseeded_few_shot(images.labels, shots, self.seed))
         images = as_specified(images, one, self.part)
         if not self.base_only and self.only is None:
             return images

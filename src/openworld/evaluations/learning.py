@@ -1,6 +1,6 @@
 """Specs of learners, their tasks and their records: what all of them share, from the fields to the fitted learner."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,12 @@ import numpy as np
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError
 from openworld.backbones import known_name
-from openworld.datasets import DATASETS
+from openworld.datasets import DATASETS, Draw
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
 from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, Features
 from openworld.learners import FittedLearner, PublishedSetting, configure, encoding_for, find_learner
+from openworld.runs.canonical import SPARSE
 
 EMBEDDED_CROP = (0.5, 1.0)
 PUBLISHED_CROP = (0.08, 1.0)
@@ -28,12 +29,15 @@ class Learning:
         crop_scale: smallest and largest share of the image that a view keeps, in (0, 1]; left out, the published
             0.08 to 1, and 0.5 to 1 for the small images of the embedded world.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
+        draw: whose few-shot draw of training images: "coop", as all other papers, or "openworldauc", as its released
+            code (`datasets.reseeded_few_shot`).
     """
 
     backbone: str = "embedded"
     views: int = 8
     crop_scale: tuple[float, float] | None = None
     threads: int = 1
+    draw: Draw = field(default="coop", metadata=SPARSE)
 
 
 def require_learners(spec, *, may_choose: bool = False) -> None:

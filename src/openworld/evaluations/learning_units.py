@@ -69,7 +69,7 @@ def _unit(entry, seed: int, spec, tuning: Tuning) -> LearningUnit:
     kind, data = find_learner(entry.learner), tuning.data
     tuned = data.count_base() if tuning.base_only else data.count_classes()
     most = max(spec.shots) if isinstance(spec.shots, tuple) else spec.shots
-    source = data.images("train", seed=seed, shots=most, base_only=tuning.base_only)
+    source = data.images("train", seed=seed, shots=most, draw=spec.draw, base_only=tuning.base_only)
     shots = tuned * most if data.dataset in PUBLISHED else len(source.load())
     tests = (
         EncodedSet(tested.images(), encoding_for(kind), tested.count_images())

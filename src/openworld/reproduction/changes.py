@@ -4,11 +4,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones.precision import DTYPES, Precision
+from openworld.datasets import Draw
 from openworld.evaluations.entries import LearnerSpec
 from openworld.learners import override
 from openworld.runs import digest, read_spec
@@ -36,6 +37,7 @@ class Changes:
         shots: training pictures of each class, at least 1; None for the paper's 16.
         views: augmented views of each of them, not negative; None for as many as usual.
         precision: in which the frozen towers compute.
+        draw: whose few-shot draw, as in a run's spec.
 
     Raises:
         OpenworldError: a number below its range, two added learners with one label.
@@ -46,12 +48,15 @@ class Changes:
     shots: int | None = None
     views: int | None = None
     precision: Precision = "float32"
+    draw: Draw = "coop"
 
     def __post_init__(self):
         require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
         require_at_least(0, **({} if self.views is None else {"views": self.views}))
         if self.precision not in DTYPES:
             raise unknown_name("precision", self.precision, DTYPES)
+        if self.draw not in get_args(Draw):
+            raise unknown_name("draw", self.draw, get_args(Draw))
         labels = [entry.label.casefold() for entry in self.added]
         if len(set(labels)) < len(labels):
             given = ", ".join(learner.label for learner in self.added)
@@ -87,6 +92,7 @@ class Changes:
         parts += [f"settings{_short(self.settings)}"] if self.settings else []
         parts += [] if self.shots is None else [f"shots-{self.shots}"]
         parts += [] if self.precision == "float32" else [self.precision]
+        parts += [] if self.draw == "coop" else [f"draw-{self.draw}"]
         return (*parts, *([] if self.views is None else [f"views-{self.views}"]))
 
     @property
@@ -102,6 +108,8 @@ class Changes:
             sentences.append(f"Learners see {self.shots} images of each class, where the paper's see {PAPERS_SHOTS}.")
         if self.precision != "float32":
             sentences.append(f"The frozen towers compute in {self.precision}, not in float32.")
+        if self.draw != "coop":
+            sentences.append("Training images are drawn as OpenworldAUC's released code does, not as CoOp's.")
         return (
             *sentences,
             *([] if self.views is None else [f"Learners see {self.views} augmented views of each image."]),

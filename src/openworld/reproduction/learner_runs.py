@@ -53,6 +53,7 @@ class LearnerPaper:
             "seeds": setup.seeds,
             "shots": setup.shots,
             "precision": setup.changes.precision,
+            "draw": setup.changes.draw,
             "views": setup.views(self.task),
             "published": self.task,
         }

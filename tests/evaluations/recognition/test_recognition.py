@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
+from openworld.datasets import reseeded_few_shot
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import encode_tasks
-from openworld.runs import RunStore, execute, read_spec
+from openworld.runs import RunStore, execute, read_spec, to_json
 
 FEW = {"schedule": {"epochs": 2}}
 LEARNERS = (
@@ -72,6 +73,18 @@ def test_a_list_of_shots_is_swept_by_every_learner(spec):
     ]
     assert [task.sources["train"].shots for task in tasks(several)] == [1, 4] * 3
     assert tasks(replace(spec, shots=(4,))) == tasks(spec)
+
+
+def test_shots_may_be_drawn_as_openworldaucs_code_does(spec):
+    (plain, *_), (other, *_) = tasks(spec), tasks(replace(spec, draw="openworldauc"))
+    every = replace(plain.sources["train"], shots=None, base_only=False).load()
+    drawn = other.sources["train"].load()
+    rows = reseeded_few_shot(every.labels, 4, seed=1)
+    rows = rows[np.isin(every.labels[rows], every.split.base)]
+    assert drawn.labels.tolist() == every.labels[rows].tolist()
+    assert [drawn.path_of(place) for place in range(len(drawn))] == [every.path_of(row) for row in rows]
+    assert plain.sources["train"].fingerprint != drawn.fingerprint
+    assert "draw" not in to_json(plain) and to_json(other)["draw"] == "openworldauc"
 
 
 def test_records_hold_every_number_and_every_image(records):

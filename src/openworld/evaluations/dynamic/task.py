@@ -90,7 +90,7 @@ class DynamicTask(DynamicSettings, Learning):
     def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots, test images, and those that take over."""
         classes = tuple(sorted(self.split.base.tolist())) if self.of_classes else None
-        train = self.data.images("train", seed=self.seed, shots=self.shots, only=classes)
+        train = self.data.images("train", seed=self.seed, shots=self.shots, draw=self.draw, only=classes)
         against = {f"{kind} {place}": entry for kind, place, entry in self.against}
         tests = {"test": self.data} | against
         return {"train": train} | {part: entry.images() for part, entry in tests.items()}

@@ -64,7 +64,7 @@ class GeneralisationTask(GeneralisationSettings, Learning):
     @property
     def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots of base classes, and the test images of every target."""
-        train = self.source.images("train", seed=self.seed, shots=self.shots, base_only=True)
+        train = self.source.images("train", seed=self.seed, shots=self.shots, draw=self.draw, base_only=True)
         tests = {target.part: target.data.images() for target in self.targets}
         return {"train": train} | tests
 

@@ -57,7 +57,7 @@ class RecognitionTask(RecognitionSettings, Learning):
     def sources(self) -> dict[str, ImageSelection]:
         """The image sets that the unit reads: shots, test images, and validation images where they are needed."""
         sources = {
-            "train": self.trained.images("train", seed=self.seed, shots=self.shots, base_only=True),
+            "train": self.trained.images("train", seed=self.seed, shots=self.shots, draw=self.draw, base_only=True),
             "test": self.tested.images("test"),
         }
         if self.learner.choose or self.scored_validation != "nothing":

@@ -57,6 +57,10 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
     def __post_init__(self):
         settle(self, protocol="open-world-by-shift")  # what finished runs and records say
         require_learners(self)
+        if self.draw != "coop":
+            raise OpenworldError(
+                f"draw is {self.draw!r}, which recognition and generalisation have; here it is 'coop'."
+            )
         settle_shift(self)
         require_distinct({"pool": self.pool})
         names = {"names of references": [reference.name for reference in self.references]}
