@@ -85,10 +85,10 @@ def test_a_file_that_may_run_code_is_not_loaded_unasked(folder, name, monkeypatc
         load(folder / name)
 
 
-@pytest.mark.parametrize("name", ["mine.pth", "mine.pkl", "mine.joblib"])
+@pytest.mark.parametrize("name", ["mine.pickle", "mine.pkl", "mine.joblib"])
 def test_a_pickle_is_refused_with_what_to_do_instead(tmp_path, name):
     (tmp_path / name).write_bytes(b"whatever")
-    with pytest.raises(OpenworldError, match="pickle.*export the model.*from_weights"):
+    with pytest.raises(OpenworldError, match="pickle.*export the model.*state_dict"):
         load(tmp_path / name)
 
 

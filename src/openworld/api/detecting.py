@@ -52,7 +52,8 @@ def detect(
         flag_rate: share of in-distribution images that thresholds may flag; None for no thresholds.
         apply: folder that keeps thresholds; `images` are flagged with them.
         at_most: with `apply`, the share of flagged images that is no alarm (`.found.alarm`).
-        classnames: of a two-tower model, a file or names.
+        architecture: what builds the network of a saved classifier or of a state dict.
+        classnames: of a two-tower model or a state dict, a file or names.
         root: of the paths of lists, and of downloads, such as OpenOOD's data folder; "" for $OPENWORLD_DATA.
         replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
         out: folder that keeps page, numbers, scores and thresholds; None for none.
@@ -79,7 +80,8 @@ def detect(
         shared = {"observer": observer, "made": "openworld.detect"}
         if asked == "apply":
             named = [_place(where, "images") for where in places]
-            which = {"detector": detector[0] if detector else "", "at_most": at_most, "device": device, "out": folder}
+            which = {"detector": detector[0] if detector else "", "at_most": at_most, "root": root}
+            which |= {"device": device, "out": folder}
             return applying.apply_thresholds(Path(apply), named, **which, allow_corrupt=allow_corrupt, **shared)
         if asked == "scores":
             given = str(scores) if isinstance(scores, str | Path) else _columns(scores, "the table")

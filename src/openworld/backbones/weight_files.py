@@ -37,7 +37,7 @@ def read_weights(files: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def read_pickled(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file of `torch.save`: a state dict, or a checkpoint that holds one as "state_dict".
+    """The tensors of a file of `torch.save`: a state dict, or a checkpoint that holds one as "state_dict" or "model".
 
     Raises OpenworldError for a file that needs more than tensors and plain values; nothing of it is run.
     """
@@ -51,7 +51,8 @@ def read_pickled(path: Path) -> dict[str, Tensor]:
             f"{path} is not a weights-only PyTorch file: it holds something else than tensors, or is damaged. "
             "Nothing of it was run; fetch it again, or take the weights as safetensors."
         ) from error
-    held = held.get("state_dict", held) if isinstance(held, Mapping) else held
+    for key in ("state_dict", "model"):
+        held = held[key] if isinstance(held, Mapping) and isinstance(held.get(key), Mapping) else held
     if not isinstance(held, Mapping) or not all(isinstance(tensor, Tensor) for tensor in held.values()):
         raise OpenworldError(f"{path} holds no tensors by name; give the weights of a model, a state dict.")
     # Models trained on several GPUs carry the name of the wrapper.

@@ -7,12 +7,14 @@
     mine = classifiers.Classifier(my_module, classnames, preprocess, "any name")
 
     exported = classifiers.load("mine.onnx")
+    published = classifiers.from_checkpoint("resnet50-11ad3fa6.pth", classnames=names)
 
 Networks: `ARCHITECTURES` for small pictures, "timm:NAME", or "package.module:function" for any other.
 """
 
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.architectures import ARCHITECTURES, Architecture, build
+from openworld.classifiers.checkpoints import load as from_checkpoint
 from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.exported import describe
 from openworld.classifiers.published import (
@@ -41,6 +43,7 @@ __all__ = [
     "build",
     "describe",
     "files",
+    "from_checkpoint",
     "from_timm",
     "from_weights",
     "load",

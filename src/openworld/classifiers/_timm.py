@@ -5,9 +5,10 @@ timm needs torchvision and is imported when a model of it is asked for, not befo
 
 import importlib
 import math
+from collections.abc import Mapping
 from types import ModuleType
 
-from torch import nn
+from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
@@ -20,13 +21,36 @@ _MEAN, _STD, _KEPT = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), 0.875
 
 def build(architecture: str, classes: int, *, pretrained: bool) -> nn.Module:
     """The model "timm:NAME" with a last layer for so many classes; with `pretrained`, fetched from the hub."""
+    return _made(architecture, pretrained=pretrained, num_classes=classes)
+
+
+def pretrained(architecture: str) -> nn.Module:
+    """The model "timm:NAME" with the weights and the head that timm publishes under this name."""
+    return _made(architecture, pretrained=True)
+
+
+def for_weights(architecture: str, weights: Mapping[str, Tensor]) -> nn.Module:
+    """The untrained model "timm:NAME" with a head as wide as that of a state dict."""
+    network = _made(architecture)
+    stated = getattr(network, "pretrained_cfg", None) or getattr(network, "default_cfg", None) or {}
+    heads = stated.get("classifier", "fc")
+    head = heads if isinstance(heads, str) else heads[0]
+    if f"{head}.weight" not in weights:
+        raise OpenworldError(
+            f"these weights have no {head}.weight, the head of {architecture}; name the model that they are of."
+        )
+    classes = weights[f"{head}.weight"].shape[0]
+    return network if network.num_classes == classes else build(architecture, classes, pretrained=False)
+
+
+def _made(architecture: str, **how) -> nn.Module:
     name = architecture.removeprefix(PREFIX)
     try:
-        return _package(architecture).create_model(name, pretrained=pretrained, num_classes=classes)
+        return _package(architecture).create_model(name, **how)
     except (RuntimeError, ValueError, OSError) as error:  # an unknown model; no network; no such weights
         raise OpenworldError(
-            f"timm cannot make {name!r}{' with its weights' if pretrained else ''} ({str(error).splitlines()[0]}); "
-            "timm.list_models() lists its names."
+            f"timm cannot make {name!r}{' with its weights' if how.get('pretrained') else ''} "
+            f"({str(error).splitlines()[0]}); timm.list_models() lists its names."
         ) from error
 
 

@@ -37,7 +37,7 @@ ASKED = ("torch.export", "torchscript")
 LOADED_AS = frozenset(KINDS.values())
 """Architectures of exported files, which say how a file is loaded and not what the network is."""
 
-PICKLES = (".pth", ".pkl", ".pickle", ".joblib", ".bin")
+PICKLES = (".pkl", ".pickle", ".joblib", ".bin")
 
 Run = Callable[[Tensor], Tensor]
 
@@ -90,7 +90,7 @@ def load(place: Path | str, architecture: str | None = None) -> Classifier:
     if path.suffix.lower() in PICKLES:
         raise OpenworldError(
             f"{path} is a pickle, which can run any code when it is loaded; export the model (torch.export.save to "
-            ".pt2, or ONNX), or save its state dict as safetensors and read it with classifiers.from_weights."
+            ".pt2, or ONNX), or give its state dict: torch.save(model.state_dict(), 'mine.pth')."
         )
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; give the path of an exported model.")
@@ -102,7 +102,7 @@ def load(place: Path | str, architecture: str | None = None) -> Classifier:
         )
     if architecture not in (None, "", kind):
         raise OpenworldError(f"{path} came with the architecture {architecture!r}, expected {kind!r} or none.")
-    classnames, preprocess = _described(path)
+    classnames, preprocess = described(path)
     run, batch = _LOADERS[kind](path)
     module = ExportedModule(run, _hash(path), batch, len(classnames))
     return Classifier(module, classnames, preprocess, str(path))
@@ -168,7 +168,12 @@ def require_description(place: Path | str) -> None:
         )
 
 
-def _described(path: Path) -> tuple[tuple[str, ...], Preprocess]:
+def described(path: Path) -> tuple[tuple[str, ...], Preprocess]:
+    """Return class names and preprocessing of the JSON file beside a file.
+
+    Raises:
+        OpenworldError: none there, or another kind of file.
+    """
     require_description(path)
     beside = description_of(path)
     try:

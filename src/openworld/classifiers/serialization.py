@@ -12,7 +12,7 @@ from openworld._functions import FORM
 from openworld._plain import read_plain
 from openworld.backbones.layouts import require_finite
 from openworld.backbones.preprocess import Preprocess
-from openworld.classifiers import _timm, exported
+from openworld.classifiers import _timm, checkpoints, exported
 from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier
 from openworld.datasets.training_images import SeenPictures
@@ -51,10 +51,11 @@ def files(classifier: Classifier) -> dict[str, bytes]:
 
 
 def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = None) -> Classifier:
-    """Read back what `save` wrote, or a file that other tools export.
+    """Read back what `save` wrote, a file that other tools export, or a state dict.
 
     Args:
-        saved: the folder, or what `files` gave; or an exported file, as `classifiers.exported` knows them.
+        saved: the folder, or what `files` gave; or an exported file, as `classifiers.exported` knows them; or a state
+            dict or "timm:NAME", as `classifiers.checkpoints` does.
         architecture: what to build, as for `build`; None for what the description says. Where that is
             a function of yours it must be said here again: a folder from elsewhere runs no code unasked. Of an exported
             file "torch.export" or "torchscript", for the same reason.
@@ -62,6 +63,8 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     Raises:
         OpenworldError: no whole classifier there, weights of another network, an architecture that cannot be built.
     """
+    if isinstance(saved, str | Path) and checkpoints.is_checkpoint(saved):
+        return checkpoints.load(saved, architecture)
     if isinstance(saved, str | Path) and exported.is_exported(saved):
         return exported.load(saved, architecture)
     contents, where = _contents(saved)
@@ -82,11 +85,18 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     return Classifier(network, names, preprocess, architecture or named, history, _seen(contents.get(SEEN), where))
 
 
+def is_classifier(place: Path | str) -> bool:
+    """Whether `load` reads this: a folder that `save` wrote, an exported file, a state dict, or a name of timm's."""
+    return (Path(place) / DESCRIPTION).is_file() or exported.is_exported(place) or checkpoints.is_checkpoint(place)
+
+
 def function_of(folder: Path | str) -> str:
     """What a saved classifier says of the function that builds it, or what an exported file must be allowed as.
 
     "" where nothing is needed.
     """
+    if checkpoints.is_checkpoint(folder):
+        return ""
     if exported.is_exported(folder):
         return kind if (kind := exported.kind_of(folder)) in exported.ASKED else ""
     try:

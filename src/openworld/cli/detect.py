@@ -33,8 +33,12 @@ def detect(
     at_most: Annotated[
         float, typer.Option(help="With --apply, fraction: exit code 3 where more images are flagged.")
     ] = 0.0,
-    architecture: Annotated[str, typer.Option(help="Function that builds a saved classifier of your own.")] = "",
-    classnames: Annotated[Path | None, typer.Option(help="Text file, a name per line, for a two-tower model.")] = None,
+    architecture: Annotated[
+        str, typer.Option(help="What builds the network of a saved classifier or a state dict of your own.")
+    ] = "",
+    classnames: Annotated[
+        Path | None, typer.Option(help="Text file, a name per line, for a two-tower model or a state dict.")
+    ] = None,
     template: Annotated[str, typer.Option(help="Sentence around class names.")] = "a photo of a {}",
     root: Annotated[
         str, typer.Option(help="Folder that paths of lists are relative to, and in which downloads lie.")
@@ -55,7 +59,7 @@ def detect(
     openworld detect --scores scores.parquet --out runs/detect
     openworld detect --model my-classifier --id mine --ood near=others/ \\
         --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
-    openworld detect --model ViT-B/16 --id openood:imagenet --ood openood:imagenet --root data
+    openworld detect --model resnet50-11ad3fa6.pth --id openood:imagenet --ood openood:imagenet --root data
     openworld detect --apply runs/detect today/
     ```
 
@@ -70,9 +74,12 @@ def detect(
     ImageNet-V2, -C and -R, `--ood ninco` or `--ood near=ssb_hard` one set. Nothing is downloaded: `openworld data check
     openood:imagenet --root DIR` says what is missing.
 
-    **Model**: a classifier that `classifiers.save` wrote; an ONNX or exported file; `package.module:function`; a
-    two-tower model by name or folder, which knows the class folders' names; for features a file with `weight` [C, D]
-    and `bias` [C] of the head. Without `--detector` it gets those that are usual for its kind (docs/detectors.md).
+    **Model**: a classifier that `classifiers.save` wrote; a state dict (`.pth`, `.ckpt`, `.safetensors`) of
+    torchvision's ResNets and transformers, or of another network with `--architecture timm:NAME` or
+    `package.module:function`; `timm:NAME` with its published weights; an ONNX or exported file;
+    `package.module:function`; a two-tower model by name or folder, which knows the class folders' names; for features a
+    file with `weight` [C, D] and `bias` [C] of the head. Classes of a state dict are the class folders of `--id`,
+    sorted, if there are as many as its head has rows, or those of `--classnames`. Without `--detector` it gets those that are usual for its kind (docs/detectors.md).
 
     **Groups.** Near and far sets show other classes. Covariate sets show the same classes in another appearance: their
     AUROC says how much of that shift is seen. Full-spectrum sets are such sets as well, and count as in-distribution in
@@ -101,7 +108,8 @@ def detect(
     with console.observer(screen) as observer:
         shared = {"observer": observer, "made": made}
         if asked == "apply":
-            which = {"detector": chosen[0] if chosen else "", "at_most": at_most, "device": device, "out": out}
+            which = {"detector": chosen[0] if chosen else "", "at_most": at_most, "root": root}
+            which |= {"device": device, "out": out}
             answer = applying.apply_thresholds(apply, images, **which, allow_corrupt=allow_corrupt, **shared)
         elif asked == "scores":
             which = {"larger_out": larger_out, "detector": chosen}

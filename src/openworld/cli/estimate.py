@@ -100,8 +100,9 @@ def estimate(
     is a torch module of yours needs `--architecture`, the function that builds it: `train:net` is `net` of ./train.py,
     since the current folder is searched first.
 
-    **Models** are the folder of a saved classifier, an exported file (.onnx; .pt2 with `--architecture torch.export`,
-    .pt with `--architecture torchscript`, since loading these can run code), the name of a backbone, or
+    **Models** are the folder of a saved classifier, a state dict (.pth, .ckpt, .safetensors) of torchvision's ResNets
+    and transformers or of what `--architecture` names, `timm:NAME`, an exported file (.onnx; .pt2 with `--architecture
+    torch.export`, .pt with `--architecture torchscript`, since loading these can run code), the name of a backbone, or
     `module:function`, a function without arguments that returns a model (docs/own-models.md).
 
     **Embeddings**: files with `embeddings` [n, D] in the place of scores. The model is a file with `classnames` and

@@ -14,6 +14,7 @@ import torch
 from openworld import classifiers
 from openworld._errors import OpenworldError
 from openworld.classifiers import Classifier, Recipe
+from openworld.classifiers.checkpoints import is_checkpoint
 from openworld.classifiers.exported import description_of, is_exported
 from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
 from openworld.evaluations.artifacts import MANIFEST, folder_of, keep
@@ -136,11 +137,14 @@ def _of_folder(folder: str, _key: str, architecture: str | None) -> Classifier:
 
 @cached_here(maxsize=64)
 def _hash_of_files(folder: str) -> str:
+    if folder.startswith("timm:"):  # whose file is timm's affair
+        return _of_folder(folder, "", None).fingerprint[:32]
     files = sorted(path for path in Path(folder).glob("*") if path.is_file())
-    if is_exported(folder):
+    if is_exported(folder) or is_checkpoint(folder):
         files = [path for path in (Path(folder), description_of(folder)) if path.is_file()]
     if not files:
         raise OpenworldError(
-            f"there is no saved classifier in {folder}; give one that `classifiers.save` wrote, or an exported file."
+            f"there is no saved classifier in {folder}; give one that `classifiers.save` wrote, an exported file, or a "
+            "state dict."
         )
     return digest({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files})[:32]

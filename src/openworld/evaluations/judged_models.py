@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from openworld._errors import OpenworldError
+from openworld.classifiers.checkpoints import are_numbered
 from openworld.detectors import origin
 from openworld.detectors.engine.name_pools import require_words
 from openworld.detectors.engine.tuned_learners import require_served
@@ -88,8 +89,8 @@ def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, 
     Raises:
         OpenworldError: the first place at which they differ.
     """
-    if known == wanted:
-        return
+    if known == wanted or (are_numbered(known) and len(known) == len(wanted)):
+        return  # classes of a state dict, which names none, are as many and in this order
     differ = (place for place, pair in enumerate(zip(known, wanted, strict=False)) if len(set(pair)) > 1)
     place = next(differ, None)
     where = f"it has {len(known)}" if place is None else f"class {place} is {known[place]!r}, not {wanted[place]!r}"

@@ -63,8 +63,10 @@ class JudgedSpec:
 
     Args:
         architecture: a name of `openworld.classifiers.ARCHITECTURES`, "timm:NAME", or "package.module:function".
-        weights: folder of a saved classifier of the in-distribution classes, {seed} in it where there is one per seed;
-            nothing is trained then. An architecture beside it is what to build, where a function of yours does that.
+        weights: folder of a saved classifier of the in-distribution classes, an exported file, a state dict (of
+            torchvision's networks, or of an architecture beside it), or "timm:NAME"; {seed} in it where there is one
+            per seed; nothing is trained then. An architecture beside it is what to build, where a function of yours
+            does that.
         backbone: a two-tower model instead: a name of `openworld list backbones`, a folder, or a hub repository.
         label: what tables call it; by default what it is made from.
         recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source.

@@ -11,6 +11,7 @@ import torch
 from safetensors.numpy import save
 
 from openworld._errors import OpenworldError
+from openworld.classifiers.checkpoints import named_after
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import remembered
 from openworld.evaluations.artifacts import cache_of, folder_of, keep
@@ -112,7 +113,7 @@ class _Batch:
 
     def answers(self, classifier, device: str) -> np.ndarray:
         """float32[n, C]; rows of NaN for pictures that cannot be read."""
-        if classifier.classnames != self._images.classnames:
+        if named_after(classifier, self._images.classnames).classnames != self._images.classnames:
             raise OpenworldError(
                 f"{classifier.architecture!r} was trained on other class names than those of {self._images.name!r}, or "
                 "in another order; the images must show the model's classes."

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "classifiers")]
 
 from openood_tree import CIFAR10, COUNTS, make_tree  # noqa: E402
+from torchvision_weights import resnet  # noqa: E402
 
 import openworld as ow  # noqa: E402
 from openworld import classifiers, datasets  # noqa: E402
@@ -195,3 +196,78 @@ def test_a_set_of_a_spec_has_its_group_and_its_name_from_the_benchmark():
     with pytest.raises(ow.OpenworldError, match="give one of its sets as domain"):
         OODSetSpec("openood:imagenet")
     assert OODSetSpec("emoji-concepts-b").group == "near"
+
+
+@pytest.fixture(scope="module")
+def state_dict(root):
+    """A ResNet of ten classes in torchvision's layout, with a description beside it."""
+    torch.manual_seed(0)
+    path = Path(root) / "mine.pth"
+    torch.save(resnet((1, 1, 1, 1), 10), path)
+    return path
+
+
+def small(path, classnames):
+    classifiers.describe(path, classnames, classifiers.Preprocess(16, 16, "shortest", (0.5,) * 3, (0.25,) * 3))
+
+
+def test_a_state_dict_is_a_model_of_detect_and_its_threshold_is_used_again(root, state_dict, tmp_path):
+    small(state_dict, CIFAR10)
+    shared = {"model": str(state_dict), "in_distribution": "openood:cifar10", "ood": ["svhn"], "root": root}
+    report = ow.detect(
+        **shared, detector=["MSP", "KNN:k=3", "MDS"], flag_rate=0.1, replicates=0, out=tmp_path / "out", quiet=True
+    )
+    images = datasets.load("openood:cifar10", domain="svhn", root=root)
+    logits = torch.from_numpy(classifiers.load(state_dict).logits(images))
+    assert report.found.others[0].scores["MSP"] == pytest.approx(logits.softmax(1).amax(1).numpy(), abs=1e-5)
+    flagged = ow.detect("openood:cifar10/svhn", apply=tmp_path / "out", root=root, detector=["MSP"], quiet=True)
+    assert flagged.found.scores == pytest.approx(report.found.others[0].scores["MSP"])
+
+
+def test_a_state_dict_takes_the_names_of_the_images_if_there_are_as_many(root, tmp_path):
+    torch.manual_seed(0)
+    shared = {"in_distribution": "openood:cifar10", "ood": ["svhn"], "root": root, "replicates": 0, "quiet": True}
+    for count in (10, 11):
+        torch.save(resnet((1, 1, 1, 1), count), tmp_path / f"{count}.pth")
+    assert ow.detect(model=str(tmp_path / "10.pth"), detector=["MDS"], **shared).found.detectors == ("MDS",)
+    other = str(tmp_path / "11.pth")
+    assert ow.detect(model=other, detector=["MSP"], **shared).found.detectors == ("MSP",)
+    with pytest.raises(ow.OpenworldError, match="tells 11 classes apart and does not name them.*has 10; give --classn"):
+        ow.detect(model=other, detector=["MDS"], **shared)
+    names = [*CIFAR10, "nothing"]
+    assert ow.detect(model=other, detector=["MDS"], classnames=names, **shared).found.detectors == ("MDS",)
+
+
+def test_a_state_dict_is_a_model_of_estimate(root, tmp_path):
+    torch.manual_seed(0)
+    torch.save(resnet((1, 1, 1, 1), 10), tmp_path / "mine.pth")
+    small(tmp_path / "mine.pth", CIFAR10)
+    source, target = (datasets.load("openood:cifar10", part=part, root=root) for part in ("test", "validation"))
+    answer = ow.estimate(source, target, model=str(tmp_path / "mine.pth"), quiet=True)
+    assert answer.results.entities
+
+
+def test_a_spec_runs_a_state_dict_on_sets_known_by_name(root, tmp_path, monkeypatch):
+    torch.manual_seed(0)
+    torch.save(resnet((1, 1, 1, 1), 10), tmp_path / "mine.pth")
+    monkeypatch.setenv("OPENWORLD_DATA", root)
+    spec = {
+        "protocol": "ood-benchmark",
+        "sources": [{"dataset": "openood:cifar10"}],
+        "sets": [{"dataset": "openood:cifar10", "domain": name} for name in ("tin", "svhn")],
+        "models": [{"weights": str(tmp_path / "mine.pth"), "detectors": [{"detector": "MSP"}, {"detector": "MDS"}]}],
+        "shots": 3,
+        "replicates": 0,
+    }
+    run = ow.run(spec, tmp_path / "run", workers=1)
+    assert {row.where.get("set") for row in run.results} >= {"TinyImageNet", "SVHN"}
+    value = run.results.value("MSP", "auroc", group="far", set="SVHN").value
+    report = ow.detect(
+        model=str(tmp_path / "mine.pth"),
+        in_distribution="openood:cifar10",
+        ood=["svhn"],
+        detector=["MSP"],
+        replicates=0,
+        quiet=True,
+    )
+    assert report.results.value("MSP", "auroc", group="far", set="SVHN").value == pytest.approx(value)

@@ -64,6 +64,7 @@ def apply_thresholds(
     detector: str = "",
     at_most: float = 0.0,
     allow_corrupt: int = 0,
+    root: str = "",
     device: str = "auto",
     out: Path | None = None,
     observer: Observer = SILENT,
@@ -76,6 +77,7 @@ def apply_thresholds(
         images: folders, lists or files of features; or one table of scores, where scores alone were compared.
         detector: which of those kept; "" for the best.
         at_most: the share of flagged images that is no alarm.
+        root: as for `places.images_at`.
 
     Raises:
         OpenworldError: no thresholds there, no images, another model than the one they were chosen for.
@@ -87,7 +89,10 @@ def apply_thresholds(
     saved = read_saved(folder)
     label, threshold = saved.threshold(detector)
     if saved.model:
-        found = _of_images(saved, folder, label, images, allow_corrupt, device, observer)
+        from openworld.applications.detect.places import images_at
+
+        places = [images_at(where, root) for where in images]
+        found = _of_images(saved, folder, label, places, allow_corrupt, device, observer)
     else:
         found = _of_scores(label, images)
     report = _report(FlaggedImages(label, threshold, *found[:2], at_most, found[2]), saved, found[3])
@@ -97,16 +102,15 @@ def apply_thresholds(
     return report
 
 
-def _of_images(saved, folder, label, images, allow_corrupt, device, observer) -> tuple:
+def _of_images(saved, folder, label, places, allow_corrupt, device, observer) -> tuple:
     from openworld.applications.detect.judging import ModelWish, find_model
-    from openworld.applications.detect.places import FeatureTable, KnownImages, images_at, reader_of
+    from openworld.applications.detect.places import FeatureTable, KnownImages, reader_of
     from openworld.backbones.devices import find_device
     from openworld.detectors import load_together
 
     kept = dict(saved.model)
     fingerprint = kept.pop("fingerprint")
     wish = ModelWish(**kept | {"classnames": tuple(kept["classnames"]), "device": find_device(device)})
-    places = [images_at(where) for where in images]
     features = next((place for place in places if isinstance(place, FeatureTable)), None)
     model = find_model(wish, None if features is None else KnownImages(features))
     if model.fingerprint != fingerprint:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from openworld import detectors
@@ -17,9 +16,9 @@ from openworld.applications.detect.models import (
 )
 from openworld.applications.detect.places import FeatureTable, KnownImages, are_labelled
 from openworld.applications.own_models import own_encoder, own_model
-from openworld.classifiers import Classifier, load
-from openworld.classifiers.exported import is_exported
-from openworld.classifiers.serialization import DESCRIPTION, function_of, without_function
+from openworld.classifiers import Classifier, from_checkpoint, load
+from openworld.classifiers.checkpoints import is_checkpoint, named_after
+from openworld.classifiers.serialization import function_of, is_classifier, without_function
 from openworld.datasets import ImageSet
 from openworld.detectors import FittedDetector
 
@@ -31,11 +30,11 @@ class ModelWish:
     """The model that somebody names.
 
     Args:
-        model: a saved classifier, an exported file, "package.module:function", a two-tower model's name, a file with
-            `weight` and `bias` of a head; or such an object.
-        architecture: the function that builds a saved classifier.
+        model: a saved classifier, an exported file, a state dict, "timm:NAME", "package.module:function", a two-tower
+            model's name, a file with `weight` and `bias` of a head; or such an object.
+        architecture: what builds the network of a saved classifier or a state dict.
         template: of a two-tower model, the sentence around class names.
-        classnames: of a two-tower model; () for those of the in-distribution images.
+        classnames: of a two-tower model or a state dict; () for those of the in-distribution images.
     """
 
     model: Any
@@ -60,11 +59,13 @@ def find_model(wish: ModelWish, known: KnownImages | None) -> JudgedModel:
     if not given:
         raise OpenworldError("images need a model: --model FOLDER (a saved classifier), a file, or a name.")
     own = own_model(given, wish.classnames or None)
-    if isinstance(own, str) and ((Path(own) / DESCRIPTION).is_file() or is_exported(own)):
+    names = wish.classnames or _names(known)
+    if isinstance(own, str) and is_checkpoint(own):
+        own = named_after(from_checkpoint(own, wish.architecture, wish.classnames or None), names)
+    if isinstance(own, str) and is_classifier(own):
         own = _saved(own, wish.architecture)
     if isinstance(own, Classifier):
         return ClassifierModel(own, wish.device)
-    names = wish.classnames or _names(known)
     return TwoTowerModel.of(own_encoder(own, wish.device), names, wish.template)
 
 

@@ -15,6 +15,7 @@ from openworld.applications.detect.places import FEATURE_FILES, FeatureTable, Im
 from openworld.applications.images import labels_among
 from openworld.applications.score_files import open_scores
 from openworld.classifiers import Classifier
+from openworld.classifiers.checkpoints import are_numbered
 from openworld.classifiers.exported import ExportedModule
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
@@ -71,6 +72,11 @@ class ClassifierModel:
         return self.classifier.fingerprint
 
     @property
+    def classnames(self) -> tuple[str, ...]:
+        """Its class names, in the order of its logits."""
+        return self.classifier.classnames
+
+    @property
     def offers(self) -> frozenset[str]:
         if self.watched is None:
             return frozenset({"logits"})
@@ -85,7 +91,8 @@ class ClassifierModel:
         return () if self.watched is None else detectors.plan(chosen, self.watched).warnings
 
     def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
-        labels = self._labels(images) if images is not None and are_labelled(images) else None
+        wanted = images is not None and any("labels" in detector.needs for detector in chosen.values())
+        labels = self._labels(images) if wanted and are_labelled(images) else None
         batches = () if images is None else self._batches(images, np.arange(len(images)), progress, labels)
         if self.watched is None:
             return detectors.gather(chosen, self._logits(batches))
@@ -100,9 +107,15 @@ class ClassifierModel:
         return rows, _plain(route.score(fitted, batches))
 
     def _labels(self, images: ImageSet) -> np.ndarray:
-        names = tuple(map(readable_class_name, self.classifier.classnames))
-        numbered = all(name.startswith("class ") for name in images.classnames)
-        return images.labels if numbered else labels_among(images, names)
+        names = tuple(map(readable_class_name, self.classnames))
+        if all(name.startswith("class ") for name in images.classnames):
+            return images.labels
+        if are_numbered(names):
+            raise OpenworldError(
+                f"{self.name} tells {len(names)} classes apart and does not name them, and {images.name} has "
+                f"{len(images.classnames)}; give --classnames FILE, a name per line, in the order of its logits."
+            )
+        return labels_among(images, names)
 
     def _batches(self, images: ImageSet, rows, progress: Progress, labels=None) -> Iterator[tuple]:
         done = 0

@@ -16,8 +16,9 @@ from openworld.applications.estimate.inputs import ModelNames
 from openworld.applications.own_models import own_encoder, own_model
 from openworld.backbones.devices import find_device
 from openworld.classifiers import Classifier
-from openworld.classifiers.exported import is_exported, require_description
-from openworld.classifiers.serialization import DESCRIPTION, function_of, without_function
+from openworld.classifiers.checkpoints import are_numbered, is_checkpoint, named_after
+from openworld.classifiers.exported import require_description
+from openworld.classifiers.serialization import function_of, is_classifier, without_function
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
 from openworld.features import encode
@@ -71,7 +72,7 @@ def find_models(names: ModelNames, classnames: Sequence[str] | None, source_name
     for name in named:
         if "torchscript" in names.architectures and Path(name).suffix == ".pt":
             require_description(name)
-    if names.architectures and not any(map(function_of, named)):
+    if names.architectures and not any(function_of(name) or is_checkpoint(name) for name in named):
         raise OpenworldError(
             f"--architecture {names.architectures[0]} builds none of {', '.join(named)}: it is for the folder of a "
             "saved classifier whose network a function of yours makes; leave it out."
@@ -130,7 +131,7 @@ def find_model(
 
 
 def _is_classifier(name: Any) -> bool:
-    return isinstance(name, str | Path) and ((Path(name) / DESCRIPTION).is_file() or is_exported(name))
+    return isinstance(name, str | Path) and is_classifier(name)
 
 
 def _saved(folder: str, classnames: Sequence[str] | None, device: str, architectures: Sequence[str]) -> ScoringModel:
@@ -138,6 +139,9 @@ def _saved(folder: str, classnames: Sequence[str] | None, device: str, architect
 
     A single name is taken for a folder's own function under another name: modules are moved.
     """
+    if is_checkpoint(folder):
+        architecture = architectures[0] if architectures else None
+        return _scoring(classifiers.load(folder, architecture=architecture), folder, classnames, device)
     function = function_of(folder)
     if function and function not in architectures and len(architectures) != 1:
         raise without_function(folder, function, "--architecture {}")
@@ -146,7 +150,13 @@ def _saved(folder: str, classnames: Sequence[str] | None, device: str, architect
 
 
 def _scoring(classifier: Classifier, where: str, classnames: Sequence[str] | None, device: str) -> ScoringModel:
+    classifier = named_after(classifier, classnames)
     own = tuple(map(readable_class_name, classifier.classnames))
+    if classnames is not None and are_numbered(own) and len(own) != len(classnames):
+        raise OpenworldError(
+            f"{where} tells {len(own)} classes apart and does not name them, and there are {len(classnames)} class "
+            "names; give --classnames FILE, a name per line, in the order of its logits."
+        )
     wanted = own if classnames is None else tuple(classnames)
     order = order_of(own, wanted, where, "those expected")
 

@@ -23,8 +23,9 @@ class ModelSpec:
             numbers that stand for {epoch}; none where the folder has no such place.
         recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source, such
             as { epochs = 20, side = 32 }.
-        weights: folder of saved classifiers, such as "mine/{seed}/{epoch}", or of a single one without such places;
-            nothing is trained then. An architecture beside it is what to build, where a function of yours does that.
+        weights: folder of saved classifiers, such as "mine/{seed}/{epoch}", or of a single one without such places, or
+            a state dict; nothing is trained then. An architecture beside it is what to build, where a function of
+            yours does that.
 
     Raises:
         OpenworldError: neither architecture nor weights; weights with a recipe, or with {epoch} and no checkpoints, or

@@ -1,0 +1,200 @@
+"""Classifiers from a state dict (.pth, .ckpt, .safetensors) or by a name of timm's.
+
+A state dict says which weights there are; the network follows from their names and shapes where they are torchvision's
+ResNets and transformers, and from an architecture ("timm:NAME", "package.module:function") otherwise. The number of
+classes is that of the head. Tensors alone are read (`weights_only`): a pickled module is refused, since unpickling it
+runs code. What the classes are called, and how images are prepared, stands in a JSON file beside it (`describe`);
+without one, images are prepared as torchvision or timm state for their weights, and classes are numbered.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from torch import Tensor, nn
+
+from openworld._errors import OpenworldError
+from openworld.backbones.layouts import require_finite
+from openworld.backbones.preprocess import RESAMPLING, Preprocess
+from openworld.backbones.weight_files import read_weights
+from openworld.classifiers import _timm, torchvision_resnet, torchvision_vit
+from openworld.classifiers.architectures import build
+from openworld.classifiers.classifier import Classifier
+from openworld.classifiers.exported import described, description_of, require_description
+
+ENDINGS = (".pth", ".pth.tar", ".ckpt", ".safetensors")
+
+_MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_SECOND = ("11ad3fa6", "cd907fc2", "f82ba261", "1a0047aa", "110c445d", "173b62eb", "9ba9bcbe", "d733dc28")
+"""Hashes in the names of torchvision's files whose images are resized to 232 pixels (IMAGENET1K_V2)."""
+
+_SWAG = "swag"
+_RESIZED = {"vit_l_16-852ce7e3": 242}
+
+
+def is_checkpoint(place: object) -> bool:
+    """Whether this names a state dict, or a model of timm's with its weights.
+
+    >>> is_checkpoint("resnet50.pth"), is_checkpoint("timm:resnet50"), is_checkpoint("mine.onnx")
+    (True, True, False)
+    """
+    name = str(place)
+    return name.startswith(_timm.PREFIX) or (name.lower().endswith(ENDINGS) and not Path(name).is_dir())
+
+
+def load(place: Path | str, architecture: str | None = None, classnames: Sequence[str] | None = None) -> Classifier:
+    """Return the classifier of a state dict, or a model of timm's with its published weights.
+
+    Args:
+        place: the file, or "timm:NAME", which timm fetches.
+        architecture: "timm:NAME" or "package.module:function" for a state dict that is not torchvision's; "" or None
+            to go by its names.
+        classnames: C names, in the order of the logits; None for those of the JSON file beside it, else "class 0",
+            "class 1" and so on.
+
+    Raises:
+        OpenworldError: no such file, a pickled module, weights of another network, class names of another number, no
+            way to know how images are prepared.
+    """
+    if str(place).startswith(_timm.PREFIX):
+        network = _timm.pretrained(str(place))
+        return _named(network, str(place), _timm.preprocess_of(network, None), network.num_classes, classnames)
+    path = Path(place)
+    if not path.is_file():
+        raise OpenworldError(f"there is no file {path}; give the path of a state dict, or timm:NAME.")
+    own_names, stated = described(path) if description_of(path).is_file() else (None, None)
+    weights = _read(path)
+    network, title, usual = _network(path, weights, architecture or "", stated)
+    _fill(network, weights, path, title)
+    return _named(network, title, stated or usual, _classes_of(network, path), classnames or own_names)
+
+
+def numbered_names(count: int) -> tuple[str, ...]:
+    """Return the names of classes that nobody named.
+
+    >>> numbered_names(2)
+    ('class 0', 'class 1')
+    """
+    return tuple(f"class {number}" for number in range(count))
+
+
+def are_numbered(classnames: Sequence[str]) -> bool:
+    """Whether classes have numbers for names."""
+    return tuple(classnames) == numbered_names(len(classnames))
+
+
+def named_after(classifier: Classifier, classnames: Sequence[str] | None) -> Classifier:
+    """Return a classifier whose classes have numbers with class names instead, if there are as many.
+
+    Args:
+        classnames: such as those of class folders in the order of their names, which is the order that torchvision's
+            ImageFolder gives labels in; None for none.
+    """
+    if not classnames or not are_numbered(classifier.classnames) or len(classnames) != len(classifier.classnames):
+        return classifier
+    return replace(classifier, classnames=tuple(classnames))
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    try:
+        weights = read_weights([path])
+    except OpenworldError as error:
+        raise OpenworldError(
+            f"{error} Of a classifier, give its state dict alone: torch.save(model.state_dict(), FILE); a pickled "
+            "module can run any code when it is loaded."
+        ) from error
+    if not weights:
+        raise OpenworldError(f"{path} holds no weights; give the state dict of a classifier.")
+    for layout in (torchvision_resnet, torchvision_vit):
+        weights = layout.plain_names(weights)
+    return weights
+
+
+def _network(
+    path: Path, weights: Mapping[str, Tensor], architecture: str, stated: Preprocess | None
+) -> tuple[nn.Module, str, Preprocess | None]:
+    """Return a network for the weights, what it is called, and how its images are prepared."""
+    if architecture.startswith(_timm.PREFIX):
+        network = _timm.for_weights(architecture, weights)
+        return network, architecture, _timm.preprocess_of(network, None)
+    if architecture:
+        if stated is None:
+            require_description(path)
+        return build(architecture, _last_width(weights, path), stated.crop), architecture, None
+    if torchvision_resnet.is_resnet(weights):
+        network = _shaped(torchvision_resnet.ResNet, weights, path)
+        if network.small and stated is None:
+            require_description(path)
+        return network, torchvision_resnet.name_of(weights), _usual(path, 224)
+    if torchvision_vit.is_transformer(weights):
+        network = _shaped(torchvision_vit.VisionTransformer, weights, path)
+        return network, torchvision_vit.name_of(weights), _usual(path, torchvision_vit.side_of(weights))
+    raise OpenworldError(
+        f"{path} is no ResNet or vision transformer under torchvision's names of weights (it has {_some(weights)}); "
+        "say what it is: --architecture timm:NAME, or package.module:function that returns the network (in Python and "
+        "in a spec, architecture beside it)."
+    )
+
+
+def _usual(path: Path, side: int) -> Preprocess:
+    """How torchvision prepares images for its own weights, by the name of the file; else for most of them."""
+    stem = path.name.split(".")[0]
+    if _SWAG in stem:
+        return Preprocess(side, side, "shortest", _MEAN, _STD, RESAMPLING["bicubic"])
+    resize = _RESIZED.get(stem, 232 if stem.endswith(_SECOND) else 256 if side == 224 else side)
+    return Preprocess(resize, side, "shortest", _MEAN, _STD, RESAMPLING["bilinear"])
+
+
+def _shaped(layout: type[nn.Module], weights: Mapping[str, Tensor], path: Path) -> nn.Module:
+    try:
+        return layout(weights)
+    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise OpenworldError(f"{path} is no whole state dict: {error} is missing, or has another shape.") from error
+
+
+def _fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path, title: str) -> None:
+    """Load weights, all and no others; counts of batches, which older files lack, may be missing."""
+    wanted = network.state_dict()
+    missing = [name for name in wanted if name not in weights and not name.endswith("num_batches_tracked")]
+    over = [name for name in weights if name not in wanted]
+    shapes = [f"{name} {list(weights[name].shape)}, expected {list(tensor.shape)}" for name, tensor in wanted.items()
+              if name in weights and weights[name].shape != tensor.shape]  # fmt: skip
+    faults = [f"{len(names)} {what} ({_some(names)})" for what, names in
+              (("missing", missing), ("left over", over), ("of another shape", shapes)) if names]  # fmt: skip
+    if faults:
+        raise OpenworldError(f"{path} has other weights than {title}: {'; '.join(faults)}.")
+    require_finite({name: weights[name] for name, _ in network.named_parameters()}, str(path))
+    network.load_state_dict(weights, strict=False)
+
+
+def _named(
+    network: nn.Module, title: str, preprocess: Preprocess, classes: int, classnames: Sequence[str] | None
+) -> Classifier:
+    names = numbered_names(classes) if classnames is None else tuple(classnames)
+    if len(names) != classes:
+        raise OpenworldError(
+            f"{title} tells {classes} classes apart, by its head, and {len(names)} class names came; give one for "
+            "each, in the order of the logits."
+        )
+    return Classifier(network, names, preprocess, title)
+
+
+def _classes_of(network: nn.Module, path: Path) -> int:
+    """The length of its logits: the rows of its last layer with a matrix."""
+    heads = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    if not heads:
+        raise OpenworldError(f"{path} has no linear layer at its end; bring it as classifiers.Classifier(...).")
+    return heads[-1].out_features
+
+
+def _last_width(weights: Mapping[str, Tensor], path: Path) -> int:
+    matrices = [tensor for name, tensor in weights.items() if re.search(r"weight$", name) and tensor.dim() == 2]
+    if not matrices:
+        raise OpenworldError(f"{path} has no matrix of weights, so no head; give the state dict of a classifier.")
+    return matrices[-1].shape[0]
+
+
+def _some(names: Sequence[str] | Mapping[str, Tensor], count: int = 3) -> str:
+    listed = list(names)
+    return ", ".join(listed[:count]) + (f" and {len(listed) - count:,} more" if len(listed) > count else "")
