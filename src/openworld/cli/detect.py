@@ -79,7 +79,8 @@ def detect(
     `package.module:function`; `timm:NAME` with its published weights; an ONNX or exported file;
     `package.module:function`; a two-tower model by name or folder, which knows the class folders' names; for features a
     file with `weight` [C, D] and `bias` [C] of the head. Classes of a state dict are the class folders of `--id`,
-    sorted, if there are as many as its head has rows, or those of `--classnames`. Without `--detector` it gets those that are usual for its kind (docs/detectors.md).
+    sorted, if there are as many as its head has rows, or those of `--classnames`. Without `--detector` it gets those
+    that are usual for its kind (docs/detectors.md).
 
     **Groups.** Near and far sets show other classes. Covariate sets show the same classes in another appearance: their
     AUROC says how much of that shift is seen. Full-spectrum sets are such sets as well, and count as in-distribution in
