@@ -24,6 +24,10 @@ Every sibling is written as: `gathers`, the statistics of training images that i
 is made of `openworld.detectors.plugin_api`.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+from openworld._errors import OpenworldError
 from openworld._plugins import Plugins
 from openworld.detectors.adaneg import AdaNeg
 from openworld.detectors.adascale import AdaSCALE
@@ -47,6 +51,7 @@ from openworld.detectors.engine.fitted import (
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.hooks import WatchedModel, watch
 from openworld.detectors.engine.linear_probe import linear_probe
+from openworld.detectors.engine.other_libraries import installed
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
 from openworld.detectors.engine.sampling import Sampling
@@ -76,6 +81,7 @@ from openworld.detectors.neglabel import NegLabel
 from openworld.detectors.nnguide import NNGuide
 from openworld.detectors.odin import ODIN
 from openworld.detectors.openmax import OpenMax
+from openworld.detectors.openood import OpenOOD
 from openworld.detectors.own_score import OwnScore
 from openworld.detectors.profiles import PROFILES, profile
 from openworld.detectors.pytorch_ood import PytorchOOD
@@ -91,6 +97,7 @@ from openworld.detectors.temperature_scaling import TemperatureScaling
 from openworld.detectors.vim import ViM
 from openworld.detectors.vra import VRA
 from openworld.detectors.weiper import WeiPer
+from openworld.runs import read_spec
 
 DETECTORS: dict[str, type[OODDetector]] = {
     detector.name: detector
@@ -144,8 +151,46 @@ DETECTORS: dict[str, type[OODDetector]] = {
 """Name -> class of every detector of this package."""
 
 PLUGINS = Plugins("detector", ("name", "paper", "summary", "needs", "gathers", "fit", "read"), lambda: DETECTORS)
-find_detector, all_detectors = PLUGINS.find, PLUGINS.all
-broken_plugins, origin = PLUGINS.broken, PLUGINS.origin
+all_detectors, broken_plugins = PLUGINS.all, PLUGINS.broken
+
+OTHER_LIBRARIES: dict[str, type[OODDetector]] = {"pytorch-ood": PytorchOOD, "openood": OpenOOD}
+"""What stands before a name, as in "pytorch-ood:KNN" -> the class that serves the library's detectors."""
+
+
+def find_detector(name: str) -> type[OODDetector]:
+    """Return the class of that name, ours, a plug-in's, or what serves another library's detectors.
+
+    Raises:
+        OpenworldError: an unknown name, a plug-in that is broken.
+    """
+    library, _, own = name.partition(":")
+    return OTHER_LIBRARIES[library] if own and library in OTHER_LIBRARIES else PLUGINS.find(name)
+
+
+def make_detector(name: str, settings: Mapping[str, Any] | None = None) -> OODDetector:
+    """Return a detector of that name: "KNN", or "pytorch-ood:KNN" and "openood:knn" where these are installed.
+
+    Args:
+        settings: where they differ from its defaults.
+    Raises:
+        OpenworldError: an unknown name or setting, a library that is not installed.
+
+    >>> make_detector("KNN", {"k": 10})
+    KNN(k=10)
+    """
+    library, _, own = name.partition(":")
+    if library not in OTHER_LIBRARIES:
+        return read_spec(settings or {}, PLUGINS.find(name))
+    if not own:
+        raise OpenworldError(f"{name!r} is a library; name one of its detectors, such as {library}:KNN.")
+    return OTHER_LIBRARIES[library](own, settings or {})
+
+
+def origin(name: str) -> str:
+    """Return the package and version that bring a detector, such as "pytorch-ood 0.4.0"; "" for one of ours."""
+    library = name.partition(":")[0]
+    return installed(library) if library in OTHER_LIBRARIES else PLUGINS.origin(name)
+
 
 __all__ = [
     "CSP",
@@ -206,6 +251,8 @@ __all__ = [
     "NNGuide",
     "NegLabel",
     "OODDetector",
+    "OTHER_LIBRARIES",
+    "OpenOOD",
     "Passes",
     "Perturbation",
     "DetectionPlan",
@@ -226,6 +273,7 @@ __all__ = [
     "load_fitted",
     "load_gathered",
     "load_together",
+    "make_detector",
     "mine_negatives",
     "origin",
     "plan",

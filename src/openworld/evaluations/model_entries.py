@@ -9,7 +9,7 @@ from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS, is_exported
 from openworld.datasets.names.word_lists import WordList, word_list
-from openworld.detectors import PROFILES, find_detector
+from openworld.detectors import PROFILES, make_detector
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words
 from openworld.detectors.engine.tuned_learners import OF_LEARNERS, require_served
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
@@ -28,7 +28,7 @@ from openworld.learners.engine.saved_folders import backbone_of, is_saved
 from openworld.runs import read_spec
 from openworld.runs.canonical import SPARSE
 
-_PATHS = ("maps", "gradient", "layers", "samples")
+_PATHS = ("maps", "gradient", "layers", "samples", "images")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class DetectorSpec:
     """One detector of a model.
 
     Args:
-        detector: a name of `openworld list detectors`; of learners also "own score".
+        detector: a name of `openworld list detectors`; "pytorch-ood:NAME" or "openood:NAME" of a library that is
+            installed; of learners also "own score".
         label: what tables call it; needed where one detector runs with several settings.
         settings: its own, where they differ from its defaults.
 
@@ -54,7 +55,7 @@ class DetectorSpec:
 
     def build(self) -> Any:
         """Return the detector itself."""
-        return read_spec(self.settings, find_detector(self.detector))
+        return make_detector(self.detector, self.settings)
 
 
 @dataclass(frozen=True)

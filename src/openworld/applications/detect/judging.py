@@ -72,6 +72,8 @@ def find_model(wish: ModelWish, known: KnownImages | None) -> JudgedModel:
 def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImages) -> dict[str, Any]:
     """Return detectors by label: "NAME", "NAME:setting=value,...", "profile:NAME", or "all" that the model can serve.
 
+    Before the name of another library's detector stands the library: "pytorch-ood:KNN:k=5", "openood:knn".
+
     Without words those that are usual for the model, less what learns where there are no training images.
 
     Raises:
@@ -115,11 +117,12 @@ def fit_chosen(
 
 def _built(word: str) -> Any:
     """A detector of its name and settings."""
-    from openworld.runs import read_spec
-
     name, _, settings = word.partition(":")
+    if name in detectors.OTHER_LIBRARIES:
+        own, _, settings = settings.partition(":")
+        name = f"{name}:{own}"
     pairs = [setting.partition("=")[::2] for setting in settings.split(",") if setting]
-    return read_spec({key.strip(): _number(value.strip()) for key, value in pairs}, detectors.find_detector(name))
+    return detectors.make_detector(name, {key.strip(): _number(value.strip()) for key, value in pairs})
 
 
 def _number(text: str) -> Any:

@@ -80,7 +80,9 @@ class ClassifierModel:
     def offers(self) -> frozenset[str]:
         if self.watched is None:
             return frozenset({"logits"})
-        return frozenset({"logits", "features", "head", "gradient"} | ({"maps"} if self.watched.last_stage else set()))
+        shown = {"logits", "features", "head", "gradient", "images"}
+        shown |= {"maps"} if self.watched.last_stage else set()
+        return frozenset(shown | ({"layers", "layer gradients"} if self.watched.layers else set()))
 
     @property
     def usual(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ several detectors derive from them (logits from features, unit features, energie
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -110,6 +111,8 @@ class Activations:
         layers: what leaves several layers, by the name of the module.
         sampled: float[N, R, C], several logits of each image, by where they come from.
         own: float[N], the detection score of the tuned learner that answers, larger = more in-distribution.
+        images: float[N, ...] as the model takes them. model: the watched classifier; both for detectors of other
+            libraries that make passes of their own.
 
     Raises:
         OpenworldError: shapes that do not fit one another, NaN or infinity, with the first image.
@@ -130,6 +133,8 @@ class Activations:
     layers: Mapping[str, Layer] = field(default_factory=dict)
     sampled: Mapping[Sampling, Tensor] = field(default_factory=dict)
     own: Tensor | None = None
+    images: Tensor | None = None
+    model: Any = None
 
     __repr__ = short_repr
 
@@ -145,7 +150,7 @@ class Activations:
         _require_widths(self)
 
     def __len__(self) -> int:
-        given = (self.features, self.outputs, self.patches, self.labels, self.own, *self._of_mappings())
+        given = (self.features, self.outputs, self.patches, self.labels, self.own, self.images, *self._of_mappings())
         return next((len(part) for part in given if part is not None), 0)
 
     def _of_mappings(self) -> list[Tensor]:
@@ -194,6 +199,7 @@ class Activations:
             "patches": self.patches is not None,
             "samples": bool(self.sampled),
             "learner": self.own is not None,
+            "images": self.images is not None and self.model is not None,
             "layers": bool(self.layers),
             "layer gradients": bool(self.layers) and all(layer.gradient is not None for layer in self.layers.values()),
         }
@@ -221,7 +227,7 @@ class Activations:
 
     def take(self, rows) -> "Activations":
         """Some of the images: a slice, indices int64[n] or bool[N]."""
-        parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches", "own")}
+        parts = {name: getattr(self, name) for name in ("features", "outputs", "labels", "patches", "own", "images")}
         taken = {name: part[rows] for name, part in parts.items() if part is not None}
         maps = self.maps and replace(self.maps, early=self.maps.early[rows], late=self.maps.late[rows])
         perturbed = {how: h[rows] for how, h in self.perturbed.items()}
@@ -252,6 +258,7 @@ NEEDS: Mapping[str, str] = {
     "layer gradients": "a gradient with respect to the maps of several layers",
     "samples": "several logits of each image, of passes with dropout or of several classifiers",
     "learner": "a tuned learner's own detection score",
+    "images": "the images and the classifier itself, for passes of its own",
 }
 """What a detector may say it needs, and what that is."""
 
@@ -266,6 +273,7 @@ _WAYS = {
     "layer gradients": "let `plan(...)` make the passes over images; cached features alone cannot give it",
     "samples": "let `plan(...)` make the passes over images, or pass sampled={detector.sampling: logits}",
     "learner": "read images with `activations_of_learner(fitted, features)`; only tuned learners have one",
+    "images": "let `plan(...)` make the passes over images; cached features alone cannot give it",
     "patches": "encode with patches=True and read them with `activations_of(clip, features, texts)`",
 }
 
@@ -309,7 +317,7 @@ def _labels(values) -> Tensor:
 
 
 def _require_one_count(activations: Activations) -> None:
-    parts = {name: getattr(activations, name) for name in ("features", "outputs", "labels", "patches", "own")}
+    parts = {name: getattr(activations, name) for name in ("features", "outputs", "labels", "patches", "own", "images")}
     counts = {name: len(part) for name, part in parts.items() if part is not None}
     counts |= {f"perturbed by {how}": len(h) for how, h in activations.perturbed.items()}
     counts |= {f"layer {name}": len(layer.maps) for name, layer in activations.layers.items()}

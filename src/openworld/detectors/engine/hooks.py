@@ -68,6 +68,7 @@ class WatchedModel:
         layers: Sequence[str] = (),
         layer_gradients: bool = False,
         samplings: Sequence[Sampling] = (),
+        keep_images: bool = False,
     ) -> Activations:
         """Look at a batch: one forward pass; with perturbations, one backward for each direction, one forward each.
 
@@ -78,6 +79,7 @@ class WatchedModel:
             maps: catch what enters and leaves the last stage. perturbations: how images are to be moved.
             layers: names of modules; catch what leaves them, with its gradient where `layer_gradients`.
             samplings: where several logits of each image come from, at as many more forward passes.
+            keep_images: return the images and this classifier too, for detectors that make passes of their own.
         Raises:
             OpenworldError: images that are no batch, a model in training mode, maps of a model without a last stage,
                 pixels to be moved without `pixel_std`, dropout or members that are not there.
@@ -92,12 +94,13 @@ class WatchedModel:
         for how in samplings:
             require_samples(self, how, "see")
         several = {how: sampled_logits(self.module, self.members, images.detach(), how) for how in samplings}
+        kept = {"images": pixels, "model": self} if keep_images else {}
         layer_gradients = layer_gradients and bool(layers)
         if not perturbations and not layer_gradients:
             with torch.no_grad():
                 features, logits, stage_maps, left = self._forward(pixels, maps, layers)
             caught = {name: Layer(part) for name, part in left.items()}
-            return Activations(features, self.head, logits, labels, stage_maps, layers=caught, sampled=several)
+            return Activations(features, self.head, logits, labels, stage_maps, layers=caught, sampled=several, **kept)
         std = self._deviations(pixels, perturbations)
         with torch.enable_grad():
             moving = pixels.clone().requires_grad_()
@@ -110,7 +113,7 @@ class WatchedModel:
             for how in dict.fromkeys(perturbations):
                 moved[how] = self._forward(how.move(pixels, gradients[how.direction], std), False)[0]
         caught = {name: Layer(part.detach(), slopes.get(name)) for name, part in left.items()}
-        parts = {"perturbed": moved, "layers": caught, "sampled": several}
+        parts = {"perturbed": moved, "layers": caught, "sampled": several, **kept}
         return Activations(features.detach(), self.head, logits.detach(), labels, stage_maps, **parts)
 
     def _forward(

@@ -58,7 +58,7 @@ class DetectionPlan:
 
     @property
     def passes(self) -> Passes:
-        """What a batch that is to be scored costs."""
+        """What a batch that is to be scored costs, without the passes that detectors of other libraries make."""
         moved = self._perturbations(self.detectors)
         backwards = len({how.direction for how in moved}) + int(_looks_at("layer gradients", self.detectors))
         several = {"members": len(self.model.members)}
@@ -86,8 +86,13 @@ class DetectionPlan:
             batches: (images, labels). start: how many training images come before the shard.
         """
         moved = self._perturbations(self._learning("gradient"))
-        seen = {"maps": False, "perturbations": moved, "layers": self._layers(self._learning("layers"))}
+        seen = {
+            "maps": bool(self._learning("maps")),
+            "perturbations": moved,
+            "layers": self._layers(self._learning("layers")),
+        }
         seen["layer_gradients"] = bool(self._learning("layer gradients"))
+        seen["keep_images"] = bool(self._learning("images"))
         activations = (self.model.see(*_pair(batch), **seen) for batch in batches)
         return gather(self.detectors, self._with_head(activations), start=start)
 
@@ -102,7 +107,7 @@ class DetectionPlan:
         wanted = {label: detector.detector for label, detector in fitted.items()}
         seen = {"maps": _looks_at("maps", wanted), "perturbations": self._perturbations(wanted)}
         seen |= {"layers": self._layers(wanted), "layer_gradients": _looks_at("layer gradients", wanted)}
-        seen["samplings"] = _samplings(wanted)
+        seen |= {"samplings": _samplings(wanted), "keep_images": _looks_at("images", wanted)}
         scores_by_label = {label: [] for label in fitted}
         for batch in batches:
             activations = self.model.see(_pair(batch)[0], **seen)
