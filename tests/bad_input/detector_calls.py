@@ -153,7 +153,7 @@ CALLS = {
     "DetectionPlan.fit": Call(PLAN.fit, {"batches": [(IMAGES, LABELS)]}),
     "DetectionPlan.gather": Call(PLAN.gather, {"batches": [(IMAGES, LABELS)], "start": 0}),
     "DetectionPlan.score": Call(PLAN.score, {"fitted": PLANNED, "batches": [IMAGES]}),
-    "PytorchOOD": Call(detectors.PytorchOOD, {"detector": Foreign()}),
+    "PytorchOOD": Call(detectors.PytorchOOD, {"detector": Foreign(), "settings": {}}),
     "Activations": Call(
         seen_of,
         {part: getattr(SEEN, part) for part in ("features", "head", "outputs", "labels", "maps", "texts", "patches")},
@@ -163,7 +163,7 @@ CALLS = {
     "WatchedModel.see": Call(
         MODEL.see,
         {"images": IMAGES, "labels": LABELS, "maps": False, "perturbations": (Perturbation(),)}
-        | {"layers": ["last"], "layer_gradients": True, "samplings": (Sampling(repeats=2),)},
+        | {"layers": ["last"], "layer_gradients": True, "samplings": (Sampling(repeats=2),), "keep_images": False},
         left_out=HALF,
         allowed=frozenset({("layers", "empty list")}),
     ),
@@ -186,6 +186,7 @@ CALLS = {
     "load_fitted": Call(detectors.load_fitted, {"path": str(FOLDER / "one")} | FILES, allowed=EITHER),
     "load_gathered": Call(detectors.load_gathered, {"path": str(FOLDER / "shard")} | FILES, allowed=EITHER),
     "load_together": Call(detectors.load_together, {"path": str(FOLDER / "two")} | FILES, allowed=EITHER),
+    "make_detector": Call(detectors.make_detector, {"name": "KNN", "settings": {"k": 3}}),
     "mine_negatives": Call(
         detectors.mine_negatives,
         {"own": SEEN.texts.own, "candidates": SEEN.texts.negative, "share": 0.5, "quantile": 0.5},
@@ -209,6 +210,7 @@ CALLS = {
 RESULTS = frozenset({"FittedDetector", "FitStatistics", "Passes", "DetectionPlan", "WatchedModel"})
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
+    "OpenOOD": "its library, in tests/detectors/test_other_libraries.py",
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
     "is_sequential": "any object has an answer",

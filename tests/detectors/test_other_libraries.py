@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from stand_ins import KNN as KNearest
 from stand_ins import install
 from stored import assert_close, head, judged, training
 from torch import nn
@@ -20,6 +21,7 @@ from openworld.detectors import (
     Energy,
     GradNorm,
     Maps,
+    PytorchOOD,
     RankFeat,
     ReAct,
     fit_together,
@@ -236,6 +238,11 @@ def test_a_library_that_is_not_there(name, package, install, monkeypatch):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(OpenworldError, match=install):
         make_detector(name)
+
+
+def test_an_object_has_its_settings():
+    with pytest.raises(OpenworldError, match="give none beside it"):
+        PytorchOOD(KNearest(encoder=None), {"k": 5})
 
 
 def test_what_the_library_raises_names_the_detector():

@@ -29,6 +29,7 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld._plugins import Plugins
+from openworld._types import checked
 from openworld.detectors.adaneg import AdaNeg
 from openworld.detectors.adascale import AdaSCALE
 from openworld.detectors.ash import ASH
@@ -157,6 +158,7 @@ OTHER_LIBRARIES: dict[str, type[OODDetector]] = {"pytorch-ood": PytorchOOD, "ope
 """What stands before a name, as in "pytorch-ood:KNN" -> the class that serves the library's detectors."""
 
 
+@checked
 def find_detector(name: str) -> type[OODDetector]:
     """Return the class of that name, ours, a plug-in's, or what serves another library's detectors.
 
@@ -167,6 +169,7 @@ def find_detector(name: str) -> type[OODDetector]:
     return OTHER_LIBRARIES[library] if own and library in OTHER_LIBRARIES else PLUGINS.find(name)
 
 
+@checked
 def make_detector(name: str, settings: Mapping[str, Any] | None = None) -> OODDetector:
     """Return a detector of that name: "KNN", or "pytorch-ood:KNN" and "openood:knn" where these are installed.
 
@@ -186,6 +189,7 @@ def make_detector(name: str, settings: Mapping[str, Any] | None = None) -> OODDe
     return OTHER_LIBRARIES[library](own, settings or {})
 
 
+@checked
 def origin(name: str) -> str:
     """Return the package and version that bring a detector, such as "pytorch-ood 0.4.0"; "" for one of ours."""
     library = name.partition(":")[0]

@@ -115,7 +115,7 @@ class OpenOOD:
                 object.__setattr__(state, "fitted", made)
         postprocessor, network = made
         with self._borrowed("score these images", activations, inputs.device):
-            parts = [postprocessor.postprocess(network, part.detach().clone())[1] for part in inputs.split(AT_ONCE)]
+            parts = [postprocessor.postprocess(network, part.clone())[1] for part in inputs.split(AT_ONCE)]
         return torch.cat([torch.as_tensor(part).detach().reshape(-1) for part in parts]).to(inputs.device)
 
     def _set_up(self, state: Inputs | None, seen: Activations) -> tuple[Any, nn.Module]:
@@ -189,7 +189,7 @@ class Network(nn.Module):
     def intermediate_forward(self, data: Tensor, layer_index: int) -> Tensor:
         """Maps that leave the last stage (4) or enter it (3)."""
         maps = self.watched.see(data, maps=True).maps
-        return maps.late if layer_index == 4 else maps.early
+        return (maps.late if layer_index == 4 else maps.early).contiguous()
 
     def layer4(self, maps: Tensor) -> Tensor:
         """The last stage."""

@@ -73,6 +73,8 @@ class PytorchOOD:
                     f"{type(self.detector).__name__} has neither predict_logits nor predict_features, and no predict "
                     "for images; give a detector of pytorch-ood."
                 )
+            if self.settings:
+                raise OpenworldError(f"{self.name} came as an object, which has its settings; give none beside it.")
             return
         kinds = library("pytorch-ood", "pytorch_ood.detector", INSTALL)
         known = [name for name, found in vars(kinds).items() if inspect.isclass(found) and hasattr(found, "predict")]
@@ -132,7 +134,7 @@ class PytorchOOD:
     @torch.no_grad()
     def read(self, state: Inputs | None, activations: Activations) -> Tensor:
         """Scores float[N]."""
-        inputs = tuple(tensor.detach() for tensor in inputs_of(activations, self._view))
+        inputs = inputs_of(activations, self._view)
         if state is None:
             detector = self._made(activations, inputs)
         elif (detector := getattr(state, "fitted", None)) is None:

@@ -94,7 +94,7 @@ class WatchedModel:
         for how in samplings:
             require_samples(self, how, "see")
         several = {how: sampled_logits(self.module, self.members, images.detach(), how) for how in samplings}
-        kept = {"images": pixels, "model": self} if keep_images else {}
+        kept = {"images": images.detach().contiguous(), "model": self} if keep_images else {}
         layer_gradients = layer_gradients and bool(layers)
         if not perturbations and not layer_gradients:
             with torch.no_grad():

@@ -69,7 +69,7 @@ class Kept:
     def add(self, total: Inputs | None, activations: Activations) -> Inputs:
         """The total with one more batch in it."""
         with torch.inference_mode(False):  # what was made in it cannot be learned from
-            tensors = tuple(tensor.detach().clone() for tensor in inputs_of(activations, self.of))
+            tensors = tuple(tensor.clone() for tensor in inputs_of(activations, self.of))
             if self.of == "images":
                 tensors = tuple(tensor.cpu() for tensor in tensors)
         both = Inputs((tensors,), (activations.labels,))
@@ -89,10 +89,11 @@ def model_of(inputs: Inputs) -> Any:
 
 
 def inputs_of(activations: Activations, view: View) -> tuple[Tensor, ...]:
-    """The tensors float[N, ...] that a detector is called with; of layers, their maps pooled."""
+    """The tensors float[N, ...] that a detector is called with, row by row in memory; of layers, their maps pooled."""
     if view == "layers":
-        return tuple(layer.pooled for layer in activations.layers.values())
-    return (activations.maps.late if view == "maps" else getattr(activations, view),)
+        return tuple(layer.pooled.detach().contiguous() for layer in activations.layers.values())
+    whole = activations.maps.late if view == "maps" else getattr(activations, view)
+    return (whole.detach().contiguous(),)
 
 
 def library(package: str, module: str, install: str) -> ModuleType:
