@@ -44,6 +44,7 @@ def test_an_added_learner_is_in_no_table_of_settings_or_gates():
         {"shots": 4},
         {"precision": "bfloat16"},
         {"views": 2},
+        {"views": "fresh"},
         {"draw": "openworldauc"},
     ],
     ids=lambda told: next(iter(told)),

@@ -72,7 +72,7 @@ def reproduce(
     add: Path | str | None = None,
     settings: Sequence[str] = (),
     shots: int | None = None,
-    views: int | None = None,
+    views: int | str | None = None,
     precision: str = "float32",
     draw: str = "coop",
     quick: int = 1,

@@ -34,7 +34,9 @@ def reproduce(
         list[str] | None, typer.Option(help="Other settings: 'CoOp.schedule.epochs = 100'; repeat it.")
     ] = None,
     shots: Annotated[int | None, typer.Option(min=1, help="Training images of each class; papers: 16.")] = None,
-    views: Annotated[int | None, typer.Option(min=0, help="Augmented views of each training image; default 8.")] = None,
+    views: Annotated[
+        str, typer.Option(help="Augmented views of each training image, or fresh: one for every epoch; default 8.")
+    ] = "",
     precision: Annotated[
         str, typer.Option(help="Of the frozen towers: float32; on a GPU tf32, bfloat16 or float16 are faster.")
     ] = "float32",
@@ -125,8 +127,8 @@ def reproduce(
     ```
 
     Their rows are marked (added); `--learners CLIP` leaves out the paper's other methods. `--settings`, `--shots`,
-    `--views`, `--draw` and `--precision` change the paper's methods; such runs get folders of their own, and every table
-    says what was changed.
+    `--views`, `--draw` and `--precision` change the paper's methods; such runs get folders of their own, and every
+    table says what was changed.
 
     On the paper's data every number of ours is tested against the printed one, over our seeds and over those of the
     paper where it prints a deviation: reproduced within `--margin` (two one-sided tests), else higher, lower, or not
@@ -142,7 +144,9 @@ def reproduce(
     from openworld.reproduction.plan import plan as planned
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
-    changes = Changes(read_added(add) if add else (), read_settings(settings or ()), shots, views, precision, draw)
+    changes = Changes(
+        read_added(add) if add else (), read_settings(settings or ()), shots, _views(views), precision, draw
+    )
     setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
@@ -152,6 +156,17 @@ def reproduce(
     carry_out_plan(
         reproduction, options, quiet=quiet, as_json=as_json, only_plan=plan, accept=accept, margin=margin, show=show
     )
+
+
+def _views(text: str) -> int | str | None:
+    """A number of views, or "fresh"; None where nothing is said."""
+    from openworld._errors import OpenworldError
+
+    if text in ("", "fresh"):
+        return text or None
+    if not text.isdigit():
+        raise OpenworldError(f"--views is {text!r}, expected a whole number, or fresh.")
+    return int(text)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Specs of learners, their tasks and their records: what all of them share, from the fields to the fitted learner."""
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from openworld.datasets import DATASETS, Draw
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
 from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, Features
-from openworld.learners import FittedLearner, PublishedSetting, configure, encoding_for, find_learner
+from openworld.learners import FittedLearner, Learner, PublishedSetting, configure, encoding_for, find_learner, override
+from openworld.learners.engine.fitted import schedules_of
 from openworld.runs.canonical import SPARSE
 
+FRESH = "fresh"
 EMBEDDED_CROP = (0.5, 1.0)
 PUBLISHED_CROP = (0.08, 1.0)
 
@@ -25,7 +27,8 @@ class Learning:
 
     Args:
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
-        views: augmented views encoded of every training image; at least 1 where a learner trains on them.
+        views: augmented views encoded of every training image; at least 1 where a learner trains on them. "fresh": one
+            for every epoch of each learner, so that no crop is seen twice, as in the papers' code.
         crop_scale: smallest and largest share of the image that a view keeps, in (0, 1]; left out, the published
             0.08 to 1, and 0.5 to 1 for the small images of the embedded world.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
@@ -34,7 +37,7 @@ class Learning:
     """
 
     backbone: str = "embedded"
-    views: int = 8
+    views: int | Literal["fresh"] = 8
     crop_scale: tuple[float, float] | None = None
     threads: int = 1
     draw: Draw = field(default="coop", metadata=SPARSE)
@@ -49,10 +52,11 @@ def require_learners(spec, *, may_choose: bool = False) -> None:
     """
     settle(spec, backbone=known_name(spec.backbone))
     on_views = any(find_learner(entry.learner).consumes != "embeddings" for entry in spec.learners)
-    require_at_least(int(on_views), views=spec.views)
+    if spec.views != FRESH:
+        require_at_least(int(on_views), views=spec.views)
     require_at_least(1, threads=spec.threads)
     require_seeds(spec.seeds)
-    Encoding(spec.views, spec.crop_scale or PUBLISHED_CROP)  # refuses shares outside their range
+    Encoding(crop_scale=spec.crop_scale or PUBLISHED_CROP)  # refuses shares outside their range
     require_distinct({"labels of learners": [entry.label for entry in spec.learners], "seeds": spec.seeds})
     for entry in spec.learners:
         if entry.choose and not may_choose:
@@ -76,14 +80,34 @@ def encoding_of(task, part: str) -> Encoding:
     Tasks of learners have it as their method `encoding`.
     """
     crop = task.crop_scale or usual_crop_scale(task.sources["train"].sources[0].dataset)
-    drawn = Encoding(task.views, crop, task.seed) if part == "train" else Encoding()
-    return encoding_for(find_learner(task.learner.learner), drawn)
+    kind = find_learner(task.learner.learner)
+    if part != "train":
+        return encoding_for(kind)
+    every = [
+        task.learner.settings,
+        *({name: value} for name, values in task.learner.choose.items() for value in values),
+    ]
+    learners = [configure(kind, override(task.learner.settings, settings)) for settings in every]
+    return encoding_for(kind, Encoding(max(count_views(task.views, learner) for learner in learners), crop, task.seed))
+
+
+def count_views(views: int | str, learner: Learner) -> int:
+    """How many augmented views of every training image a learner needs: of fresh ones, one for every epoch.
+
+    >>> from openworld.learners import LEARNERS
+    >>> count_views(8, LEARNERS["MaPLe"]()), [count_views(FRESH, LEARNERS[name]()) for name in ("MaPLe", "GMoP")]
+    (8, [5, 0])
+    """
+    if views != FRESH:
+        return views
+    return 0 if learner.consumes == "embeddings" else max(stage.epochs for stage in schedules_of(learner))
 
 
 def fit(task, shots: Features, machine: Machine, settings: dict[str, Any] | None = None) -> FittedLearner:
     """Return the learner of a task, fitted on shots; with other settings than the task's where they are given."""
     settings = task.learner.settings if settings is None else settings
     learner = configure(find_learner(task.learner.learner), settings)
+    shots = replace(shots, fresh_views=task.views == FRESH)
     return learner.fit(machine.backbone(task.backbone), shots, seed=task.seed)
 
 

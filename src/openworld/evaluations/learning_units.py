@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from openworld.datasets import PUBLISHED
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.learning import count_views
 from openworld.features import Encoding, encoded_size
 from openworld.learners import configure, encoding_for, find_learner
 
@@ -75,6 +76,7 @@ def _unit(entry, seed: int, spec, tuning: Tuning) -> LearningUnit:
         EncodedSet(tested.images(), encoding_for(kind), tested.count_images())
         for tested in dict.fromkeys(tuning.tested)
     )
-    training = EncodedSet(source, encoding_for(kind, Encoding(spec.views, seed=seed)), shots)
     learner = configure(kind, entry.settings, data.dataset, spec.published)
+    views = Encoding(count_views(spec.views, learner), seed=seed)
+    training = EncodedSet(source, encoding_for(kind, views), shots)
     return LearningUnit(learner, tuned, training, tuple(tests), tuning.answers)

@@ -47,6 +47,8 @@ class Features:
         pixels: uint8[N, 3, H, W], the resized and cropped pictures, or None.
         view_pixels: uint8[N, V, 3, H, W], the same of the views, or None.
         base_count: so many classes, the first, are base classes; None for the first half.
+        fresh_views: whether training takes view e of every image in epoch e, so that no crop is seen twice; else one of
+            them is drawn in every step.
     """
 
     embeddings: np.ndarray
@@ -61,6 +63,7 @@ class Features:
     pixels: np.ndarray | None = None
     view_pixels: np.ndarray | None = None
     base_count: int | None = None
+    fresh_views: bool = False
 
     __repr__ = short_repr
 

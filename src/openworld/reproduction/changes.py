@@ -4,13 +4,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld.backbones.precision import DTYPES, Precision
 from openworld.datasets import Draw
 from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.learning import FRESH
 from openworld.learners import override
 from openworld.runs import digest, read_spec
 
@@ -35,7 +36,7 @@ class Changes:
         added: learners whose rows stand beside the paper's, marked by `ADDED`.
         settings: name of one of the paper's methods, or its learner's label -> settings put over the published ones.
         shots: training pictures of each class, at least 1; None for the paper's 16.
-        views: augmented views of each of them, not negative; None for as many as usual.
+        views: augmented views of each of them, not negative, or "fresh" (one for every epoch); None for the usual 8.
         precision: in which the frozen towers compute.
         draw: whose few-shot draw, as in a run's spec.
 
@@ -46,13 +47,13 @@ class Changes:
     added: tuple[LearnerSpec, ...] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     shots: int | None = None
-    views: int | None = None
+    views: int | Literal["fresh"] | None = None
     precision: Precision = "float32"
     draw: Draw = "coop"
 
     def __post_init__(self):
         require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
-        require_at_least(0, **({} if self.views is None else {"views": self.views}))
+        require_at_least(0, **({} if self.views in (None, FRESH) else {"views": self.views}))
         if self.precision not in DTYPES:
             raise unknown_name("precision", self.precision, DTYPES)
         if self.draw not in get_args(Draw):
@@ -112,8 +113,12 @@ class Changes:
             sentences.append("Training images are drawn as OpenworldAUC's released code does, not as CoOp's.")
         return (
             *sentences,
-            *([] if self.views is None else [f"Learners see {self.views} augmented views of each image."]),
+            *([] if self.views is None else [f"Learners see {_views_in_words(self.views)} of each image."]),
         )
+
+
+def _views_in_words(views: int | str) -> str:
+    return "a fresh augmented view in every epoch" if views == FRESH else f"{views} augmented views"
 
 
 def read_added(path: Path) -> tuple[LearnerSpec, ...]:

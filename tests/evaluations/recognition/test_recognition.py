@@ -87,6 +87,23 @@ def test_shots_may_be_drawn_as_openworldaucs_code_does(spec):
     assert "draw" not in to_json(plain) and to_json(other)["draw"] == "openworldauc"
 
 
+def test_fresh_views_are_one_for_every_epoch_and_none_is_seen_twice(spec, tmp_path, monkeypatch):
+    from openworld.learners.engine import fitted
+
+    fresh = replace(
+        spec, views="fresh", seeds=(1,), learners=(LearnerSpec("CoOp", "CoOp", {"schedule": {"epochs": 3}}),)
+    )
+    (task,), (unit,) = tasks(fresh), EVALUATION.units(fresh, Machine(cache=str(tmp_path)))
+    assert task.encoding("train").views == 3 and task.encoding("test").views == 0
+    seen, select = [], fitted.select_images
+    monkeypatch.setattr(fitted, "select_images", lambda *given: seen.append(given[3:]) or select(*given))
+    (record,) = execute([unit], RunStore(tmp_path / "run"))
+    steps = [(rows, views) for rows, views in (given for given in seen if len(given) == 2) if views is not None]
+    pairs = [pair for rows, views in steps for pair in zip(rows.tolist(), views.tolist(), strict=True)]
+    assert len(pairs) == len(set(pairs)) == 3 * 16 and {view for _, view in pairs} == {0, 1, 2}
+    assert record.unit.arguments["task"]["views"] == "fresh"
+
+
 def test_records_hold_every_number_and_every_image(records):
     for record in records:
         images = record.table("images")

@@ -296,6 +296,11 @@ def batches_of(
             f"{learner.name} trains on augmented views of images, and these features hold none; encode images with "
             "`encoding_for(learner, Encoding(views=...))`. On embeddings of your own, take a learner without views."
         )
+    if augmented and features.fresh_views and features.views.shape[1] < schedule.epochs:
+        raise OpenworldError(
+            f"{learner.name} trains {schedule.epochs} epochs, and of every image {features.views.shape[1]} fresh views "
+            "came; encode one for every epoch."
+        )
     draws = loop.draws(generator) if loop.draws else repeat(None)
     lifted = Lifted(learner, clip) if hasattr(learner, "lift") else None
 
@@ -307,7 +312,9 @@ def batches_of(
     def batches(epoch: int) -> Iterator[tuple[Images, Tensor]]:
         for rows in rows_of_steps():
             views = None
-            if augmented:
+            if augmented and features.fresh_views:
+                views = np.full(len(rows), epoch)
+            elif augmented:
                 views = torch.randint(features.views.shape[1], (len(rows),), generator=generator).numpy()
             images = select_images(features, clip, consumes, rows.numpy(), views)
             kept = lifted.rows(list(zip(rows.tolist(), views, strict=True)), images.pixels) if lifted else None
