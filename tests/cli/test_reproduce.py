@@ -110,7 +110,7 @@ def test_missing_data_is_told_at_once_before_any_work(ask, tmp_path):
     ("arguments", "message"),
     [
         (("openworldauc", "--data", "embedded", "--table", "99"), "unknown table of openworldauc '99'"),
-        (("openpl", "--data", "embedded", "--table", "34"), "Table 34 of openpl cannot be made"),
+        (("openpl", "--data", "embedded", "--table", "1"), "Table 1 of openpl cannot be made"),
         (("openpl", "--data", "embedded", "--seeds", "one"), "--seeds is 'one', expected whole numbers"),
         (("openpl", "--data", "embedded", "--learners", "Coopp"), "did you mean 'CoOp'"),
         (("openwolrdauc", "--data", "embedded"), "did you mean 'openworldauc'"),

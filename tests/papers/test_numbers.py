@@ -69,13 +69,17 @@ def row_means(table):
 def test_every_number_is_read_once(paper):
     numbers = published_numbers(paper)
     assert len(numbers) == len({one.key for one in numbers}) == COUNTS[paper]
-    assert tuple(dict.fromkeys(one.table for one in numbers)) == tuple(published_tables(paper))
+    printed = tuple(number for number, table in published_tables(paper).items() if table.printed)
+    assert tuple(dict.fromkeys(one.table for one in numbers)) == printed
     assert sum(len(published_numbers(paper, table)) for table in TABLES[paper]) == COUNTS[paper]
 
 
 @pytest.mark.parametrize(("paper", "table"), [(paper, table) for paper in TABLES for table in TABLES[paper]])
 def test_tables_say_what_is_in_them(paper, table):
     told, numbers = TABLES[paper][table], published_numbers(paper, table)
+    if not told.printed:
+        assert not numbers
+        return
     printed = dict.fromkeys(one.dataset for one in numbers if one.dataset not in ("", AVERAGE))
     assert tuple(dict.fromkeys(one.metric for one in numbers)) == told.metrics
     assert not printed or tuple(printed) == told.datasets

@@ -59,17 +59,17 @@ class Tuning:
 
 
 def units_of(spec) -> Iterator[LearningUnit]:
-    """Every unit of a run whose evaluation has `tunings`."""
+    """Every unit of a run whose evaluation has `tunings`, in its order: learners, shots, seeds."""
+    every_shots = spec.shots if isinstance(spec.shots, tuple) else (spec.shots,)
     for tuning in evaluation_of(spec).tunings(spec):
         for entry in spec.learners:
-            for seed in spec.seeds:
-                yield _unit(entry, seed, spec, tuning)
+            for shots in every_shots:
+                yield from (_unit(entry, shots, seed, spec, tuning) for seed in spec.seeds)
 
 
-def _unit(entry, seed: int, spec, tuning: Tuning) -> LearningUnit:
+def _unit(entry, most: int, seed: int, spec, tuning: Tuning) -> LearningUnit:
     kind, data = find_learner(entry.learner), tuning.data
     tuned = data.count_base() if tuning.base_only else data.count_classes()
-    most = max(spec.shots) if isinstance(spec.shots, tuple) else spec.shots
     source = data.images("train", seed=seed, shots=most, draw=spec.draw, base_only=tuning.base_only)
     shots = tuned * most if data.dataset in PUBLISHED else len(source.load())
     tests = (

@@ -105,9 +105,9 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         verdict=page.verdict,
         sections=page.sections,
         table=drawn_table,
-        numbers=csv_address(numbers) if len(numbers) <= RESULTS_BYTES else "",
+        numbers=csv_address(numbers) if results and len(numbers) <= RESULTS_BYTES else "",
         many_numbers=f"All {len(results):,} numbers are in results.parquet in the folder of the run."
-        if numbers
+        if results
         else "",
         audits=audits,
         names_sentences=names_sentences(audits),

@@ -24,11 +24,7 @@ _LEARNED = ("CoOp", "CoCoOp", "VPT", "MaPLe", "ProGrad", "KgCoOp", "RPO", "Promp
 METHODS = {"CLIP": LearnerSpec("zero-shot")} | {name: LearnerSpec(name) for name in _LEARNED}
 """What the paper calls a method -> the learner."""
 
-ABSENT = {"1": "it holds formulas and no results"} | {
-    number: f"its numbers (distribution shift to {variant}) are missing from the text that is published; Table 8 "
-    "averages them, and a run for Table 8 holds ours"
-    for number, variant in (("34", "ImageNet-Sketch"), ("35", "ImageNetV2"))
-}
+ABSENT = {"1": "it holds formulas and no results"}
 
 STAND_INS: dict[str, DatasetSpec] = {
     **dict.fromkeys(COOP_DATASETS, DatasetSpec("emoji-concepts")),
@@ -72,7 +68,8 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
 
 
 def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[TableNeed]:
-    named = {number.method for number in published_numbers(PAPER, table.number)}
+    printed = {number.method for number in published_numbers(PAPER, table.number)}
+    named = printed if table.printed else set(METHODS)
     methods = tuple(name for name in setup.methods(METHODS) if name in named or name not in METHODS)
     for task in table.tasks if methods else ():
         yield from (TableNeed(table.number, task, title, methods) for title in table.datasets)

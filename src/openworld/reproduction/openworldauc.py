@@ -51,7 +51,8 @@ STAND_INS: dict[str, DatasetSpec] = {
 }
 """Three embedded data sets for the paper's eleven; other artists' drawings of the same concepts for the variants."""
 
-_LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)
+LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)
+"""What the specs of all its runs have alike."""
 _OF_THE_PAPER = ("gates",)
 """Tasks of the paper's own methods, which added learners have no place in."""
 
@@ -75,7 +76,7 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
     """The runs that the tables are read from, each one once."""
     needs = [need for table in tables for need in _needs(table, setup)]
     crossing = [need for need in needs if need.task in _CROSSING]
-    along = [need for need in needs if _comes_along(need, _LEARNERS.methods_of(crossing, setup))]
+    along = [need for need in needs if _comes_along(need, LEARNERS.methods_of(crossing, setup))]
     groups: dict[tuple[str, DatasetSpec], list[TableNeed]] = {}
     for need in needs:
         if need not in crossing and need not in along:
@@ -103,30 +104,30 @@ def _comes_along(need: TableNeed, methods: Sequence[str]) -> bool:
 
 
 def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:
-    methods = _LEARNERS.methods_of(needs, setup)
-    shared = _LEARNERS.settings(methods, data, setup)
+    methods = LEARNERS.methods_of(needs, setup)
+    shared = LEARNERS.settings(methods, data, setup)
     spec = RecognitionSpec(
         dataset=data.dataset, train_domain=data.domain, keep_validation=False, keep_learners=False, **shared
     )
     name = f"{kind}-{data.dataset}{setup.suffix(*_fewer(methods, kind))}"
-    return _LEARNERS.run(name, spec, [data], methods, needs, setup)
+    return LEARNERS.run(name, spec, [data], methods, needs, setup)
 
 
 def _generalisation_run(
     crossing: Sequence[TableNeed], along: Sequence[TableNeed], setup: ReproductionSetup
 ) -> PlannedRun:
     """Tuned on ImageNet's base half, then shown its variants and other data sets."""
-    methods, source = _LEARNERS.methods_of(crossing, setup), setup.place(SOURCE, STAND_INS)
+    methods, source = LEARNERS.methods_of(crossing, setup), setup.place(SOURCE, STAND_INS)
     titles = [[need.title for need in crossing if need.task == task] for task in _CROSSING]
     variants, others = (places_of(title, STAND_INS, setup) for title in titles)
-    shared = _LEARNERS.settings(methods, source, setup)
+    shared = LEARNERS.settings(methods, source, setup)
     spec = GeneralisationSpec(source=source, variants=variants, others=others, keep_learners=False, **shared)
     targets = {"domains": (titles[0], VARIANTS), "datasets": (titles[1], TABLES[PAPER]["13"].datasets)}
     name = f"generalisation-{source.dataset}{setup.suffix(*fewer_targets(targets), *_fewer(methods))}"
-    return _LEARNERS.run(name, spec, (source, *variants, *others), methods, [*along, *crossing], setup)
+    return LEARNERS.run(name, spec, (source, *variants, *others), methods, [*along, *crossing], setup)
 
 
 def _fewer(methods: Sequence[str], kind: str = "recognition") -> tuple[str, ...]:
     """What the name of a run adds where it has not all methods of Table 2, or of the table of gates."""
     number = "17" if kind == "gates" else "2"
-    return _LEARNERS.suffix(methods, {number.method for number in published_numbers(PAPER, number)})
+    return LEARNERS.suffix(methods, {number.method for number in published_numbers(PAPER, number)})

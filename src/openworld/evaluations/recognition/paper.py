@@ -98,7 +98,7 @@ def methods_of(runs: Sequence[PaperRun]) -> tuple[MethodOutcomes, ...]:
     for run in runs:
         for outcome in run.read(load):
             record = outcome.record
-            key = (_dataset(run, record), record.kind, run.method(record.learner), run.backbone)
+            key = (dataset_of(run, record), record.kind, run.method(record.learner), run.backbone)
             known = by_method.setdefault(key, {}).setdefault(record.seed, outcome)
             if known.record.openworld_auc.value != record.openworld_auc.value:
                 raise OpenworldError(
@@ -108,7 +108,7 @@ def methods_of(runs: Sequence[PaperRun]) -> tuple[MethodOutcomes, ...]:
     return tuple(MethodOutcomes(*key, tuple(seeds[seed] for seed in sorted(seeds))) for key, seeds in by_method.items())
 
 
-def _dataset(run: PaperRun, record: RecognitionRecord) -> str:
+def dataset_of(run: PaperRun, record: RecognitionRecord) -> str:
     """A recognition record names its task and domains, a target of a generalisation record its data set and domain."""
     if record.kind:
         return run.dataset(record.dataset, record.domain)

@@ -30,6 +30,8 @@ from openworld.results.comparison import MARGIN
 SHOWS = ("interval", "deviation")
 NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
 
+NOT_PRINTED = "the printed numbers of this table are missing from the text that is published"
+
 ABOUT_OURS = {
     ("openworldauc", "3"): (
         "Our intervals over images are of the mean over all possible draws. Where every class keeps the same share of "
@@ -89,7 +91,9 @@ class PaperComparison:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What comes of it."""
-        overall = (self._compared,) if self.same_data else (self._not_compared,)
+        overall = (self._compared if self.same_data else self._not_compared,)
+        if not self.table.printed:
+            overall = (f"Ours stand alone: {NOT_PRINTED}. {self._model}",)
         about = ABOUT_OURS.get((self.table.paper, self.table.number))
         return (*overall, *self.remarks, *self._orders, *([about] if about else []))
 

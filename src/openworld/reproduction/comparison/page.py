@@ -65,10 +65,11 @@ def comparison_page(comparisons: Sequence[PaperComparison], figures: Sequence[Ma
         styles,
         "Series" if figures else "Methods",
     )
-    facts = tuple(
-        (comparison.table.short_heading, " · ".join(("; ".join(comparison.datasets), *comparison.backbones)))
-        for comparison in comparisons
-    )
+    parts = [
+        *((made.table.short_heading, made) for made in comparisons),
+        *((made.figure.title, made) for made in figures),
+    ]
+    facts = tuple((heading, " · ".join(("; ".join(made.datasets), *made.backbones))) for heading, made in parts)
     return render(page, compared_results(comparisons), made=[Part("What ours were measured on", facts=facts)])
 
 

@@ -17,7 +17,6 @@ from openworld.reproduction.plan import ReproductionPlan
 from openworld.runs.atomic import write_file
 
 DRAWINGS = ("svg", "pdf")
-SMALL = 3  # charts beyond which a figure is drawn in small multiples on the page
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class MadeFigure:
         heading: paper, number and title.
         figure: with its data.
         remarks: what a reader must know of it, such as runs that are missing.
-        backbones: of its runs.
+        backbones, datasets: of its runs.
     """
 
     paper: str
@@ -39,6 +38,7 @@ class MadeFigure:
     figure: Figure
     remarks: tuple[str, ...] = ()
     backbones: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -73,18 +73,20 @@ def draw_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()
     read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
     made = []
     for number in plan.figures:
-        names = [run.name for run in plan.runs if number in run.figures]
-        missing = [name for name in names if name in failed]
-        if len(missing) < len(names):
-            runs = tuple(read[name] for name in names if name not in failed)
-            made.append(_made(plan, number, runs, missing))
+        planned = [run for run in plan.runs if number in run.figures]
+        missing = [run.name for run in planned if run.name in failed]
+        done = [run for run in planned if run.name not in failed]
+        if done:
+            figure = _made(plan, number, tuple(read[run.name] for run in done), missing)
+            names = dict.fromkeys(run.datasets.get(str(data), str(data)) for run in done for data in run.data)
+            made.append(replace(figure, datasets=tuple(names)))
     return made
 
 
 def _made(plan: ReproductionPlan, number: str, runs: tuple[PaperRun, ...], missing: Sequence[str]) -> MadeFigure:
     wanted = FIGURES[plan.paper][number]
     drawn = wanted.draw(FigureRuns(plan.paper, plan.setup, runs))
-    named = replace(drawn, name=f"figure-{number}", title=wanted.short_heading, small=len(drawn.charts) > SMALL)
+    named = replace(drawn, name=f"figure-{number}", title=wanted.short_heading)
     lacking = (f"Missing here, because their runs failed: {', '.join(missing)}.",) if missing else ()
     backbones = tuple(dict.fromkeys(run.backbone for run in runs if run.backbone))
     return MadeFigure(
