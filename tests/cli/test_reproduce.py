@@ -111,6 +111,8 @@ def test_missing_data_is_told_at_once_before_any_work(ask, tmp_path):
     [
         (("openworldauc", "--data", "embedded", "--table", "99"), "unknown table of openworldauc '99'"),
         (("openpl", "--data", "embedded", "--table", "1"), "Table 1 of openpl cannot be made"),
+        (("openpl", "--data", "embedded", "--figure", "7"), "unknown figure of openpl '7'"),
+        (("openworldauc", "--data", "data", "--figure", "3", "--accept"), "leave --table, --figure out"),
         (("openpl", "--data", "embedded", "--seeds", "one"), "--seeds is 'one', expected whole numbers"),
         (("openpl", "--data", "embedded", "--learners", "Coopp"), "did you mean 'CoOp'"),
         (("openwolrdauc", "--data", "embedded"), "did you mean 'openworldauc'"),
@@ -135,10 +137,29 @@ def test_tables_stand_beside_the_printed_ones(ask, place):
     assert (folder / "recognition-dtd-tcp-seed-1" / "report.html").is_file()
 
 
-def test_tables_as_json(ask):
-    done = ask("openworldauc", "--table", "12", *QUICK, "--out", "beside", "--json")
-    (table,) = json.loads(done.output)
+def test_tables_and_figures_as_json(ask):
+    done = ask("openworldauc", "--table", "12", "--figure", "2", *QUICK, "--out", "beside", "--json")
+    table, figure = json.loads(done.output)
     assert table["table"] == "12" and table["numbers"][0]["dataset"] == "Flowers102"
+    assert figure["figure"] == "2" and figure["numbers"][0]["panel"] == "DTD, ours" and figure["says"]
+
+
+def test_figures_are_drawn_beside_the_printed_numbers(ask, place):
+    done = ask("openworldauc", "--figure", "2", *QUICK, "--out", "beside")
+    assert done.exit_code == 0, done.output
+    assert "Figure 2 · data in data" in done.output and "Figures: beside/figures/" in done.output
+    folder = place / "beside"
+    drawn = {path.suffix: path for path in (folder / "figures").iterdir()}
+    assert set(drawn) == {".csv", ".svg", ".pdf"} and {path.stem for path in drawn.values()} == {"figure-2"}
+    rows = list(csv.DictReader(drawn[".csv"].read_text(encoding="utf-8").splitlines()))
+    titles = ("DTD, ours", "DTD, printed in Table 11", "Flowers102, ours", "Flowers102, printed in Table 12")
+    assert tuple(dict.fromkeys(row["panel"] for row in rows)) == titles
+    assert {row["metric"] for row in rows} == {"OverallAcc", "HM", "AUROC", "OpenworldAUC"}
+    ours = [row for row in rows if (row["panel"], row["metric"], row["ratio"]) == (titles[0], "OpenworldAUC", "5")]
+    (record,) = (json.loads(path.read_text()) for path in folder.glob("recognition-dtd-*/units/*/record.json"))
+    mixes = {mix["ratio"]: mix["openworld_auc"] for mix in record["metrics"]["ratio_sweep"]}
+    assert float(ours[0]["value"]) == pytest.approx(mixes[5.0], abs=1e-5)
+    assert "Figure 2: four metrics against the ratio" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_units_of_other_runs_are_taken_over(ask, place):

@@ -60,6 +60,15 @@ def drawn(shown):
 # Same data
 
 
+def test_a_table_whose_printed_numbers_are_missing_holds_ours_alone():
+    ours = [number(method, "ImageNet-Sketch", metric="AUC") for method in ("CLIP", "CoOp")]
+    alone = compare_with_paper("openpl", "34", ours)
+    assert alone.rows == ("CLIP", "CoOp") and alone.same_data and not alone.agreements
+    assert all(pair.printed is None and pair.ours is not None for pair in alone.pairs.values())
+    assert "Ours stand alone: the printed numbers of this table are missing" in alone.sentences[0]
+    check_table(table_of(alone))
+
+
 def test_every_cell_holds_ours_printed_and_difference():
     shown = table_2()
     assert shown.same_data and [column.dataset for column in shown.columns] == ["DTD", "EuroSAT", AVERAGE]

@@ -8,6 +8,7 @@ from openworld import OpenworldError
 from openworld.datasets import PUBLISHED
 from openworld.learners import LEARNERS, configure
 from openworld.papers import TABLES, published_numbers
+from openworld.reproduction.cost import cost
 from openworld.reproduction.plan import PAPERS, find_table, plan
 from openworld.reproduction.settings import NAMES, ReproductionSetup, embedded_settings
 
@@ -76,6 +77,17 @@ def test_openpl_on_real_data_is_planned_once():
     assert len(found.runs) == 12 and found.downloads == tuple(PUBLISHED)
     assert all(len(run.spec.learners) == 11 and run.spec.published == "openpl" for run in found.runs)
     assert plan("openpl", ["2"], REAL).runs[0].spec == plan("openpl", ["12", "23"], REAL).runs[0].spec
+
+
+@pytest.mark.parametrize(("number", "variant"), [("34", "imagenet-sketch"), ("35", "imagenetv2")])
+def test_tables_that_could_not_be_read_are_made_of_all_methods(number, variant):
+    (run,) = plan("openpl", [number], REAL).runs
+    assert [each.dataset for each in run.spec.variants] == [variant] and len(run.spec.learners) == 11
+
+
+def test_every_number_of_shots_is_counted():
+    made = plan("openworldauc", (), ReproductionSetup("data", learners=("CoOp",)), figures=["6b"])
+    assert cost(made).units == 5 * 3 and cost(made).units == made.units
 
 
 def test_imagenet_is_recognised_on_its_own_where_nothing_is_generalised():

@@ -1,9 +1,10 @@
 """Figure 2 of OpenworldAUC (Hua et al., 2025): which metric moves with the ratio of new to base images?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from openworld.evaluations.recognition.paper import MethodOutcomes, methods_of
-from openworld.papers import METRICS, published_numbers
+from openworld.papers import METRICS, PublishedNumber, published_numbers
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
@@ -19,11 +20,11 @@ SETTING = "new/base="
 
 def draw_mixes(given: FigureRuns) -> Figure:
     """Return two charts per data set, ours and the printed one, one line per metric."""
-    ours = [_ours(method) for method in methods_of(given.runs) if method.method == METHOD]
-    printed = [_printed(given.paper, table) for table in TABLES]
-    titles = [chart.title.partition(",")[0] for chart in ours]
-    beside = [chart for title in titles for chart in printed if chart.title.partition(",")[0] == title] or printed
-    charts = [chart for pair in zip(ours, beside, strict=False) for chart in pair] or [*ours, *beside]
+    printed = {numbers[0].dataset: _printed(numbers) for numbers in map(partial(_sweep, given.paper), TABLES)}
+    ours = {each.dataset: _ours(each) for each in methods_of(given.runs) if each.method == METHOD}
+    same = [name for name in printed if name in ours]
+    pairs = [(ours[name], printed[name]) for name in same]
+    charts = [chart for pair in pairs for chart in pair] or [*ours.values(), *printed.values()]
     caption = (
         f"Four numbers of {METHOD} while base or new images are left out, so that there are more or fewer new images "
         "for one base image: means over the seeds and over draws of the images, the band one standard deviation of a "
@@ -45,13 +46,17 @@ def _ours(method: MethodOutcomes) -> LineChart:
     return LineChart(f"{method.dataset}, ours", RATIO, VALUE, lines, named=True)
 
 
-def _printed(paper: str, table: str) -> LineChart:
-    numbers = [number for number in published_numbers(paper, table) if number.setting.startswith(SETTING)]
+def _sweep(paper: str, table: str) -> list[PublishedNumber]:
+    """The printed numbers of a table that are of one ratio, and not of all."""
+    return [number for number in published_numbers(paper, table) if number.setting.startswith(SETTING)]
+
+
+def _printed(numbers: Sequence[PublishedNumber]) -> LineChart:
     lines = {metric: Line(*zip(*_points(numbers, metric), strict=True)) for metric in DRAWN}
-    return LineChart(f"{numbers[0].dataset}, printed in Table {table}", RATIO, VALUE, lines, named=True)
+    return LineChart(f"{numbers[0].dataset}, printed in Table {numbers[0].table}", RATIO, VALUE, lines, named=True)
 
 
-def _points(numbers, metric: str) -> Iterator[tuple[float, float]]:
+def _points(numbers: Sequence[PublishedNumber], metric: str) -> Iterator[tuple[float, float]]:
     yield from sorted(
         (float(number.setting.removeprefix(SETTING)), number.value / METRICS[metric].scale)
         for number in numbers

@@ -1,0 +1,267 @@
+"""What the figures draw, against plain computations from made-up outcomes and curves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
+from openworld.evaluations.recognition.record import read_record
+from openworld.papers import TABLES, published_numbers
+from openworld.papers.results import PaperRun
+from openworld.reproduction.figures import FIGURES, FigureRuns
+from openworld.reproduction.settings import ReproductionSetup
+from openworld.runs import RunStore, Unit, UnitResult
+
+SETUP = ReproductionSetup("data", seeds=(1, 2))
+RATIOS = (0.5, 1.0, 2.0)
+NAMES = {"dtd": "DTD", "oxford_flowers": "Flowers102", "imagenet": "ImageNet"}
+METHODS = {"zero-shot": "CLIP"}
+
+
+def scores(seed, dataset):
+    """Random scores of thirty base and twenty new images, the same for the same seed and data set."""
+    generator = np.random.default_rng([seed, *dataset.encode()])
+    sides = np.array(["base"] * 30 + ["new"] * 20)
+    return {
+        "id": np.arange(50),
+        "side": sides,
+        "label": np.where(sides == "base", 0, 1),
+        "correct": generator.random(50) < 0.7,
+        "score": np.round(generator.normal(np.where(sides == "base", 1.0, 0.0)), 1),
+        "group": np.arange(50),
+    }
+
+
+def outcome(learner, seed, dataset, **facts):
+    images = scores(seed, dataset)
+    base, new = images["side"] == "base", images["side"] == "new"
+    parts = plain_parts(images)
+    metrics = {
+        "protocol": "recognition",
+        "task": dataset,
+        "split": "as given",
+        "train_domain": None,
+        "test_domain": None,
+        "backbone": "embedded",
+        "learner": learner,
+        "method": learner.partition(",")[0],
+        "seed": seed,
+        "shots": 16,
+        "tuned_parameters": 0 if learner == "zero-shot" else 512,
+        "n_base_classes": 2,
+        "n_new_classes": 2,
+        "auroc": parts["AUROC"],
+        "base_accuracy": float(images["correct"][base].mean()),
+        "new_accuracy": float(images["correct"][new].mean()),
+        "overall_accuracy": 0.5,
+        "openworld_auc": {"value": parts["OpenworldAUC"]},
+        "harmonic_mean": parts["HM"],
+        "detail": {"chosen": {"detectors": 3, "alpha": 0.5}},
+    }
+    return Outcome(read_record(metrics | facts), ImageScores(images), seconds={"score": 0.12})
+
+
+def plain_parts(images):
+    """AUROC, OpenworldAUC and HM by loops over pairs of images."""
+    rows = list(zip(*(images[name] for name in ("side", "score", "correct")), strict=True))
+    base, new = ([row[1:] for row in rows if row[0] == side] for side in ("base", "new"))
+    wins = [((b > n) + 0.5 * (b == n), right and also) for b, right in base for n, also in new]
+    sides = [np.mean([right for _, right in side]) for side in (base, new)]
+    return {
+        "AUROC": float(np.mean([win for win, _ in wins])),
+        "OpenworldAUC": float(np.mean([win * both for win, both in wins])),
+        "HM": float(2 * sides[0] * sides[1] / (sides[0] + sides[1])),
+    }
+
+
+def run(name, *outcomes, datasets=NAMES, methods=METHODS):
+    made = PaperRun(Path(name), datasets, methods)
+    made.__dict__.update(_loaded={load: outcomes}, backbone="embedded")
+    return made
+
+
+def drawn(paper, number, *runs, setup=SETUP):
+    return FIGURES[paper][number].draw(FigureRuns(paper, setup, runs))
+
+
+def recognised(datasets=("dtd", "oxford_flowers"), learners=("zero-shot", "CoOp", "GMoP")):
+    return [
+        run(f"recognition-{data}", *(outcome(name, seed, data) for name in learners for seed in (1, 2)))
+        for data in datasets
+    ]
+
+
+def means(dataset, metric):
+    return np.mean([plain_parts(scores(seed, dataset))[metric] for seed in (1, 2)])
+
+
+def printed(table, dataset, method, metric):
+    (number,) = (
+        each.in_data
+        for each in published_numbers("openworldauc", table)
+        if (each.dataset, each.method, each.metric) == (dataset, method, metric)
+    )
+    return number
+
+
+def test_the_trade_off_of_every_data_set_has_ours_and_the_printed_place():
+    figure = drawn("openworldauc", "7", *recognised())
+    rows = {(row["panel"], row["method"]): row for row in figure.rows()}
+    assert set(rows) == {(data, name) for data in ("Flowers102", "DTD") for name in ("CLIP", "CoOp", "GMoP")}
+    row = rows["DTD", "CoOp"]
+    assert row["auroc"] == pytest.approx(means("dtd", "AUROC"))
+    accuracies = [np.mean([np.mean(scores(seed, "dtd")["correct"][part]) for seed in (1, 2)])
+                  for part in (slice(0, 30), slice(30, 50))]  # fmt: skip
+    assert row["harmonic_mean"] == pytest.approx(2 / sum(1 / each for each in accuracies))
+    assert row["printed_auroc"] == printed("8-9", "DTD", "CoOp", "AUROC") == 0.7603
+    (chart,) = (chart for chart in figure.charts if chart.title == "DTD")
+    assert chart.series["CoOp"].spread[1] == (row["printed_harmonic_mean"], row["printed_auroc"])
+
+
+def test_the_averaged_trade_off_is_the_mean_over_the_same_data_sets_on_both_sides():
+    figure = drawn("openworldauc", "5a", *recognised())
+    rows = {row["method"]: row for row in figure.rows()}
+    assert [chart.title for chart in figure.charts] == ["mean of 2 data sets"]
+    ours = np.mean([means(data, "AUROC") for data in ("dtd", "oxford_flowers")])
+    assert rows["GMoP"]["auroc"] == pytest.approx(ours)
+    theirs = np.mean([printed("8-9", data, "GMoP", "AUROC") for data in ("DTD", "Flowers102")])
+    assert rows["GMoP"]["printed_auroc"] == pytest.approx(theirs)
+
+
+def test_on_other_data_the_printed_numbers_have_panels_of_their_own():
+    runs = [run("recognition-emoji", *(outcome(name, 1, "emoji") for name in ("zero-shot", "GMoP")), datasets={})]
+    figure = drawn("openworldauc", "5a", *runs)
+    assert [chart.title for chart in figure.charts] == [
+        "emoji",
+        *(f"{name}, printed" for name in TABLES["openworldauc"]["8-9"].datasets),
+    ]
+    assert not any(cloud.spread for cloud in figure.charts[0].clouds.values())
+
+
+def test_costs_are_ours_against_the_tuned_parameters():
+    figure = drawn("openworldauc", "5b", *recognised())
+    rows = {row["method"]: row for row in figure.rows()}
+    assert (rows["CLIP"]["tuned_parameters"], rows["CoOp"]["tuned_parameters"]) == (0, 512)
+    ours = np.mean([means(data, "OpenworldAUC") for data in ("dtd", "oxford_flowers")])
+    assert rows["CoOp"]["openworld_auc"] == pytest.approx(ours)
+    assert rows["CoOp"]["printed_tuned_parameters"] == 8192
+    theirs = np.mean([printed("2", data, "CoOp", "OpenworldAUC") for data in ("DTD", "Flowers102")])
+    assert rows["CoOp"]["printed_openworld_auc"] == pytest.approx(theirs)
+
+
+def test_miss_hit_curves_enclose_the_area_that_is_openworldauc():
+    figure = drawn("openworldauc", "3", *recognised())
+    (chart,) = (chart for chart in figure.charts if chart.title == "DTD")
+    images = scores(1, "dtd")
+    assert list(chart.series) == ["CLIP", "CoOp", "GMoP"] and len(figure.charts) == 2
+    line = chart.series["CoOp"]
+    assert np.trapezoid(line.y, line.x) == pytest.approx(means("dtd", "OpenworldAUC"), abs=0.01)
+    assert line.y[-1] == pytest.approx(np.mean([scores(seed, "dtd")["correct"][30:].mean() for seed in (1, 2)]))
+    assert images["side"][30] == "new"
+
+
+def test_profiles_stand_beside_those_of_table_14():
+    figure = drawn("openworldauc", "9", *recognised(("oxford_flowers",), ("GMoP",)))
+    assert [chart.title for chart in figure.charts] == ["Flowers102, ours", "Flowers102, printed"]
+    ours, theirs = (chart.series["GMoP"].y for chart in figure.charts)
+    accuracy = np.mean([scores(seed, "oxford_flowers")["correct"][:30].mean() for seed in (1, 2)])
+    assert ours == pytest.approx([accuracy, figure.charts[0].series["GMoP"].y[1], means("oxford_flowers", "AUROC")])
+    assert theirs == [printed("14", "Flowers102", "GMoP", part) for part in ("BaseAcc", "NewAcc", "AUROC")]
+
+
+def varied(name, settings, **facts):
+    return [outcome(name, seed, "oxford_flowers", detail={"chosen": settings}, **facts) for seed in (1, 2)]
+
+
+def test_a_sweep_of_partitions_is_a_path_over_k_with_the_printed_value_across():
+    entries = {"GMoP": 3, "GMoP, K = 2": 2, "GMoP, K = 5": 5}
+    outcomes = [each for name, count in entries.items() for each in varied(name, {"detectors": count, "alpha": 0.5})]
+    figure = drawn("openworldauc", "6a", run("partitions-oxford_flowers", *outcomes))
+    (chart,) = figure.charts
+    dots = {name: cloud.dots[0] for name, cloud in chart.series.items()}
+    assert {name: dot[0] for name, dot in dots.items()} == {name: float(count) for name, count in entries.items()}
+    assert dots["GMoP"][1] == pytest.approx(means("oxford_flowers", "OpenworldAUC"))
+    assert (chart.title, chart.x.title) == ("Flowers102", "detector prompts K")
+    assert chart.references[0].value == printed("2", "Flowers102", "GMoP", "OpenworldAUC")
+
+
+def test_a_sweep_over_shots_has_a_line_per_method_and_rings_at_the_printed_numbers():
+    shots = [each for count in (1, 2, 16) for each in varied("CoOp", {}, shots=count)]
+    figure = drawn("openworldauc", "11", run("shots-dtd", *(_of("dtd", each) for each in shots)))
+    (chart,) = figure.charts
+    line = chart.series["CoOp"]
+    assert list(line.x) == [1, 2, 16] and line.rings[0].y == printed("2", "DTD", "CoOp", "OpenworldAUC")
+    assert [row["printed"] for row in figure.rows()] == [None, None, line.rings[0].y]
+
+
+def _of(dataset, each):
+    return replace(each, record=replace(each.record, task=dataset))
+
+
+def test_the_ablations_of_the_mixture_stand_below_one_another():
+    outcomes = [
+        *varied("GMoP", {}),
+        *varied("GMoP single prompt", {"single_prompt": True}),
+    ]
+    figure = drawn("openworldauc", "13", run("mixture-oxford_flowers", *outcomes))
+    rows = {row["method"]: row for row in figure.rows()}
+    assert rows["GMoP"]["openworld_auc"] == pytest.approx(means("oxford_flowers", "OpenworldAUC"))
+    assert rows["GMoP"]["low"] < rows["GMoP"]["openworld_auc"] < rows["GMoP"]["high"]
+
+
+def test_a_sweep_without_three_values_says_that_nothing_can_be_drawn():
+    figure = drawn("openworldauc", "10", run("partitions-oxford_flowers", *varied("GMoP", {"detectors": 3})))
+    assert not figure.charts and "nothing can be drawn" in figure.caption[0]
+
+
+LEVELS = (0.0, 0.5, 1.0)
+ACCURACIES = {"zero-shot": [[0.5, 0.5, 0.5]] * 2, "CoOp": [[0.9, 0.6, 0.3], [0.7, 0.6, 0.5]]}
+
+
+@pytest.fixture(scope="module")
+def aged(tmp_path_factory):
+    """Two data sets under emerging new classes, two learners, two seeds."""
+    store = RunStore(tmp_path_factory.mktemp("aged"))
+    store.create({}, {"protocol": "dynamic", "backbone": "embedded"}, {"command": ["openworld", "run"]})
+    units = [
+        (Unit("math:sqrt", {"x": [data, name, seed]}, name=f"{data} {name} {seed}"), data, name, seed)
+        for data in ("food101", "dtd")
+        for name in ACCURACIES
+        for seed in (1, 2)
+    ]
+    store.plan([unit for unit, *_ in units])
+    for unit, data, name, seed in units:
+        views = [
+            {"n_images": 100, "n_classes": 10, "base_accuracy": 0.5, "new_accuracy": None, "auroc": {"value": None}}
+            | {"level": level, "accuracy": value}
+            for level, value in zip(LEVELS, ACCURACIES[name][seed - 1], strict=True)
+        ]
+        facts = {"protocol": "dynamic", "dataset": data, "domain": None, "learner": name, "seed": seed}
+        facts |= {"yardstick": name == "zero-shot", "tuned_parameters": 0 if name == "zero-shot" else 512}
+        courses = [{"scenario": "emerging-classes", "against": None, "views": views}]
+        store.write(unit, UnitResult(metrics=facts | {"courses": courses}))
+    return store.folder
+
+
+def test_openpls_curves_are_the_means_over_seeds_in_the_papers_order(aged):
+    figure = drawn("openpl", "1", PaperRun(aged, {"dtd": "DTD", "food101": "Food101"}, METHODS))
+    assert [chart.title for chart in figure.charts] == ["DTD", "Food101"]
+    rows = [row for row in figure.rows() if (row["data_set"], row["method"]) == ("DTD", "CoOp")]
+    assert [row["accuracy"] for row in rows] == pytest.approx([0.8, 0.6, 0.4])
+    assert [(row["lowest_seed"], row["highest_seed"]) for row in rows] == [(0.7, 0.9), (0.6, 0.6), (0.3, 0.5)]
+    assert [row["level"] for row in rows] == list(LEVELS)
+    (area,) = (
+        number.in_data
+        for number in published_numbers("openpl", "12")
+        if (number.method, number.metric) == ("CoOp", "AUC")
+    )
+    assert {row["printed_area"] for row in rows} == {area} and rows[0]["area"] == pytest.approx(0.6)
+    assert "of 4 areas under them that its tables print" in figure.caption[-1]
+
+
+def test_openpls_curves_on_other_data_are_beside_no_printed_area(aged):
+    figure = drawn("openpl", "1", PaperRun(aged, {}, METHODS))
+    assert [chart.title for chart in figure.charts] == ["food101", "dtd"]
+    assert {row["printed_area"] for row in figure.rows()} == {None} and "nothing is subtracted" in figure.caption[-1]
