@@ -108,7 +108,7 @@ def build_all(
         artifacts: finds them.
         machine: where they are built and kept.
         crew: who does it.
-        progress: called with (size done, size in all) after each.
+        progress: called with (size done, size in all) before the first and after each.
 
     Raises:
         OpenworldError: what `execute` raises.
@@ -130,6 +130,8 @@ def build_all(
         remove(notes)  # of a process that was killed: what it did shows in the cache
         try:
             if units:
+                if progress:
+                    progress(0, total)  # from now on the pace is that of the work, not of the search for it
                 how = {"engine": crew.engine, "workers": min(crew.workers, len(units)), "devices": crew.devices}
                 execute(units, RunStore(notes), **how, progress=count)
         finally:

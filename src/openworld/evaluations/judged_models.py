@@ -10,6 +10,7 @@ from openworld.detectors.engine.name_pools import require_words
 from openworld.detectors.engine.tuned_learners import require_served
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
+from openworld.evaluations.images_to_score import ImagesToScore
 from openworld.evaluations.learner_models import (
     LearnerFolder,
     LearnerTraining,
@@ -18,6 +19,7 @@ from openworld.evaluations.learner_models import (
 )
 from openworld.evaluations.model_entries import JudgedSpec, learner_of
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.score_shards import ClassifierScoring
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.learners import configure, find_learner
 from openworld.learners.engine.requirements import offers_everything, require_able
@@ -130,3 +132,12 @@ def require_negatives(model: JudgedSpec, names: tuple[str, ...]) -> None:
     words = model.words.without(names)
     for detector in model.build().values():
         require_words(detector, words, model.negatives)
+
+
+def scoring_of(
+    seeded: SeededModel, training: ImagesToScore, scored: tuple[ImagesToScore, ImagesToScore]
+) -> ClassifierScoring | None:
+    """Return what detectors of a classifier score: test images and a pool; None for any other model."""
+    if seeded.classifier is None:
+        return None
+    return ClassifierScoring(seeded.name, seeded.classifier, seeded.model.detectors, training, scored, seeded.threads)

@@ -1,6 +1,6 @@
 """Scores of all detectors of one model, fitted on the training images, for test images and a pool of others."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,8 +8,7 @@ import numpy as np
 import torch
 
 from openworld import detectors
-from openworld.classifiers import Classifier
-from openworld.datasets import ImageSet, templates
+from openworld.datasets import templates
 from openworld.detectors import Activations
 from openworld.detectors.engine.name_pools import Encode, encoder_of, name_pools
 from openworld.detectors.engine.tuned_learners import (
@@ -23,14 +22,6 @@ from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.features import Features
 from openworld.learners import FittedLearner
-
-
-@dataclass(frozen=True, eq=False)
-class ReadableImages:
-    """Images of an image set, and the places int64[n] of those that can be read."""
-
-    images: ImageSet
-    rows: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,31 +51,6 @@ class ModelScores:
     def pool(self) -> dict[str, np.ndarray]:
         """All sets, one behind the other."""
         return {label: np.concatenate([part[label] for part in self.sets]) for label in self.test}
-
-
-def classifier_scores(
-    model: JudgedSpec,
-    classifier: Classifier,
-    training: ReadableImages,
-    test: ReadableImages,
-    pool: ReadableImages,
-    device: str,
-) -> ModelScores:
-    """What a classifier says; every image is read once."""
-    module = classifier.module.to(device)
-    first = next(_batches(classifier, training, device))[0][:2]
-    watched = detectors.watch(module, first, pixel_std=classifier.preprocess.std)
-    route = detectors.plan(model.build(), watched)
-    fitted = route.fit(_batches(classifier, training, device))
-    scores, of_pool = (_plain(route.score(fitted, _batches(classifier, part, device))) for part in (test, pool))
-    prediction = [watched.see(pixels).predictions.cpu().numpy() for pixels, _ in _batches(classifier, test, device)]
-
-    def probabilities(places: np.ndarray) -> np.ndarray:
-        batches = _batches(classifier, ReadableImages(pool.images, pool.rows[places]), device)
-        return np.concatenate([_softmax(watched.see(pixels).logits) for pixels, _ in batches])
-
-    warnings = (*route.warnings, *_warnings(fitted))
-    return ModelScores(scores, (of_pool,), np.concatenate(prediction), warnings, probabilities=probabilities)
 
 
 def two_tower_scores(
@@ -164,11 +130,11 @@ def _scores_of(fitted: Mapping[str, Any], seen: Sequence[Activations], one_strea
     else:
         of_test, of_sets, inside = detectors.score_streams(fitted, test, others)
     return ModelScores(
-        _plain(of_test),
-        tuple(map(_plain, of_sets)),
+        plain_scores(of_test),
+        tuple(map(plain_scores, of_sets)),
         test.predictions.cpu().numpy(),
-        _warnings(fitted),
-        tuple(map(_plain, inside)),
+        warnings_of(fitted),
+        tuple(map(plain_scores, inside)),
         probabilities=lambda places: _softmax_of(others, places),
     )
 
@@ -178,20 +144,19 @@ def _softmax_of(sets: Sequence[Activations], places: np.ndarray) -> np.ndarray:
     starts = np.cumsum([0, *map(len, sets)])
     parts = np.searchsorted(starts, places, side="right") - 1
     inside = zip(parts, places - starts[parts], strict=True)
-    return np.concatenate([_softmax(sets[part].logits[[place]]) for part, place in inside])
+    return np.concatenate([softmax_of_logits(sets[part].logits[[place]]) for part, place in inside])
 
 
-def _batches(classifier: Classifier, part: ReadableImages, device: str) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    return classifier.batches(part.images, part.rows, device=device)
-
-
-def _softmax(logits: torch.Tensor) -> np.ndarray:
+def softmax_of_logits(logits: torch.Tensor) -> np.ndarray:
+    """Return float64[n, C] of logits [n, C]."""
     return logits.detach().double().softmax(dim=1).cpu().numpy()
 
 
-def _warnings(fitted: Mapping[str, Any]) -> tuple[str, ...]:
+def warnings_of(fitted: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what fitted detectors have to say of what they learned from."""
     return tuple(warning for detector in fitted.values() for warning in detector.warnings)
 
 
-def _plain(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+def plain_scores(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    """Return scores as float64[n] by label."""
     return {label: values.double().cpu().numpy() for label, values in scores.items()}

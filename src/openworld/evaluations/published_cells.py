@@ -8,8 +8,8 @@ line is the path of a picture whose folder is its class (a WordNet id), such as
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -55,18 +55,51 @@ def given_cells(spec: CellsSpec) -> GivenCells:
     """
     if spec.generated:
         return _generated(read_generated(spec.generated))
-    files = [file for folder in spec.lists for file in _files(Path(folder))]
-    lines = [line for file in files for line in _lines(*file)]
-    if not lines:
+    files = _all_files(spec)
+    lines = [_lines(file) for file, _, _ in files]
+    paths = [path for of_file in lines for path in of_file]
+    if not paths:
         raise OpenworldError(f"the {len(files)} lists of {' and '.join(spec.lists)} are all empty; get them again.")
-    paths, covariate, semantic = zip(*lines, strict=True)
     _require_once(paths)
-    labels, styles = zip(*map(_said, paths), strict=True)
-    (classes, label), (style_names, style) = (np.unique(names, return_inverse=True) for names in (labels, styles))
-    images = image_set("given cells", Path(spec.pictures), classes.tolist(), ImageRows(paths, label.astype(np.int64)))
+    classes, label, style_names, style = _numbered(map(_said, paths), len(paths))
+    images = image_set("given cells", Path(spec.pictures), classes, ImageRows(paths, label))
     shape = 1 + max(row for _, row, _ in files), 1 + max(column for _, _, column in files)
-    levels = (np.array(level, dtype=np.int64) for level in (semantic, covariate))
-    return GivenCells(images, tuple(style_names.tolist()), style.astype(np.int64), *levels, shape)
+    counts = [len(of_file) for of_file in lines]
+    covariate, semantic = (np.repeat([file[axis] for file in files], counts).astype(np.int64) for axis in (1, 2))
+    return GivenCells(images, tuple(style_names), style, semantic, covariate, shape)
+
+
+def some_images(spec: CellsSpec, start: int, stop: int) -> ImageSet:
+    """Return some images of a division, in the order of `given_cells`, without looking at the others.
+
+    So that a process that scores a few thousand of ten million images need not know of all: labels say nothing here.
+
+    Args:
+        start, stop: places among all images.
+
+    Raises:
+        OpenworldError: images that are missing.
+    """
+    if spec.generated:
+        images = given_cells(spec).images.subset(np.arange(start, stop))
+        return replace(images, classnames=("any",), labels=np.zeros(len(images), np.int64))
+    paths: list[str] = []
+    before = 0
+    for file, count in _counted(spec):
+        if before < stop and start < before + count:
+            paths += _lines(file)[max(start - before, 0) : stop - before]
+        before += count
+    return image_set("given cells", Path(spec.pictures), ("any",), ImageRows(paths, np.zeros(len(paths), np.int64)))
+
+
+@cached_here(maxsize=4)
+def _counted(spec: CellsSpec) -> tuple[tuple[Path, int], ...]:
+    """Every list, and how many images it names."""
+    return tuple((file, len(_text(file).splitlines())) for file, _, _ in _all_files(spec))
+
+
+def _all_files(spec: CellsSpec) -> list[tuple[Path, int, int]]:
+    return [file for folder in spec.lists for file in _files(Path(folder))]
 
 
 def _generated(generated: GeneratedSet) -> GivenCells:
@@ -82,18 +115,21 @@ def _files(folder: Path) -> list[tuple[Path, int, int]]:
     return sorted(((path, int(match[1]), int(match[2])) for path, match in named), key=lambda file: file[1:])
 
 
-def _lines(file: Path, covariate: int, semantic: int) -> Iterator[tuple[str, int, int]]:
-    """(path, covariate level, semantic level) of every picture of a list."""
+def _text(file: Path) -> str:
     try:
-        text = read_plain(file).decode()
+        return read_plain(file).decode()
     except UnicodeDecodeError:
         raise OpenworldError(f"{file} is not UTF-8 text; get the list again.") from None
-    for number, line in enumerate(text.splitlines(), 1):
-        path = line.strip().removeprefix("./")
+
+
+def _lines(file: Path) -> list[str]:
+    """The path of every image of a list."""
+    paths = [line.strip().removeprefix("./") for line in _text(file).splitlines()]
+    for number, path in enumerate(paths, 1):
         if not path:
             raise OpenworldError(f"line {number} of {file} is empty; expected the path of an image.")
         require_below(path, str(file))
-        yield path, covariate, semantic
+    return paths
 
 
 def _require_once(paths: Sequence[str]) -> None:
@@ -106,6 +142,25 @@ def _require_once(paths: Sequence[str]) -> None:
 
 def _said(path: str) -> tuple[str, str]:
     """Class and style that a path tells."""
-    place = PurePosixPath(path)
-    generated = _GENERATED.fullmatch(place.stem)
-    return (generated[1], f"style {generated[2]}") if generated else (place.parent.name, place.parts[0])
+    plain = path if "//" not in path and "/./" not in path else PurePosixPath(path).as_posix()
+    folders, _, name = plain.rpartition("/")
+    generated = _GENERATED.fullmatch(name.rpartition(".")[0] or name)
+    return (
+        (generated[1], f"style {generated[2]}") if generated else (folders.rpartition("/")[2], plain.partition("/")[0])
+    )
+
+
+def _numbered(said: Iterable[tuple[str, str]], count: int) -> tuple[list[str], np.ndarray, list[str], np.ndarray]:
+    """Class names in order and int64[count] places in them, and the same of styles; millions take little memory."""
+    numbers: tuple[dict[str, int], dict[str, int]] = {}, {}
+    places = np.empty((2, count), np.int64)
+    for place, names in enumerate(said):
+        for row, name in enumerate(names):
+            places[row, place] = numbers[row].setdefault(name, len(numbers[row]))
+    numbered = []
+    for row, known in enumerate(numbers):
+        ordered = sorted(known)
+        rank = np.empty(len(known), np.int64)
+        rank[[known[name] for name in ordered]] = np.arange(len(known))
+        numbered += [ordered, rank[places[row]]]
+    return tuple(numbered)

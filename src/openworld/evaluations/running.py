@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
+from openworld._console import time_left
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._sizes import parse_size
 from openworld.evaluations import evaluation_of
 from openworld.runs import RunStore
+
+_SILENCE = 600.0  # seconds of a stage between two lines that say how far it is
 
 
 @dataclass(frozen=True)
@@ -178,11 +181,18 @@ def _prepare(stage, options: RunOptions, observer: Observer) -> None:
     """Do a stage of a run, and say what came of it where there was something to do."""
     from openworld.evaluations.artifacts import Crew
 
-    started = time.perf_counter()
+    started = said = time.perf_counter()
 
     def progress(done: int, total: int) -> None:
-        rate = done / (time.perf_counter() - started)
-        observer.progress(f"{options.title}{stage.doing} {rate:,.1f} {stage.counted}/s", done, total)
+        nonlocal started, said
+        now = time.perf_counter()
+        if not done:
+            started = said = now
+        pace = f" {done / (now - started):,.1f} {stage.counted}/s" if done else ""
+        observer.progress(f"{options.title}{stage.doing}{pace}", done, total)
+        if now - said > _SILENCE and done < total:  # a log has no bar
+            said, left = now, time_left(done, total - done, now - started, now - started)
+            observer.say(f"{stage.done} {done:,} of {total:,} {stage.counted},{pace}, {left}")
 
     observer.progress(f"{options.title}{stage.doing}", 0, None)
     count = stage.work(Crew(options.engine, options.workers, options.folder, options.several_devices), progress)

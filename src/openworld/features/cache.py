@@ -18,14 +18,16 @@ from openworld.features.cache_limit import IN_USE, LOCK, last_used, remove_unuse
 _FOLDER = re.compile(r"(\.removed-)?[0-9a-f]{32}")
 _NAMES = (
     r"manifest\.json|in-use|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
-    r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees|parameters)\.safetensors|learner\.json"
+    r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees|parameters|detectors)\.safetensors|"
+    r"(gathered|scores)-\d{5}\.safetensors|learner\.json"
 )
 _WHOLE = {
     "decomposition.safetensors": "a decomposition",
     "degrees.safetensors": "shift degrees",
     "parameters.safetensors": "a trained learner",
+    "detectors.safetensors": "fitted detectors",
 }
-_FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?-\w+")
+_FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?(-\w+|\.\w+\.writing|\.part)")
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,8 @@ def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     others = [name for name in ("patches", "pixels") if encoding.get(name)]
     answers = sum(name.startswith("answers-") and name.endswith(".safetensors") for name in files)
     checkpoints = sum(name.endswith("-weights.safetensors") and name[0] != "." for name in files)
-    counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint")]
+    scores = sum(name.startswith("scores-") and name.endswith(".safetensors") for name in files)
+    counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint"), (scores, "{} score shard")]
     counted = [words.format(count) + "s" * (count > 1) for count, words in counts if count]
     manifest = [words for name, words in _WHOLE.items() if name in files]
     return ", ".join(filter(None, (views, *others, *counted, *manifest)))

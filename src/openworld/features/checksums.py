@@ -26,6 +26,12 @@ def write_with_checksum(path: Path, content: bytes) -> None:
         _log.warning("%s was damaged, or nothing vouched for it; it was made again.", path)
 
 
+def note_checksum(path: Path) -> None:
+    """Note the checksum of a file that was written another way, whole, because it is too large to be held as bytes."""
+    state = path.stat()
+    write_file(_note(path), _digest(path, state.st_ino, state.st_size, state.st_mtime_ns).encode())
+
+
 def is_intact(path: Path, checksum: str | None = None) -> bool:
     """Whether a file is there and holds what was written.
 

@@ -99,6 +99,8 @@ def require_below(path: str, source: str) -> None:
 
     >>> require_below("cat/1.jpg", "the list")
     """
+    if path and path[0] not in "./" and "/.." not in path and "\\" not in path:  # nearly all, of perhaps ten million
+        return
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or "\\" in path or not pure.parts:
         raise OpenworldError(

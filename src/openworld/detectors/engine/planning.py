@@ -6,7 +6,7 @@ passes, NAC, which asks how the layers' maps move the softmax, a backward pass, 
 MCDropout makes as many forward passes as it is told to, DeepEnsemble one for each classifier.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,6 @@ class DetectionPlan:
         activations = (self.model.see(*_pair(batch), **seen) for batch in batches)
         return gather(self.detectors, self._with_head(activations), start=start)
 
-    @torch.no_grad()
     @checked
     def score(self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor]) -> dict[str, Tensor]:
         """Scores float[N] on the CPU by label, larger = more in-distribution, of images or (images, labels).
@@ -104,16 +103,29 @@ class DetectionPlan:
         Args:
             fitted: what `fit` gave. batches: float[B, ...] each.
         """
+        scores_by_label = {label: [] for label in fitted}
+        for _, scores in self.answers(fitted, batches):
+            for label, values in scores.items():
+                scores_by_label[label].append(values)
+        return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in scores_by_label.items()}
+
+    def answers(
+        self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor]
+    ) -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
+        """Yield of every batch the predicted classes int64[B] and the scores float[B] by label, on the CPU.
+
+        Both come of the same passes. Arguments as for `score`.
+        """
         wanted = {label: detector.detector for label, detector in fitted.items()}
         seen = {"maps": _looks_at("maps", wanted), "perturbations": self._perturbations(wanted)}
         seen |= {"layers": self._layers(wanted), "layer_gradients": _looks_at("layer gradients", wanted)}
         seen |= {"samplings": _samplings(wanted), "keep_images": _looks_at("images", wanted)}
-        scores_by_label = {label: [] for label in fitted}
         for batch in batches:
-            activations = self.model.see(_pair(batch)[0], **seen)
-            for label, scores in score_together(fitted, activations).items():
-                scores_by_label[label].append(scores.cpu())
-        return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in scores_by_label.items()}
+            with torch.no_grad():
+                activations = self.model.see(_pair(batch)[0], **seen)
+                scores = score_together(fitted, activations)
+                found = activations.predictions.cpu(), {label: values.cpu() for label, values in scores.items()}
+            yield found
 
     def _with_head(self, batches: Iterable[Activations]) -> Iterable[Activations]:
         """Yield at least one batch, so that detectors that learn nothing know the head without any image."""

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.entries import part_of
-from openworld.evaluations.judged_models import SeededModel, trainings
+from openworld.evaluations.images_to_score import ImagesToScore
+from openworld.evaluations.judged_models import SeededModel, scoring_of, trainings
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_benchmark.spec import OODBenchmarkSpec, OODSetSpec
 from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
 from openworld.evaluations.shift_images import ShiftGround
 
 
@@ -40,6 +42,15 @@ class OODBenchmarkTask:
         """What people call the unit."""
         return self.seeded.name
 
+    @property
+    def scoring(self) -> ClassifierScoring | None:
+        """What the detectors of a classifier score: test images and all sets; None for any other model."""
+        training, test = (
+            ImagesToScore(title, (images,))
+            for title, images in (("training images", self.ground.training), ("test images", self.ground.test))
+        )
+        return scoring_of(self.seeded, training, (test, ImagesToScore("sets", tuple(map(images_of, self.sets)))))
+
 
 def tasks(spec: OODBenchmarkSpec) -> list[OODBenchmarkTask]:
     """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
@@ -52,8 +63,10 @@ def tasks(spec: OODBenchmarkSpec) -> list[OODBenchmarkTask]:
 
 
 def preparations(spec: OODBenchmarkSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Return the stages that train classifiers and tune learners."""
-    return trainings([task.seeded for task in tasks(spec)], machine)
+    """Return the stages that train classifiers and tune learners, and those in which classifiers score."""
+    planned = tasks(spec)
+    scorings = [task.scoring for task in planned if task.scoring]
+    return (*trainings([task.seeded for task in planned], machine), *scoring_stages(scorings, machine))
 
 
 def inputs(task: OODBenchmarkTask, machine: Machine) -> dict[str, str]:

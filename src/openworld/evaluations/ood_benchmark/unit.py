@@ -1,18 +1,17 @@
 """The work of a unit: the detectors of a model score the test images and every set, which are then held apart."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 
 from openworld.datasets import ImageSet
-from openworld.datasets.pooling import pooled
+from openworld.evaluations.classifier_scores import classifier_scores
+from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
 from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_scores import (
     ModelScores,
-    ReadableImages,
-    classifier_scores,
     tuned_scores,
     two_tower_scores,
 )
@@ -75,16 +74,11 @@ def scored_sets(task: OODBenchmarkTask, readable: list[ReadableImages], scores: 
 
 
 def _scores(task: OODBenchmarkTask, readable: list[ReadableImages], machine: Machine) -> ModelScores:
-    model, (test, *others) = task.judged, readable
+    model, test = task.judged, readable[0]
+    if task.scoring:
+        require_names(model, task.seeded.classifier.load(machine).classnames, test.images.classnames)
+        return classifier_scores(task.scoring, machine)
     known = _readable(task, task.ground.training.load(), machine)
-    if classifier := task.seeded.classifier:
-        loaded = classifier.load(machine)
-        require_names(model, loaded.classnames, test.images.classnames)
-        # Labels of the sets are no classes of the model, and no score looks at them.
-        every = pooled([_unnamed(part.images) for part in others], ("any",))
-        starts = np.cumsum([0, *(len(part.images) for part in others)])
-        rows = np.concatenate([start + part.rows for start, part in zip(starts, others, strict=False)])
-        return classifier_scores(model, loaded, known, test, ReadableImages(every, rows), machine.device)
     fitted = task.seeded.learner.load(machine) if task.seeded.learner else None
     encoding = model.encoding
     if fitted:
@@ -96,10 +90,6 @@ def _scores(task: OODBenchmarkTask, readable: list[ReadableImages], machine: Mac
         return replace(scores, learner=training_facts(fitted, task.seeded.learner))
     dataset = task.ground.sources[0].dataset
     return two_tower_scores(model, learned, tested, rest, dataset, machine, one_stream=False)
-
-
-def _unnamed(images: ImageSet) -> ImageSet:
-    return replace(images, classnames=("any",), labels=np.zeros(len(images), np.int64))
 
 
 def _readable(task: OODBenchmarkTask, images: ImageSet, machine: Machine) -> ReadableImages:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from openworld.evaluations.model_scores import ModelScores, ReadableImages
+from openworld.evaluations.images_to_score import ReadableImages
+from openworld.evaluations.model_scores import ModelScores
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Machine

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint
 from openworld.evaluations.entries import part_of
-from openworld.evaluations.judged_models import SeededModel, trainings
+from openworld.evaluations.images_to_score import ImagesToScore
+from openworld.evaluations.judged_models import SeededModel, scoring_of, trainings
 from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.features import Encoding
@@ -59,6 +61,33 @@ class DetectionTask:
         return self.seeded.classifier
 
     @property
+    def training(self) -> ImagesToScore:
+        """What models and detectors learn from."""
+        return ImagesToScore("training images", (self.ground.training,), encoded_by=self._encoded_by)
+
+    @property
+    def test(self) -> ImagesToScore:
+        """In-distribution images that nobody learned from."""
+        return ImagesToScore("test images", (self.ground.test,), encoded_by=self._encoded_by)
+
+    @property
+    def pool(self) -> ImagesToScore:
+        """The images that are cut into cells."""
+        if self.ground.cells:
+            return ImagesToScore("pool", cells=self.ground.cells)
+        return ImagesToScore("pool", self.ground.tested, encoded_by=self._encoded_by)
+
+    @property
+    def scoring(self) -> ClassifierScoring | None:
+        """What the detectors of a classifier score; None for any other model."""
+        return scoring_of(self.seeded, self.training, (self.test, self.pool))
+
+    @property
+    def _encoded_by(self) -> tuple[str, ...]:
+        how = self.division.decomposition
+        return () if self.ground.cells else (how.backbone, how.taught_by)
+
+    @property
     def shift(self) -> ShiftPlan:
         """What measures the degrees and cuts the pool; models that look at nothing but embeddings join in."""
         names = [model.backbone for model in self.models if model.backbone and model.encoding == Encoding()]
@@ -77,11 +106,12 @@ def tasks(spec: IncrementalShiftSpec) -> list[DetectionTask]:
 
 
 def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, ...]:
-    """Return the stages: training, running models, fitting the decomposition, and measuring the degrees."""
+    """Return the stages: training, running models, the decomposition, the degrees, and scoring by classifiers."""
     planned = tasks(spec)
     first = planned[0]
     stages = trainings([task.seeded for task in planned], machine)
-    return (*stages, *first.shift.stages(machine, lambda: first.shift.outputs))
+    stages += first.shift.stages(machine, lambda: first.shift.outputs)
+    return (*stages, *scoring_stages([task.scoring for task in planned if task.scoring], machine))
 
 
 def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:

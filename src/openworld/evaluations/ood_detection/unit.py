@@ -5,13 +5,12 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.classifier_scores import classifier_scores
+from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
 from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_scores import (
     ModelScores,
-    ReadableImages,
-    classifier_scores,
     joined,
     tuned_scores,
     two_tower_scores,
@@ -37,7 +36,7 @@ from openworld.runs import UnitResult, to_json
 def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
     """Score the test images and the pool with all detectors of one model, and hold every cell against the test."""
     clock, divided = Clock(machine), divide_pool(task.shift, machine)
-    known, test = (_readable(task, images, machine) for images in (task.ground.training, task.ground.test))
+    known, test = (images.load(machine) for images in (task.training, task.test))
     scores = _scores(task, known, test, divided, machine)
     clock.stop("scores")
     cells = dict(divided.thumbnails()) if task.model == 0 else {}
@@ -121,11 +120,9 @@ def _source_record(
 def _scores(
     task: DetectionTask, known: ReadableImages, test: ReadableImages, divided: DividedPool, machine: Machine
 ) -> ModelScores:
-    pool = ReadableImages(divided.pool.images, divided.rows)
-    if task.classifier:
-        classifier = task.classifier.load(machine)
-        require_names(task.judged_model, classifier.classnames, test.images.classnames)
-        return classifier_scores(task.judged_model, classifier, known, test, pool, machine.device)
+    if task.scoring:
+        require_names(task.judged_model, task.classifier.load(machine).classnames, test.images.classnames)
+        return classifier_scores(task.scoring, machine)
     if task.ground.cells:  # whose places are those of the lists, so that none may be left out
         machine = replace(machine, allow_corrupt=0)
     name, encoding = task.judged_model.backbone, task.judged_model.encoding
@@ -141,11 +138,3 @@ def _scores(
         return replace(scores, learner=training_facts(fitted, task.learner))
     dataset = task.ground.sources[0].dataset
     return two_tower_scores(task.judged_model, learned, tested, [joined(pools)], dataset, machine, one_stream=True)
-
-
-def _readable(task: DetectionTask, selection: ImageSelection, machine: Machine) -> ReadableImages:
-    """What can be read, as embedding has shown; where nothing was embedded all must be."""
-    images = selection.load()
-    if task.ground.cells:
-        return ReadableImages(images, np.arange(len(images)))
-    return ReadableImages(images, encoded(images, task.division.decomposition.backbone, machine).rows[:])

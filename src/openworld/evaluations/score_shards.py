@@ -1,0 +1,153 @@
+"""What a classifier's detectors say of images, a few thousand at a time: each is read once, and what is done is kept.
+
+An artifact is a shard of the scores, so that a kill costs minutes, and processes, GPUs and machines share the work; a
+shard is made of whole batches, which are those of one pass over all images, so that its numbers are, too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.numpy import load, save
+
+from openworld.evaluations.artifacts import MANIFEST, Stage, cache_of, keep
+from openworld.evaluations.classifiers import Checkpoint
+from openworld.evaluations.detector_fits import DetectorFit, fit_key, load_fitted, plan_of
+from openworld.evaluations.images_to_score import ImagesToScore
+from openworld.evaluations.model_entries import DetectorSpec
+from openworld.evaluations.runtime import Machine
+from openworld.features.checksums import is_intact, read_intact, write_with_checksum
+from openworld.runs import digest
+
+SCORED = 4096
+"""Images of a shard: a multiple of the batches in which a classifier sees them."""
+
+_PREDICTED = "prediction"
+
+
+@dataclass(frozen=True)
+class ScoreShard:
+    """The scores of all detectors for the images from place `start` to `stop`, and the classes that are predicted.
+
+    Args:
+        name: what people call it.
+        classifier: whose images are seen by `detectors`, fitted in the folder `fitted` of the cache.
+        images: of which some are scored.
+        threads: how many one image's sums may take.
+        folder: where its file goes, below the cache; named by all that the scores depend on.
+        shard: its number.
+    """
+
+    name: str
+    classifier: Checkpoint
+    detectors: tuple[DetectorSpec, ...]
+    images: ImagesToScore
+    threads: int
+    fitted: str
+    folder: str
+    shard: int
+    start: int
+    stop: int
+
+    @property
+    def key(self) -> str:
+        """Says which it is."""
+        return f"{self.folder} {self.shard}"
+
+    def path(self, machine: Machine) -> Path:
+        """Return where its file lies."""
+        return cache_of(machine) / self.folder / f"scores-{self.shard:05d}.safetensors"
+
+    def size(self) -> int:
+        """How many images it has."""
+        return self.stop - self.start
+
+    def is_kept(self, machine: Machine) -> bool:
+        """Whether it is scored."""
+        return is_intact(self.path(machine))
+
+    def build(self, machine: Machine) -> None:
+        """Score it."""
+        torch.set_num_threads(self.threads)
+        classifier, fitted = self.classifier.load(machine), load_fitted(self.fitted, machine)
+        chosen = {entry.label: entry.build() for entry in self.detectors}
+        part = self.images.part(self.start, self.stop, machine)
+        batches = classifier.batches(part.images, part.rows, device=machine.device)
+        answers = list(plan_of(classifier, chosen, machine.device).answers(fitted, batches))
+        # By number: any text may be a label.
+        arrays = {
+            str(number): torch.cat([scores[label] for _, scores in answers]).double().numpy()
+            for number, label in enumerate(chosen)
+            if label in fitted
+        }
+        arrays[_PREDICTED] = torch.cat([predicted for predicted, _ in answers]).numpy()
+        write_with_checksum(self.path(machine), save(arrays))
+
+
+@dataclass(frozen=True)
+class ClassifierScoring:
+    """A classifier whose detectors score images.
+
+    Args:
+        name: of the model and seed.
+        classifier, detectors, threads: see `ScoreShard`.
+        training: images that detectors learn from.
+        scored: images that they score, in distribution ones first.
+    """
+
+    name: str
+    classifier: Checkpoint
+    detectors: tuple[DetectorSpec, ...]
+    training: ImagesToScore
+    scored: tuple[ImagesToScore, ...]
+    threads: int
+
+    @property
+    def fit(self) -> DetectorFit:
+        """The detectors to be fitted."""
+        return DetectorFit(self.name, self.detectors, self.classifier, self.training, self.threads)
+
+    def shards(self, images: ImagesToScore, machine: Machine) -> Iterator[ScoreShard]:
+        """Yield the shards of some of the images."""
+        fitted, count = fit_key(self.fit, machine), images.count(machine)
+        folder = digest({"scores": [fitted, images.key(machine)]})[:32]
+        for shard, start in enumerate(range(0, count, SCORED)):
+            name = f"{self.name}, {images.title} from {start + 1:,}"
+            of = self.classifier, self.detectors, images, self.threads, fitted, folder
+            yield ScoreShard(name, *of, shard, start, min(start + SCORED, count))
+
+    def load(self, images: ImagesToScore, machine: Machine) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Return the scores float64[n] by label, and the predicted classes int64[n]; shards that lack are made here."""
+        count, shard = images.count(machine), None
+        labels = {str(number): entry.label for number, entry in enumerate(self.detectors)}
+        scores, predictions = {}, np.empty(count, np.int64)
+        for shard in self.shards(images, machine):
+            if not shard.is_kept(machine):
+                shard.build(machine)
+            arrays = load(read_intact(shard.path(machine)))
+            predictions[shard.start : shard.stop] = arrays.pop(_PREDICTED)
+            for number, values in arrays.items():
+                scores.setdefault(number, np.empty(count))[shard.start : shard.stop] = values
+        if shard and not (cache_of(machine) / shard.folder / MANIFEST).exists():
+            keep(cache_of(machine) / shard.folder, {}, {"name": images.title, "model": self.name, "count": count})
+        return {labels[number]: scores[number] for number in labels if number in scores}, predictions
+
+
+def scoring_stages(scorings: Sequence[ClassifierScoring], machine: Machine) -> tuple[Stage, ...]:
+    """Return the stages that fit the detectors of classifiers, and score images with them; none for no classifier."""
+    if not scorings:
+        return ()
+
+    def gathered():
+        return (shard for scoring in scorings for shard in scoring.fit.shards(machine))
+
+    def shards():
+        return (shard for each in scorings for images in each.scored for shard in each.shards(images, machine))
+
+    return (
+        Stage("gathering", "gathered what detectors learn from", "images", machine, gathered),
+        Stage("fitting", "fitted", "detectors", machine, lambda: [scoring.fit for scoring in scorings]),
+        Stage("scoring", "scored", "images", machine, shards),
+    )

@@ -1,0 +1,68 @@
+"""Images that are read ahead: in order, by several threads, never more than a few batches, errors where due."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from openworld import OpenworldError
+from openworld.classifiers.reading import AHEAD, count_readers, read_ahead
+
+
+def numbered(row):
+    return np.full((2, 2), row % 251, np.uint8)
+
+
+@pytest.mark.parametrize("readers", [1, 3])
+@pytest.mark.parametrize(("count", "size"), [(0, 4), (1, 4), (4, 4), (103, 40), (40, 64)])
+def test_batches_are_those_of_a_loop(readers, count, size):
+    rows = np.random.default_rng(0).permutation(1000)[:count]
+    found = [*read_ahead(numbered, rows, (2, 2), batch_size=size, readers=readers)]
+    expected = [np.stack([numbered(row) for row in rows[at : at + size]]) for at in range(0, count, size)]
+    assert [batch.tolist() for batch in found] == [batch.tolist() for batch in expected]
+    assert all(batch.dtype == torch.uint8 for batch in found)
+
+
+def test_no_more_than_a_few_batches_are_read_before_they_are_wanted():
+    read = []
+    batches = read_ahead(
+        lambda row: read.append(row) or numbered(row), np.arange(100), (2, 2), batch_size=10, readers=4
+    )
+    for taken in range(1, 6):
+        next(batches)
+        time.sleep(0.02)
+        assert len(read) <= 10 * (taken + AHEAD)
+    batches.close()
+    assert len(read) <= 10 * (5 + AHEAD)
+
+
+def test_reading_goes_on_beside_the_work():
+    """The second batch is read while the first is worked on: nobody asks for it before it is there."""
+    read = threading.Event()
+
+    def reading(row):
+        if row == 1:
+            read.set()
+        return numbered(row)
+
+    batches = read_ahead(reading, np.arange(2), (2, 2), batch_size=1)
+    next(batches)
+    assert read.wait(timeout=10)
+
+
+def test_an_image_that_cannot_be_read_stops_at_its_batch():
+    def reading(row):
+        if row == 5:
+            raise OpenworldError("image 5 is damaged")
+        return numbered(row)
+
+    batches, seen = read_ahead(reading, np.arange(8), (2, 2), batch_size=2, readers=2), []
+    with pytest.raises(OpenworldError, match="image 5"):
+        seen.extend(batches)
+    assert [batch[0, 0, 0].item() for batch in seen] == [0, 2] and threading.active_count() < 50
+
+
+def test_a_cpu_reads_with_the_threads_of_its_sums():
+    assert count_readers("cpu") == torch.get_num_threads() and count_readers("cuda:1") >= 1

@@ -1,0 +1,248 @@
+"""Scores of a classifier's detectors in shards: those of one pass, each image read once, resumed where it was."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from openworld import OpenworldError, classifiers, detectors
+from openworld.backbones.preprocess import Preprocess
+from openworld.datasets.formats import folder as folder_format
+from openworld.evaluations import detector_fits, score_shards
+from openworld.evaluations.artifacts import MANIFEST, Crew, build_all
+from openworld.evaluations.classifier_scores import classifier_scores
+from openworld.evaluations.classifiers import in_folder
+from openworld.evaluations.detector_fits import fit_key, load_fitted
+from openworld.evaluations.entries import CellsSpec
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.images_to_score import ImagesToScore
+from openworld.evaluations.model_entries import DetectorSpec
+from openworld.evaluations.published_cells import given_cells, some_images
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
+from openworld.features.cache import look
+
+NAMES = ("cat", "dog", "owl")
+COUNTS = {"train": 100, "test": 50}  # of each class
+BATCH = 128
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """300 training and 150 test images of 8 x 8 pixels, and a saved network of three classes that nobody trained."""
+    root, luck = tmp_path_factory.mktemp("tiny"), np.random.default_rng(0)
+    for part, count in COUNTS.items():
+        for label, name in enumerate(NAMES):
+            (root / "images" / part / name).mkdir(parents=True)
+            for number in range(count):
+                pixels = luck.integers(40 * label, 256, (8, 8, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(root / "images" / part / name / f"{number}.png")
+    torch.manual_seed(0)
+    preprocess = Preprocess(8, 8, "squash", (0.5,) * 3, (0.25,) * 3)
+    module = classifiers.build("convnet", len(NAMES), 8)
+    classifiers.save(classifiers.Classifier(module, NAMES, preprocess, "convnet"), root / "network")
+    return root
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    monkeypatch.setattr(score_shards, "SCORED", BATCH)
+    monkeypatch.setattr(detector_fits, "GATHERED", BATCH)
+
+
+def scoring(home, *names, settings={"KNN": {"k": 3}}):  # noqa: B006
+    images = DatasetSpec(str(home / "images"))
+    chosen = tuple(DetectorSpec(name, settings=settings.get(name, {})) for name in names)
+    train, test = (ImagesToScore(part, (images.images(part),)) for part in ("train", "test"))
+    pool = ImagesToScore("pool", (images.images("test"), images.images("train")))
+    return ClassifierScoring("network", in_folder(str(home / "network")), chosen, train, (test, pool), threads=1)
+
+
+def machine_in(folder):
+    return Machine(cache=str(folder / "cache"))
+
+
+def carried_out(given, machine, folder):
+    return [stage.work(Crew("local", 1, folder)) for stage in scoring_stages([given], machine)]
+
+
+def in_one_pass(given, machine):
+    """Scores of test images and pool, and predictions of the test images, written without a shard."""
+    classifier = given.classifier.load(machine)
+    route = detector_fits.plan_of(classifier, given.fit.build_detectors(), "cpu")
+    parts = [images.load(machine) for images in (given.training, *given.scored)]
+    train, test, pool = ([*classifier.batches(part.images, part.rows)] for part in parts)
+    fitted = route.fit(train)
+    predictions = torch.cat([route.model.see(pixels).predictions for pixels, _ in test])
+    return route.score(fitted, test), route.score(fitted, pool), predictions
+
+
+def test_scores_are_those_of_one_pass(home, small_shards, tmp_path):
+    given, machine = scoring(home, "MSP", "KNN", "MDS", "ODIN", "ReAct", "GMM"), machine_in(tmp_path)
+    assert carried_out(given, machine, tmp_path) == [300, 6, 150 + 450]
+    found, (test, pool, predictions) = classifier_scores(given, machine), in_one_pass(given, machine)
+    assert [*found.test] == ["MSP", "KNN", "MDS", "ODIN", "ReAct", "GMM"]
+    for label in found.test:
+        # Sums over the training images are rounded in another order; what learns of no sum is the same to the last bit.
+        close = {"rtol": 0, "atol": 0} if label in ("MSP", "KNN", "ODIN", "ReAct") else {"rtol": 1e-4, "atol": 1e-4}
+        np.testing.assert_allclose(found.test[label], test[label].double().numpy(), **close)
+        np.testing.assert_allclose(found.pool[label], pool[label].double().numpy(), **close)
+    assert found.prediction.tolist() == predictions.tolist()
+
+
+def test_few_training_images_are_gathered_in_one_pass_to_the_last_bit(home, tmp_path):
+    given, machine = scoring(home, "MDS", "GMM"), machine_in(tmp_path)
+    found, (test, pool, _) = classifier_scores(given, machine), in_one_pass(given, machine)
+    for label in ("MDS", "GMM"):
+        assert found.test[label].tolist() == test[label].double().tolist()
+        assert found.pool[label].tolist() == pool[label].double().tolist()
+
+
+def test_every_image_is_read_once(home, small_shards, tmp_path, monkeypatch):
+    counts, read = Counter(), folder_format.read_picture
+    monkeypatch.setattr(folder_format, "read_picture", lambda path: counts.update([path]) or read(path))
+    given, machine = scoring(home, "MSP", "KNN"), machine_in(tmp_path)
+    carried_out(given, machine, tmp_path)
+    classifier_scores(given, machine)
+    # Training images are among the pool here, and test images, too.
+    assert set(counts.values()) == {2} and len(counts) == sum(COUNTS.values()) * len(NAMES)
+
+
+def test_what_was_scored_before_an_interruption_is_kept(home, small_shards, tmp_path):
+    given, machine = scoring(home, "MSP", "MDS"), machine_in(tmp_path)
+    carried_out(given, machine, tmp_path)
+    whole = {path: path.read_bytes() for path in Path(machine.cache).rglob("*.safetensors")}
+    (lost, damaged), kept = sorted(whole)[:2], sorted(whole)[2:]
+    lost.unlink()
+    damaged.write_bytes(whole[damaged][:-1] + b"?")
+    stamps = {path: path.stat().st_mtime_ns for path in kept}
+    carried_out(given, machine, tmp_path)
+    assert {path: path.read_bytes() for path in whole} == whole
+    assert {path: path.stat().st_mtime_ns for path in kept} == stamps
+
+
+def test_gathered_shards_go_once_the_detectors_are_fitted(home, small_shards, tmp_path):
+    given, machine = scoring(home, "MDS"), machine_in(tmp_path)
+    gathered, fitting, _ = scoring_stages([given], machine)
+    assert gathered.work(Crew("local", 1, tmp_path)) == 300
+    folder = Path(machine.cache, fit_key(given.fit, machine))
+    assert len([*folder.glob("gathered-*.safetensors")]) == 3
+    assert fitting.work(Crew("local", 1, tmp_path)) == 1
+    assert {path.name for path in folder.iterdir()} == {
+        "detectors.safetensors",
+        "detectors.safetensors.sha256",
+        MANIFEST,
+    }
+    assert gathered.work(Crew("local", 1, tmp_path)) == 0
+
+
+def test_the_cache_knows_what_it_holds(home, small_shards, tmp_path):
+    given, machine = scoring(home, "MSP"), machine_in(tmp_path)
+    carried_out(given, machine, tmp_path)
+    assert not look(Path(machine.cache)).foreign
+    assert [each.images for each in look(Path(machine.cache)).sets if "shard" in each.holds] == [None, None]
+    classifier_scores(given, machine)
+    held = {each.holds: each.images for each in look(Path(machine.cache)).sets}
+    assert held == {"2 score shards": 150, "4 score shards": 450, "fitted detectors": 300}
+
+
+def test_a_detector_that_no_file_can_hold_is_fitted_where_it_is_needed(home, small_shards, tmp_path, monkeypatch):
+    class Foreign(detectors.MDS):
+        name = "Foreign"
+
+        def learn(self, head, *totals):
+            return {"state": super().learn(head, *totals)}  # no dataclass, so that it cannot be written
+
+        def read(self, state, activations):
+            return super().read(state["state"], activations)
+
+    monkeypatch.setitem(detectors.DETECTORS, "Foreign", Foreign)
+    given, machine = scoring(home, "Foreign", "MDS", "MSP"), machine_in(tmp_path)
+    carried_out(given, machine, tmp_path)
+    assert set(load_fitted(fit_key(given.fit, machine), machine)) == {"MDS", "MSP"}
+    found = classifier_scores(given, machine)
+    assert [*found.test] == [*found.pool] == ["Foreign", "MDS", "MSP"]
+    np.testing.assert_allclose(found.pool["Foreign"], found.pool["MDS"], rtol=1e-4)
+
+
+def test_another_detector_or_setting_is_scored_anew(home, tmp_path):
+    machine = machine_in(tmp_path)
+    keys = {
+        fit_key(scoring(home, *names, settings=settings).fit, machine)
+        for names, settings in ((["KNN"], {}), (["KNN"], {"KNN": {"k": 3}}), (["KNN", "MSP"], {"KNN": {"k": 3}}))
+    }
+    assert len(keys) == 3
+
+
+@pytest.mark.slow
+def test_workers_give_the_same_bytes(home, tmp_path):
+    """In processes of their own, where nothing of this one is known."""
+    given = scoring(home, "MSP", "KNN", "MDS")
+    contents = []
+    for workers in (1, 2):
+        machine = machine_in(tmp_path / str(workers))
+        for stage in scoring_stages([given], machine):
+            stage.work(Crew("local", workers, tmp_path / str(workers)))
+        found = Path(machine.cache)
+        contents.append({str(path.relative_to(found)): path.read_bytes() for path in found.rglob("*.safetensors")})
+    assert contents[0] == contents[1] and len(contents[0]) == 3
+
+
+# --- given cells ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cells(home, tmp_path):
+    """Three lists of 7, 0 and 5 images in one folder, and of 4 in another."""
+    listed = {
+        "a/cov_0_sem_0": ("cat", 7),
+        "a/cov_0_sem_1": ("", 0),
+        "a/cov_1_sem_0": ("dog", 5),
+        "b/cov_0_sem_0": ("owl", 4),
+    }
+    for name, (folder, count) in listed.items():
+        file = tmp_path / f"{name}.txt"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("".join(f"./{folder}/{number}.png\n" for number in range(count)))
+    return CellsSpec((str(tmp_path / "a"), str(tmp_path / "b")), str(home / "images" / "test"))
+
+
+def test_some_images_of_given_cells_are_those_of_all(cells):
+    every = given_cells(cells).images
+    paths = [every.path_of(place) for place in range(16)]
+    for start in range(17):
+        for stop in range(start, 17):
+            some = some_images(cells, start, stop)
+            assert [some.path_of(place) for place in range(len(some))] == paths[start:stop]
+    assert some_images(cells, 6, 9).image(1).tobytes() == every.image(7).tobytes()
+
+
+def test_given_cells_are_scored_like_any_images(home, cells, small_shards, tmp_path, monkeypatch):
+    monkeypatch.setattr(score_shards, "SCORED", 5)
+    base, machine = scoring(home, "MSP"), machine_in(tmp_path)
+    pool = ImagesToScore("pool", cells=cells)
+    given = ClassifierScoring(base.name, base.classifier, base.detectors, base.training, (pool,), 1)
+    given.fit.build(machine)
+    scores, predicted = given.load(pool, machine)
+    shown = given_cells(cells).images
+    logits = base.classifier.load(machine).logits(shown)
+    np.testing.assert_allclose(scores["MSP"], torch.from_numpy(logits).softmax(1).amax(1).numpy(), rtol=1e-5)
+    assert predicted.tolist() == logits.argmax(1).tolist()
+
+
+def test_a_missing_image_is_named_when_its_shard_is_due(home, cells, tmp_path):
+    gone = CellsSpec(cells.lists, str(tmp_path))
+    with pytest.raises(OpenworldError, match="2 of 2 images of 'given cells' are missing.*cat/6.png, dog/0.png"):
+        some_images(gone, 6, 8)
+
+
+def test_the_pace_begins_with_the_work(home, small_shards, tmp_path):
+    given, machine = scoring(home, "MSP"), machine_in(tmp_path)
+    heard = []
+    shards = lambda: given.shards(given.scored[0], machine)  # noqa: E731
+    given.fit.build(machine)
+    build_all("scoring", shards, machine, Crew("local", 1, tmp_path), lambda *done: heard.append(done))
+    assert heard == [(0, 150), (128, 150), (150, 150)]
