@@ -1,7 +1,7 @@
 """The work of a unit: the detectors of a model score the test images and every set, which are then held apart."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
