@@ -8,7 +8,7 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -90,7 +90,7 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         return html_table(table, page.styles, download=csv_address(csv_table(table)))
 
     numbers = results.to_csv()
-    style, script = _asset("page.css") + style_sheet(page.styles.values()), _asset("page.js")
+    style, script = _asset("page.css") + style_sheet(_drawn_styles(page)), _asset("page.js")
     return _template().render(
         version=__version__,
         shapes=shapes() + hatches(),
@@ -115,6 +115,22 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         not_made=dict.fromkeys(check for audit in audits for check in audit.not_made),
         made=made,
     )
+
+
+def _drawn_styles(page: Page) -> list[SeriesStyle]:
+    """The styles of the page and of figures with series of their own, each class once."""
+    by_class = {style.css_class: style for style in page.styles.values()}
+    for figure in figures_of(page.sections):
+        for style in figure.styles.values():
+            by_class.setdefault(style.css_class, style)
+    return list(by_class.values())
+
+
+def figures_of(sections: Sequence[Section]) -> Iterator[Figure]:
+    """Yield the figures of sections and of what is folded in them."""
+    for section in sections:
+        yield from section.figures
+        yield from figures_of(section.folded)
 
 
 @cache

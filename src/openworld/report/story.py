@@ -1,13 +1,13 @@
 """What one run says, in every form: its numbers as data, its tables for a terminal and for papers, and its page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import unknown_name
 from openworld.report.class_names import read_audits
 from openworld.report.figure import FORMATS, Figure
-from openworld.report.page import Page, Section, render, write_page
+from openworld.report.page import Page, figures_of, render, write_page
 from openworld.report.provenance import parts_of
 from openworld.report.render import latex_table, markdown_table, terminal_table
 from openworld.report.table import Table
@@ -66,7 +66,7 @@ class Story:
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures of the page, by name; those with nothing to draw are left out."""
-        return {figure.name: figure for figure in _figures(self.page.sections) if figure.charts}
+        return {figure.name: figure for figure in figures_of(self.page.sections) if figure.charts}
 
     def save_figures(
         self, form: str, folder: Path | str, progress: Callable[[str, int, int], None] = lambda *_: None
@@ -106,9 +106,3 @@ class Story:
         if output is None:
             write_file(self.run.folder / "results.parquet", self.results.to_parquet())
         return write_page(self.run.folder, output, self.html())
-
-
-def _figures(sections: tuple[Section, ...]) -> Iterator[Figure]:
-    for section in sections:
-        yield from section.figures
-        yield from _figures(section.folded)

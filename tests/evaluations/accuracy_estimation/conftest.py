@@ -131,7 +131,9 @@ def _thumbnails(metrics):
     """A grey square for every condition, in a folder by its number."""
     file = io.BytesIO()
     Image.new("L", (8, 8), 128).save(file, "PNG")
-    return {f"pictures/{number}/7.png": file.getvalue() for number in range(len(metrics["targets"]))}
+    conditions = {f"pictures/{number}/7.png": file.getvalue() for number in range(len(metrics["targets"]))}
+    examples = {f"examples/{one['id']}.png": file.getvalue() for one in metrics["examples"]}
+    return conditions | examples
 
 
 def made_up(
@@ -172,7 +174,15 @@ def made_up(
                 _target(each, source, luck, methods, references, aligned, silent, intervals) for each in conditions
             ],
         }  # fmt: skip
+        if (name, epoch, seed) == (models[0], epochs[0], seeds[0]):
+            metrics |= {"examples": [_example(one, number) for one in references[:1] for number in (3, 8)]}
         yield f"{name} {epoch} {seed}", metrics, {"seconds": seconds}
+
+
+def _example(reference, number):
+    names, raw = ["<i>crane</i>", "heron", "stork"], [0.34, 0.335, 0.325]
+    return {"id": number, "label": names[0], "reference": reference, "classes": names, "raw": raw,
+            "own": [0.6, 0.3, 0.1], "calibrated": [0.8, 0.15, 0.05]}  # fmt: skip
 
 
 def _taxonomy(known):
@@ -197,7 +207,8 @@ def _target(condition, source, luck, methods, references, aligned, silent, inter
         raw = 1 - source + seen * (source - accuracy) + luck.normal(0, noise)
         estimates[label] = _estimate(None if label in silent and drop > 0.4 else float(raw), intervals)
     ece = {"base": {"raw": 0.1 + drop / 2, "scaled": 0.02 + drop / 3}}
-    ece |= {one: {"raw": 0.4, "unscaled": 0.6, "ttc": 0.1 + drop / 4, "tau": 0.02} for one in references}
+    fixed = {"tau 0.1": 0.3 + drop / 5, "tau 0.05": 0.2, "tau 0.01": 0.04 + drop / 2}
+    ece |= {one: {"raw": 0.4, "unscaled": 0.6, "ttc": 0.1 + drop / 4, "tau": 0.02} | fixed for one in references}
     alignment = {"base": 0.5 + accuracy / 3}
     for one in references:
         alignment |= {one: 0.6, f"fused with {one}": 0.58 + accuracy / 4}

@@ -131,6 +131,48 @@ def test_the_table_says_which_image_a_row_is_of(by_hand, colours, told_columns):
     assert table["prediction_name"].tolist() == [("green", "red")[one] for one in table["prediction"]]
 
 
+@pytest.fixture(scope="module")
+def with_a_reference(colours, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reference")
+    kept = {"name": "its twin", "classifier": f"{colours}/saved/0/3", "architecture": "by_colour:network"}
+    spec = given(colours, references=[kept], estimators=[{"estimator": "FRAP"}])
+    return run(read_protocol(spec), folder, folder / "cache")[1]
+
+
+def calibration_error(confidences, right):
+    """Expected calibration error over 15 bins of equal width, bin by bin."""
+    bins = np.minimum(np.ceil(15 * np.asarray(confidences)).astype(int) - 1, 14)
+    shares = [
+        (bins == place).mean() * abs(right[bins == place].mean() - confidences[bins == place].mean())
+        for place in np.unique(bins)
+    ]
+    return sum(shares)
+
+
+def test_calibration_errors_of_a_reference_at_fixed_temperatures_by_hand(with_a_reference):
+    levels = np.array([51, 204, 102, 255, 51, 204, 51, 102])
+    right = np.array([True, True, False, True, True, True, False, False])
+    ece = with_a_reference[0].metrics["targets"][0]["ece"]["its twin"]
+    for kind, tau in {"unscaled": 1, "tau 0.1": 0.1, "tau 0.05": 0.05, "tau 0.01": 0.01, "ttc": ece["tau"]}.items():
+        confidences = 1 / (1 + np.exp(-SCALE * levels / 255 / tau))
+        assert ece[kind] == pytest.approx(calibration_error(confidences, right), abs=1e-6), kind
+
+
+def test_the_first_unit_keeps_what_references_say_of_images_that_they_name_right(with_a_reference):
+    first, second = with_a_reference
+    examples, tau = first.metrics["examples"], first.metrics["targets"][0]["ece"]["its twin"]["tau"]
+    assert [(one["id"], one["label"], one["classes"]) for one in examples] == [
+        (0, "green", ["green", "red"]),
+        (4, "red", ["red", "green"]),
+    ]
+    for one in examples:
+        for scale, temperature in {"raw": 1.0, "own": 1.0, "calibrated": tau}.items():
+            likeliest = 1 / (1 + np.exp(-SCALE * 51 / 255 / temperature))
+            assert one[scale] == pytest.approx([likeliest, 1 - likeliest], abs=1e-6)
+        assert f"examples/{one['id']}.png" in first.attachments
+    assert "examples" not in second.metrics and not second.attachments
+
+
 def test_an_uninformative_reference_is_said_to_be_one(by_hand):
     target = by_hand[1][0].metrics["targets"][0]
     assert any("uninformative" in one for one in target["estimates"]["FRAP"]["warnings"])

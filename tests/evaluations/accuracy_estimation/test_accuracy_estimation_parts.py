@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from openworld import OpenworldError, backbones, classifiers
 from openworld.datasets import emoji
@@ -87,7 +88,22 @@ def test_imagenet_200_has_the_wordnet_ids_of_imagenet_r(downloads, monkeypatch):
     assert list(taxonomy_of("imagenet-200").similarity) == sorted(trees.SUBSETS["imagenet-r"])
 
 
+def test_folders_called_by_wordnet_ids_stand_in_wordnet(downloads, monkeypatch):
+    plant_folders(downloads / "mine", ("n01443537", "n01440764"))
+    monkeypatch.setattr(_estimation_taxonomy, "find_wordnet", object)
+    monkeypatch.setattr(_estimation_taxonomy, "wordnet_similarity", lambda ids, nouns: ids)
+    found = taxonomy_of(str(downloads / "mine"))
+    assert (found.similarity, found.name) == (("n01440764", "n01443537"), "WordNet 3.0")
+
+
+def plant_folders(root, names):
+    for name in names:
+        (root / "test" / name).mkdir(parents=True)
+        Image.new("RGB", (8, 8)).save(root / "test" / name / "1.png")
+
+
 def test_no_taxonomy_says_why(tmp_path):
+    plant_folders(tmp_path, ("n01440764", "goldfish"))
     assert "no taxonomy" in taxonomy_of(str(tmp_path)).reason and taxonomy_of(str(tmp_path)).name is None
 
 

@@ -7,18 +7,19 @@ import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from openworld.evaluations.accuracy_estimation.figures import (
     BUDGET,
     ModelGroups,
-    alignment_gap,
     error_time,
     estimated_and_true,
     severity,
 )
 from openworld.evaluations.accuracy_estimation.measurements import read_measurements
+from openworld.evaluations.accuracy_estimation.reference_figures import alignment_gap, temperatures_figure
 from openworld.evaluations.accuracy_estimation.report import story
 from openworld.evaluations.accuracy_estimation.results import read_results
 from openworld.evaluations.accuracy_estimation.tables import count_models
@@ -183,6 +184,52 @@ def test_every_figure_has_two_sentences_and_its_data(found, measured):
     for figure in figures:
         assert len(figure.caption) == 2 and all(sentence.endswith(".") for sentence in figure.caption)
         assert figure.rows() and figure.csv.count("\n") == 1 + len(figure.rows())
+
+
+def test_a_chart_per_line_of_calibration_errors_by_temperature(found, measured):
+    figure = temperatures_figure(found, measured)
+    assert [chart.title for chart in figure.charts] == [
+        f"{name}, {line}" for name in ("CLIP", "dirichlet") for line in measured.lines
+    ]
+    kinds = {"τ = 0.1": "tau 0.1", "τ = 0.05": "tau 0.05", "τ = 0.01": "tau 0.01", "TTC": "ttc"}
+    for row in figure.rows():
+        name, line = row["line"].split(", ", 1)
+        means = [
+            np.mean([target.ece[name][kinds[row["temperature"]]] for record in measured.records
+                     for target in record.targets if target.row == each])
+            for each in ([line] if line in measured.rows else measured.rows)
+        ]  # fmt: skip
+        assert row["expected_calibration_error"] == pytest.approx(np.mean(means))
+    for chart in figure.charts:
+        (ringed,) = [row.value for row in chart.series.values() if row.ringed]
+        assert ringed == min(row.value for row in chart.series.values())
+
+
+def test_example_images_with_what_a_reference_says_of_them(run_story, estimates_folder):
+    figure = run_story.figures["examples"]
+    (chart,) = figure.charts
+    assert len(chart.cells) == 2 * (6 + 1) and [len(chart.cells[6, place].images) for place in (0, 1)] == [1, 1]
+    assert [chart.cells[row, 0].text for row in range(6)] == ["15.0", "80.0", "30.0", "60.0", "33.5", "34.0"]
+    assert len(figure.rows()) == 2 * 3
+    first = figure.rows()[0]
+    assert (first["class"], first["named"], first["raw"], first["calibrated"]) == ("<i>crane</i>",) * 2 + (0.34, 0.8)
+    assert "<i>crane" not in run_story.html()
+
+
+def test_nearness_in_meaning_by_kind_of_shift(measured):
+    whole, apart = alignment_gap(measured), alignment_gap(measured, by_kind=True)
+    assert [chart.title for chart in apart.charts[:2]] == [
+        "fused with CLIP, natural shift",
+        "fused with CLIP, synthetic shift",
+    ]
+    natural, synthetic = ([dots for group in chart.groups for dots in group.points] for chart in apart.charts[:2])
+    assert sorted(natural + synthetic) == sorted(dots for group in whole.charts[0].groups for dots in group.points)
+    expected = [
+        (target.alignment["fused with CLIP"] - target.alignment["base"], target.alignment["fused with CLIP"] - 0.6)
+        for record in measured.records for target in record.targets if target.kind == "natural"
+    ]  # fmt: skip
+    assert np.array(sorted(natural)) == pytest.approx(np.array(sorted(expected)))
+    assert apart.rows() == whole.rows()
 
 
 def test_a_chart_per_method_on_one_range(found, measured):

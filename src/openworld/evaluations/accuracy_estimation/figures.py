@@ -14,8 +14,6 @@ from openworld.evaluations.accuracy_estimation.cards import (
     TRUE_ACCURACY,
 )
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, Model
-from openworld.evaluations.accuracy_estimation.record import FUSED
-from openworld.evaluations.accuracy_estimation.reference_results import CLASSIFIERS, alignment_values
 from openworld.evaluations.accuracy_estimation.results import is_complete, leader
 from openworld.report.charts import Cloud, Dots, DotsChart, Line, LineChart, Quantity, Reference, ScatterChart
 from openworld.report.charts.dots import dots_key
@@ -27,9 +25,6 @@ from openworld.results import Metric, Results, Value
 BUDGET = 30_000
 """Dots of a whole figure; beyond it they are averaged."""
 
-ROW = 8
-"""What a dot of alignment weighs against one of many methods: its row of the download is its own."""
-
 LEVELS = (
     ("", lambda model: (model.name, model.checkpoint, model.seed)),
     (", mean over its seeds", lambda model: (model.name, model.checkpoint)),
@@ -39,7 +34,6 @@ LEVELS = (
 """How far models are averaged into one dot: its words, and what models of one dot have in common."""
 
 SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
-GAPS = ("over_judged_model", "over_reference")
 
 
 def severity(results: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
@@ -133,33 +127,6 @@ def estimated_and_true(results: Results, measured: Measurements) -> Figure:
     charts, rows = (chart(*each) for each in numbers.items()), cloud.rows({"accuracy": accuracy} | numbers)
     title = "Do the estimates follow the truth?"
     return Figure("estimated", title, caption, tuple(charts), key=cloud.key, small=True, shared=tuple(rows))
-
-
-def alignment_gap(measured: Measurements) -> Figure | None:
-    """Return one chart per reference, the gap to the judged model against the gap to the reference (FRAP, Figure 4)."""
-    scores = alignment_values(measured)
-    fused = [entity for entity in scores if entity.startswith(FUSED)]
-    if not fused:
-        return None
-    cloud = ModelGroups.within(measured, ROW * len(fused))
-    charts, rows = [], []
-    for entity in fused:
-        reference = entity.removeprefix(FUSED)
-        gaps = [cloud.mean(scores[entity] - scores[other]) for other in (CLASSIFIERS, reference)]
-        x, y = (
-            Quantity(key, f"over {name}, points", "points", covers=(0.0,))
-            for key, name in zip(GAPS, ("the classifier", reference), strict=True)
-        )
-        zero = (Reference(0.0, axis="x"), Reference(0.0))
-        charts.append(DotsChart(entity, x, y, tuple(cloud.dots(*gaps)), cloud.shapes, references=zero))
-        rows += cloud.rows(dict(zip(GAPS, gaps, strict=True)), reference=reference)
-    caption = (
-        f"Every dot is one condition with one classifier{cloud.text}: how much higher the Semantic Alignment Score "
-        "of the fused prediction is than the classifier's (across) and than the reference's own (upwards), points.",
-        "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
-    )
-    title = "Does fusing bring predictions nearer in meaning?"
-    return Figure("alignment-gap", title, caption, tuple(charts), key=cloud.key, shared=tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)

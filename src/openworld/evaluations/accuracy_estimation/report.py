@@ -5,8 +5,13 @@ from collections.abc import Iterator
 from openworld.evaluations.accuracy_estimation import reference_tables as on_references
 from openworld.evaluations.accuracy_estimation import tables
 from openworld.evaluations.accuracy_estimation.example_images import albums
-from openworld.evaluations.accuracy_estimation.figures import alignment_gap, error_time, estimated_and_true, severity
+from openworld.evaluations.accuracy_estimation.figures import error_time, estimated_and_true, severity
 from openworld.evaluations.accuracy_estimation.measurements import Measurements
+from openworld.evaluations.accuracy_estimation.reference_figures import (
+    alignment_gap,
+    examples_figure,
+    temperatures_figure,
+)
 from openworld.evaluations.accuracy_estimation.results import read_results
 from openworld.evaluations.accuracy_estimation.verdict import verdict
 from openworld.report.page import Page, Section
@@ -20,7 +25,7 @@ def story(run: RunFolder) -> Story:
     """Return the story of a run."""
     results, measured = read_results(run)
     styles = series_styles(measured.labels, [measured.baseline])
-    sentences, chapters = verdict(results, measured), tuple(_chapters(results, measured))
+    sentences, chapters = verdict(results, measured), tuple(_chapters(run, results, measured))
     overview = tables.overview_table(results, measured)
     paper = (tables.paper_table(results, measured),) if len(measured.labels) > 1 else ()
     others = (tables.bias_table, tables.shift_table, tables.model_table)
@@ -50,11 +55,17 @@ def story(run: RunFolder) -> Story:
     return Story(run, results, (overview,), page, text=sentences[:1], papers=papers)
 
 
-def _chapters(results: Results, measured: Measurements) -> Iterator[Section]:
+def _chapters(run: RunFolder, results: Results, measured: Measurements) -> Iterator[Section]:
     """Sections of what a run has records of."""
     gap = alignment_gap(measured)
+    confidence = tuple(filter(None, (temperatures_figure(results, measured), examples_figure(run, measured))))
     parts = (
-        ("Is their confidence right?", on_references.calibration_sentences, on_references.calibration_table, ()),
+        (
+            "Is their confidence right?",
+            on_references.calibration_sentences,
+            on_references.calibration_table,
+            confidence,
+        ),
         ("What is the threshold good for?", on_references.threshold_sentences, on_references.threshold_table, ()),
         ("Which reference, and used how?", None, on_references.use_table, ()),
         (

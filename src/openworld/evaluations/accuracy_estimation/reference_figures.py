@@ -1,0 +1,183 @@
+"""The figures of reference models: probabilities on example images, calibration by temperature, nearness in meaning.
+
+They are FRAP's Figures 2, 3 and 4 to 7.
+"""
+
+from collections.abc import Iterator
+
+from openworld.evaluations.accuracy_estimation.cards import CALIBRATION
+from openworld.evaluations.accuracy_estimation.figures import ModelGroups
+from openworld.evaluations.accuracy_estimation.measurements import Measurements
+from openworld.evaluations.accuracy_estimation.record import EXAMPLES, FUSED, TTC, AccuracyRecord, ExampleImage
+from openworld.evaluations.accuracy_estimation.reference_results import (
+    CALIBRATIONS,
+    CLASSIFIERS,
+    FIXED,
+    alignment_values,
+)
+from openworld.report.charts import CellChart, CellImage, ChartCell, DotsChart, IntervalChart, Quantity, Reference
+from openworld.report.charts.dots import KINDS
+from openworld.report.charts.intervals import IntervalRow
+from openworld.report.data_files import data_address
+from openworld.report.figure import Figure
+from openworld.report.series_style import series_styles
+from openworld.results import Metric, Results, RunFolder
+from openworld.runs import Record
+
+ROW = 8
+"""What a dot of alignment weighs against one of many methods: its row of the download is its own."""
+
+MOST_LINES = 12  # charts of calibration that a page has room for
+GAPS = ("over_judged_model", "over_reference")
+TEMPERATURES = (*FIXED.values(), CALIBRATIONS[TTC])
+"""Kinds of calibration that FRAP's Figure 3 holds beside one another."""
+
+SIDE, LONGEST = 76.0, 12  # of an example image, and letters of a name that its column has room for
+PROBABILITY = Metric("probability", "probability", "percent", 1, 0, (0.0, 1.0))
+SCALES = {
+    "raw": "raw: the softmax of bare similarities",
+    "own": "own: at the temperature that the model was trained with",
+    "calibrated": "TTC: calibrated on the unlabelled images",
+}
+"""Probabilities of an example -> what they are."""
+
+_SHORT = {"raw": "raw", "own": "own", "calibrated": "TTC"}
+_RANKS = ("1st", "2nd")
+
+
+def temperature_chart(results: Results, reference: str, line: str, title: str) -> IntervalChart | None:
+    """Return a reference's calibration errors by temperature; None where no record has those at fixed ones.
+
+    Args:
+        results: of a run.
+        reference: a reference model. line: of the table, or all conditions.
+        title: of the chart.
+    """
+    values = {}
+    for kind in TEMPERATURES:
+        place = {"images": line, "calibration": kind}
+        if reference in results.where(metric=CALIBRATION.key, **place).entities:
+            values[kind] = results.value(reference, CALIBRATION.key, **place)
+    if len(values) < len(TEMPERATURES) or any(value.value is None for value in values.values()):
+        return None
+    smallest = min(value.value for value in values.values())
+    rows = {}
+    for kind, value in values.items():
+        interval = value.over()
+        ends = (interval.low, interval.high) if interval else None
+        rows[kind] = IntervalRow(value.value, ends, ringed=value.value == smallest)
+    return IntervalChart(title, Quantity.of(CALIBRATION, covers=(0.0,)), rows)
+
+
+def temperatures_figure(results: Results, measured: Measurements) -> Figure | None:
+    """Return a chart per reference and line: calibration error at three fixed temperatures and at that of TTC."""
+    wanted = [(name, line) for name in measured.references for line in measured.lines]
+    several = len({name for name, _ in wanted}) > 1
+    charts = [temperature_chart(results, name, line, f"{name}, {line}" if several else line) for name, line in wanted]
+    kept = tuple(chart for chart in charts if chart is not None)[:MOST_LINES]
+    if not kept:
+        return None
+    title = "Which temperature calibrates a reference?"
+    return Figure(
+        "temperatures", title, temperatures_caption(), kept, series_styles(TEMPERATURES), names=("line", "temperature")
+    )
+
+
+def temperatures_caption() -> tuple[str, ...]:
+    """Return what a chart of temperatures shows."""
+    return (
+        "Expected calibration error of a reference (15 bins), percent, with 95 % intervals where there are any: its "
+        "similarities divided by a fixed τ, or by the one that FRAP finds on the unlabelled images (TTC).",
+        "The smallest is ringed. A fixed τ needs labels of the targets to be chosen; TTC needs none.",
+    )
+
+
+def examples_figure(run: RunFolder, measured: Measurements) -> Figure | None:
+    """Return a chart per reference: example images with their probabilities, raw and calibrated; None without any."""
+    pairs = zip(measured.records, run.records, strict=True)
+    found = next(((record, stored) for record, stored in pairs if record.examples), None)
+    if found is None:
+        return None
+    record, stored = found
+    names = tuple(dict.fromkeys(example.reference for example in record.examples))
+    charts = tuple(_examples_chart(record, stored, name) for name in names)
+    classes = f" of {record.classes} classes" if record.classes else ""
+    caption = (
+        f"Images that the first reference names right, and the probabilities of the likeliest two{classes}, percent. "
+        f"{'; '.join(SCALES.values())}.",
+        "Raw probabilities are nearly alike even where the answer is right, so that they say nothing about how sure it "
+        "is (FRAP, section 4.1).",
+    )
+    title = "How sure is a reference of its answers?"
+    return Figure("examples", title, caption, charts, names=("reference", "image"), shared=tuple(_example_rows(record)))
+
+
+def _examples_chart(record: AccuracyRecord, stored: Record, name: str) -> CellChart:
+    """Columns of images; below each the two largest probabilities on every scale."""
+    examples = [example for example in record.examples if example.reference == name]
+    scales = [(scale, rank) for scale in reversed(SCALES) for rank in reversed(range(len(_RANKS)))]
+    cells = {}
+    for column, example in enumerate(examples):
+        for row, (scale, rank) in enumerate(scales):
+            if rank < len(example.classes):
+                value = getattr(example, scale)[rank]
+                hint = f"{example.classes[rank]}: {PROBABILITY.write(value)}"
+                cells[row, column] = ChartCell(PROBABILITY.write(value), value, hint)
+        if (name_of := f"{EXAMPLES}/{example.id}.png") in stored.attachments:
+            address = data_address("image/png", stored.attachment(name_of))
+            cells[len(scales), column] = ChartCell(images=(CellImage(address, example.label),))
+    labels = [*(f"{_SHORT[scale]}, {_RANKS[rank]}" for scale, rank in scales), "image"]
+    columns = [_clip(example.label) for example in examples]
+    return CellChart(name, "", "its class", labels, columns, cells, side=SIDE)
+
+
+def _example_rows(record: AccuracyRecord) -> Iterator[dict]:
+    for example in record.examples:
+        for rank, name in enumerate(example.classes):
+            numbers = {scale: getattr(example, scale)[rank] for scale in SCALES}
+            yield _place_of(example) | {"rank": rank + 1, "named": name} | numbers
+
+
+def _place_of(example: ExampleImage) -> dict[str, object]:
+    return {"reference": example.reference, "image": example.id, "class": example.label}
+
+
+def _clip(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def alignment_gap(measured: Measurements, *, by_kind: bool = False) -> Figure | None:
+    """Return one chart per reference, the gap to the judged model against the gap to the reference (FRAP, Figure 4).
+
+    Args:
+        measured: of a run.
+        by_kind: whether natural and synthetic shifts have a chart each.
+    """
+    scores = alignment_values(measured)
+    fused = [entity for entity in scores if entity.startswith(FUSED)]
+    if not fused:
+        return None
+    cloud = ModelGroups.within(measured, ROW * len(fused))
+    present = dict.fromkeys(condition.kind for condition in measured.conditions)
+    kinds = [(kind,) for kind in reversed(KINDS) if kind in present] if by_kind else [tuple(present)]
+    charts, rows = [], []
+    for entity in fused:
+        reference = entity.removeprefix(FUSED)
+        gaps = [cloud.mean(scores[entity] - scores[other]) for other in (CLASSIFIERS, reference)]
+        x, y = (
+            Quantity(key, f"over {name}, points", "points", covers=(0.0,))
+            for key, name in zip(GAPS, ("the classifier", reference), strict=True)
+        )
+        zero = (Reference(0.0, axis="x"), Reference(0.0))
+        for chosen in kinds:
+            dots = tuple(group for group in cloud.dots(*gaps) if group.kind in chosen)
+            title = f"{entity}, {KINDS[chosen[0]]}" if by_kind else entity
+            charts.append(DotsChart(title, x, y, dots, cloud.shapes, references=zero))
+        rows += cloud.rows(dict(zip(GAPS, gaps, strict=True)), reference=reference)
+    caption = (
+        f"Every dot is one condition with one classifier{cloud.text}: how much higher the Semantic Alignment Score "
+        "of the fused prediction is than the classifier's (across) and than the reference's own (upwards), points.",
+        "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
+    )
+    title = "Does fusing bring predictions nearer in meaning?"
+    return Figure("alignment-gap", title, caption, tuple(charts), key=cloud.key, shared=tuple(rows))
