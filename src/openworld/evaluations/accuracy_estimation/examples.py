@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from openworld.estimators.engine.temperature import probabilities
-from openworld.evaluations.accuracy_estimation.record import EXAMPLES, ExampleImage
+from openworld.evaluations.accuracy_estimation.record import EXAMPLES, ReferenceExample
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
 from openworld.evaluations.estimates import Answers
 from openworld.evaluations.record_images import thumbnail
@@ -19,7 +19,9 @@ from openworld.evaluations.runtime import Machine
 SHOWN, CLASSES = 8, 5
 
 
-def reference_examples(task: AccuracyTask, target: Answers, scale: float, machine: Machine) -> tuple[ExampleImage, ...]:
+def reference_examples(
+    task: AccuracyTask, target: Answers, scale: float, machine: Machine
+) -> tuple[ReferenceExample, ...]:
     """Return what every reference that is a model says of the same images; none without such a reference.
 
     Args:
@@ -41,11 +43,11 @@ def reference_examples(task: AccuracyTask, target: Answers, scale: float, machin
             rows = (tuple(of_all[number, likeliest].tolist()) for of_all in by_temperature)
             names = tuple(images.classnames[name] for name in likeliest.tolist())
             label = images.classnames[target.labels[place]]
-            found.append(ExampleImage(int(target.rows[place]), label, reference.name, names, *rows))
+            found.append(ReferenceExample(int(target.rows[place]), label, reference.name, names, *rows))
     return tuple(found)
 
 
-def example_thumbnails(task: AccuracyTask, examples: tuple[ExampleImage, ...]) -> Iterator[tuple[str, bytes]]:
+def example_thumbnails(task: AccuracyTask, examples: tuple[ReferenceExample, ...]) -> Iterator[tuple[str, bytes]]:
     """Yield a thumbnail of every image, once."""
     images = task.ground.conditions[0].images.load()
     for number in sorted({example.id for example in examples}):

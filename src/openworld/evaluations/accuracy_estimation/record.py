@@ -20,7 +20,7 @@ FIXED_TAUS = {"tau 0.1": 0.1, "tau 0.05": 0.05, "tau 0.01": 0.01}
 """Calibration errors at fixed temperatures of a reference's similarities (FRAP, Figure 3)."""
 
 EXAMPLES = "examples"
-"""The folder of attachments with the images of `ExampleImage`, by their ids."""
+"""The folder of attachments with the images of `ReferenceExample`, by their ids."""
 
 THUMBNAILS = "pictures"
 """The folder of attachments with thumbnails, in a folder each by the number of their condition."""
@@ -63,7 +63,7 @@ class TargetRecord:
 
 
 @dataclass(frozen=True)
-class ExampleImage:
+class ReferenceExample:
     """What a reference says of one image of the first condition (FRAP, Figure 2).
 
     Args:
@@ -148,4 +148,4 @@ class AccuracyRecord:
     training: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     taxonomy: TaxonomyRecord = TaxonomyRecord()
-    examples: tuple[ExampleImage, ...] = field(default=(), metadata=SPARSE)
+    examples: tuple[ReferenceExample, ...] = field(default=(), metadata=SPARSE)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from openworld.evaluations.accuracy_estimation.cards import CALIBRATION
 from openworld.evaluations.accuracy_estimation.figures import ModelGroups
 from openworld.evaluations.accuracy_estimation.measurements import Measurements
-from openworld.evaluations.accuracy_estimation.record import EXAMPLES, FUSED, TTC, AccuracyRecord, ExampleImage
+from openworld.evaluations.accuracy_estimation.record import EXAMPLES, FUSED, TTC, AccuracyRecord, ReferenceExample
 from openworld.evaluations.accuracy_estimation.reference_results import (
     CALIBRATIONS,
     CLASSIFIERS,
@@ -138,7 +138,7 @@ def _example_rows(record: AccuracyRecord) -> Iterator[dict]:
             yield _place_of(example) | {"rank": rank + 1, "named": name} | numbers
 
 
-def _place_of(example: ExampleImage) -> dict[str, object]:
+def _place_of(example: ReferenceExample) -> dict[str, object]:
     return {"reference": example.reference, "image": example.id, "class": example.label}
 
 
