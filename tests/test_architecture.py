@@ -24,6 +24,7 @@ FLOORS = (
         "_plugins",
         "_short_repr",
         "_sizes",
+        "_spoken",
         "_terminal",
         "_types",
         "_units",

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld._spoken import spoken_name
 from openworld.backbones.packed_sentences import PackedSentences, encode_packed, pack_sentences
 from openworld.backbones.towers import TextTower
 
@@ -94,7 +95,7 @@ def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: Layout) -
     lists = _lists_of_names(given)
     if len(lists) > 1 and layout.position != "end":
         raise OpenworldError(f"several lists of names stand at the end of their prompts, not at the {layout.position}.")
-    names = [name for part in lists for name in part]
+    names = [spoken_name(name) for part in lists for name in part]
     length, leading = layout.context_length, layout.leading
     try:
         sentences = tokenizer([layout.write(name) for name in names])

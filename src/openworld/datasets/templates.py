@@ -8,6 +8,7 @@ that PromptSRC uses (Khattak et al., 2023).
 from collections.abc import Sequence
 
 from openworld._errors import OpenworldError
+from openworld._spoken import spoken_name
 from openworld.datasets.names.forms import readable_class_name
 
 PHOTO = "a photo of a {}."
@@ -253,7 +254,7 @@ class ClassSentence(str):
 
 def sentence_of(before: str, name: str, after: str) -> ClassSentence:
     """The sentence of a class; underscores in its name become spaces."""
-    readable = readable_class_name(name)
+    readable = spoken_name(readable_class_name(name))
     sentence = ClassSentence(before + readable + after)
     sentence.classname = readable
     return sentence

@@ -4,7 +4,7 @@ These fields are left out of JSON where they say nothing, so that specs and keys
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import cut_by_names, grouped, pattern_of, pooled
+from openworld.datasets.published.class_folders import published_name
 from openworld.runs.canonical import SPARSE
 
 NAMES_FILE = ".txt"
@@ -46,10 +47,13 @@ class OwnData(KnownClasses):
         root: the folder that the paths of a list are relative to; "" for the list's own.
         group_pattern: a regular expression of files' paths below their folder; images in which its groups find the same
             text are not independent, such as the frames of one video: "(.+)_frame". "" for what the data set says.
+        published_names: of ImageNet and its variants: two pairs of classes share a name in published runs, so that the
+            second of a pair is never right. Here they have names of their own unless this is said.
     """
 
     root: str = field(default="", metadata=SPARSE)
     group_pattern: str = field(default="", metadata=SPARSE)
+    published_names: bool = field(default=False, metadata=SPARSE)
 
 
 def own_data(spec: OwnData) -> dict[str, Any]:
@@ -85,6 +89,8 @@ def as_specified(images: ImageSet, spec: OwnData, part: str) -> ImageSet:
     Raises:
         OpenworldError: what `grouped` and `ClassSplit.by_names` raise; a class that both folders hold.
     """
+    if spec.published_names:
+        images = replace(images, classnames=tuple(map(published_name, images.classnames)))
     if spec.group_pattern:
         images = grouped(images, spec.group_pattern)
     new = spec.new

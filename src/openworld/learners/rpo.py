@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import unknown_name
+from openworld._spoken import spoken_name
 from openworld.backbones import Recording, TwoTower
 from openworld.datasets.templates import PHOTO, fill
 from openworld.features import Features
@@ -113,7 +114,7 @@ class RPO:
 
     def _sentences(self, classnames: Sequence[str]) -> list[str]:
         if self.keep_underscores:
-            return [self.template.replace("{}", name) for name in classnames]
+            return [self.template.replace("{}", spoken_name(name)) for name in classnames]
         return fill(self.template, classnames)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._spoken import AGAIN
 from openworld.datasets.formats.decoding import FORMATS
 from openworld.datasets.formats.files import first
 from openworld.datasets.formats.split_files import ImageRows, Split, read_lines
@@ -22,6 +23,15 @@ LISTING = "classnames.txt"
 MENDED = {"n04008634": ("missile", "projectile"), "n04355933": ("sunglasses", "sunglass")}
 """WordNet id -> (CLIP's name, ours). CLIP's list names two pairs of classes alike, which no text tower can tell apart;
 WordNet's own names do. Classes that a list already names otherwise are left as they are."""
+
+
+def published_name(name: str) -> str:
+    """Return the published name of one of ImageNet's classes, marked where another class has it as well.
+
+    >>> published_name("projectile"), published_name("tench")
+    ('missile (again)', 'tench')
+    """
+    return {ours: theirs + AGAIN for theirs, ours in MENDED.values()}.get(name, name)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from openworld.datasets import PUBLISHED, ClassSplit
 from openworld.datasets.names.class_names import ClassNames, class_names
 from openworld.datasets.names.overlap_lists import overlaps_with
 from openworld.datasets.names.overlaps import Overlap, overlaps
+from openworld.datasets.published.class_folders import published_name
 from openworld.evaluations.answer_slices import numbers_among
 from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.generalisation.spec import GeneralisationSettings, GeneralisationSpec
@@ -131,7 +132,8 @@ def source_names(source: DatasetSpec) -> ClassNames:
     """The source's classes in label order, with the WordNet ids that ImageNet's have."""
     names = source.classnames
     published = class_names(source.dataset) if source.dataset in PUBLISHED else ClassNames(source.dataset, names)
-    ids = dict(zip(published.names, published.wordnet_ids, strict=False))
+    spoken = map(published_name, published.names) if source.published_names else published.names
+    ids = dict(zip(spoken, published.wordnet_ids, strict=False))
     return ClassNames(source.dataset, names, tuple(ids[name] for name in names if ids), len(source.split.base))
 
 
