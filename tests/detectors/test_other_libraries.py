@@ -215,7 +215,7 @@ def test_what_they_look_at():
     [
         ("pytorch-ood:Knn", {}, "did you mean 'KNN'"),
         ("pytorch-ood", {}, "name one of its detectors"),
-        ("pytorch-ood:DICE", {}, "has no default for p; give it, such as pytorch-ood:DICE:p="),
+        ("pytorch-ood:DICE", {}, "has no default for p; give it, such as pytorch-ood:DICE:p=VALUE"),
         ("pytorch-ood:ODIN", {"epsilon": 1}, "unknown setting of pytorch-ood:ODIN 'epsilon'; did you mean 'eps'"),
         ("pytorch-ood:WeightedEBO", {}, "learned when the classifier was trained"),
         ("openood:kn", {}, "did you mean 'knn'"),

@@ -20,6 +20,7 @@ from openworld.detectors import (
     FDBD,
     GEN,
     KNN,
+    MCM,
     MDS,
     MSP,
     NCI,
@@ -232,6 +233,8 @@ def test_the_real_one_that_we_have_otherwise_or_not(name, library):
     assert detection_report(scores[:40], scores[40:]).auroc > 0.7
     if name == "KNN":
         assert_close(-scores.square(), of_images([KNN(5)])["KNN"])
+    if name == "MCM":
+        assert_close(MCM().fit().score(seen[0]), scores[:40])
 
 
 def test_the_real_ones_are_all_here(library):

@@ -77,10 +77,14 @@ def detect(
     **Model**: a classifier that `classifiers.save` wrote; a state dict (`.pth`, `.ckpt`, `.safetensors`) of
     torchvision's ResNets and transformers, or of another network with `--architecture timm:NAME` or
     `package.module:function`; `timm:NAME` with its published weights; an ONNX or exported file;
-    `package.module:function`; a two-tower model by name or folder, which knows the class folders' names; for features a
-    file with `weight` [C, D] and `bias` [C] of the head. Classes of a state dict are the class folders of `--id`,
+    `package.module:function`; a two-tower model by name or folder, which knows the class folders' names; for features
+    a file with `weight` [C, D] and `bias` [C] of the head. Classes of a state dict are the class folders of `--id`,
     sorted, if there are as many as its head has rows, or those of `--classnames`. Without `--detector` it gets those
     that are usual for its kind (docs/detectors.md).
+
+    **Detectors** are those of `openworld list detectors`, with settings where they differ from the published ones:
+    `--detector KNN:k=20`. Those of two libraries come by name where the library is installed: `--detector
+    pytorch-ood:KNN:k=20`, `--detector openood:knn`; docs/detectors.md says which of them work.
 
     **Groups.** Near and far sets show other classes. Covariate sets show the same classes in another appearance: their
     AUROC says how much of that shift is seen. Full-spectrum sets are such sets as well, and count as in-distribution in

@@ -185,7 +185,7 @@ def make_detector(name: str, settings: Mapping[str, Any] | None = None) -> OODDe
     if library not in OTHER_LIBRARIES:
         return read_spec(settings or {}, PLUGINS.find(name))
     if not own:
-        raise OpenworldError(f"{name!r} is a library; name one of its detectors, such as {library}:KNN.")
+        raise OpenworldError(f"{library!r} is a library; name one of its detectors, such as {library}:KNN.")
     return OTHER_LIBRARIES[library](own, settings or {})
 
 

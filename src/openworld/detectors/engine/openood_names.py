@@ -64,7 +64,7 @@ SERVED: Mapping[str, Postprocessor] = {
 """Names as in OpenOOD's configuration files."""
 
 UNSERVED: Mapping[str, str] = {
-    "gram": "it takes exactly five layers, and released versions differ in the sign of its score; use Gram",
+    "gram": "it reads five maps of OpenOOD's own networks, and its confidence grows with strangeness; use Gram",
     "gmm": "its layers, clusters and weights are written for each of OpenOOD's data sets; use GMM",
     "adascale_a": "its settings are made by OpenOOD's own search alone; use AdaSCALE",
     "adascale_l": "its settings are made by OpenOOD's own search alone; use AdaSCALE",

@@ -127,7 +127,7 @@ def require_settings(name: str, settings: Mapping[str, Any], known: Mapping[str,
             raise unknown_name(f"setting of {name}", key, known)
     missing = [key for key, must in (known or {}).items() if must and key not in settings]
     if missing:
-        raise OpenworldError(f"{name} has no default for {missing[0]}; give it, such as {name}:{missing[0]}=....")
+        raise OpenworldError(f"{name} has no default for {missing[0]}; give it, such as {name}:{missing[0]}=VALUE.")
 
 
 def linear_layer(activations: Activations, like: Tensor) -> nn.Linear:
