@@ -207,13 +207,17 @@ CALLS = {
         left_out=HALF,
     ),
 }
-RESULTS = frozenset({"FittedDetector", "FitStatistics", "Passes", "DetectionPlan", "WatchedModel"})
+RESULTS = frozenset(
+    {"DetectorCandidates", "FittedDetector", "FitStatistics", "Passes", "DetectionPlan", "WatchedModel"}
+)
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
     "OpenOOD": "its library, in tests/detectors/test_other_libraries.py",
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
     "is_sequential": "any object has an answer",
+    "published_grid": "any object has an answer",
+    "candidates": "grids of settings, in tests/detectors/engine/test_search.py",
     "activations_of_learner": "a tuned learner and its cache, in tests/evaluations/ood_detection",
     "activations_of": "a two-tower model and its cache, in tests/detectors/engine/test_two_towers.py",
 }

@@ -21,6 +21,7 @@ def detect(
     ood: Sequence[str] | Mapping[str, Any] = (),
     train: Any = "",
     validation: Any = "",
+    validation_ood: Sequence[Any] = (),
     detector: Sequence[str] = (),
     flag_rate: float | None = None,
     apply: Path | str | None = None,
@@ -48,6 +49,8 @@ def detect(
         in_distribution, train, validation: places as for the command, image sets, or columns with `features` or
             `logits` and `labels`.
         ood: {"near:cars": images, "far": images}, or words as for the command, "near:cars=cars/", "openood:imagenet".
+        validation_ood: places of images out of distribution on which settings of detectors are chosen; none of them
+            among the tested.
         detector: names as for the command; of scores, only these.
         flag_rate: share of in-distribution images that thresholds may flag; None for no thresholds.
         apply: folder that keeps thresholds; `images` are flagged with them.
@@ -75,6 +78,7 @@ def detect(
     places = () if images is None else tuple(images) if isinstance(images, list | tuple) else (images,)
     asked = question(scores=scores, apply=apply, images=places, known=in_distribution)
     folder = None if out is None else Path(out)
+    strange = validation_ood if isinstance(validation_ood, list | tuple) else (validation_ood,)
     options = command.DetectOptions(replicates, seed, folder, flag_rate)
     with observing(quiet=quiet) as observer:
         shared = {"observer": observer, "made": "openworld.detect"}
@@ -94,6 +98,7 @@ def detect(
             {title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else tuple(ood),
             train=_place(train, "training images"),
             validation=_place(validation, "validation images"),
+            validation_ood=tuple(_place(where, "validation images out of distribution") for where in strange),
             detectors=tuple(detector),
             root=root,
             allow_corrupt=allow_corrupt,

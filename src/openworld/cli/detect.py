@@ -23,6 +23,9 @@ def detect(
     ] = None,
     train: Annotated[str, typer.Option(help="Training images, if --id has no part train.")] = "",
     validation: Annotated[str, typer.Option(help="To choose a threshold on, if --id has no such part.")] = "",
+    validation_ood: Annotated[
+        list[str] | None, typer.Option(help="OOD images to choose settings on, in no tested set; repeat it.")
+    ] = None,
     detector: Annotated[
         list[str] | None, typer.Option(help="NAME, NAME:setting=value, profile:NAME, or all; repeat it.")
     ] = None,
@@ -60,6 +63,7 @@ def detect(
     openworld detect --model my-classifier --id mine --ood near=others/ \\
         --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
     openworld detect --model resnet50-11ad3fa6.pth --id openood:imagenet --ood openood:imagenet --root data
+    openworld detect --model my-classifier --id mine --ood near=others/ --validation-ood noise/
     openworld detect --apply runs/detect today/
     ```
 
@@ -97,6 +101,10 @@ def detect(
     (its name), and a column per detector, larger = more in-distribution (otherwise `--larger-out`); perhaps `image` (a
     path), `cluster` (images that are not independent share a label), `part` (test or validation, of id).
 
+    **Settings** are those published. `--validation-ood far-away/` chooses them instead, by the AUROC of `--id`'s
+    validation images against these: of every detector with a published grid (OpenOOD v1.5's), or with values of your
+    own, `--detector KNN:k=5/20/50`. A setting that is named with one value stays. Every image is looked at once.
+
     **Threshold**: `--flag-rate 0.05` chooses, on validation images, below which score an image is flagged so that at
     most 5 % of in-distribution ones are. `--apply` uses it: exit code 0, or 3 where more than `--at-most` are flagged.
 
@@ -122,7 +130,8 @@ def detect(
         else:
             names = command.read_names(classnames)
             of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}
-            of_images = {"train": train, "validation": validation, "root": root, "allow_corrupt": allow_corrupt}
+            of_images = {"train": train, "validation": validation, "validation_ood": tuple(validation_ood or ())}
+            of_images |= {"root": root, "allow_corrupt": allow_corrupt}
             inputs = command.DetectInputs(
                 in_distribution, tuple(ood or ()), **of_model, **of_images, detectors=chosen, device=device
             )

@@ -56,6 +56,7 @@ from openworld.detectors.engine.other_libraries import installed
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
 from openworld.detectors.engine.sampling import Sampling
+from openworld.detectors.engine.search import DetectorCandidates, candidates, published_grid
 from openworld.detectors.engine.serialization import load_fitted, load_gathered, load_together, save_together
 from openworld.detectors.engine.texts import SUPERCLASSES, Texts, conjugated_names, encode_texts, mine_negatives
 from openworld.detectors.engine.tuned_learners import activations_of_learner
@@ -201,6 +202,9 @@ __all__ = [
     "LMCM",
     "SUPERCLASSES",
     "AdaNeg",
+    "DetectorCandidates",
+    "candidates",
+    "published_grid",
     "conjugated_names",
     "is_sequential",
     "score_stream",

@@ -21,6 +21,10 @@ from openworld.detectors.engine.statistics import Collected
 
 Variant = Literal["a", "l"]
 
+ENDS = (60.0, 65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0, 99.0)
+PERCENTAGES = tuple((low, high) for low in ENDS for high in ENDS if low < high)
+"""Pairs (low, high) that its authors search."""
+
 
 @checked
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class AdaSCALE:
     paper: ClassVar[str] = "Regmi, 2025"
     summary: ClassVar[str] = "SCALE, percentile by image"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "gradient")
+    sweep: ClassVar[dict[str, tuple]] = {"low, high": PERCENTAGES}
     expects_positive: ClassVar[bool] = True
 
     def __post_init__(self):

@@ -43,6 +43,7 @@ class ASH:
     paper: ClassVar[str] = "Djurisic et al., 2023"
     summary: ClassVar[str] = "energy of pruned, level features"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    sweep: ClassVar[dict[str, tuple]] = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
     gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True
     weak_on: ClassVar[dict[str, str]] = {"transformer": "AUROC 53.2 near and 51.6 far, that is chance, on ViT-B/16"}

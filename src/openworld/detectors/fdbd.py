@@ -38,6 +38,7 @@ class FDBD:
     paper: ClassVar[str] = "Liu & Qin, 2024"
     summary: ClassVar[str] = "distance to decision boundaries"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    sweep: ClassVar[dict[str, tuple]] = {"centred": (True, False)}
     gathers: ClassVar[tuple] = (Mean(),)
 
     def fit(

@@ -36,6 +36,10 @@ class GEN:
     paper: ClassVar[str] = "Liu et al., 2023"
     summary: ClassVar[str] = "generalised entropy of the softmax"
     needs: ClassVar[tuple[str, ...]] = ("logits",)
+    sweep: ClassVar[dict[str, tuple]] = {
+        "gamma": (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0),
+        "largest": (10, 50, 100, 200, 500, 1000),
+    }
     gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):

@@ -44,6 +44,7 @@ class KNN:
     paper: ClassVar[str] = "Sun et al., 2022"
     summary: ClassVar[str] = "distance to the k-th nearest image"
     needs: ClassVar[tuple[str, ...]] = ("features", "bank")
+    sweep: ClassVar[dict[str, tuple]] = {"k": (50, 100, 200, 500, 1000)}
 
     def __post_init__(self):
         require_at_least(1, k=self.k)

@@ -35,6 +35,7 @@ class MCM:
     paper: ClassVar[str] = "Ming et al., 2022"
     summary: ClassVar[str] = "softmax of cosines with names"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts")
+    sweep: ClassVar[dict[str, tuple]] = {"temperature": (0.01, 1.0, 10.0)}
     gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):

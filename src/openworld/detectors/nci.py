@@ -36,6 +36,7 @@ class NCI:
     paper: ClassVar[str] = "Liu & Qin, 2025"
     summary: ClassVar[str] = "closeness to the class's weights"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    sweep: ClassVar[dict[str, tuple]] = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1)}
     gathers: ClassVar[tuple] = (Mean(),)
 
     def __post_init__(self):

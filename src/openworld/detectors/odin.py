@@ -41,6 +41,7 @@ class ODIN:
     paper: ClassVar[str] = "Liang et al., 2018"
     summary: ClassVar[str] = "softmax of a moved image, T = 1000"
     needs: ClassVar[tuple[str, ...]] = ("head", "gradient")
+    sweep: ClassVar[dict[str, tuple]] = {"temperature": (1.0, 10.0, 100.0, 1000.0), "step": (0.0014, 0.0028)}
     gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):

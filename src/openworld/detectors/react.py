@@ -41,6 +41,7 @@ class ReAct:
     paper: ClassVar[str] = "Sun et al., 2021"
     summary: ClassVar[str] = "energy of features cut off above"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+    sweep: ClassVar[dict[str, tuple]] = {"percent": (85.0, 90.0, 95.0, 99.0)}
 
     def __post_init__(self):
         require_percent(percent=self.percent)

@@ -24,7 +24,7 @@ class Relation:
     """sum over training images i of r_i^power where r_i > threshold; r_i = max(0, <u, u_i>) <p, p_i>, u = h / |h|.
 
     Args:
-        power: > 0; OpenOOD searches 1, 2, 4, 6, 8. threshold: below which a relation counts as none.
+        power: > 0. threshold: below which a relation counts as none.
 
     >>> head = Head(torch.tensor([[99.0, 0.0], [0.0, 99.0]]))  # so sure that <p, p_i> is 0 or 1
     >>> fitted = Relation().fit(torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), head=head)
@@ -39,6 +39,7 @@ class Relation:
     paper: ClassVar[str] = "Kim et al., 2023"
     summary: ClassVar[str] = "summed likeness to training images"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+    sweep: ClassVar[dict[str, tuple]] = {"power": (1.0, 2.0, 4.0, 6.0, 8.0)}
     gathers: ClassVar[tuple] = (Bank(),)
 
     def __post_init__(self):

@@ -37,6 +37,7 @@ class SCALE:
     paper: ClassVar[str] = "Xu et al., 2024"
     summary: ClassVar[str] = "energy of features scaled by image"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
+    sweep: ClassVar[dict[str, tuple]] = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
     gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True
 

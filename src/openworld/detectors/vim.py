@@ -59,6 +59,7 @@ class ViM:
     paper: ClassVar[str] = "Wang et al., 2022"
     summary: ClassVar[str] = "energy less residual of features"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+    sweep: ClassVar[dict[str, tuple]] = {"dimensions": (256, 1000)}
 
     def __post_init__(self):
         require_at_least(1, dimensions=self.dimensions)

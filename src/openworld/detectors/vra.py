@@ -42,6 +42,7 @@ class VRA:
     paper: ClassVar[str] = "Xu et al., 2023"
     summary: ClassVar[str] = "energy of features cut both ways"
     needs: ClassVar[tuple[str, ...]] = ("features", "head", "bank")
+    sweep: ClassVar[dict[str, tuple]] = {"high": (85.0, 90.0, 95.0, 99.0), "low": (1.0, 5.0, 10.0, 15.0)}
 
     def __post_init__(self):
         require_percent(high=self.high, low=self.low)

@@ -9,7 +9,7 @@ from openworld.backbones import known_name
 from openworld.classifiers import Recipe, published
 from openworld.classifiers.exported import LOADED_AS, is_exported
 from openworld.datasets.names.word_lists import WordList, word_list
-from openworld.detectors import PROFILES, make_detector
+from openworld.detectors import PROFILES, DetectorCandidates, candidates, make_detector, published_grid
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words
 from openworld.detectors.engine.tuned_learners import OF_LEARNERS, require_served
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
@@ -40,18 +40,33 @@ class DetectorSpec:
             installed; of learners also "own score".
         label: what tables call it; needed where one detector runs with several settings.
         settings: its own, where they differ from its defaults.
+        choose: settings to be decided on validation images, each with its candidates, such as {"k": [5, 20, 50]}; of an
+            evaluation that has validation sets, which also decides settings that have published candidates and are
+            neither here nor in `settings`.
 
     Raises:
-        OpenworldError: an unknown detector or setting.
+        OpenworldError: an unknown detector, setting or candidate; a setting without candidates.
     """
 
     detector: str
     label: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    choose: dict[str, tuple[Any, ...]] | None = field(default=None, metadata=SPARSE)
 
     def __post_init__(self):
         settle(self, label=self.label or self.detector)
         self.build()
+        for key, values in (self.choose or {}).items():
+            if not values:
+                raise OpenworldError(f"choose.{key} lists no candidate; give some, or leave the key out.")
+            for value in values:
+                make_detector(self.detector, self.settings | {key: value})
+
+    @property
+    def grid(self) -> dict[str, tuple]:
+        """Candidates of each setting that is searched where there are validation sets."""
+        own = self.choose or {}
+        return own | published_grid(self.build(), fixed={*self.settings, *own})
 
     def build(self) -> Any:
         """Return the detector itself."""
@@ -158,6 +173,11 @@ class JudgedSpec:
     def build(self) -> dict[str, Any]:
         """Return its detectors by label."""
         return {detector.label: detector.build() for detector in self.detectors}
+
+    def candidates(self, *, search: bool) -> DetectorCandidates:
+        """Return its detectors, with every setting that is tried where settings are searched."""
+        grids = {detector.label: detector.grid for detector in self.detectors} if search else {}
+        return candidates(self.build(), grids)
 
     def resolved(self, dataset: str) -> "JudgedSpec":
         """Return it with the settings of a learner written out whole, with what is published for a data set."""

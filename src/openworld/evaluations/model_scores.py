@@ -20,8 +20,10 @@ from openworld.detectors.engine.tuned_learners import (
 from openworld.evaluations.learner_facts import LearnerFacts
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.settled_detectors import settled_of_features
 from openworld.features import Features
 from openworld.learners import FittedLearner
+from openworld.results.settings_search import SettingsSearch
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,7 @@ class ModelScores:
             where all sets are one stream.
         learner: how the learner came to be; None of other models.
         probabilities: places int64[k] of images in all sets -> the model's softmax, float64[k, C], for a few of them.
+        searches: of settings, where validation images were given.
     """
 
     test: dict[str, np.ndarray]
@@ -46,6 +49,7 @@ class ModelScores:
     inside: tuple[dict[str, np.ndarray], ...] = ()
     learner: LearnerFacts | None = None
     probabilities: Callable[[np.ndarray], np.ndarray] | None = None
+    searches: tuple[SettingsSearch, ...] = ()
 
     @property
     def pool(self) -> dict[str, np.ndarray]:
@@ -62,19 +66,26 @@ def two_tower_scores(
     machine: Machine,
     *,
     one_stream: bool,
+    validation: Sequence[Features] = (),
 ) -> ModelScores:
     """What a two-tower model says of encoded images; classes are those of the training images.
 
     Args:
         one_stream: whether detectors that look at the stream get all sets in one, or each in one of its own.
+        validation: as for `classifier_scores`.
     """
     clip = backbone(model.backbone, machine.device)
     template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
     own = detectors.encode_texts(clip, training.classnames, template=template).own
     texts = _with_negatives(model, own, training.classnames, encoder_of(clip, template))
-    fitted = detectors.fit_together(model.build(), [detectors.activations_of(clip, training, texts)])
-    seen = [detectors.activations_of(clip, features, texts) for features in (test, *sets)]
-    return _scores_of(fitted, seen, one_stream)
+
+    def see(features: Features) -> Activations:
+        return detectors.activations_of(clip, features, texts)
+
+    tried = model.candidates(search=bool(validation))
+    statistics = detectors.gather(tried.detectors, [see(training)])
+    fitted, searches = settled_of_features(tried, statistics, see, validation)
+    return replace(_scores_of(fitted, [see(features) for features in (test, *sets)], one_stream), searches=searches)
 
 
 @torch.no_grad()
@@ -86,9 +97,10 @@ def tuned_scores(
     sets: Sequence[Features],
     *,
     one_stream: bool,
+    validation: Sequence[Features] = (),
 ) -> ModelScores:
     """What a learner says of encoded images, among the in-distribution names; arguments as for `two_tower_scores`."""
-    chosen = model.build()
+    chosen, tried = model.build(), model.candidates(search=bool(validation))
     require_served(fitted, model.label, chosen)
     bank, texts = fitted.text_bank(fitted.classnames), None
     if answers_by_cosine(fitted.learner):
@@ -98,8 +110,9 @@ def tuned_scores(
     def see(features: Features, own: bool = wants_own) -> Activations:
         return detectors.activations_of_learner(fitted, features, texts, bank=bank, own=own)
 
-    known = detectors.fit_together(detectors_of_learner(chosen, fitted), [see(training, own=False)])
-    return _scores_of(known, [see(features) for features in (test, *sets)], one_stream)
+    statistics = detectors.gather(detectors_of_learner(tried.detectors, fitted), [see(training, own=False)])
+    known, searches = settled_of_features(tried, statistics, see, validation)
+    return replace(_scores_of(known, [see(features) for features in (test, *sets)], one_stream), searches=searches)
 
 
 def joined(parts: list[Features]) -> Features:

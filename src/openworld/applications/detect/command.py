@@ -17,6 +17,7 @@ from openworld.report.command_report import CommandReport
 from openworld.report.detection import ranked
 from openworld.results import Results
 from openworld.results.scored_sets import REPLICATES, ScoredSets, SetScores, detection_results
+from openworld.results.settings_search import SettingsSearch, search_results
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class DetectInputs:
         model, architecture, classnames, template, device: as `judging.ModelWish` has them.
         known, train, validation: in-distribution images, as `places.known_images` takes them.
         ood: sets, as `places.named_sets` takes them.
+        validation_ood: images out of distribution on which settings are searched; none for no search.
         detectors: as `judging.choose_detectors` takes them.
         root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
     """
@@ -62,6 +64,7 @@ class DetectInputs:
     template: str = "a photo of a {}"
     train: Any = ""
     validation: Any = ""
+    validation_ood: Sequence[Any] = ()
     detectors: tuple[str, ...] = ()
     root: str = ""
     allow_corrupt: int = 0
@@ -107,46 +110,65 @@ def detect_images(
 
 @dataclass(frozen=True)
 class JudgedSets:
-    """Scores, and the fitted detectors and model that gave them; without these where scores came alone."""
+    """Scores, the fitted detectors and model that gave them, and which of their settings were searched.
+
+    Without all but the scores where these came alone.
+    """
 
     sets: ScoredSets
     fitted: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
+    searches: tuple[SettingsSearch, ...] = ()
 
 
 def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
-    """Fit the detectors, and score every set."""
+    """Fit the detectors, search their settings where validation images are named, and score every set."""
+    from openworld.applications.detect import judging
     from openworld.applications.detect.benchmarks import benchmark_of
-    from openworld.applications.detect.judging import ModelWish, choose_detectors, find_model, fit_chosen
     from openworld.applications.detect.models import ClassifierModel
-    from openworld.applications.detect.places import NamedSet, known_images, named_sets
+    from openworld.applications.detect.places import NamedSet, known_images, named_sets, validation_sets
+    from openworld.applications.detect.searching import search_facts, search_settings
     from openworld.backbones.devices import find_device
+    from openworld.detectors import candidates
 
     known = known_images(inputs.known, inputs.train, inputs.validation, inputs.root)
     others = named_sets(inputs.ood, inputs.root, benchmark_of(inputs.known))
     if not others:
         raise OpenworldError("there is no set but in-distribution images; name one with --ood near=IMAGES.")
-    wish = ModelWish(inputs.model, inputs.architecture, inputs.template, inputs.classnames, find_device(inputs.device))
-    model = find_model(wish, known)
-    chosen = choose_detectors(inputs.detectors, model, known)
+    strange = validation_sets(inputs.validation_ood, known, others, inputs.root)
+    device = find_device(inputs.device)
+    wish = judging.ModelWish(inputs.model, inputs.architecture, inputs.template, inputs.classnames, device)
+    model = judging.find_model(wish, known)
+    chosen = judging.choose_detectors(inputs.detectors, model, known)
+    if not strange:
+        judging.require_one_value(inputs.detectors)
+    tried = candidates(chosen, judging.grids_of(inputs.detectors, chosen) if strange else {})
     warnings = (*known.notes, *(model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()))
+
+    def score(fitted: Mapping[str, Any], named: NamedSet) -> SetScores:
+        return _scored(model, fitted, named, inputs.allow_corrupt, observer)
+
     with failing():
         learning = _progress(observer, "learning from training images")
-        fitted, notes = fit_chosen(inputs.detectors, chosen, model, known, learning)
-        warnings += notes
-        inside = [("test", known.test), ("validation", known.validation)]
-        named = [NamedSet(name, "id", images) for name, images in inside if images is not None] + list(others)
-        scored = [_scored(model, fitted, each, inputs.allow_corrupt, observer) for each in named]
+        fitted, refused, notes = judging.fit_chosen(inputs.detectors, tried, model, known, learning)
+        held_out = None if known.validation is None else NamedSet("validation", "id", known.validation)
+        searches, facts = (), {"model": f"{model.name}, {model.fingerprint[:16]}"}
+        if strange:
+            fitted, searches, validation = search_settings(tried, fitted, refused, held_out, strange, score)
+            notes += (search_facts(searches, validation, strange),)
+        else:
+            validation = None if held_out is None else score(fitted, held_out)
+        named = [NamedSet("test", "id", known.test), *others]
+        scored = [score(fitted, each) for each in named]
+    notes += tuple(dict.fromkeys(warning for each in fitted.values() for warning in each.warnings))
     lost = sum(len(each.images) - len(own) for each, own in zip(named, scored, strict=True))
-    warnings += (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
-    validation = next((each for each in scored if each.group == "id" and each.name == "validation"), None)
-    outside = tuple(each for each in scored if each.group != "id")
-    facts = {"model": f"{model.name}, {model.fingerprint[:16]}"}
-    sets = ScoredSets(scored[0], outside, validation, facts, warnings)
+    lost += 0 if validation is None else len(known.validation) - len(validation)
+    notes += (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
+    sets = ScoredSets(scored[0], tuple(scored[1:]), validation, facts, warnings + notes)
     names = tuple(getattr(model, "classnames", ()))
     kept = {"model": inputs.model, "architecture": inputs.architecture, "template": inputs.template}
     about = {**kept, "classnames": names, "fingerprint": model.fingerprint} if isinstance(inputs.model, str) else {}
-    return JudgedSets(sets, fitted, about)
+    return JudgedSets(sets, fitted, about, searches)
 
 
 def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> CommandReport:
@@ -157,12 +179,14 @@ def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SIL
     observer.progress("comparing detectors", 0, 1)
     with failing():
         results = detection_results(sets, replicates=options.replicates, seed=options.seed)
+    searched = tuple(search_results(judged.searches))
+    results = Results(results.evaluation, (*results.rows, *searched), results.comparisons)
     observer.progress("comparing detectors", 1, 1)
     saved = None
     if options.flag_rate is not None:
         saved = choose_thresholds(sets, options.flag_rate, ranked(sets, results)[0], judged.model)
         results = Results(results.evaluation, (*results.rows, *flagged_results(sets, saved)), results.comparisons)
-    report = replace(detection_report(sets, results, saved), files={SCORES: scores_parquet(sets)})
+    report = replace(detection_report(sets, results, saved, judged.searches), files={SCORES: scores_parquet(sets)})
     if options.out is not None:
         report.write(options.out)
         if saved is not None:

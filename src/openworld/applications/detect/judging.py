@@ -20,7 +20,7 @@ from openworld.classifiers import Classifier, from_checkpoint, load
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.serialization import function_of, is_classifier, without_function
 from openworld.datasets import ImageSet
-from openworld.detectors import FittedDetector
+from openworld.detectors import DetectorCandidates, FittedDetector
 
 OF_NEGATIVE_NAMES = ("NegLabel", "CSP", "AdaNeg")
 
@@ -73,6 +73,7 @@ def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImage
     """Return detectors by label: "NAME", "NAME:setting=value,...", "profile:NAME", or "all" that the model can serve.
 
     Before the name of another library's detector stands the library: "pytorch-ood:KNN:k=5", "openood:knn".
+    Of several values, "KNN:k=5/20/50", which are called KNN, the first; `grids_of` gives the others.
 
     Without words those that are usual for the model, less what learns where there are no training images.
 
@@ -82,22 +83,47 @@ def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImage
     if not words:
         return _able({name: detectors.find_detector(name)() for name in model.usual}, model, known)
     chosen: dict[str, Any] = {}
-    for word in words:
+    for label, word in _labelled(words).items():
         if word == "all":
             chosen |= _able({name: kind() for name, kind in detectors.all_detectors().items()}, model, known)
         elif word.startswith("profile:"):
             chosen |= _able(detectors.profile(word.removeprefix("profile:")), model, known)
         else:
-            chosen[word] = _built(word)
-            if reason := _lacking(chosen[word], model, known):
+            chosen[label] = _built(word)
+            if reason := _lacking(chosen[label], model, known):
                 raise OpenworldError(f"{word} {reason}.")
     return chosen
 
 
+def grids_of(words: Sequence[str], chosen: Detectors) -> dict[str, dict[str, tuple]]:
+    """Return which settings of each detector are searched: several that a word names, and published ones of the others.
+
+    Args:
+        words: as for `choose_detectors`; a setting that a word names with one value is not searched.
+    """
+    grids, of_words = {}, _labelled(words)
+    for label, detector in chosen.items():
+        named = _settings(of_words.get(label, ""))
+        several = {setting: values for setting, values in named.items() if len(values) > 1}
+        grids[label] = several | detectors.published_grid(detector, fixed=named)
+    return grids
+
+
+def require_one_value(words: Sequence[str]) -> None:
+    """Refuse a setting with several values where nothing is searched."""
+    for word in words:
+        for setting, values in _settings(word).items():
+            if len(values) > 1:
+                raise OpenworldError(
+                    f"{word} names {len(values)} values of {setting}; say with --validation-ood on which images to "
+                    "choose one, or name one."
+                )
+
+
 def fit_chosen(
-    words: Sequence[str], chosen: Detectors, model: JudgedModel, known: KnownImages, progress: Progress
-) -> tuple[dict[str, FittedDetector], tuple[str, ...]]:
-    """Return fitted detectors, and sentences on those that were left out and on training images.
+    words: Sequence[str], tried: DetectorCandidates, model: JudgedModel, known: KnownImages, progress: Progress
+) -> tuple[dict[str, FittedDetector], dict[str, str], tuple[str, ...]]:
+    """Return fitted detectors and why others cannot learn, by labels of trials; sentences on detectors left out.
 
     Args:
         words: what somebody named: such a detector is never left out.
@@ -105,24 +131,44 @@ def fit_chosen(
     Raises:
         OpenworldError: a detector that was named, or none at all, can learn from the training images.
     """
-    learning = any(detector.gathers for detector in chosen.values())
-    fitted, refused = model.gather(chosen, known.train if learning else None, progress).fit_able()
-    for label, reason in refused.items():
-        if label in words or not fitted:
+    learning = any(detector.gathers for detector in tried.given.values())
+    fitted, refused = model.gather(tried.detectors, known.train if learning else None, progress).fit_able()
+    unable = tried.unable(refused)
+    for label, reason in unable.items():
+        if label in _labelled(words) or not fitted:
             raise OpenworldError(f"{label}: {reason}")
-    left_out = [f"{label} is left out: {reason}" for label, reason in refused.items()]
-    concerns = dict.fromkeys(warning for each in fitted.values() for warning in each.warnings)
-    return fitted, (*left_out, *concerns)
+    return fitted, refused, tuple(f"{label} is left out: {reason}" for label, reason in unable.items())
 
 
 def _built(word: str) -> Any:
-    """A detector of its name and settings."""
+    """A detector of its name and settings, the first value of each."""
+    settings = {setting: values[0] for setting, values in _settings(word).items()}
+    return detectors.make_detector(_name_and_settings(word)[0], settings)
+
+
+def _name_and_settings(word: str) -> tuple[str, str]:
+    """The name of a detector, with that of another library before it, and its settings as they are written."""
     name, _, settings = word.partition(":")
     if name in detectors.OTHER_LIBRARIES:
         own, _, settings = settings.partition(":")
         name = f"{name}:{own}"
-    pairs = [setting.partition("=")[::2] for setting in settings.split(",") if setting]
-    return detectors.make_detector(name, {key.strip(): _number(value.strip()) for key, value in pairs})
+    return name, settings
+
+
+def _labelled(words: Sequence[str]) -> dict[str, str]:
+    """Words by what tables call them: itself, or without settings that have several values."""
+    labelled: dict[str, str] = {}
+    for word in words:
+        name, settings = _name_and_settings(word)
+        short = ":".join(filter(None, (name, ",".join(each for each in settings.split(",") if "/" not in each))))
+        labelled[word if short in (*labelled, *words) else short] = word
+    return labelled
+
+
+def _settings(word: str) -> dict[str, tuple]:
+    """The values of each setting in "NAME:setting=value,other=value/value"."""
+    pairs = [setting.partition("=")[::2] for setting in _name_and_settings(word)[1].split(",") if "=" in setting]
+    return {key.strip(): tuple(_number(value.strip()) for value in values.split("/")) for key, values in pairs}
 
 
 def _number(text: str) -> Any:

@@ -160,6 +160,46 @@ def _may_be_known(where: Any, home: str) -> bool:
     return bool(home) or where.startswith(openood.PREFIX) or where.split("/")[0] not in DATASETS
 
 
+def validation_sets(
+    where: Sequence[Any], known: KnownImages, others: Sequence[NamedSet], root: str = ""
+) -> tuple[NamedSet, ...]:
+    """Return images out of distribution on which settings are searched, group "validation".
+
+    Args:
+        where: as `images_at` takes each; or a benchmark of OpenOOD, for its own validation set, or a set of it.
+        known, others: what else there is.
+
+    Raises:
+        OpenworldError: no in-distribution validation images beside them; images that are tested or known, too.
+    """
+    if where and known.validation is None:
+        raise OpenworldError(
+            "settings are searched with in-distribution validation images, too; give them with --validation, or as a "
+            "part validation of --id."
+        )
+    found = [each for place in where for each in _validation_at(place, root)]
+    inside = [NamedSet(part, "id", own) for part in PARTS if (own := getattr(known, part)) is not None]
+    for each in found:
+        for other in (*inside, *others):
+            if both := len(_identities(each.images) & _identities(other.images)):
+                raise OpenworldError(
+                    f"{both:,} of the {len(each.images):,} images of --validation-ood {each.name} are among those of "
+                    f"{other.name} ({other.group}); search settings on images that are neither tested nor learned from."
+                )
+    return tuple(found)
+
+
+def _validation_at(where: Any, root: str) -> Iterator[NamedSet]:
+    if isinstance(where, str) and where in openood.BENCHMARKS:
+        own = tuple(KnownSet(where, name) for name in openood.BENCHMARKS[where].of_group("validation"))
+    else:
+        own = known_sets(where) if _may_be_known(where, "") else ()
+    yield from _of_benchmark(own, "", "validation", root)
+    if not own:
+        images = images_at(where, root)
+        yield NamedSet(_title(images, where), "validation", images)
+
+
 def images_at(where: Any, root: str = "") -> Images:
     """Return the images of a place.
 
@@ -266,6 +306,17 @@ def _title(images: Images, where: Any) -> str:
     if isinstance(where, str | Path) and Path(where).exists():
         return Path(where).resolve().stem
     return f"{images.name} {images.domain}".strip()
+
+
+def _identities(images: Images) -> set[Any]:
+    """What tells images apart: files by their paths, others by place and content of their set, features by numbers."""
+    if isinstance(images, FeatureTable):
+        values = next(images.columns[name] for name in ("features", "logits") if name in images.columns)
+        return {np.ascontiguousarray(row).tobytes() for row in values}
+    if paths := getattr(images.read, "paths", None):
+        folder = Path(getattr(images.read, "folder", ""))
+        return {(folder / path).resolve() for path in paths}
+    return {(images.content, place) for place in range(len(images))}
 
 
 def _is_none(place: Any) -> bool:

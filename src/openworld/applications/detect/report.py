@@ -6,27 +6,38 @@ from openworld.applications.detect.saved import FLAGGED, THRESHOLD, SavedThresho
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.report.detection import CAPTION, detection_page, main_tables, ranked
+from openworld.report.detector_search import search_section, search_table
 from openworld.report.page import Section
 from openworld.report.table import Column, Row, Table
 from openworld.results import Results
 from openworld.results.scored_sets import ScoredSets
+from openworld.results.settings_search import SettingsSearch
 
 SCORES = "scores.parquet"
 
 
-def detection_report(sets: ScoredSets, results: Results, saved: SavedThresholds | None = None) -> CommandReport:
+def detection_report(
+    sets: ScoredSets,
+    results: Results,
+    saved: SavedThresholds | None = None,
+    searches: Sequence[SettingsSearch] = (),
+) -> CommandReport:
     """Return everything that is to be said of scores.
 
     Args:
-        saved: thresholds, where some were chosen.
+        saved: thresholds, where some were chosen. searches: of settings, where some were searched.
     """
     flagged = (threshold_table(sets, results, ranked(sets, results), saved),) if saved else ()
-    page = detection_page(sets, results, [Section("At a threshold", tables=flagged)] if flagged else ())
+    sections = [Section("At a threshold", tables=flagged)] if flagged else []
+    searched = (search_table(searches),) if searches else ()
+    sections += [search_section(searches)] if searches else []
+    page = detection_page(sets, results, sections)
     numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]
     kept = {"results": numbers, "warnings": list(sets.warnings)}
+    kept |= {"chosen_settings": {each.detector: dict(each.best.settings) for each in searches}} if searches else {}
     return CommandReport(
         results,
-        (*main_tables(sets, results), *flagged),
+        (*main_tables(sets, results), *searched, *flagged),
         page,
         page.verdict[1:],
         notes=(CAPTION,),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -83,7 +84,7 @@ class FitStatistics:
         learned, fitted, refused = self._learn_each(), {}, {}
         for label in self.detectors:
             try:
-                fitted[label] = learned(label)
+                fitted[label] = _kept_once(learned(label), fitted.values())
             except OpenworldError as error:
                 refused[label] = str(error)
         return fitted, refused
@@ -193,6 +194,20 @@ def _merging(statistic):
     if not hasattr(statistic, "merge"):
         raise OpenworldError(f"{type(statistic).__name__} has no `merge`; gather all training images in one pass.")
     return statistic.merge
+
+
+def _kept_once(fitted: FittedDetector, others: Iterable[FittedDetector]) -> FittedDetector:
+    """Return it with the state of another that learned the same: a bank that several settings read is held once."""
+    alike = (other.state for other in others if type(other.detector) is type(fitted.detector))
+    return replace(fitted, state=next((state for state in alike if _is_same(state, fitted.state)), fitted.state))
+
+
+def _is_same(state: Any, other: Any) -> bool:
+    if isinstance(state, tuple) and isinstance(other, tuple):
+        return len(state) == len(other) and all(map(_is_same, state, other))
+    if not (isinstance(state, Tensor) and isinstance(other, Tensor)):
+        return False
+    return state.shape == other.shape and state.dtype == other.dtype and torch.equal(state, other)
 
 
 def _same_head(head: Head, other: Head) -> bool:

@@ -26,6 +26,7 @@ class OODDetector(Protocol):
     name, paper, summary: for tables; `name` is what specs say. needs: what it looks at, of `NEEDS`. gathers: statistics
     of training images; where there are any, `learn(head, *gathered)` makes the state that `read` gets. A detector with
     `sequential = True` remembers images as it scores them: its `read` gets all images of a call, in their order.
+    One with a `sweep` says which values of its settings a search tries ({"k": (50, 100)}), as published.
     """
 
     name: ClassVar[str]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from openworld import detectors
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.judged_models import require_learner, require_negatives
@@ -19,6 +18,7 @@ def summary(spec: OODBenchmarkSpec) -> list[str]:
         f"{' + '.join(map(str, spec.sources))}, {spec.classes} classes, against {len(spec.sets)} set(s)",
         f"{len(spec.models)} model(s)",
         f"{len(labels)} detector(s)",
+        *([f"settings searched on {' + '.join(map(str, spec.validation_sets))}"] if spec.validation_sets else []),
     ]
 
 
@@ -27,12 +27,13 @@ def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:
     ground = spec.ground
     sets = {"training": ground.training, "in-distribution test": ground.test}
     sets |= {each.name: images_of(each) for each in spec.sets}
+    sets |= {f"validation, {each}": images_of(each) for each in spec.validation_sets}
     return {name: images.load().fingerprint for name, images in sets.items()}
 
 
 def data(spec: OODBenchmarkSpec) -> tuple[DatasetSpec, ...]:
     """Return the in-distribution data sets, and those that are tested beside them."""
-    return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.sets)))
+    return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.sets, *spec.validation_sets)))
 
 
 def class_lists(spec: OODBenchmarkSpec) -> tuple[ClassList]:
@@ -49,7 +50,7 @@ def require(planned: Sequence[OODBenchmarkTask], machine: Machine) -> None:
         if learner := task.seeded.learner:
             require_learner(task.judged, learner, ground.names, machine)
         require_negatives(task.judged, ground.names)
-        detectors.require_images(task.judged.build(), images)
+        task.judged.candidates(search=bool(task.validation_sets)).require_images(images)
 
 
 EVALUATION = Evaluation(

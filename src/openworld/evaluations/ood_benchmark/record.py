@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from openworld.evaluations.learner_facts import LearnerFacts
+from openworld.results.settings_search import SettingsSearch
 from openworld.runs.canonical import SPARSE
 
 
@@ -42,6 +43,7 @@ class OODBenchmarkRecord:
         detector_settings: as in the spec, by label.
         warnings: sentences on detectors that are known to fail on such models.
         learner: how the learner came to be; None of other models.
+        searches: every setting that was tried on validation images, and which was chosen.
     """
 
     protocol: Literal["ood-benchmark"]
@@ -56,3 +58,4 @@ class OODBenchmarkRecord:
     detector_settings: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...]
     learner: LearnerFacts | None = field(default=None, metadata=SPARSE)
+    searches: tuple[SettingsSearch, ...] = field(default=(), metadata=SPARSE)

@@ -6,7 +6,7 @@ are averaged, and there is one over seeds. Tests are over images where there is 
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +36,7 @@ from openworld.results.scored_sets import (
     stream_column,
     with_streams,
 )
+from openworld.results.settings_search import SettingsSearch, search_results
 from openworld.runs import Record
 
 PREFIX = "score "
@@ -72,6 +73,10 @@ class BenchmarkFacts:
     def title(self, model: str, detector: str) -> str:
         """A detector, with its model where there are several."""
         return f"{detector} of {model}" if len(self.models) > 1 else detector
+
+    def searches(self, record: OODBenchmarkRecord) -> list[SettingsSearch]:
+        """What was searched for a record, its detectors as `title` has them."""
+        return [replace(search, detector=self.title(record.model, search.detector)) for search in record.searches]
 
     @cached_property
     def sets(self) -> ScoredSets:
@@ -123,7 +128,8 @@ def read_results(run: RunFolder) -> tuple[Results, BenchmarkFacts]:
     counts = (Result("", METRICS["images"], Value(len(each)), {"group": each.group, "set": each.name})
               for each in facts.sets.all)  # fmt: skip
     tests = detection_tests(facts.sets) if len(facts.seeds) == 1 else tuple(_seed_tests(rows))
-    return Results("ood-benchmark", (*rows, *counts), tests), facts
+    searched = (row for record in facts.records for row in search_results(facts.searches(record), seed=record.seed))
+    return Results("ood-benchmark", (*rows, *counts, *searched), tests), facts
 
 
 def _rows(facts: BenchmarkFacts, model: str) -> Iterator[Result]:

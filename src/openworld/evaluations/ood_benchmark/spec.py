@@ -5,7 +5,7 @@ far in meaning, and of the same classes in another appearance. Every (model, see
 stage trains the classifiers that are not given.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.results.scored_sets import GROUPS, REPLICATES
+from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,16 @@ class OODBenchmarkSpec:
         classes: which of the sources' classes are in distribution: the "base" half, or "all".
         train_part, shots: what is learned from; shots per class of each source, drawn once for all seeds; None for all.
         id_part: the in-distribution images that detectors are tested on.
+        validation_sets: images out of distribution on which settings of detectors are searched (published candidates,
+            or those of `choose`), and that no set shows; none for no search.
+        validation_part: the in-distribution images of the search.
         seeds: of training, not negative.
         replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
         threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
 
     Raises:
-        OpenworldError: no model, seed, source or set; repeated ones; a number outside its range.
+        OpenworldError: no model, seed, source or set; repeated ones; a number outside its range; images that are both
+            searched on and tested or learned from.
     """
 
     sources: tuple[DatasetSpec, ...]
@@ -85,6 +90,8 @@ class OODBenchmarkSpec:
     seeds: tuple[int, ...] = (0, 1, 2)
     replicates: int = REPLICATES
     threads: int = 1
+    validation_sets: tuple[PoolSpec, ...] = field(default=(), metadata=SPARSE)
+    validation_part: str = field(default="validation", metadata=SPARSE)
 
     def __post_init__(self):
         require_at_least(1, threads=self.threads)
@@ -96,8 +103,34 @@ class OODBenchmarkSpec:
             raise OpenworldError(
                 f"train_part and id_part are both {self.id_part!r}; test on images that nothing learned from."
             )
+        self._require_apart()
+
+    def _require_apart(self) -> None:
+        """Refuse images on which settings are searched, and that are tested or learned from, too."""
+        if not self.validation_sets:
+            if lists := [entry.label for model in self.models for entry in model.detectors if entry.choose]:
+                raise OpenworldError(f"{lists[0]} has candidates to choose from, but there are no validation_sets.")
+            return
+        if self.validation_part in (self.train_part, self.id_part):
+            raise OpenworldError(
+                f"validation_part is {self.validation_part!r}, which is "
+                f"{'learned from' if self.validation_part == self.train_part else 'tested'}; give another part."
+            )
+        tested = {_images(each): each.name for each in self.sets}
+        tested |= {_images(source, self.id_part): "in distribution" for source in self.sources}
+        for entry in self.validation_sets:
+            if name := tested.get(_images(entry)):
+                raise OpenworldError(
+                    f"{entry.dataset} {entry.domain or ''}, part {entry.part}, is searched on and tested ({name}); "
+                    "search settings on images that no set shows."
+                )
 
     @property
     def ground(self) -> ShiftGround:
         """The images of the run."""
         return part_of(self, ShiftGround, pool=self.sets, base=(), new=(), images=None, cells=None)
+
+
+def _images(entry: DatasetSpec, part: str = "") -> tuple:
+    """What says which images an entry shows, however they are corrupted."""
+    return entry.dataset, entry.domain, part or entry.part

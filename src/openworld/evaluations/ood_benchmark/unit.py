@@ -1,7 +1,7 @@
 """The work of a unit: the detectors of a model score the test images and every set, which are then held apart."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchm
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Clock, Machine, encoded
+from openworld.evaluations.searched_classifiers import searched_classifier_scores
 from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, detection_results, stream_columns
 from openworld.runs import UnitResult, to_json
 
@@ -47,9 +48,10 @@ def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
         float((scores.prediction == truth).mean()),
         {each.name: each.group for each in task.sets},
         tuple(_numbers(results)),
-        tuple({"label": detector.label, **asdict(detector)} for detector in task.judged.detectors),
+        tuple({"label": detector.label, **to_json(detector)} for detector in task.judged.detectors),
         tuple(dict.fromkeys(scores.warnings)),
         scores.learner,
+        scores.searches,
     )
     kept = dict(_thumbnails(sets, readable))
     return UnitResult(outputs={"images": _table(sets)}, metrics=to_json(record), attachments=kept, timing=clock.timing)
@@ -79,17 +81,24 @@ def _scores(task: OODBenchmarkTask, readable: list[ReadableImages], machine: Mac
         require_names(model, task.seeded.classifier.load(machine).classnames, test.images.classnames)
         return classifier_scores(task.scoring, machine)
     known = _readable(task, task.ground.training.load(), machine)
+    validation = [_readable(task, images.load(), machine) for images in task.validation]
+    if classifier := task.seeded.classifier:
+        loaded = classifier.load(machine)
+        require_names(model, loaded.classnames, test.images.classnames)
+        return searched_classifier_scores(model, loaded, known, readable, machine.device, validation)
     fitted = task.seeded.learner.load(machine) if task.seeded.learner else None
     encoding = model.encoding
     if fitted:
         require_names(model, fitted.classnames, test.images.classnames)
         encoding = encoding_of_images(fitted.learner, model.build().values())
-    learned, tested, *rest = (encoded(part.images, model.backbone, machine, encoding) for part in (known, *readable))
+    parts = (known, *readable, *validation)
+    learned, tested, *rest = (encoded(part.images, model.backbone, machine, encoding) for part in parts)
+    rest, held_out = rest[: len(task.sets)], rest[len(task.sets) :]
     if fitted:
-        scores = tuned_scores(model, fitted, learned, tested, rest, one_stream=False)
+        scores = tuned_scores(model, fitted, learned, tested, rest, one_stream=False, validation=held_out)
         return replace(scores, learner=training_facts(fitted, task.seeded.learner))
     dataset = task.ground.sources[0].dataset
-    return two_tower_scores(model, learned, tested, rest, dataset, machine, one_stream=False)
+    return two_tower_scores(model, learned, tested, rest, dataset, machine, one_stream=False, validation=held_out)
 
 
 def _readable(task: OODBenchmarkTask, images: ImageSet, machine: Machine) -> ReadableImages:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.images_to_score import ReadableImages
+from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.model_scores import ModelScores
 from openworld.evaluations.ood_detection.record import THUMBNAILS, MarginalImage, MarginalImages
 from openworld.evaluations.record_images import thumbnail

@@ -48,6 +48,11 @@ class IncrementalShiftSpec(ShiftImages, Division):
         settle(self, protocol="incremental-shift")  # what finished runs and records say
         settle_shift(self)
         require_distinct({"labels of models": [model.label for model in self.models]})
+        if searched := [entry.label for model in self.models for entry in model.detectors if entry.choose]:
+            raise OpenworldError(
+                f"{searched[0]} has candidates to choose from, and no evaluation but ood-benchmark searches settings; "
+                "search there, and give what was chosen as settings here."
+            )
         if bool(self.pool) == (self.cells is not None):
             raise OpenworldError("give a pool that is to be divided, or cells, a division that is given: one of them.")
         if self.train_part == self.id_part:

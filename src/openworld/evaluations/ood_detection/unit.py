@@ -79,7 +79,7 @@ def detection_record(
         source=_source_record(task, known, test, scores),
         decomposition=None if ground.cells else asdict(task.division.decomposition),
         neighbour=None if ground.cells else task.division.k,
-        detector_settings=tuple({"label": detector.label, **asdict(detector)} for detector in model.detectors),
+        detector_settings=tuple({"label": detector.label, **to_json(detector)} for detector in model.detectors),
         warnings=tuple(dict.fromkeys(scores.warnings)),
         pool=PoolFacts(
             len(divided.rows), int(divided.known.sum()), divided.pool.images.classnames, divided.pool.styles
