@@ -31,6 +31,8 @@ def detect(
     template: str = "a photo of a {}",
     root: str = "",
     replicates: int = 200,
+    levels: int = 8,
+    least: int = 10,
     out: Path | str | None = None,
     allow_corrupt: int = 0,
     seed: int = 0,
@@ -43,7 +45,8 @@ def detect(
         images: with `apply`, what may be flagged: a folder, a list, or several.
         scores: a file, or columns (a mapping of arrays, a table of pandas, polars or pyarrow): `group` ("id", "near",
             "far", "covariate", "full-spectrum"), `set`, perhaps `part`, `image` and `cluster`, and a column of scores
-            per detector, larger = more in-distribution.
+            per detector, larger = more in-distribution. With `semantic` and `covariate`, shift degrees (or
+            `semantic_level` and `covariate_level`), the answer is by cells of shift.
         larger_out: these scores are larger for what is out of distribution.
         model: as for the command, or an object that `docs/own-models.md` lists.
         in_distribution, train, validation: places as for the command, image sets, or columns with `features` or
@@ -59,6 +62,7 @@ def detect(
         classnames: of a two-tower model or a state dict, a file or names.
         root: of the paths of lists, and of downloads, such as OpenOOD's data folder; "" for $OPENWORLD_DATA.
         replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
+        levels: of each axis, of scores with shift degrees. least: cells with fewer images are N/A.
         out: folder that keeps page, numbers, scores and thresholds; None for none.
         quiet: show no progress.
 
@@ -72,8 +76,10 @@ def detect(
     >>> detect(scores=mine, replicates=0, quiet=True).results.value("MSP", "auroc", group="far").value
     0.75
     """
+    from openworld.api.shift_scores import detect_by_shift
     from openworld.applications.detect import applying, command
     from openworld.applications.detect.question import question
+    from openworld.applications.detect.shift_scores import have_places
 
     places = () if images is None else tuple(images) if isinstance(images, list | tuple) else (images,)
     asked = question(scores=scores, apply=apply, images=places, known=in_distribution)
@@ -90,6 +96,8 @@ def detect(
         if asked == "scores":
             given = str(scores) if isinstance(scores, str | Path) else _columns(scores, "the table")
             which = {"larger_out": larger_out, "detector": tuple(detector)}
+            if have_places(given):
+                return detect_by_shift(given, **which, levels=levels, least=least, options=options, **shared)
             return command.detect_scores(given, **which, options=options, **shared)
         names = command.read_names(classnames)
         of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}

@@ -48,7 +48,7 @@ class ResNet(nn.Module):
         self.stages = tuple(_stages(weights))
         for place, stage in enumerate(self.stages):
             strides = [2 if place else 1] + [1] * (_count(weights, stage) - 1)
-            blocks = (_Block(weights, f"{stage}.{block}.", stride) for block, stride in enumerate(strides))
+            blocks = (_ShapedBlock(weights, f"{stage}.{block}.", stride) for block, stride in enumerate(strides))
             self.add_module(stage, nn.Sequential(*blocks))
         self.avgpool = nn.AdaptiveAvgPool2d(1)
         classes, features = weights["fc.weight"].shape
@@ -61,7 +61,7 @@ class ResNet(nn.Module):
         return self.fc(self.avgpool(maps).flatten(1))
 
 
-class _Block(nn.Module):
+class _ShapedBlock(nn.Module):
     """Two 3 x 3 convolutions, or 1 x 1, 3 x 3 and 1 x 1 where the state dict has a third."""
 
     def __init__(self, weights: Weights, prefix: str, stride: int):

@@ -68,7 +68,7 @@ class VisionTransformer(nn.Module):
             raise OpenworldError(f"a transformer of width {width} has no known number of heads; known widths: {known}.")
         self.conv_proj = nn.Conv2d(channels, width, patch, patch)
         self.class_token = nn.Parameter(torch.zeros(1, 1, width))
-        self.encoder = _Encoder(weights, width)
+        self.encoder = _VisionEncoder(weights, width)
         layers = OrderedDict()
         if "heads.pre_logits.weight" in weights:
             layers["pre_logits"], layers["act"] = _linear(weights["heads.pre_logits.weight"]), nn.Tanh()
@@ -81,13 +81,13 @@ class VisionTransformer(nn.Module):
         return self.heads(self.encoder(tokens)[:, 0])
 
 
-class _Encoder(nn.Module):
+class _VisionEncoder(nn.Module):
     def __init__(self, weights: Weights, width: int):
         super().__init__()
         self.pos_embedding = nn.Parameter(torch.zeros(weights["encoder.pos_embedding"].shape))
         depth = len({name.removeprefix(_LAYER).split(".")[0] for name in weights if name.startswith(_LAYER)})
         inner = weights[f"{_LAYER}0.mlp.0.weight"].shape[0]
-        blocks = ((f"encoder_layer_{place}", _Layer(width, inner)) for place in range(depth))
+        blocks = ((f"encoder_layer_{place}", _VisionLayer(width, inner)) for place in range(depth))
         self.layers = nn.Sequential(OrderedDict(blocks))
         self.ln = nn.LayerNorm(width, **_NORM)
 
@@ -95,7 +95,7 @@ class _Encoder(nn.Module):
         return self.ln(self.layers(tokens + self.pos_embedding))
 
 
-class _Layer(nn.Module):
+class _VisionLayer(nn.Module):
     def __init__(self, width: int, inner: int):
         super().__init__()
         self.ln_1 = nn.LayerNorm(width, **_NORM)

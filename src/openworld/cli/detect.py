@@ -49,6 +49,8 @@ def detect(
     replicates: Annotated[
         int, typer.Option(min=0, help="Of the bootstrap for intervals of FPR and AUPR; 0: none.")
     ] = 200,
+    levels: Annotated[int, typer.Option(min=3, help="Of each axis, of scores with shift degrees.")] = 8,
+    least: Annotated[int, typer.Option(min=1, help="Of such scores: cells with fewer images are N/A.")] = 10,
     out: Annotated[Path | None, typer.Option(help="Keep page, numbers, scores and thresholds here.")] = None,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images of a set that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
@@ -101,6 +103,11 @@ def detect(
     (its name), and a column per detector, larger = more in-distribution (otherwise `--larger-out`); perhaps `image` (a
     path), `cluster` (images that are not independent share a label), `part` (test or validation, of id).
 
+    **Scores with shift degrees**: with the columns `semantic` and `covariate` (degrees of the pool's images, as
+    `openworld shift` measures them) or `semantic_level` and `covariate_level` (from 0), `group` id or pool, and perhaps
+    `known` (the image's class is in distribution), the page is IS-OOD's: curves, maps and trends over cells of shift,
+    as the evaluation ood-detection draws them.
+
     **Settings** are those published. `--validation-ood far-away/` chooses them instead, by the AUROC of `--id`'s
     validation images against these: of every detector with a published grid (OpenOOD v1.5's), or with values of your
     own, `--detector KNN:k=5/20/50`. A setting that is named with one value stays. Every image is looked at once.
@@ -111,8 +118,10 @@ def detect(
     **Kept** with `--out`: report.html, results.parquet, scores.parquet, which `--scores` reads again, and
     thresholds.json with fitted.safetensors; with `--apply` flagged.csv.
     """
+    from openworld.api.shift_scores import detect_by_shift
     from openworld.applications.detect import applying, command
     from openworld.applications.detect.question import question
+    from openworld.applications.detect.shift_scores import have_places
     from openworld.cli import console
 
     asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=in_distribution)
@@ -125,8 +134,11 @@ def detect(
             which |= {"device": device, "out": out}
             answer = applying.apply_thresholds(apply, images, **which, allow_corrupt=allow_corrupt, **shared)
         elif asked == "scores":
-            which = {"larger_out": larger_out, "detector": chosen}
-            answer = command.detect_scores(scores, **which, options=options, **shared)
+            which = {"larger_out": larger_out, "detector": chosen, "options": options}
+            if have_places(scores):
+                answer = detect_by_shift(scores, **which, levels=levels, least=least, **shared)
+            else:
+                answer = command.detect_scores(scores, **which, **shared)
         else:
             names = command.read_names(classnames)
             of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}

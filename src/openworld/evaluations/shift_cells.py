@@ -151,6 +151,35 @@ class ShiftPlan:
 
 
 @dataclass(frozen=True, eq=False)
+class PoolLevels:
+    """Where the images of a pool stand.
+
+    Args:
+        levels: int64[n] from 0 by half; counts: how many levels there are.
+        cuts: where levels begin; None where levels are given.
+    """
+
+    levels: dict[str, np.ndarray]
+    counts: dict[str, int]
+    cuts: dict[str, tuple[float, ...]] | None = None
+
+    def grid(self, kept: np.ndarray, least: int) -> ShiftGrid:
+        """The grid of some of the images, int64 places among the n."""
+        semantic, covariate = (self.levels[half][kept] for half in HALVES)
+        return ShiftGrid(semantic, covariate, (self.counts["covariate"], self.counts["semantic"]), least)
+
+    def facts(self, kept: np.ndarray) -> dict:
+        """Return where the levels of each axis lie (None where they were given), and their numbers of images."""
+        return {
+            half: {
+                "edges": None if self.cuts is None else [0.0, *self.cuts[half], _LARGEST],
+                "counts": np.bincount(self.levels[half][kept], minlength=self.counts[half]).tolist(),
+            }
+            for half in HALVES
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class DividedPool:
     """The pictures of the pool that can be read, and where they stand.
 
@@ -172,20 +201,14 @@ class DividedPool:
         """bool[n], whether a picture's class is in distribution."""
         return self.pool.known[self.rows]
 
+    @property
+    def placed(self) -> PoolLevels:
+        """Where its images stand."""
+        return PoolLevels(self.levels, self.counts, self.cuts)
+
     def grid(self, kept: np.ndarray, least: int) -> ShiftGrid:
         """The grid of some of the pictures, int64 places among the n."""
-        semantic, covariate = (self.levels[half][kept] for half in HALVES)
-        return ShiftGrid(semantic, covariate, (self.counts["covariate"], self.counts["semantic"]), least)
-
-    def level_facts(self, kept: np.ndarray) -> dict:
-        """Return where the levels of each axis lie (None where they were given), and their numbers of images."""
-        return {
-            half: {
-                "edges": None if self.cuts is None else [0.0, *self.cuts[half], _LARGEST],
-                "counts": np.bincount(self.levels[half][kept], minlength=self.counts[half]).tolist(),
-            }
-            for half in HALVES
-        }
+        return self.placed.grid(kept, least)
 
     def thumbnails(self) -> Iterator[tuple[str, bytes]]:
         """Up to four thumbnails of every cell, named by covariate and semantic level; none of embeddings."""

@@ -41,14 +41,9 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
     """
     table = open_scores(file, KINDS).table()
     name = str(getattr(file, "path", file))
-    if "group" not in table:
-        raise OpenworldError(
-            f"{name} lacks group; it has {', '.join(table) or 'no column'}. A row per image says in group whether it "
-            f"is id, or one of {', '.join(GROUPS)}, and in set the name of its set (see openworld detect --help)."
-        )
-    text = {column: np.array(list(map(_text, table[column].tolist())), object) for column in ABOUT if column in table}
+    text = text_columns(table, name)
     sign = -1.0 if larger_out else 1.0
-    scores = _detectors(table, name, sign, only)
+    scores = wanted_scores(table, name, sign, only)
     text.setdefault("image", np.array(list(map(str, range(len(text["group"])))), object))
     streams = {column: sign * table[column] for column in table if column.startswith(STREAM)}
     sets = list(_sets(text, scores | streams))
@@ -90,9 +85,33 @@ def _part(images: SetScores) -> str:
     return images.name if images.group == "id" else "test"
 
 
-def _detectors(table: Columns, name: str, sign: float, only: Sequence[str]) -> dict[str, np.ndarray]:
+def text_columns(table: Columns, name: str) -> dict[str, np.ndarray]:
+    """Return what a table says of its images, as text.
+
+    Raises:
+        OpenworldError: no column `group`.
+    """
+    if "group" not in table:
+        raise OpenworldError(
+            f"{name} lacks group; it has {', '.join(table) or 'no column'}. A row per image says in group whether it "
+            f"is id, or one of {', '.join(GROUPS)}, and in set the name of its set (see openworld detect --help)."
+        )
+    return {column: np.array(list(map(_text, table[column].tolist())), object) for column in ABOUT if column in table}
+
+
+def wanted_scores(
+    table: Columns, name: str, sign: float, only: Sequence[str], about: Sequence[str] = ABOUT
+) -> dict[str, np.ndarray]:
+    """Return the scores float64[n] by detector, times a sign.
+
+    Args:
+        only: detectors that are wanted; () for all. about: columns that are no detector's.
+
+    Raises:
+        OpenworldError: an unknown detector, none at all, scores that are not one finite number per image.
+    """
     found = {column.removeprefix(PREFIX): column for column in table
-             if column not in ABOUT and not column.startswith(STREAM)}  # fmt: skip
+             if column not in about and not column.startswith(STREAM)}  # fmt: skip
     unknown = next((wanted for wanted in only if wanted not in found), None)
     if unknown is not None:
         raise unknown_name("detector", unknown, found)

@@ -11,6 +11,9 @@ from openworld.evaluations.ood_detection.record import DetectionRecord, PoolReco
 from openworld.results import RunFolder
 from openworld.runs import Record
 
+SCORES = "scores"
+"""The kind of a model of which nothing is here but scores."""
+
 KEPT, REMOVED = "kept", "removed"
 """What becomes of the pool's images of in-distribution classes."""
 
@@ -59,6 +62,11 @@ class ShiftFacts:
         if any(record.counts != records[0].counts for record in records):
             raise OpenworldError("these records judge different pools, so no table holds them all; report them apart.")
         return cls(records, outputs, int(resolved["least"]))
+
+    @property
+    def has_models(self) -> bool:
+        """Whether the scores came with the models that gave them."""
+        return self.first.kind != SCORES
 
     @property
     def first(self) -> DetectionRecord:

@@ -75,6 +75,8 @@ def further_rows(facts: ShiftFacts) -> Iterator[Result]:
     """How well models name test images; images of every subset, cell and level; and where levels begin."""
     for model in facts.models:
         values = tuple(record.source.accuracy for record in facts.of(model))
+        if None in values:
+            continue
         value = over_seeds(values, METRICS["accuracy"])
         yield Result(model, METRICS["accuracy"], value, {}, facts.seeds(model), values)
     for subset, size in facts.first.labelling.subsets.items():

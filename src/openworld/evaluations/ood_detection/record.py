@@ -121,13 +121,16 @@ class PoolRecord:
 
 @dataclass(frozen=True)
 class InDistributionRecord:
-    """What is in distribution: its data sets, training and test images, and how well the model names the latter."""
+    """What is in distribution: its data sets, training and test images, and how well the model names the latter.
+
+    Of scores that came without a model nothing is known but how many test images there are.
+    """
 
     sources: tuple[dict[str, Any], ...]
     classes: int
     training: int
     n: int
-    accuracy: float
+    accuracy: float | None
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ class DetectionRecord(PoolRecord):
     """The metrics of one unit: a model and seed, with the pool as the run counts it.
 
     Args:
-        kind: "classifier", "two-tower" or "learner".
+        kind: "classifier", "two-tower" or "learner"; "scores" where these came without a model.
         decomposition, neighbour: how shift was measured; None where cells are given.
         otherwise: with the other choice about images of in-distribution classes.
         left_out: classes of the sources and the pool that are neither in distribution nor out of it.

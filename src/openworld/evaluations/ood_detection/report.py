@@ -30,6 +30,7 @@ from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.shift_axes import AXES
 from openworld.report.story import Story
+from openworld.report.table import Table
 from openworld.results import Pair, Results, RunFolder, correct_for_many, pair_results
 
 WHOLE_ALONE = "only the AUROC against the whole pool is tested"
@@ -43,23 +44,33 @@ SAME = ("pool", "test pictures")
 def story(run: RunFolder) -> Story:
     """The story of a run."""
     results = DetectionResults.read(run)
-    styles, table, sentences = series_styles(results.facts.labels), main_table(results), verdict(results)
+    page, tables = page_of(results), papers_of(results)
+    return Story(run, results.rows, tables[:1], page, text=page.verdict[:-1], papers=tables)
+
+
+def papers_of(results: DetectionResults) -> tuple[Table, ...]:
+    """Return the tables of a paper, the main one first."""
+    return main_table(results), trend_table(results, next(iter(TREND_METRICS))), *cell_tables(results)
+
+
+def page_of(results: DetectionResults) -> Page:
+    """Return the page of a run, or of scores that came without a model."""
+    styles, facts = series_styles(results.facts.labels), results.facts
     trends = tuple(trend_table(results, metric) for metric in TREND_METRICS)
-    further = Section("Every other number", tables=(level_table(results), model_table(results)))
-    page = Page(
+    models = (model_table(results),) if facts.has_models else ()
+    further = Section("Every other number", tables=(level_table(results), *models))
+    return Page(
         title="How far off, and is it seen?",
-        subtitle=tuple(_subtitle(results.facts)),
-        verdict=sentences,
+        subtitle=tuple(_subtitle(facts)),
+        verdict=verdict(results),
         sections=(
-            Section("The numbers", tables=(table, *trends), folded=(further,)),
+            Section("The numbers", tables=(main_table(results), *trends), folded=(further,)),
             *_sections(results, styles),
         ),
         styles=styles,
         series="Detectors",
-        facts=tuple(_provenance(results.facts)),
+        facts=tuple(_provenance(facts)) if facts.has_models else (),
     )
-    papers = (table, trends[0], *cell_tables(results))
-    return Story(run, results.rows, (table,), page, text=sentences[:-1], papers=papers)
 
 
 def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
@@ -147,13 +158,16 @@ def _subtitle(facts: ShiftFacts) -> Iterator[str]:
     first, (rows, columns) = facts.first, facts.shape
     if first.source.sources:
         yield ", ".join(dict.fromkeys(source["dataset"] for source in first.source.sources))
-    yield f"{first.source.classes} classes known"
+    if facts.has_models:
+        yield f"{first.source.classes} classes known"
     if first.left_out:
         yield f"{len(first.left_out)} left out"
-    yield counted(len(facts.models), "model")
+    if facts.has_models:
+        yield counted(len(facts.models), "model")
     yield counted(len(facts.labels), "detector")
     yield f"{rows} × {columns} cells of {first.pool.n:,} images"
-    yield seeds_text(facts)
+    if facts.has_models:
+        yield seeds_text(facts)
 
 
 def _provenance(facts: ShiftFacts) -> Iterator[tuple[str, str]]:

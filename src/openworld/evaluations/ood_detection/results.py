@@ -43,7 +43,11 @@ class DetectionResults:
     @classmethod
     def read(cls, run: RunFolder) -> "DetectionResults":
         """All results of a run; raises as `ShiftFacts.read` does."""
-        facts = ShiftFacts.read(run)
+        return cls.of(ShiftFacts.read(run))
+
+    @classmethod
+    def of(cls, facts: ShiftFacts) -> "DetectionResults":
+        """All results of what records have in common."""
         measured = [row for detector in facts.detectors for row in detector_rows(facts, detector)]
         rows = [row for row in measured if isinstance(row, Result)]
         results = cls(facts, Results("ood-detection", tuple(rows)))

@@ -1,6 +1,5 @@
 """The work of a unit: detectors score the test images and the pool, and every cell is held against the test."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -17,17 +16,16 @@ from openworld.evaluations.model_scores import (
 )
 from openworld.evaluations.ood_detection.image_tables import groups_of, pool_table, test_table
 from openworld.evaluations.ood_detection.marginal import marginal_images, marginal_thumbnails
-from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
+from openworld.evaluations.ood_detection.metrics import DetectorScores, labelling, subsets_of
+from openworld.evaluations.ood_detection.pool_records import BOTH, pool_record
 from openworld.evaluations.ood_detection.record import (
-    AxisLevels,
     DetectionRecord,
     InDistributionRecord,
     MarginalImages,
     PoolFacts,
-    PoolRecord,
 )
 from openworld.evaluations.ood_detection.task import DetectionTask
-from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
+from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
 from openworld.runs import UnitResult, to_json
@@ -67,7 +65,8 @@ def detection_record(
     groups, pool = groups_of(test, divided), scores.pool
     sides = {label: DetectorScores(scores.test[label], pool[label], *groups) for label in scores.test}
     ranked, model, ground = Ranked.of(sides), task.judged_model, task.ground
-    pools = {kept: _pool_record(task, sides, ranked, divided, kept) for kept in (True, False)}
+    placed, least = divided.placed, task.division.least
+    pools = {kept: pool_record(sides, ranked, placed, divided.known, id_kept=kept, least=least) for kept in BOTH}
     subsets = subsets_of(divided.known, divided.levels["semantic"], divided.counts["semantic"])
     return DetectionRecord(
         **vars(pools[task.id_kept]),
@@ -88,23 +87,6 @@ def detection_record(
         learner=scores.learner,
         labelling=labelling(sides, subsets, joint_totals(ranked, subsets)),
         marginal=marginal,
-    )
-
-
-def _pool_record(
-    task: DetectionTask, sides: Mapping[str, DetectorScores], ranked: Ranked, divided: DividedPool, id_kept: bool
-) -> PoolRecord:
-    """All detectors over all cells, with images of in-distribution classes or without."""
-    kept = np.arange(len(divided.rows)) if id_kept else np.flatnonzero(~divided.known)
-    grid = divided.grid(kept, task.division.least)
-    errors, joint = over_images(ranked, grid, kept)
-    both = zip(sides.items(), errors, strict=True)
-    return PoolRecord(
-        id_kept=id_kept,
-        levels={axis: AxisLevels(**levels) for axis, levels in divided.level_facts(kept).items()},
-        counts=grid.counts.tolist(),
-        detectors={label: detector_record(detector, grid, kept, scores) for (label, detector), scores in both},
-        joint=joint,
     )
 
 

@@ -186,9 +186,14 @@ def seeds_text(facts: ShiftFacts) -> str:
 def _evidence(facts: ShiftFacts) -> str:
     pool, source, present = facts.first.pool, facts.first.source, facts.present()
     chosen = " The best detector was chosen on the images that it is scored on, which flatters it."
+    classes = f" of {source.classes} classes" if facts.has_models else ""
+    whose = f" of {few(facts.models, 'models', NAMED)}, {seeds_text(facts)}" if facts.has_models else ""
+    measured = facts.first.levels["semantic"].edges is not None
+    cut = (
+        " Levels cut this pool's own degrees." if measured or facts.has_models else " Levels are those that were given."
+    )
     return (
-        f"This rests on {source.n:,} in-distribution images of {source.classes} classes against a pool of {pool.n:,} "
+        f"This rests on {source.n:,} in-distribution images{classes} against a pool of {pool.n:,} "
         f"in {int(present.sum())} of {present.size} cells ({counted_images(facts)}), "
-        f"{counted(len(facts.detectors), 'detector')} of {few(facts.models, 'models', NAMED)}, {seeds_text(facts)}. "
-        f"Levels cut this pool's own degrees.{chosen * (len(facts.detectors) > 1)}"
+        f"{counted(len(facts.detectors), 'detector')}{whose}.{cut}{chosen * (len(facts.detectors) > 1)}"
     )

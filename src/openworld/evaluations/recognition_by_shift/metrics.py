@@ -70,7 +70,7 @@ def by_shift(base: Table, pool: Table, divided: DividedPool, least: int) -> dict
     overall = openworld_auc(*_scores_of(base), *_scores_of(new), base_groups=base["group"], new_groups=apart)
     known_counts = np.bincount(covariate, minlength=grid.shape[0]).tolist()
     return {
-        "levels": {axis: LevelsRecord(**levels) for axis, levels in divided.level_facts(kept).items()},
+        "levels": {axis: LevelsRecord(**levels) for axis, levels in divided.placed.facts(kept).items()},
         "counts": grid.counts.tolist(),
         "overall": parts_record(overall),
         "near": _view(near, grid),

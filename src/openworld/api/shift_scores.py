@@ -1,0 +1,78 @@
+"""Scores and shift degrees of one's own become the page of IS-OOD: what `detect` does with such a table."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from openworld._errors import OpenworldError, failing
+from openworld._observer import SILENT, Observer
+from openworld.applications.detect.command import DetectOptions
+from openworld.applications.detect.shift_scores import ShiftScores, read_shift_scores
+from openworld.report.command_report import CommandReport
+from openworld.report.data_files import json_text
+
+TITLE = "scores"
+
+
+def detect_by_shift(
+    scores: Any,
+    *,
+    larger_out: bool = False,
+    detector: Sequence[str] = (),
+    levels: int = 8,
+    least: int = 10,
+    options: DetectOptions | None = None,
+    observer: Observer = SILENT,
+    made: str = "",
+) -> CommandReport:
+    """Return the report of scores over cells of semantic and covariate shift, as the evaluation ood-detection has it.
+
+    Args:
+        scores: a file, or columns, as `read_shift_scores` takes them. detector: only these.
+        levels: of each axis, where degrees are given. least: cells with fewer images are N/A.
+
+    Raises:
+        OpenworldError: scores or degrees that will not do, a threshold that is wanted of them.
+    """
+    from openworld.evaluations.ood_detection.facts import ShiftFacts
+    from openworld.evaluations.ood_detection.pool_records import record_of_scores
+    from openworld.evaluations.ood_detection.report import page_of, papers_of
+    from openworld.evaluations.ood_detection.results import DetectionResults
+
+    options = options or DetectOptions()
+    if options.flag_rate is not None:
+        raise OpenworldError("scores over cells of shift bring no threshold; leave --flag-rate out, or the degrees.")
+    given = read_shift_scores(scores, larger_out=larger_out, only=detector)
+    observer.progress("comparing detectors", 0, 1)
+    with failing():
+        pool = _placed(given, levels)
+        record = record_of_scores(pool, least=least, title=TITLE)
+        results = DetectionResults.of(ShiftFacts((record,), (pool,), least))
+    observer.progress("comparing detectors", 1, 1)
+    page, tables = page_of(results), papers_of(results)
+    numbers = [{name: value for name, value in row.items() if value is not None} for row in results.rows.records()]
+    report = CommandReport(
+        results.rows,
+        tables[:1],
+        page,
+        page.verdict[1:-1],
+        notes=page.verdict[-1:],
+        found=record,
+        json=json_text({"results": numbers, "warnings": []}),
+    )
+    report = replace(report, made={"command": made} if made else {})
+    if options.out is not None:
+        report.write(options.out)
+    return report
+
+
+def _placed(given: ShiftScores, levels: int):
+    from openworld.evaluations.ood_detection.pool_records import ScoredPool, levels_of
+    from openworld.evaluations.shift_cells import PoolLevels
+
+    if given.levels is None:
+        placed = levels_of(given.degrees, levels)
+    else:
+        placed = PoolLevels(given.levels, {half: int(own.max()) + 1 for half, own in given.levels.items()})
+    sides = given.test, given.pool, given.test_groups, given.pool_groups
+    return ScoredPool(*sides, placed, given.known)

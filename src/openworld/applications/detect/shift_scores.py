@@ -1,0 +1,122 @@
+"""Scores of detectors beside shift degrees, or levels, of one's own: a table with a row per image."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from openworld._arrays import as_labels, as_scores
+from openworld._errors import OpenworldError, unknown_name
+from openworld.applications.detect.reading import ABOUT, KINDS, text_columns, wanted_scores
+from openworld.applications.score_files import Columns, ScoreFile, open_scores
+from openworld.results.scored_sets import GROUPS
+from openworld.shifts import HALVES
+
+POOL = "pool"
+LEVELS = tuple(f"{half}_level" for half in HALVES)
+PLACES = (*HALVES, *LEVELS, "known")
+"""Columns that say where images stand."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftScores:
+    """Scores of in-distribution test images and of a pool, and where the pool's images stand.
+
+    Args:
+        test, pool: by detector, float64, larger = more in-distribution.
+        test_groups, pool_groups: int64, images that are not independent.
+        degrees: float64[N] by half; None where `levels` are given, int64[N] by half from 0.
+        known: bool[N], pool images of an in-distribution class.
+    """
+
+    test: dict[str, np.ndarray]
+    pool: dict[str, np.ndarray]
+    test_groups: np.ndarray
+    pool_groups: np.ndarray
+    degrees: dict[str, np.ndarray] | None
+    levels: dict[str, np.ndarray] | None
+    known: np.ndarray
+
+
+def have_places(file: "str | ScoreFile") -> bool:
+    """Whether a table of scores says how far off its images are.
+
+    Raises:
+        OpenworldError: a file that cannot be read, one axis without the other.
+    """
+    columns = set(open_scores(file, KINDS).columns)
+    for pair in (HALVES, LEVELS):
+        there = [name for name in pair if name in columns]
+        if len(there) == 1:
+            lacking = next(name for name in pair if name not in columns)
+            raise OpenworldError(f"the scores have {there[0]} and no {lacking}; give both, or neither.")
+        if there:
+            return True
+    return False
+
+
+def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequence[str] = ()) -> ShiftScores:
+    """Return the scores and places of a table.
+
+    Args:
+        file: a path, or columns as `score_files.scores_of` takes them, with
+
+            group                          "id" of in-distribution test images; of the pool "pool", or one of `GROUPS`
+            semantic, covariate            shift degrees, of the pool at least; or
+            semantic_level, covariate_level  levels from 0, the nearest
+            known                          whether an image of the pool is of an in-distribution class; optional
+            cluster                        label of images that are not independent; optional
+            any other                      a detector's scores, larger = more in-distribution
+        larger_out, only: as for `read_scores`.
+
+    Raises:
+        OpenworldError: columns that are missing or not as expected, no image on one of the sides.
+    """
+    table, name = open_scores(file, KINDS).table(), str(getattr(file, "path", file))
+    text = text_columns(table, name)
+    groups = text["group"].tolist()
+    unknown = next((group for group in groups if group not in ("id", POOL, *GROUPS)), None)
+    if unknown is not None:
+        raise unknown_name("group", unknown, ("id", POOL, *GROUPS))
+    if "part" in text and any(part not in ("", "test") for part in text["part"].tolist()):
+        raise OpenworldError(
+            f"{name} has rows of other parts than test; leave them out, for nothing is chosen on them."
+        )
+    inside = np.array([group == "id" for group in groups])
+    for side, there in (("in-distribution test image: no row whose group is id", inside), ("image of a pool", ~inside)):
+        if not there.any():
+            raise OpenworldError(f"{name} has no {side}.")
+    scores = wanted_scores(table, name, -1.0 if larger_out else 1.0, only, (*ABOUT, *PLACES))
+    clusters = text["cluster"] if "cluster" in text else np.arange(len(groups)).astype(str)
+    numbers = np.unique([f"{side} {own}" for side, own in zip(inside, clusters, strict=True)], return_inverse=True)[1]
+    given = set(LEVELS) <= set(table)
+    return ShiftScores(
+        {label: values[inside] for label, values in scores.items()},
+        {label: values[~inside] for label, values in scores.items()},
+        numbers[inside],
+        numbers[~inside],
+        None if given else {half: as_scores(table[half][~inside], f"column {half}") for half in HALVES},
+        {half: _levels(table, half, ~inside) for half in HALVES} if given else None,
+        _known(table, name)[~inside],
+    )
+
+
+def _levels(table: Columns, half: str, rows: np.ndarray) -> np.ndarray:
+    values = as_scores(table[f"{half}_level"][rows], f"column {half}_level")
+    if (values != np.floor(values)).any():
+        raise OpenworldError(
+            f"column {half}_level holds {values[values != np.floor(values)][0]}, expected levels from 0."
+        )
+    return as_labels(values.astype(np.int64), f"column {half}_level")
+
+
+def _known(table: Columns, name: str) -> np.ndarray:
+    if "known" not in table:
+        return np.zeros(len(next(iter(table.values()))), bool)
+    words = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False, "": False, "none": False,
+             "nan": False}  # fmt: skip
+    said = [str(value).casefold() for value in table["known"].tolist()]
+    wrong = next((word for word in said if word not in words), None)
+    if wrong is not None:
+        raise OpenworldError(f"known of {name} is {wrong!r} in some row; expected true or false.")
+    return np.array([words[word] for word in said])
