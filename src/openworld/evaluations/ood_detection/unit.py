@@ -2,8 +2,6 @@
 
 from dataclasses import asdict, replace
 
-import numpy as np
-
 from openworld.evaluations.classifier_scores import classifier_scores
 from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
