@@ -64,7 +64,7 @@ def detect(
     openworld detect --scores scores.parquet --out runs/detect
     openworld detect --model my-classifier --id mine --ood near=others/ \\
         --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
-    openworld detect --model resnet50-11ad3fa6.pth --id openood:imagenet --ood openood:imagenet --root data
+    openworld detect --model resnet50.pth --id openood:imagenet --ood openood:imagenet --root .
     openworld detect --model my-classifier --id mine --ood near=others/ --validation-ood noise/
     openworld detect --apply runs/detect today/
     ```

@@ -14,7 +14,7 @@ from torchvision_weights import resnet  # noqa: E402
 import openworld as ow  # noqa: E402
 from openworld import classifiers, datasets  # noqa: E402
 from openworld.applications.detect.benchmarks import known_sets  # noqa: E402
-from openworld.applications.detect.places import known_images, named_sets  # noqa: E402
+from openworld.applications.detect.places import known_images, named_sets, validation_sets  # noqa: E402
 from openworld.datasets.published.openood import BENCHMARKS  # noqa: E402
 from openworld.evaluations.ood_benchmark.spec import OODSetSpec  # noqa: E402
 
@@ -170,6 +170,16 @@ def test_what_is_missing_is_named_with_its_place_and_its_source(root, tmp_path):
         datasets.load("openood:imagenet", domain="ninco", root=made)
     said = str(refused.value)
     assert "1 of 5 images" in said and "Get ninco" in said and str(made / "images_largescale" / "ninco") in said
+
+
+def test_what_settings_are_chosen_on_is_named_by_its_benchmark(root):
+    known = known_images("openood:cifar10", root=root)
+    made = Path(root) / "benchmark_imglist/cifar10/val_tin.txt"
+    made.write_text((Path(root) / "benchmark_imglist/imagenet/test_ninco.txt").read_text())
+    (Path(root) / "images_classic/ninco").symlink_to(Path(root) / "images_largescale/ninco")
+    for word in ("openood:cifar10", "openood:cifar10/validation"):
+        (found,) = validation_sets([word], known, (), root)
+        assert (found.name, len(found.images)) == ("TinyImageNet, validation", 5)
 
 
 def test_training_images_that_were_not_downloaded_are_said_and_not_needed(root):

@@ -73,7 +73,8 @@ def _of_benchmark(name: str, rest: str) -> tuple[KnownSet, ...]:
         return tuple(KnownSet(name, own) for group in groups for own in benchmark.of_group(group))
     own = _named(name, rest)
     if not own:
-        raise unknown_name(f"set or group of {name}", rest, (*GROUPS_BY_NAME, *benchmark.sets))
+        tested = [key for key, card in benchmark.sets.items() if card.group in GROUPS_BY_NAME]
+        raise unknown_name(f"set or group of {name} to test on", rest, (*GROUPS_BY_NAME, *tested))
     return (KnownSet(name, own),)
 
 

@@ -190,8 +190,9 @@ def validation_sets(
 
 
 def _validation_at(where: Any, root: str) -> Iterator[NamedSet]:
-    if isinstance(where, str) and where in openood.BENCHMARKS:
-        own = tuple(KnownSet(where, name) for name in openood.BENCHMARKS[where].of_group("validation"))
+    benchmark = where.removesuffix("/validation") if isinstance(where, str) else ""
+    if benchmark in openood.BENCHMARKS:
+        own = tuple(KnownSet(benchmark, name) for name in openood.BENCHMARKS[benchmark].of_group("validation"))
     else:
         own = known_sets(where) if _may_be_known(where, "") else ()
     yield from _of_benchmark(own, "", "validation", root)
