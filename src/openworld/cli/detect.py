@@ -27,7 +27,7 @@ def detect(
         list[str] | None, typer.Option(help="OOD images to choose settings on, in no tested set; repeat it.")
     ] = None,
     detector: Annotated[
-        list[str] | None, typer.Option(help="NAME, NAME:setting=value, profile:NAME, or all; repeat it.")
+        list[str] | None, typer.Option(help="NAME, NAME:setting=value, LIBRARY:NAME, profile:NAME, or all; repeat it.")
     ] = None,
     flag_rate: Annotated[
         float | None, typer.Option(help="Fraction: choose thresholds that flag so many in-distribution images.")

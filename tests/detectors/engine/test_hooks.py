@@ -147,7 +147,7 @@ def test_pixels_need_their_deviation():
 
 def test_no_maps():
     flat = watch(nn.Sequential(nn.Flatten(), nn.Linear(192, COLOURS)).eval(), pictures(0, 1))
-    with pytest.raises(OpenworldError, match="RankFeat: maps are needed.*leave RankFeat out"):
+    with pytest.raises(OpenworldError, match="RankFeat: maps are needed.*leave the detector out"):
         plan([RankFeat()], flat)
     with pytest.raises(OpenworldError, match="maps are needed"):
         flat.see(pictures(0, 1), maps=True)

@@ -238,7 +238,7 @@ def no_last_stage(model: WatchedModel) -> str:
     """Why a model has no maps to give."""
     return (
         f"maps are needed, and the model ({model.family}) has no last stage whose maps are averaged into what enters "
-        f"{model.head_name!r}; name it with watch(..., last_stage=...), or leave RankFeat out."
+        f"{model.head_name!r}; name it with watch(..., last_stage=...), or leave the detector out."
     )
 
 
