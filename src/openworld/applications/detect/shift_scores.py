@@ -14,8 +14,18 @@ from openworld.shifts import HALVES
 
 POOL = "pool"
 LEVELS = tuple(f"{half}_level" for half in HALVES)
-PLACES = (*HALVES, *LEVELS, "known")
-"""Columns that say where images stand."""
+DEGREES = {f"{half}_degree": half for half in HALVES}
+"""Columns of the degrees.parquet that `openworld shift` keeps -> columns here."""
+
+PLACES = (
+    *HALVES,
+    *LEVELS,
+    "known",
+    "picture",
+    "class",
+    *(f"{half}_{own}" for half in HALVES for own in ("far", "nearest")),
+)
+"""Columns that say where images stand, and others of degrees.parquet: they are no detector's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +54,7 @@ def have_places(file: "str | ScoreFile") -> bool:
     Raises:
         OpenworldError: a file that cannot be read, one axis without the other.
     """
-    columns = set(open_scores(file, KINDS).columns)
+    columns = {DEGREES.get(name, name) for name in open_scores(file, KINDS).columns}
     for pair in (HALVES, LEVELS):
         there = [name for name in pair if name in columns]
         if len(there) == 1:
@@ -62,7 +72,7 @@ def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only
         file: a path, or columns as `score_files.scores_of` takes them, with
 
             group                          "id" of in-distribution test images; of the pool "pool", or one of `GROUPS`
-            semantic, covariate            shift degrees, of the pool at least; or
+            semantic, covariate            shift degrees, of the pool at least (or as degrees.parquet calls them); or
             semantic_level, covariate_level  levels from 0, the nearest
             known                          whether an image of the pool is of an in-distribution class; optional
             cluster                        label of images that are not independent; optional
@@ -72,7 +82,8 @@ def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only
     Raises:
         OpenworldError: columns that are missing or not as expected, no image on one of the sides.
     """
-    table, name = open_scores(file, KINDS).table(), str(getattr(file, "path", file))
+    name = str(getattr(file, "path", file))
+    table = {DEGREES.get(own, own): column for own, column in open_scores(file, KINDS).table().items()}
     text = text_columns(table, name)
     groups = text["group"].tolist()
     unknown = next((group for group in groups if group not in ("id", POOL, *GROUPS)), None)
