@@ -179,8 +179,8 @@ def make_detector(name: str, settings: Mapping[str, Any] | None = None) -> OODDe
     Raises:
         OpenworldError: an unknown name or setting, a library that is not installed.
 
-    >>> make_detector("KNN", {"k": 10})
-    KNN(k=10)
+    >>> make_detector("KNN", {"k": 10}).k
+    10
     """
     library, _, own = name.partition(":")
     if library not in OTHER_LIBRARIES:
