@@ -9,6 +9,7 @@ from openworld.datasets import PUBLISHED
 from openworld.learners import LEARNERS, configure
 from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.cost import cost
+from openworld.reproduction.figures import FIGURES
 from openworld.reproduction.plan import PAPERS, find_table, plan
 from openworld.reproduction.settings import NAMES, ReproductionSetup, embedded_settings
 
@@ -49,7 +50,8 @@ def test_every_printed_table_has_runs_on_all_of_its_data_with_all_of_its_methods
 def test_a_folder_holds_one_run_whichever_tables_are_asked_for(paper, setup):
     numbers = makeable(paper, setup)
     several = [plan(paper, [number], setup) for number in numbers]
-    several += [plan(paper, (), setup), plan(paper, numbers[:3], setup)]
+    several += [plan(paper, (), setup), plan(paper, numbers[:3], setup), plan(paper, numbers[::-1], setup)]
+    several += [plan(paper, (), setup, figures=["all"])] if FIGURES[paper] else []
     several += [plan(paper, (), ReproductionSetup(setup.data, learners=tuple(PAPERS[paper].METHODS)[:2]))]
     several += [plan(paper, (), ReproductionSetup(setup.data, seeds=(1,)))]
     specs = {}

@@ -122,7 +122,8 @@ class Figure:
     def save(self, path: str | Path) -> Path:
         """Write the figure as .pdf, .svg or .png, 3.25 inches a chart, in type of at least 7 points; return the path.
 
-        Folders that are not there yet are made. Needs matplotlib: pip install 'openworld[plots]'.
+        More than six charts are narrower, three in a row. Folders that are not there yet are made. Needs matplotlib:
+        pip install 'openworld[plots]'.
         """
         path = Path(path)
         if path.suffix.lower() not in FORMATS:

@@ -45,6 +45,10 @@ MAIN_TABLES = tuple(str(number) for number in range(2, 10))
 _LEARNERS = LearnerPaper(PAPER, PUBLISHED_TASK, METHODS)
 _BASELINE = "CLIP"  # every curve is compared with zero-shot CLIP, which is always run
 _TAKING_OVER = {"distribution-shift": STAND_INS, "co-evolution": ENTERING}
+_TARGETS = {task: TABLES[PAPER][table].datasets for task, table in zip(_TAKING_OVER, ("8", "9"), strict=True)}
+"""Every data set that takes over from ImageNet, in the order of a run, whichever table is asked for first."""
+
+_WORDS = {"shift": "distribution-shift", "co-evolution": "co-evolution"}
 
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
@@ -85,14 +89,12 @@ def _class_run(data: DatasetSpec, needs: Sequence[TableNeed], setup: Reproductio
 def _source_run(needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:
     """Tuned on all of ImageNet's classes, which then give way to those of variants and other data sets."""
     methods, source = _LEARNERS.methods_of(needs, setup, _BASELINE), setup.place(SOURCE, STAND_INS)
-    titles = {task: [need.title for need in needs if need.task == task] for task in _TAKING_OVER}
+    wanted = {(need.task, need.title) for need in needs}
+    titles = {task: [title for title in every if (task, title) in wanted] for task, every in _TARGETS.items()}
     variants, others = (places_of(titles[task], stand_ins, setup) for task, stand_ins in _TAKING_OVER.items())
     scenarios = tuple(task for task in titles if titles[task])
     shared = _LEARNERS.settings(methods, source, setup)
     spec = DynamicSpec(scenarios=scenarios, source=source, variants=variants, others=others, **shared)
-    targets = {
-        "shift": (titles["distribution-shift"], TABLES[PAPER]["8"].datasets),
-        "co-evolution": (titles["co-evolution"], TABLES[PAPER]["9"].datasets),
-    }
+    targets = {word: (titles[task], _TARGETS[task]) for word, task in _WORDS.items()}
     name = f"from-{source.dataset}{setup.suffix(*fewer_targets(targets), *_LEARNERS.suffix(methods))}"
     return _LEARNERS.run(name, spec, (source, *variants, *others), methods, needs, setup)

@@ -54,7 +54,7 @@ def test_a_saved_figure_is_the_same_bytes_each_time(tmp_path, form):
     assert first == second and first.startswith({"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}[form])
 
 
-@pytest.mark.parametrize(("count", "inches"), [(1, 3.25), (2, 6.5)])
+@pytest.mark.parametrize(("count", "inches"), [(1, 3.25), (2, 6.5), (6, 6.5), (7, 6.5)])
 def test_a_saved_figure_is_as_wide_as_its_columns(tmp_path, count, inches):
     width, _ = struct.unpack(">II", figure(count).save(tmp_path / "figure.png").read_bytes()[16:24])
     assert width == round(300 * inches)

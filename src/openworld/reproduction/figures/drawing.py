@@ -16,6 +16,7 @@ from openworld.reproduction.figures.paper_figure import FigureRuns
 from openworld.reproduction.plan import ReproductionPlan
 from openworld.runs.atomic import write_file
 
+STAND_IN = "Drawings that come with openworld stand in for the paper's data sets."
 DRAWINGS = ("svg", "pdf")
 
 
@@ -89,9 +90,9 @@ def _made(plan: ReproductionPlan, number: str, runs: tuple[PaperRun, ...], missi
     named = replace(drawn, name=f"figure-{number}", title=wanted.short_heading)
     lacking = (f"Missing here, because their runs failed: {', '.join(missing)}.",) if missing else ()
     backbones = tuple(dict.fromkeys(run.backbone for run in runs if run.backbone))
-    return MadeFigure(
-        PAPERS[plan.paper], number, wanted.heading(plan.paper), named, (*plan.setup.sentences, *lacking), backbones
-    )
+    data = (STAND_IN,) if plan.setup.embedded else ()
+    remarks = (*data, *plan.setup.sentences, *lacking)
+    return MadeFigure(PAPERS[plan.paper], number, wanted.heading(plan.paper), named, remarks, backbones)
 
 
 def write_figures(plan: ReproductionPlan, folder: Path, figures: Sequence[MadeFigure]) -> str:

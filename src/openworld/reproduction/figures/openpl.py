@@ -66,7 +66,8 @@ def draw_curves(given: FigureRuns, averaged: PaperTable) -> Figure:
         _with_areas(chart, each, areas, dataset)
         for chart, each, (dataset, *_) in zip(figure.charts, curves, known, strict=True)
     )
-    caption = (*figure.caption, *_about_areas(curves, areas, [dataset for dataset, *_ in known]))
+    tuning = f"Tuning pays where a line stays above that of {baseline}, grey and dashed, which saw the same images."
+    caption = (figure.caption[0], tuning, *_about_areas(curves, areas, [dataset for dataset, *_ in known]))
     return replace(figure, charts=charts, caption=caption, names=("data_set", "method"))
 
 

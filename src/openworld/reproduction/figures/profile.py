@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from openworld.datasets import DATASETS
 from openworld.evaluations.recognition.figures.learners import miss_hit
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.recognition.paper import dataset_of
@@ -16,6 +17,7 @@ from openworld.report.series_style import series_styles
 from openworld.reproduction.figures.numbers import FigureNumbers
 from openworld.reproduction.figures.paper_figure import FigureRuns
 from openworld.reproduction.figures.tradeoff import BASELINE
+from openworld.reproduction.openworldauc import STAND_INS
 from openworld.results import Results
 
 PARTS = ("BaseAcc", "NewAcc", "AUROC")
@@ -69,10 +71,11 @@ def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
 def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
     """Return one chart per data set, one line per method over its three parts; the printed ones beside."""
     numbers = FigureNumbers.of(table, given.runs)
-    ours = {f"{name}, ours": _profiles(numbers, name) for name in numbers.datasets}
+    shown = [name for name in numbers.datasets if name in _wanted(given, table)] or numbers.datasets
+    ours = {f"{name}, ours": _profiles(numbers, name) for name in shown}
     printed = {f"{name}, printed": _printed(numbers, name) for name in table.datasets}
     if numbers.same_data:
-        pairs = [(f"{name}, ours", f"{name}, printed") for name in numbers.datasets]
+        pairs = [(f"{name}, ours", f"{name}, printed") for name in shown]
         order = [title for pair in pairs for title in pair]
     else:
         order = [*ours, *printed]
@@ -86,6 +89,14 @@ def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
         "name on the right. Printed is Table 14.",
     )
     return Figure("", "", caption, charts, series_styles(list(methods), [BASELINE]), names=("panel", "method"))
+
+
+def _wanted(given: FigureRuns, table: PaperTable) -> set[str]:
+    """What our numbers call the data sets of the table: a run may hold further ones."""
+    places = [given.setup.place(title, STAND_INS) for title in table.datasets]
+    if not given.setup.embedded:
+        return set(table.datasets)
+    return {f"{place.dataset}, {place.domain or DATASETS[place.dataset].domains[0]}" for place in places}
 
 
 def _profiles(numbers: FigureNumbers, dataset: str) -> dict[str, Line]:

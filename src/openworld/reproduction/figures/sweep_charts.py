@@ -35,21 +35,36 @@ def draw_sweep(given: FigureRuns, name: str, datasets: Sequence[str]) -> Figure:
     if name == "shots":
         figures = {title: shots(tuple(each), dict(styles)) for title, each in by_title.items()}
         charts = [_with_rings(figure, title, printed) for title, figure in figures.items() if figure]
-        caption = _shots_caption(figures.values())
+        caption = SHOTS_CAPTION
     elif name == "mixture":
         charts = [_intervals(title, each[0], printed) for title, each in by_title.items()]
         caption = MIXTURE_CAPTION
     else:
         figures = {title: setting(tuple(each), dict(styles)) for title, each in by_title.items()}
         charts = [_with_reference(figure, title, name, printed) for title, figure in figures.items() if figure]
-        caption = next((figure.caption for figure in figures.values() if figure), ())
+        caption = SETTING_CAPTION
     if not charts:
         return Figure("", "", ("No value of the sweep has an OpenworldAUC, so that nothing can be drawn.",), ())
-    said = () if set(by_title) & {title for title, _ in printed} else (OTHER_DATA,)
-    return Figure("", "", (*caption, *said), tuple(charts), styles, names=("data_set", "method"))
+    same = bool(set(by_title) & {title for title, _ in printed})
+    said = RINGS if name == "shots" else LINE
+    return Figure("", "", (*caption, said if same else OTHER_DATA), tuple(charts), styles, names=("data_set", "method"))
 
 
+LINE = "The line across is what Table 2 prints of the published mixture."
 OTHER_DATA = "The printed figure is a picture without numbers, of other data than ours."
+SETTING_CAPTION = (
+    "OpenworldAUC of the mixture of prompts where a single setting differs, means over the seeds; the bar through a "
+    "dot is 95 % over images, given the seeds.",
+    "Where the line is level the setting hardly matters; bars of two dots may overlap although the two differ, for "
+    "they were scored on the same images.",
+)
+SHOTS_CAPTION = (
+    "OpenworldAUC of methods that were tuned with more and more images of each base class, on a logarithmic scale: "
+    "means over the seeds, the band from the lowest to the highest of them where there are several.",
+    "Where a line still rises at its end, more images would pay; what tunes nothing stays level, and whatever lies "
+    "below it was better left untuned.",
+)
+RINGS = f"A ring at {SHOTS[-1]} images marks what Table 2 prints."
 MIXTURE_CAPTION = (
     "OpenworldAUC of the mixture of prompts, of the mixture whose new classes are named by the prompt that was tuned "
     "on base classes (w/o ZS h), and of one prompt for all three roles: means over the seeds; the bar is 95 % over "
@@ -61,13 +76,6 @@ MIXTURE_CAPTION = (
 def printed_areas(paper: str) -> dict[tuple[str, str], float]:
     """Return the printed OpenworldAUC by (data set, method): Table 2, at 16 shots and with published settings."""
     return {(number.dataset, number.method): number.in_data for number in published_numbers(paper, "2")}
-
-
-def _shots_caption(figures: Sequence[Figure | None]) -> tuple[str, ...]:
-    caption = next((figure.caption for figure in figures if figure), ())
-    return (
-        (*caption, f"A ring at {SHOTS[-1]} marks what Table 2 prints, where it is of the same data.") if caption else ()
-    )
 
 
 def _with_rings(figure: Figure, title: str, printed: Mapping[tuple[str, str], float]) -> LineChart:

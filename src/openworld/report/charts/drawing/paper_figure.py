@@ -1,4 +1,4 @@
-"""A figure on paper: charts in columns of 3.25 inches, one legend below them, the same bytes each time."""
+"""A figure on paper: charts in columns of 3.25 inches, three of many in a row; one legend below; the same bytes."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from openworld._errors import OpenworldError
 
 WIDTH, HEIGHT = 3.25, 2.5  # inches of a chart
 COLUMNS = 2
+MANY, MANY_COLUMNS, MANY_HEIGHT = 6, 3, 1.9  # beyond so many charts, narrower ones share the width of two
 STYLE = {
     "font.size": 7,
     "axes.titlesize": 8,
@@ -31,11 +32,12 @@ def save_figure(figure, path: Path) -> None:
         raise OpenworldError(
             f"saving a figure needs matplotlib ({error}); install it with pip install 'openworld[plots]'."
         ) from error
-    columns = min(COLUMNS, len(figure.charts))
-    lines = -(-len(figure.charts) // columns)
-    height = lines * max(getattr(chart, "paper_height", HEIGHT) for chart in figure.charts)
+    many = len(figure.charts) > MANY
+    columns = MANY_COLUMNS if many else min(COLUMNS, len(figure.charts))
+    lines, usual = -(-len(figure.charts) // columns), MANY_HEIGHT if many else HEIGHT
+    height = lines * max(getattr(chart, "paper_height", usual) for chart in figure.charts)
     with matplotlib.rc_context(STYLE):
-        sheet = Sheet(figsize=(WIDTH * columns, height), layout="constrained")
+        sheet = Sheet(figsize=(WIDTH * min(COLUMNS, columns), height), layout="constrained")
         places = sheet.subplots(lines, columns, squeeze=False).ravel()
         for axes, chart in zip(places, figure.charts, strict=False):
             chart.draw(axes, figure.styles)
