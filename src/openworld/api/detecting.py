@@ -26,6 +26,9 @@ def detect(
     flag_rate: float | None = None,
     apply: Path | str | None = None,
     at_most: float = 0.0,
+    negatives: Path | str | Sequence[str] = "",
+    learner: str = "",
+    shots: int = 16,
     architecture: str = "",
     classnames: Path | str | Sequence[str] | None = None,
     template: str = "a photo of a {}",
@@ -58,6 +61,10 @@ def detect(
         flag_rate: share of in-distribution images that thresholds may flag; None for no thresholds.
         apply: folder that keeps thresholds; `images` are flagged with them.
         at_most: with `apply`, the share of flagged images that is no alarm (`.found.alarm`).
+        negatives: words of which NegLabel, CSP and AdaNeg choose those far from all classes: "wordnet", a folder, a
+            text file, or the words.
+        learner: prompt learner that is trained on `model` first, with `shots` images of each class (0 for all). A
+            `FittedLearner`, or the folder of a saved one, is a `model`.
         architecture: what builds the network of a saved classifier or of a state dict.
         classnames: of a two-tower model or a state dict, a file or names.
         root: of the paths of lists, and of downloads, such as OpenOOD's data folder; "" for $OPENWORLD_DATA.
@@ -111,6 +118,10 @@ def detect(
             root=root,
             allow_corrupt=allow_corrupt,
             device=device,
+            negatives=str(negatives) if isinstance(negatives, str | Path) else tuple(negatives),
+            learner=learner,
+            shots=shots,
+            seed=seed,
             **of_model,
         )
         return command.detect_images(inputs, options=options, **shared)

@@ -36,6 +36,13 @@ def detect(
     at_most: Annotated[
         float, typer.Option(help="With --apply, fraction: exit code 3 where more images are flagged.")
     ] = 0.0,
+    negatives: Annotated[
+        str, typer.Option(help="Words that NegLabel, CSP, AdaNeg choose from: wordnet, a folder, a text file.")
+    ] = "",
+    learner: Annotated[
+        str, typer.Option(help="NAME or NAME:setting=value: prompt learner that is trained on --model first.")
+    ] = "",
+    shots: Annotated[int, typer.Option(min=0, help="Of each class, that the learner is trained on; 0: all.")] = 16,
     architecture: Annotated[
         str, typer.Option(help="What builds the network of a saved classifier or a state dict of your own.")
     ] = "",
@@ -53,7 +60,7 @@ def detect(
     least: Annotated[int, typer.Option(min=1, help="Of such scores: cells with fewer images are N/A.")] = 10,
     out: Annotated[Path | None, typer.Option(help="Keep page, numbers, scores and thresholds here.")] = None,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images of a set that may be left out.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap, and of a learner's training.")] = 0,
     device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
@@ -144,8 +151,9 @@ def detect(
             of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}
             of_images = {"train": train, "validation": validation, "validation_ood": tuple(validation_ood or ())}
             of_images |= {"root": root, "allow_corrupt": allow_corrupt}
+            of_names = {"negatives": negatives, "learner": learner, "shots": shots, "seed": seed}
             inputs = command.DetectInputs(
-                in_distribution, tuple(ood or ()), **of_model, **of_images, detectors=chosen, device=device
+                in_distribution, tuple(ood or ()), **of_model, **of_images, **of_names, detectors=chosen, device=device
             )
             answer = command.detect_images(inputs, options=options, **shared)
     answer.show(screen)

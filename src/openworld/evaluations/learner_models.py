@@ -16,12 +16,12 @@ import torch
 from openworld._errors import OpenworldError
 from openworld.evaluations.artifacts import Stage, folder_of, has_whole, keep
 from openworld.evaluations.image_selection import ImageSelection, cached_here
-from openworld.evaluations.learner_facts import LearnerFacts
-from openworld.evaluations.learning import usual_crop_scale
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.features import Encoding, Features
+from openworld.features.encoding import usual_crop_scale
 from openworld.learners import FittedLearner, ZeroShot, configure, encoding_for, find_learner, load, origin
 from openworld.learners.engine.saved_folders import saved_folder
+from openworld.report.learner_facts import LearnerFacts
 from openworld.runs import digest, to_json
 
 VERSION = 1

@@ -12,13 +12,12 @@ from openworld.datasets import DATASETS, Draw
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
 from openworld.evaluations.runtime import Machine
 from openworld.features import Encoding, Features
+from openworld.features.encoding import PUBLISHED_CROP, usual_crop_scale
 from openworld.learners import FittedLearner, Learner, PublishedSetting, configure, encoding_for, find_learner, override
 from openworld.learners.engine.fitted import schedules_of
 from openworld.runs.canonical import SPARSE
 
 FRESH = "fresh"
-EMBEDDED_CROP = (0.5, 1.0)
-PUBLISHED_CROP = (0.08, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,18 +124,6 @@ def training_facts(task, fitted: FittedLearner, shots: Features) -> dict[str, An
         "tuned_parameters": fitted.tuned_parameters,
         "training_images": {"fewest": int(images.min()), "most": int(images.max())},
     }
-
-
-def usual_crop_scale(dataset: str) -> tuple[float, float]:
-    """Return the smallest and largest share of an image that a view keeps: as published, but half for embedded images.
-
-    Those are 64 pixels wide and mostly blank: 8 % of one would often show nothing.
-
-    >>> usual_crop_scale("emoji-concepts"), usual_crop_scale("dtd")
-    ((0.5, 1.0), (0.08, 1.0))
-    """
-    card = DATASETS.get(dataset)
-    return EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
 
 
 def split_name(dataset: str, *, same_domain: bool) -> str:

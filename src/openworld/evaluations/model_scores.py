@@ -17,12 +17,12 @@ from openworld.detectors.engine.tuned_learners import (
     encoder_of_learner,
     require_served,
 )
-from openworld.evaluations.learner_facts import LearnerFacts
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.settled_detectors import settled_of_features
 from openworld.features import Features
 from openworld.learners import FittedLearner
+from openworld.report.learner_facts import LearnerFacts
 from openworld.results.settings_search import SettingsSearch
 
 

@@ -19,7 +19,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.precision import tf32_allowed
-from openworld.datasets import ImageSet
+from openworld.datasets import DATASETS, ImageSet
 from openworld.features._shards import compute_shards
 from openworld.features.cache_limit import hold, reserve
 from openworld.features.store import Features, FeatureStore
@@ -27,6 +27,8 @@ from openworld.runs.lock import SharedLock
 
 _SHARD_IMAGES = 1024
 _LAYOUT_VERSION = 5
+EMBEDDED_CROP = (0.5, 1.0)
+PUBLISHED_CROP = (0.08, 1.0)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,18 @@ class Encoding:
     def draw(self) -> tuple[int, tuple[float, float], int]:
         """What determines the views: encodings with the same draw share them."""
         return self.views, self.crop_scale, self.seed
+
+
+def usual_crop_scale(dataset: str) -> tuple[float, float]:
+    """Return the smallest and largest share of an image that a view keeps: as published, but half for embedded images.
+
+    Those are 64 pixels wide and mostly blank: 8 % of one would often show nothing.
+
+    >>> usual_crop_scale("emoji-concepts"), usual_crop_scale("dtd")
+    ((0.5, 1.0), (0.08, 1.0))
+    """
+    card = DATASETS.get(dataset)
+    return EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
 
 
 def count_looks(encodings: Iterable[Encoding]) -> int:

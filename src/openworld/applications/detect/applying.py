@@ -11,7 +11,7 @@ from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.reading import ABOUT, KINDS, PREFIX
-from openworld.applications.detect.saved import FITTED, FLAGGED, SavedThresholds, read_saved
+from openworld.applications.detect.saved import BESIDE, FITTED, FLAGGED, LEARNER, SavedThresholds, read_saved
 from openworld.applications.score_files import ScoreFile, open_scores
 from openworld.metrics import accuracy
 from openworld.report.album import Album, AlbumImage, AlbumPart
@@ -109,24 +109,27 @@ def _of_images(saved, folder, label, places, allow_corrupt, device, observer) ->
     from openworld.detectors import load_together
 
     kept = dict(saved.model)
+    if kept["model"] == BESIDE:
+        kept["model"] = str(folder / LEARNER)
     fingerprint = kept.pop("fingerprint")
     wish = ModelWish(**kept | {"classnames": tuple(kept["classnames"]), "device": find_device(device)})
     features = next((place for place in places if isinstance(place, FeatureTable)), None)
     model = find_model(wish, None if features is None else KnownImages(features))
     if model.fingerprint != fingerprint:
         raise OpenworldError(f"{wish.model} is another model than the one that the thresholds of {folder} are for.")
-    fitted = {label: load_together(folder / FITTED, device=wish.device)[label]}
+    kinds = getattr(model, "kinds", ())
+    fitted = {label: load_together(folder / FITTED, kinds=kinds, device=wish.device)[label]}
     names, scores, readers, lost = [], [], [], 0
     for place in places:
 
         def progress(done: int, count: int, name=place.name) -> None:
             observer.progress(f"scoring {name}", done, count)
 
-        rows, own = model.score(fitted, place, progress, allow_corrupt - lost)
-        lost += len(place) - len(rows)
-        names += image_names(place, rows).tolist()
-        scores.append(own[label])
-        readers += [(reader_of(place), row) for row in rows.tolist()]
+        seen = model.score(fitted, place, progress, allow_corrupt - lost)
+        lost += len(place) - len(seen.rows)
+        names += image_names(place, seen.rows).tolist()
+        scores.append(seen.scores[label])
+        readers += [(reader_of(place), row) for row in seen.rows.tolist()]
     return np.array(names, object), np.concatenate(scores), lost, readers
 
 

@@ -1,23 +1,21 @@
 """From what a person names to scores, and from these to a report and files."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld.applications.detect.applying import image_names
 from openworld.applications.detect.reading import read_scores, scores_parquet
 from openworld.applications.detect.report import SCORES, detection_report
-from openworld.applications.detect.saved import choose_thresholds, flagged_results, write_saved
+from openworld.applications.detect.saved import BESIDE, LEARNER, choose_thresholds, flagged_results, write_saved
 from openworld.report.command_report import CommandReport
 from openworld.report.detection import ranked
 from openworld.results import Results
 from openworld.results.scored_sets import REPLICATES, ScoredSets, SetScores, detection_results
 from openworld.results.settings_search import SettingsSearch, search_results
+from openworld.runs.atomic import write_file
 
 
 @dataclass(frozen=True)
@@ -48,12 +46,14 @@ class DetectInputs:
     """A model and images, as they are named.
 
     Args:
-        model, architecture, classnames, template, device: as `judging.ModelWish` has them.
+        model, architecture, classnames, template, negatives, device: as `judging.ModelWish` has them.
         known, train, validation: in-distribution images, as `places.known_images` takes them.
         ood: sets, as `places.named_sets` takes them.
         validation_ood: images out of distribution on which settings are searched; none for no search.
         detectors: as `judging.choose_detectors` takes them.
         root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
+        learner: prompt learner that is trained first, "NAME" or "NAME:setting=value,..."; shots: of each class, 0 for
+            all; seed: of its training.
     """
 
     known: Any
@@ -69,6 +69,10 @@ class DetectInputs:
     root: str = ""
     allow_corrupt: int = 0
     device: str = "auto"
+    negatives: str | tuple[str, ...] = ""
+    learner: str = ""
+    shots: int = 16
+    seed: int = 0
 
 
 def detect_scores(
@@ -112,23 +116,25 @@ def detect_images(
 class JudgedSets:
     """Scores, the fitted detectors and model that gave them, and which of their settings were searched.
 
-    Without all but the scores where these came alone.
+    Without all but the scores where these came alone. learner: files of a learner that was trained first.
     """
 
     sets: ScoredSets
     fitted: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     searches: tuple[SettingsSearch, ...] = ()
+    learner: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     """Fit the detectors, search their settings where validation images are named, and score every set."""
     from openworld.applications.detect import judging
     from openworld.applications.detect.benchmarks import benchmark_of
-    from openworld.applications.detect.models import ClassifierModel
+    from openworld.applications.detect.models import ClassifierModel, TwoTowerModel
     from openworld.applications.detect.places import NamedSet, known_images, named_sets, validation_sets
+    from openworld.applications.detect.scoring import progress_of, score_alone, score_named
     from openworld.applications.detect.searching import search_facts, search_settings
-    from openworld.backbones.devices import find_device
+    from openworld.applications.detect.tuned import LearnerModel
     from openworld.detectors import candidates
 
     known = known_images(inputs.known, inputs.train, inputs.validation, inputs.root)
@@ -136,9 +142,8 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     if not others:
         raise OpenworldError("there is no set but in-distribution images; name one with --ood near=IMAGES.")
     strange = validation_sets(inputs.validation_ood, known, others, inputs.root)
-    device = find_device(inputs.device)
-    wish = judging.ModelWish(inputs.model, inputs.architecture, inputs.template, inputs.classnames, device)
-    model = judging.find_model(wish, known)
+    wish = _wish(inputs)
+    model = judging.find_model(wish, known, progress_of(observer, f"encoding images for {inputs.learner}"))
     chosen = judging.choose_detectors(inputs.detectors, model, known)
     if not strange:
         judging.require_one_value(inputs.detectors)
@@ -146,29 +151,54 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     warnings = (*known.notes, *(model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()))
 
     def score(fitted: Mapping[str, Any], named: NamedSet) -> SetScores:
-        return _scored(model, fitted, named, inputs.allow_corrupt, observer)
+        return score_alone(model, fitted, named, inputs.allow_corrupt, observer)
 
     with failing():
-        learning = _progress(observer, "learning from training images")
+        if isinstance(model, TwoTowerModel | LearnerModel):
+            model = model.with_negatives(chosen, progress_of(observer, "encoding negative names"))
+        learning = progress_of(observer, "learning from training images")
         fitted, refused, notes = judging.fit_chosen(inputs.detectors, tried, model, known, learning)
         held_out = None if known.validation is None else NamedSet("validation", "id", known.validation)
-        searches, facts = (), {"model": f"{model.name}, {model.fingerprint[:16]}"}
+        searches = ()
         if strange:
             fitted, searches, validation = search_settings(tried, fitted, refused, held_out, strange, score)
             notes += (search_facts(searches, validation, strange),)
         else:
             validation = None if held_out is None else score(fitted, held_out)
         named = [NamedSet("test", "id", known.test), *others]
-        scored = [score(fitted, each) for each in named]
-    notes += tuple(dict.fromkeys(warning for each in fitted.values() for warning in each.warnings))
+        scored = score_named(model, fitted, named, inputs.allow_corrupt, observer)
+    notes += (*getattr(model, "notes", ()), *dict.fromkeys(text for each in fitted.values() for text in each.warnings))
     lost = sum(len(each.images) - len(own) for each, own in zip(named, scored, strict=True))
     lost += 0 if validation is None else len(known.validation) - len(validation)
     notes += (f"{lost} image(s) could not be read and count nowhere.",) if lost else ()
+    facts = {"model": f"{model.name}, {model.fingerprint[:16]}"}
+    if isinstance(model, LearnerModel):
+        facts |= dict(zip(("training", "settings"), model.facts.sentences(), strict=True))
     sets = ScoredSets(scored[0], tuple(scored[1:]), validation, facts, warnings + notes)
+    files = model.fitted.files() if wish.learner else {}
+    return JudgedSets(sets, fitted, _kept(inputs, model), searches, files)
+
+
+def _wish(inputs: DetectInputs) -> Any:
+    from openworld.applications.detect.judging import ModelWish, name_and_settings
+    from openworld.applications.detect.tuned import LearnerWish
+    from openworld.backbones.devices import find_device
+
+    learner = None
+    if inputs.learner:
+        learner = LearnerWish(*name_and_settings(inputs.learner), inputs.shots, inputs.seed)
+    made_from = (inputs.model, inputs.architecture, inputs.template, inputs.classnames, find_device(inputs.device))
+    return ModelWish(*made_from, inputs.negatives, learner)
+
+
+def _kept(inputs: DetectInputs, model: Any) -> dict[str, Any]:
+    """What finds the model again; nothing of an object."""
+    if not isinstance(inputs.model, str):
+        return {}
+    place = BESIDE if inputs.learner else inputs.model
+    named = {"model": place, "architecture": inputs.architecture, "template": inputs.template}
     names = tuple(getattr(model, "classnames", ()))
-    kept = {"model": inputs.model, "architecture": inputs.architecture, "template": inputs.template}
-    about = {**kept, "classnames": names, "fingerprint": model.fingerprint} if isinstance(inputs.model, str) else {}
-    return JudgedSets(sets, fitted, about, searches)
+    return {**named, "classnames": names, "fingerprint": model.fingerprint}
 
 
 def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> CommandReport:
@@ -184,13 +214,16 @@ def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SIL
     observer.progress("comparing detectors", 1, 1)
     saved = None
     if options.flag_rate is not None:
-        saved = choose_thresholds(sets, options.flag_rate, ranked(sets, results)[0], judged.model)
+        saved = choose_thresholds(sets, options.flag_rate, ranked(sets, results), judged.model)
         results = Results(results.evaluation, (*results.rows, *flagged_results(sets, saved)), results.comparisons)
     report = replace(detection_report(sets, results, saved, judged.searches), files={SCORES: scores_parquet(sets)})
     if options.out is not None:
         report.write(options.out)
+        for name, content in judged.learner.items():
+            write_file(options.out / LEARNER / name, content)
         if saved is not None:
-            write_saved(saved, judged.fitted if judged.model else None, options.out)
+            kept = {label: judged.fitted[label] for label in saved.thresholds} if judged.model else None
+            write_saved(saved, kept, options.out)
     return report
 
 
@@ -201,20 +234,3 @@ def read_names(classnames: Path | str | Sequence[str] | None) -> tuple[str, ...]
     if classnames is None:
         return ()
     return class_names(str(classnames)).names if isinstance(classnames, str | Path) else tuple(classnames)
-
-
-def _scored(model, fitted, named, allow_corrupt: int, observer: Observer) -> SetScores:
-    from openworld.applications.detect.places import reader_of
-
-    images = named.images
-    progress = _progress(observer, f"scoring {named.name}")
-    rows, scores = model.score(fitted, images, progress, allow_corrupt)
-    groups = images.groups if hasattr(images, "groups") else images.columns.get("cluster", np.arange(len(images)))
-    clusters = np.array([f"{named.name}/{group}" for group in groups[rows].tolist()])
-    read = reader_of(images)
-    reader = None if read is None else lambda place: read(int(rows[place]))
-    return SetScores(named.name, named.group, scores, image_names(images, rows), clusters, reader)
-
-
-def _progress(observer: Observer, doing: str) -> Callable[[int, int], None]:
-    return lambda done, count: observer.progress(doing, done, count)

@@ -1,7 +1,7 @@
 """From what somebody names to a model and its detectors, fitted."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from openworld import detectors
@@ -13,16 +13,21 @@ from openworld.applications.detect.models import (
     JudgedModel,
     Progress,
     TwoTowerModel,
+    unheard,
 )
 from openworld.applications.detect.places import FeatureTable, KnownImages, are_labelled
+from openworld.applications.detect.tuned import LearnerModel, LearnerWish, facts_of, tune
 from openworld.applications.own_models import own_encoder, own_model
 from openworld.classifiers import Classifier, from_checkpoint, load
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.serialization import function_of, is_classifier, without_function
 from openworld.datasets import ImageSet
+from openworld.datasets.names.word_lists import WordList, word_list
 from openworld.detectors import DetectorCandidates, FittedDetector
-
-OF_NEGATIVE_NAMES = ("NegLabel", "CSP", "AdaNeg")
+from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_words
+from openworld.learners import FittedLearner
+from openworld.learners import load as load_learner
+from openworld.learners.engine.saved_folders import backbone_of, holds_learner, saved_folder
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,9 @@ class ModelWish:
         architecture: what builds the network of a saved classifier or a state dict.
         template: of a two-tower model, the sentence around class names.
         classnames: of a two-tower model or a state dict; () for those of the in-distribution images.
+        negatives: words of which names of what the classes are not are chosen: "wordnet", a folder, a text file, or
+            words; "" for none.
+        learner: prompt learner to be trained on a two-tower model; None for none.
     """
 
     model: Any
@@ -42,22 +50,32 @@ class ModelWish:
     template: str = "a photo of a {}"
     classnames: tuple[str, ...] = ()
     device: str = "cpu"
+    negatives: str | Sequence[str] = ""
+    learner: LearnerWish | None = None
 
 
-def find_model(wish: ModelWish, known: KnownImages | None) -> JudgedModel:
+def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = unheard) -> JudgedModel:
     """Return the model.
 
     Args:
-        known: in-distribution images, which bring the class names of a two-tower model; None where the wish has them.
+        known: in-distribution images, which bring the class names of a two-tower model, and what a learner is trained
+            on; None where the wish has them.
+        progress: of encoding a learner's training images.
 
     Raises:
-        OpenworldError: no such model, a two-tower model without class names, features without a head.
+        OpenworldError: no such model, a two-tower model without class names, features without a head, negative names or
+            a learner beside a model that compares no names.
     """
     given = wish.model
     if known is not None and isinstance(known.test, FeatureTable):
         return FeatureModel.of(given, known.test)
     if not given:
         raise OpenworldError("images need a model: --model FOLDER (a saved classifier), a file, or a name.")
+    words, where = words_of(wish.negatives)
+    if isinstance(given, FittedLearner) or (isinstance(given, str) and holds_learner(given)):
+        if wish.learner:
+            raise OpenworldError(f"{given} is a tuned learner already; leave --learner out, or name a backbone.")
+        return _with_words(_saved_learner(given, wish.device), words, where)
     own = own_model(given, wish.classnames or None)
     names = wish.classnames or _names(known)
     if isinstance(own, str) and is_checkpoint(own):
@@ -65,8 +83,38 @@ def find_model(wish: ModelWish, known: KnownImages | None) -> JudgedModel:
     if isinstance(own, str) and is_classifier(own):
         own = _saved(own, wish.architecture)
     if isinstance(own, Classifier):
+        if words is not None or wish.learner:
+            option = "--learner" if wish.learner else "--negatives"
+            raise OpenworldError(
+                f"{own.architecture} is a classifier, which compares no names: leave {option} out, or name a two-tower "
+                "model."
+            )
         return ClassifierModel(own, wish.device)
-    return TwoTowerModel.of(own_encoder(own, wish.device), names, wish.template)
+    clip = own_encoder(own, wish.device)
+    if wish.learner:
+        fitted, facts = tune(wish.learner, clip, known and known.train, wish.classnames, progress)
+        return _with_words(LearnerModel(fitted, facts), words, where)
+    words = words and words.without(names)
+    return TwoTowerModel.of(clip, names, wish.template, words, where)
+
+
+def words_of(negatives: str | Sequence[str]) -> tuple[WordList | None, str]:
+    """Return a list of words, None for none, and what it is called."""
+    if isinstance(negatives, str):
+        return (word_list(negatives), negatives) if negatives else (None, "")
+    words = tuple(dict.fromkeys(negatives))
+    return (WordList(words), "the words that were given") if words else (None, "")
+
+
+def _with_words(model: LearnerModel, words: WordList | None, where: str) -> LearnerModel:
+    return replace(model, words=words and words.without(model.classnames), where=where)
+
+
+def _saved_learner(given: Any, device: str) -> LearnerModel:
+    if isinstance(given, FittedLearner):
+        return LearnerModel(given, facts_of(given))
+    fitted = load_learner(saved_folder(given), own_encoder(backbone_of(given), device))
+    return LearnerModel(fitted, facts_of(fitted, saved=given))
 
 
 def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImages) -> dict[str, Any]:
@@ -142,8 +190,16 @@ def fit_chosen(
 
 def _built(word: str) -> Any:
     """A detector of its name and settings, the first value of each."""
-    settings = {setting: values[0] for setting, values in _settings(word).items()}
-    return detectors.make_detector(_name_and_settings(word)[0], settings)
+    return detectors.make_detector(*name_and_settings(word))
+
+
+def name_and_settings(word: str) -> tuple[str, dict[str, Any]]:
+    """Return the parts of "NAME:setting=value,...", of several values the first.
+
+    >>> name_and_settings("KNN:k=20/50"), name_and_settings("LoCoOp")
+    (('KNN', {'k': 20}), ('LoCoOp', {}))
+    """
+    return _name_and_settings(word)[0], {setting: values[0] for setting, values in _settings(word).items()}
 
 
 def _name_and_settings(word: str) -> tuple[str, str]:
@@ -189,11 +245,15 @@ def _able(found: Mapping[str, Any], model: JudgedModel, known: KnownImages) -> d
 
 def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:
     """Why a detector cannot be used; "" where it can."""
+    detector = model.as_read(detector) if isinstance(model, LearnerModel) else detector
     lacking = [need for need in detector.needs if need not in model.offers and need not in ("labels", "bank")]
     if lacking:
         return f"needs {detectors.NEEDS[lacking[0]]}, which {model.name} does not show"
     if detector.name in OF_NEGATIVE_NAMES:
-        return "needs names of what the classes are not; use it in a spec of ood-detection"
+        try:
+            require_words(detector, model.words, model.where, f"{detector.name}:groups")
+        except OpenworldError as error:
+            return str(error).removeprefix(f"{detector.name} ").removesuffix(".")
     if detector.gathers and known.train is None:
         return "learns from training images; give them with --train, or as a part train of --id"
     if "labels" in detector.needs and not are_labelled(known.train):

@@ -19,12 +19,32 @@ from openworld.classifiers.checkpoints import are_numbered
 from openworld.classifiers.exported import ExportedModule
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
-from openworld.detectors import Activations, FitStatistics, FittedDetector, Head
+from openworld.datasets.names.word_lists import WordList
+from openworld.detectors import Activations, FitStatistics, FittedDetector, Head, Texts
+from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of, name_pools, names_to_encode
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.features import Encoding, encode
 
 Progress = Callable[[int, int], None]
 Detectors = Mapping[str, Any]
+
+
+def unheard(done: int, count: int) -> None:
+    """Hear of progress and say nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredImages:
+    """What a model says of images.
+
+    Args:
+        rows: int64[n], images that can be read. scores: float64[n] by label, of detectors that need no stream.
+        stream: what detectors that look at the whole stream will read of the images; None where there are none.
+    """
+
+    rows: np.ndarray
+    scores: dict[str, np.ndarray]
+    stream: Activations | None = None
 
 
 class JudgedModel(Protocol):
@@ -43,8 +63,8 @@ class JudgedModel(Protocol):
 
     def score(
         self, fitted: Mapping[str, FittedDetector], images: Images, progress: Progress, allow_corrupt: int
-    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Rows int64[n] of the images that can be read, and scores float64[n] by label."""
+    ) -> ScoredImages:
+        """Scores of the images that can be read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +124,10 @@ class ClassifierModel:
         rows = readable(images, allow_corrupt)
         batches = self._batches(images, rows, progress)
         if self.watched is None:
-            return rows, _joined(detectors.score_together(fitted, part) for part in self._logits(batches))
+            parts = (detectors.score_together(fitted, part) for part in self._logits(batches))
+            return ScoredImages(rows, _joined(parts))
         route = detectors.plan({label: own.detector for label, own in fitted.items()}, self.watched)
-        return rows, _plain(route.score(fitted, batches))
+        return ScoredImages(rows, plain(route.score(fitted, batches)))
 
     def _labels(self, images: ImageSet) -> np.ndarray:
         names = tuple(map(readable_class_name, self.classnames))
@@ -138,20 +159,41 @@ class TwoTowerModel:
     """A two-tower model with class names: nothing is trained, its texts are the head."""
 
     clip: Any
-    texts: Any
+    texts: Texts
     classnames: tuple[str, ...]
-    usual: tuple[str, ...] = TWO_TOWER
+    template: str = ""
+    words: WordList | None = None
+    where: str = ""
     offers: frozenset[str] = frozenset({"logits", "features", "head", "texts", "patches"})
 
     @classmethod
-    def of(cls, clip: Any, classnames: Sequence[str], template: str) -> "TwoTowerModel":
-        """The model with its class names encoded."""
+    def of(
+        cls, clip: Any, classnames: Sequence[str], template: str, words: WordList | None = None, where: str = ""
+    ) -> "TwoTowerModel":
+        """The model with its class names encoded.
+
+        Args:
+            words: of which names of what the classes are not are chosen; None for none. where: what the list is called.
+        """
         if not classnames:
             raise OpenworldError(
                 f"{clip.name} knows no classes of its own: give in-distribution images in folders named after their "
                 "classes, or --classnames FILE."
             )
-        return cls(clip, detectors.encode_texts(clip, classnames, template=template), tuple(classnames))
+        texts = detectors.encode_texts(clip, classnames, template=template)
+        return cls(clip, texts, tuple(classnames), template, words, where)
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        return (*TWO_TOWER, *(OF_NEGATIVE_NAMES if self.words is not None else ()))
+
+    def with_negatives(self, chosen: Detectors, progress: Progress) -> "TwoTowerModel":
+        """The model with the negative names that detectors look at."""
+        count = 0 if self.words is None else names_to_encode(self.words, chosen.values())
+        if not count:
+            return self
+        encode_names = encoder_of(self.clip, self.template, counting(count, progress))
+        return replace(self, texts=name_pools(self.texts.own, self.words, chosen.values(), encode_names))
 
     @property
     def name(self) -> str:
@@ -165,24 +207,25 @@ class TwoTowerModel:
         if images is None:
             return detectors.gather(chosen, [self._blank()])
         labelled = are_labelled(images)
-        seen = self._see(images, progress, _wants_patches(chosen.values()))[1]
+        seen = self._see(images, progress, wants_patches(chosen.values()))[1]
         labels = torch.from_numpy(labels_among(images, self.classnames)) if labelled else None
-        return detectors.gather(chosen, [replace(seen, labels=labels)])
+        return detectors.gather(chosen, [replace(seen, labels=labels, texts=self.texts)])
 
     def score(self, fitted, images: Images, progress: Progress, allow_corrupt: int = 0):
-        patches = _wants_patches(own.detector for own in fitted.values())
+        patches = wants_patches(own.detector for own in fitted.values())
         rows, seen = self._see(images, progress, patches, allow_corrupt)
-        return rows, _plain(detectors.score_together(fitted, seen))
+        own = {label: each for label, each in fitted.items() if not detectors.is_sequential(each.detector)}
+        return ScoredImages(rows, plain(detectors.score_together(own, seen)), stream_of(fitted, seen))
 
     def _see(self, images: ImageSet, progress: Progress, patches: bool, allow_corrupt: int = 0):
         with tempfile.TemporaryDirectory() as scratch:  # images are encoded anew and nothing is kept
             encoding = Encoding(patches=patches)
             options = {"cache": Path(scratch), "allow_corrupt": allow_corrupt, "progress": progress}
             features = encode(self.clip, images, encoding, **options)
-            # Classes of other images are not those of the texts, and no score may look at them.
-            return np.array(features.rows), replace(
-                detectors.activations_of(self.clip, features, self.texts), labels=None
-            )
+            seen = detectors.activations_of(self.clip, features, self.texts)
+            # Classes of other images are not those of the texts, and no score may look at them; fitted detectors bring
+            # texts, with the negative names of their fit.
+            return np.array(features.rows), replace(seen, labels=None, texts=None)
 
     def _blank(self) -> Activations:
         """No image, but head and texts."""
@@ -227,8 +270,8 @@ class FeatureModel:
         return detectors.gather(chosen, [seen])
 
     def score(self, fitted, images: Images, progress: Progress, allow_corrupt: int = 0):
-        scores = _plain(detectors.score_together(fitted, self._see(images)))
-        return np.arange(len(images)), scores
+        scores = plain(detectors.score_together(fitted, self._see(images)))
+        return ScoredImages(np.arange(len(images)), scores)
 
     def _see(self, images: Images, learn: bool = False) -> Activations:
         if not isinstance(images, FeatureTable):
@@ -260,17 +303,37 @@ def readable(images: ImageSet, allow_corrupt: int) -> np.ndarray:
     return np.array(rows, np.int64)
 
 
-def _wants_patches(found: Iterable[Any]) -> bool:
+def counting(count: int, progress: Progress) -> Callable[[int], None]:
+    """Return what adds up how many of `count` names were encoded, for `progress`."""
+    done = 0
+
+    def add(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done, count)
+
+    return add
+
+
+def stream_of(fitted: Mapping[str, FittedDetector], seen: Activations) -> Activations | None:
+    """Return what detectors that look at the stream read; they read neither logits nor patches."""
+    wanted = any(detectors.is_sequential(own.detector) for own in fitted.values())
+    return Activations(seen.features) if wanted else None
+
+
+def wants_patches(found: Iterable[Any]) -> bool:
+    """Whether a detector looks at parts of images."""
     return any("patches" in detector.needs for detector in found)
 
 
-def _plain(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+def plain(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    """Return scores as float64[n]."""
     return {label: values.double().cpu().numpy() for label, values in scores.items()}
 
 
 def _joined(parts: Iterable[Mapping[str, torch.Tensor]]) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {}
     for part in parts:
-        for label, values in _plain(part).items():
+        for label, values in plain(part).items():
             found.setdefault(label, []).append(values)
     return {label: np.concatenate(values) for label, values in found.items()}

@@ -61,6 +61,7 @@ def threshold_table(sets: ScoredSets, results: Results, order: Sequence[str], sa
             ),
         )
         for name in order
+        if name in saved.thresholds
     )
     caption = (
         f"Percent of every set that scores below the threshold, chosen on {saved.validation:,} validation images so "

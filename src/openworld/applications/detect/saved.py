@@ -6,7 +6,7 @@ m / (n + 1), ties or not (split conformal prediction).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 from pathlib import Path
@@ -22,6 +22,10 @@ from openworld.results import Metric, Result, Value
 from openworld.results.scored_sets import ScoredSets
 from openworld.results.value import interval_of
 from openworld.runs.atomic import write_file
+
+LEARNER = "learner"  # folder of a learner that was trained first
+BESIDE = "learner beside the thresholds"
+"""What stands for the model where such a learner lies in the folder of the thresholds, wherever that is moved."""
 
 JSON, FITTED = "thresholds.json", "fitted.safetensors"
 FLAGGED = Metric("flagged", "flagged", better=0)
@@ -62,11 +66,16 @@ class SavedThresholds:
         return json_text({"openworld": __version__, **vars(self)}).encode()
 
 
-def choose_thresholds(sets: ScoredSets, flag_rate: float, best: str, model: Mapping[str, Any]) -> SavedThresholds:
-    """Choose the threshold of every detector on the validation images.
+def choose_thresholds(
+    sets: ScoredSets, flag_rate: float, order: Sequence[str], model: Mapping[str, Any]
+) -> SavedThresholds:
+    """Choose the threshold of every detector on the validation images, but for those whose scores depend on the order.
+
+    Args:
+        order: the detectors, the best first.
 
     Raises:
-        OpenworldError: a rate outside (0, 1), no validation image, or too few for the rate.
+        OpenworldError: a rate outside (0, 1), no validation image, too few for the rate, no detector left.
     """
     if not 0 < flag_rate < 1:
         raise OpenworldError(f"--flag-rate is {flag_rate}, expected a share between 0 and 1, such as 0.05.")
@@ -81,8 +90,16 @@ def choose_thresholds(sets: ScoredSets, flag_rate: float, best: str, model: Mapp
         raise OpenworldError(
             f"{count} validation images are too few to flag {100 * flag_rate:g} %: give {floor(1 / flag_rate)} or more."
         )
-    chosen = {name: float(np.sort(scores)[place - 1]) for name, scores in sets.validation.scores.items()}
-    return SavedThresholds(chosen, flag_rate, count, best, model)
+    able = [name for name in order if name not in sets.sequential]
+    if not able:
+        raise OpenworldError(
+            f"scores of {', '.join(order)} depend on the order of the images and on which others there are, so that no "
+            "threshold holds for new ones; name another detector too."
+        )
+    chosen = {
+        name: float(np.sort(scores)[place - 1]) for name, scores in sets.validation.scores.items() if name in able
+    }
+    return SavedThresholds(chosen, flag_rate, count, able[0], model)
 
 
 def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:

@@ -14,7 +14,8 @@ from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning import Learning, require_learners, usual_crop_scale
+from openworld.evaluations.learning import Learning, require_learners
+from openworld.features.encoding import usual_crop_scale
 from openworld.learners import PublishedSetting
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from openworld.evaluations.learner_facts import LearnerFacts
+from openworld.report.learner_facts import LearnerFacts
 from openworld.results.settings_search import SettingsSearch
 from openworld.runs.canonical import SPARSE
 

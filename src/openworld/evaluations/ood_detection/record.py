@@ -6,8 +6,8 @@ Cells are rows of covariate and columns of semantic levels from 0, the nearest; 
 from dataclasses import dataclass, field
 from typing import Any
 
-from openworld.evaluations.learner_facts import LearnerFacts
 from openworld.metrics import Trend
+from openworld.report.learner_facts import LearnerFacts
 from openworld.runs.canonical import SPARSE
 
 Ends = tuple[float, float] | None

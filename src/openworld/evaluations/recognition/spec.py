@@ -10,9 +10,10 @@ from openworld.backbones.precision import Precision
 from openworld.datasets import DATASETS
 from openworld.evaluations.entries import LearnerSpec, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning import Learning, require_learners, usual_crop_scale
+from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.own_data import OwnData, own_data, settle_classes
 from openworld.evaluations.recognition.operating_point import OperatingSpec
+from openworld.features.encoding import usual_crop_scale
 from openworld.learners import PublishedSetting
 
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)

@@ -14,9 +14,10 @@ from typing import Literal
 from openworld._errors import OpenworldError, unknown_name
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS
 from openworld.evaluations.entries import EstimatorSpec, LearnerSpec, ReferenceSpec, part_of, require_distinct, settle
-from openworld.evaluations.learning import Learning, require_learners, usual_crop_scale
+from openworld.evaluations.learning import Learning, require_learners
 from openworld.evaluations.shift_cells import Division, settle_shift
 from openworld.evaluations.shift_images import ShiftGround, ShiftImages
+from openworld.features.encoding import usual_crop_scale
 from openworld.learners import PublishedSetting
 from openworld.runs.canonical import SPARSE
 
