@@ -77,7 +77,7 @@ def two_tower_scores(
     clip = backbone(model.backbone, machine.device)
     template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
     own = detectors.encode_texts(clip, training.classnames, template=template).own
-    texts = _with_negatives(model, own, training.classnames, encoder_of(clip, template))
+    texts, notes = _with_negatives(model, own, training.classnames, encoder_of(clip, template))
 
     def see(features: Features) -> Activations:
         return detectors.activations_of(clip, features, texts)
@@ -85,7 +85,8 @@ def two_tower_scores(
     tried = model.candidates(search=bool(validation))
     statistics = detectors.gather(tried.detectors, [see(training)])
     fitted, searches = settled_of_features(tried, statistics, see, validation)
-    return replace(_scores_of(fitted, [see(features) for features in (test, *sets)], one_stream), searches=searches)
+    seen = [see(features) for features in (test, *sets)]
+    return replace(_scores_of(fitted, seen, one_stream, notes), searches=searches)
 
 
 @torch.no_grad()
@@ -102,9 +103,9 @@ def tuned_scores(
     """What a learner says of encoded images, among the in-distribution names; arguments as for `two_tower_scores`."""
     chosen, tried = model.build(), model.candidates(search=bool(validation))
     require_served(fitted, model.label, chosen)
-    bank, texts = fitted.text_bank(fitted.classnames), None
+    bank, texts, notes = fitted.text_bank(fitted.classnames), None, ()
     if answers_by_cosine(fitted.learner):
-        texts = _with_negatives(model, bank.text.float(), fitted.classnames, encoder_of_learner(fitted))
+        texts, notes = _with_negatives(model, bank.text.float(), fitted.classnames, encoder_of_learner(fitted))
     wants_own = any("learner" in detector.needs for detector in chosen.values())
 
     def see(features: Features, own: bool = wants_own) -> Activations:
@@ -112,7 +113,8 @@ def tuned_scores(
 
     statistics = detectors.gather(detectors_of_learner(tried.detectors, fitted), [see(training, own=False)])
     known, searches = settled_of_features(tried, statistics, see, validation)
-    return replace(_scores_of(known, [see(features) for features in (test, *sets)], one_stream), searches=searches)
+    seen = [see(features) for features in (test, *sets)]
+    return replace(_scores_of(known, seen, one_stream, notes), searches=searches)
 
 
 def joined(parts: list[Features]) -> Features:
@@ -128,13 +130,16 @@ def joined(parts: list[Features]) -> Features:
     )
 
 
-def _with_negatives(model: JudgedSpec, own: torch.Tensor, names: Sequence[str], encode: Encode) -> detectors.Texts:
+def _with_negatives(model: JudgedSpec, own: torch.Tensor, names: Sequence[str], encode: Encode):
+    """Texts, and sentences on words that are left out."""
     if not model.negatives:
-        return detectors.Texts(own)
+        return detectors.Texts(own), ()
     return name_pools(own, model.words.without(names), model.build().values(), encode)
 
 
-def _scores_of(fitted: Mapping[str, Any], seen: Sequence[Activations], one_stream: bool) -> ModelScores:
+def _scores_of(
+    fitted: Mapping[str, Any], seen: Sequence[Activations], one_stream: bool, notes: tuple[str, ...]
+) -> ModelScores:
     """Scores of test images, seen first, and of sets of others, whose classes no score may look at."""
     test, *others = (replace(images, labels=None) for images in seen)
     inside: Sequence[Mapping[str, torch.Tensor]] = ()
@@ -146,7 +151,7 @@ def _scores_of(fitted: Mapping[str, Any], seen: Sequence[Activations], one_strea
         plain_scores(of_test),
         tuple(map(plain_scores, of_sets)),
         test.predictions.cpu().numpy(),
-        warnings_of(fitted),
+        (*notes, *warnings_of(fitted)),
         tuple(map(plain_scores, inside)),
         probabilities=lambda places: _softmax_of(others, places),
     )

@@ -21,7 +21,7 @@ from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.names.word_lists import WordList
 from openworld.detectors import Activations, FitStatistics, FittedDetector, Head, Texts
-from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of, name_pools, names_to_encode
+from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of, name_pools
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.features import Encoding, encode
 
@@ -164,6 +164,7 @@ class TwoTowerModel:
     template: str = ""
     words: WordList | None = None
     where: str = ""
+    notes: tuple[str, ...] = ()
     offers: frozenset[str] = frozenset({"logits", "features", "head", "texts", "patches"})
 
     @classmethod
@@ -189,11 +190,11 @@ class TwoTowerModel:
 
     def with_negatives(self, chosen: Detectors, progress: Progress) -> "TwoTowerModel":
         """The model with the negative names that detectors look at."""
-        count = 0 if self.words is None else names_to_encode(self.words, chosen.values())
-        if not count:
+        if self.words is None:
             return self
-        encode_names = encoder_of(self.clip, self.template, counting(count, progress))
-        return replace(self, texts=name_pools(self.texts.own, self.words, chosen.values(), encode_names))
+        encode_names = encoder_of(self.clip, self.template)
+        texts, notes = name_pools(self.texts.own, self.words, chosen.values(), encode_names, progress)
+        return replace(self, texts=texts, notes=notes)
 
     @property
     def name(self) -> str:
@@ -301,18 +302,6 @@ def readable(images: ImageSet, allow_corrupt: int) -> np.ndarray:
             if lost > allow_corrupt:
                 raise
     return np.array(rows, np.int64)
-
-
-def counting(count: int, progress: Progress) -> Callable[[int], None]:
-    """Return what adds up how many of `count` names were encoded, for `progress`."""
-    done = 0
-
-    def add(more: int) -> None:
-        nonlocal done
-        done += more
-        progress(done, count)
-
-    return add
 
 
 def stream_of(fitted: Mapping[str, FittedDetector], seen: Activations) -> Activations | None:

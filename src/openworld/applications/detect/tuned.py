@@ -18,7 +18,6 @@ from openworld.applications.detect.models import (
     Detectors,
     Progress,
     ScoredImages,
-    counting,
     plain,
     stream_of,
     wants_patches,
@@ -29,7 +28,7 @@ from openworld.datasets import ImageSet
 from openworld.datasets.names.word_lists import WordList
 from openworld.datasets.splits import few_shot
 from openworld.detectors import FitStatistics, FittedDetector, Texts, activations_of_learner
-from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, name_pools, names_to_encode
+from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, name_pools
 from openworld.detectors.engine.tuned_learners import (
     OF_LEARNERS,
     LogitMCM,
@@ -71,7 +70,7 @@ class LearnerModel:
     Args:
         words: of which names of what the classes are not are chosen; None for none. where: what the list is called.
         texts: of its names, with negative names; None as long as no detector needs these.
-        facts: how it came to be.
+        facts: how it came to be. notes: sentences on words that were left out.
     """
 
     fitted: FittedLearner
@@ -79,6 +78,7 @@ class LearnerModel:
     words: WordList | None = None
     where: str = ""
     texts: Texts | None = None
+    notes: tuple[str, ...] = ()
     kinds = (LogitMCM,)
 
     @property
@@ -117,10 +117,11 @@ class LearnerModel:
     def with_negatives(self, chosen: Detectors, progress: Progress) -> "LearnerModel":
         """The model with the negative names that detectors look at."""
         require_served(self.fitted, self.name, chosen)
-        if self.words is None or not names_to_encode(self.words, chosen.values()):
+        if self.words is None:
             return self
-        encode_names = encoder_of_learner(self.fitted, counting(names_to_encode(self.words, chosen.values()), progress))
-        return replace(self, texts=name_pools(self.bank.text.float(), self.words, chosen.values(), encode_names))
+        encode_names = encoder_of_learner(self.fitted)
+        texts, notes = name_pools(self.bank.text.float(), self.words, chosen.values(), encode_names, progress)
+        return replace(self, texts=texts, notes=notes)
 
     def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
         read = detectors_of_learner(chosen, self.fitted)

@@ -27,25 +27,45 @@ Encode = Callable[[Sequence[str], str], Tensor]
 """Names, and a sentence with one {} for the name, or "" for that of the class names -> float[n, E]."""
 
 
-def name_pools(own: Tensor, words: WordList, chosen: Iterable[Any], encode: Encode) -> Texts:
-    """Return class texts with the names far from them that detectors compare with.
+def name_pools(
+    own: Tensor,
+    words: WordList,
+    chosen: Iterable[Any],
+    encode: Encode,
+    progress: Callable[[int, int], None] = lambda done, count: None,
+) -> tuple[Texts, tuple[str, ...]]:
+    """Return class texts with the names far from them that detectors compare with, and sentences on words left out.
 
     Args:
         own: float[C, E], texts of the class names.
         words: without the class names.
         chosen: detectors; those of negative names say which pools are made.
-        encode: encodes names as the class names are encoded.
+        encode: encodes some names as the class names are encoded, or raises where one is too long for the model.
+        progress: hears how many names of how many are encoded.
+    Raises:
+        OpenworldError: names that the model cannot encode at all.
     """
     wanted = {detector.name for detector in chosen}
     if not wanted & set(OF_NEGATIVE_NAMES):
-        return Texts(own)
-    nouns = _far(own, words.nouns, "", encode)
-    negative, conjugated = nouns, None
-    if wanted & {"NegLabel", "AdaNeg"}:
-        negative = torch.cat([nouns, _far(own, words.adjectives, OF_ADJECTIVES, encode)])
-    if "CSP" in wanted and words.adjectives:
-        conjugated = torch.cat([nouns, _far(own, conjugated_names(words.adjectives), "", encode)])
-    return Texts(own, negative if len(negative) else None, conjugated)
+        return Texts(own), ()
+    of_adjectives = wanted & {"NegLabel", "AdaNeg"}
+    pools = [(words.nouns, "")]
+    pools += [(words.adjectives, OF_ADJECTIVES)] if of_adjectives else []
+    pools += [(conjugated_names(words.adjectives), "")] if "CSP" in wanted and words.adjectives else []
+    count, far, lost = sum(len(names) for names, _ in pools), [], 0
+    for place, (names, sentence) in enumerate(pools):
+        before = sum(len(names) for names, _ in pools[:place])
+        encoded = [own[:0]]
+        for start in range(0, len(names), CHUNK):
+            encoded.append(_readable(names[start : start + CHUNK], sentence, encode).to(own))
+            progress(before + min(start + CHUNK, len(names)), count)
+        candidates = torch.cat(encoded)
+        lost += len(names) - len(candidates)
+        far.append(candidates[mine_negatives(own, candidates, share=SHARE)] if len(candidates) else candidates)
+    negative = torch.cat(far[: 1 + bool(of_adjectives)])
+    conjugated = torch.cat([far[0], far[-1]]) if "CSP" in wanted and words.adjectives else None
+    notes = (f"{lost} of {count:,} names of the list are too long for the model, and are left out.",) if lost else ()
+    return Texts(own, negative if len(negative) else None, conjugated), notes
 
 
 def require_words(detector: Any, words: WordList | None, where: str, setting: str = "groups") -> None:
@@ -77,30 +97,27 @@ def require_words(detector: Any, words: WordList | None, where: str, setting: st
         )
 
 
-def encoder_of(clip: DualEncoder, template: str, progress: Callable[[int], None] = lambda done: None) -> Encode:
-    """Return what encodes names with a two-tower model; `progress` hears how many names more were encoded."""
+def encoder_of(clip: DualEncoder, template: str) -> Encode:
+    """Return what encodes names with a two-tower model."""
 
     @torch.no_grad()
     def encode(names: Sequence[str], sentence: str) -> Tensor:
-        parts = []
-        for start in range(0, len(names), CHUNK):
-            part = names[start : start + CHUNK]
-            parts.append(clip.encode_text(fill(sentence or template, part)).float())
-            progress(len(part))
-        return torch.cat(parts)
+        return clip.encode_text(fill(sentence or template, names)).float()
 
     return encode
 
 
-def names_to_encode(words: WordList, chosen: Iterable[Any]) -> int:
-    """Return how many names the pools of detectors take to encode."""
-    wanted = {detector.name for detector in chosen}
-    uses = bool(wanted & {"NegLabel", "AdaNeg"}) + ("CSP" in wanted)
-    return (len(words.nouns) if uses else 0) + uses * len(words.adjectives)
-
-
-def _far(own: Tensor, names: Sequence[str], sentence: str, encode: Encode) -> Tensor:
-    if not len(names):
-        return own[:0]
-    encoded = encode(names, sentence).to(own)
-    return encoded[mine_negatives(own, encoded, share=SHARE)]
+def _readable(names: Sequence[str], sentence: str, encode: Encode) -> Tensor:
+    """Encode names but those that are too long: halves are tried, until one name is left."""
+    found, waiting, refusal = [], [names], None
+    while waiting:
+        part = waiting.pop()
+        try:
+            found.append(encode(part, sentence))
+        except OpenworldError as error:
+            refusal = error
+            half = len(part) // 2
+            waiting += [part[half:], part[:half]] if half else []
+    if not found:
+        raise refusal
+    return torch.cat(found)

@@ -4,7 +4,7 @@ A learner is anything with `classnames`, `clip`, `learner`, and the methods `tex
 `openworld.learners.FittedLearner`; nothing of it is changed. It answers among its own names alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from openworld.datasets.names.forms import normalise_class_name
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.fit_statistics import fit
 from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.name_pools import CHUNK, OF_NEGATIVE_NAMES, Encode
+from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, Encode
 from openworld.detectors.engine.texts import Texts
 from openworld.detectors.engine.two_towers import activations_of
 from openworld.detectors.mcm import MCM
@@ -129,22 +129,16 @@ def activations_of_learner(
     return Activations(outputs=logits, labels=labels, own=score)
 
 
-def encoder_of_learner(fitted: Any, progress: Callable[[int], None] = lambda done: None) -> Encode:
+def encoder_of_learner(fitted: Any) -> Encode:
     """Return what encodes names behind a learner's prompts, as it encodes the names that it was tuned on.
 
     A sentence is not made use of: the prompts are one.
     """
 
     def encode(names: Sequence[str], sentence: str) -> Tensor:
-        found: list[Tensor | None] = [None] * len(names)
-        for round_ in _distinct(names):
-            for start in range(0, len(round_), CHUNK):
-                places = round_[start : start + CHUNK]
-                text = fitted.text_bank([names[place] for place in places]).text.float()
-                for place, row in zip(places, text, strict=True):
-                    found[place] = row
-                progress(len(places))
-        return torch.stack(found)
+        rounds = _distinct(names)
+        text = torch.cat([fitted.text_bank([names[place] for place in places]).text.float() for places in rounds])
+        return text[torch.tensor([place for places in rounds for place in places]).argsort().to(text.device)]
 
     return encode
 
