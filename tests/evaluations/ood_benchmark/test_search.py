@@ -1,61 +1,25 @@
 """Settings searched on validation sets by a spec: of classifiers, two-tower models and learners; recorded and shown."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import evaluation_of, read_protocol
-from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.ood_benchmark.evaluation import EVALUATION, summary
-from openworld.evaluations.ood_benchmark.record import OODBenchmarkRecord
-from openworld.evaluations.ood_benchmark.results import BenchmarkFacts
+from openworld.evaluations.ood_benchmark.report import story
+from openworld.evaluations.ood_benchmark.results import read_results
 from openworld.evaluations.ood_benchmark.task import inputs, tasks
 from openworld.evaluations.runtime import Machine
-from openworld.runs import RunStore, execute, read_spec, to_json
+from openworld.results import RunFolder
+from openworld.runs import to_json
 
-RECIPE = {"epochs": 1, "side": 28, "batch_size": 8}
+sys.path.insert(0, str(Path(__file__).parent))
+
+from benchmark_runs import RECIPE, run, spec_of  # noqa: E402
+
 GAMMAS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-
-
-@pytest.fixture(scope="module")
-def places(few_shapes, tmp_path_factory):
-    """Two folders of the same shapes: in distribution; and others, negatives of them, by other names."""
-    from PIL import Image, ImageOps
-
-    other = tmp_path_factory.mktemp("others")
-    for file in few_shapes.glob("*/*/*.png"):
-        target = other / file.relative_to(few_shapes)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        ImageOps.invert(Image.open(file, formats=("PNG",)).convert("RGB")).save(target)
-    return few_shapes, other
-
-
-def spec_of(places, models, **changed):
-    inside, other = places
-    return read_protocol(
-        {
-            "protocol": "ood-benchmark",
-            "sources": [{"dataset": str(inside)}],
-            "sets": [
-                {"dataset": str(other), "part": "test", "group": "near", "name": "inverted"},
-                {"dataset": str(inside), "part": "test", "corruption": "fog", "severity": 5, "group": "covariate"},
-            ],
-            "validation_sets": [{"dataset": str(other), "part": "validation"}],
-            "seeds": [0],
-            "shots": None,
-            "replicates": 0,
-            "models": models,
-        }
-        | changed
-    )
-
-
-def run(spec, folder):
-    machine = Machine(cache=str(folder / "cache"))
-    for stage in evaluation_of(spec).artifacts(spec, machine):
-        stage.work(Crew("local", 1, folder), None)
-    evaluation_of(spec).require(tasks(spec), machine)
-    return execute(EVALUATION.units(spec, machine), RunStore(folder / "run"))
 
 
 KNN_OF = {"detector": "KNN", "choose": {"k": [1, 3, 9]}}
@@ -118,17 +82,23 @@ def _label(detector, settings):
 
 def test_every_setting_is_a_row_and_the_choice_is_shown_on_the_page(searched):
     spec, folder, records = searched
-    facts = BenchmarkFacts(tuple(_typed(record) for record in records), tuple(records))
-    rows = [row for record in facts.records for row in facts.searches(record)]
-    assert [(search.detector, len(search.trials)) for search in rows] == [
+    run_folder = RunFolder(folder / "run", "ood-benchmark", tuple(records))
+    results, facts = read_results(run_folder)
+    searches = [search for record in facts.records for search in facts.searches(record)]
+    rows = [row for row in results.rows if row.metric.key == "validation_auroc"]
+    assert len(rows) == sum(len(search.trials) for search in searches)
+    assert sum(row.where["chosen"] == "yes" for row in rows) == len(searches)
+    told = story(run_folder)
+    shown = [table for table in told.tables if table.name == "settings"][0]
+    assert [row.label for row in shown.rows] == [search.detector for search in searches]
+    assert [row.cells[0] for row in shown.rows] == [search.best.words for search in searches]
+    (section,) = (each for each in told.page.sections if each.heading == "Which settings were chosen?")
+    assert [len(each.tables[0].rows) for each in section.folded] == [len(search.trials) for search in searches]
+    assert [(search.detector, len(search.trials)) for search in searches] == [
         ("KNN of convnet", 3), ("GEN of convnet", 7), ("KNN of embedded", 3), ("MCM of embedded", 3),
         ("GEN of tuned", 7), ("MCM of tuned", 3),
     ]  # fmt: skip
     assert "settings searched on" in " ".join(summary(spec))
-
-
-def _typed(record):
-    return read_spec(record.metrics, OODBenchmarkRecord)
 
 
 def test_records_and_inputs_without_a_search_say_nothing_of_one(places):
