@@ -73,6 +73,8 @@ def detect(
         --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
     openworld detect --model resnet50.pth --id openood:imagenet --ood openood:imagenet --root .
     openworld detect --model my-classifier --id mine --ood near=others/ --validation-ood noise/
+    openworld detect --learner LoCoOp --model ViT-B/16 --id mine --ood far=others/
+    openworld detect --model ViT-B/16 --id mine --ood far=others/ --negatives wordnet
     openworld detect --apply runs/detect today/
     ```
 

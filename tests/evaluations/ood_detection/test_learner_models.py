@@ -285,3 +285,18 @@ def test_a_model_without_a_learner_is_written_as_before():
     assert set(to_json(JudgedSpec(backbone="embedded"))) == {
         "architecture", "weights", "backbone", "label", "recipe", "template", "negatives", "detectors", "profile"
     }  # fmt: skip
+
+
+def test_negative_names_serve_learners_whose_prompts_encode_any_name():
+    made = JudgedSpec(learner="LoCoOp", backbone="embedded", negatives="words.txt")
+    assert [each.label for each in made.detectors] == [*OF_LEARNERS, "NegLabel", "AdaNeg"]
+    with pytest.raises(OpenworldError, match="NegLabel encodes names of what the classes are not, and GalLoP does not"):
+        JudgedSpec(learner="GalLoP", backbone="embedded", detectors=(DetectorSpec("NegLabel"),), negatives="words.txt")
+    with pytest.raises(OpenworldError, match="give negatives: 'wordnet'"):
+        JudgedSpec(learner="CoOp", backbone="embedded", detectors=(DetectorSpec("NegLabel"),))
+
+
+def test_the_record_says_how_a_learner_was_trained(ran):
+    facts = ran[3][1].metrics["learner"]
+    assert (facts["learner"], facts["seed"], facts["images"], facts["views"], facts["epochs"]) == ("CoOp", 0, 8, 1, 1)
+    assert facts["settings"]["context_length"] == 2
