@@ -177,6 +177,29 @@ def test_a_kept_laid_gives_the_same_degrees_and_kept_levels_the_same_cells(folde
     assert alone.exit_code == 0 and ": the image lies " in alone.output
 
 
+def test_how_many_names_teach_is_said_and_chosen_and_ids_are_named(folders, tmp_path, monkeypatch):
+    monkeypatch.setattr(decomposition, "STEPS", 2)
+    ids = ["n01440764", "n01443537"]  # tench, goldfish
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join([*ids, *(f"{kind} {thing}" for kind in ("red", "old") for thing in "abcdefghijkl")]))
+    sides = "--reference", folders / "known", "--test", folders / "new", "--neighbour", 2, "--classnames", names
+    drawn = openworld(*sides, "--most-names", 21, "--out", tmp_path / "drawn")
+    assert drawn.exit_code == 0, drawn.output
+    limits = " ".join(json.loads((tmp_path / "drawn" / "shift.json").read_text())["limits"])
+    assert "21 of 26 class names" in limits and "--most-names 0" in limits
+    assert len(load_decomposition(tmp_path / "drawn" / "laid.safetensors").about["names"]) == 21
+    openworld(*sides, "--most-names", 0, "--out", tmp_path / "all")
+    assert load_decomposition(tmp_path / "all" / "laid.safetensors").about["names"][:3] == [
+        "tench",
+        "goldfish",
+        "red a",
+    ]
+    names.write_text(names.read_text() + "\nn00005787")
+    monkeypatch.setattr("openworld.datasets.names.synset_names.find_wordnet", lambda: None)
+    refused = openworld(*sides)
+    assert refused.exit_code == 2 and "'n00005787'" in refused.output
+
+
 def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monkeypatch):
     monkeypatch.setattr(decomposition, "STEPS", 5)
     monkeypatch.setattr(decomposition, "LOOKS", ("plain", "monochrome", "pixel art", "papercut", "fog 3"))

@@ -201,6 +201,7 @@ def shift(
     classnames: Path | str | Sequence[str] | None = None,
     templates: Path | str | None = None,
     taught_by: str = "texts",
+    most_names: int = 200,
     neighbour: int = 10,
     levels: int = 8,
     levels_of: Path | str | None = None,
@@ -233,7 +234,7 @@ def shift(
 
     options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(_path(levels_of)))
     names = Path(classnames) if isinstance(classnames, str) else classnames
-    decomposition = DecompositionSource(_path(laid), names, _path(templates), taught_by)
+    decomposition = DecompositionSource(_path(laid), names, _path(templates), taught_by, most_names)
     several = isinstance(test, list | tuple)
     tests = tuple(
         collection_of(one, f"test {number}" if several and len(test) > 1 else "test")

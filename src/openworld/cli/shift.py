@@ -17,6 +17,9 @@ def shift(
     taught_by: Annotated[
         str, typer.Option(help="What LAID learns from: texts, or pictures (images of the reference).")
     ] = "texts",
+    most_names: Annotated[
+        int, typer.Option(min=0, help="LAID learns from so many names at most, drawn from all; 0: from all.")
+    ] = 200,
     neighbour: Annotated[int, typer.Option(min=1, help="A degree is the distance to this neighbour.")] = 10,
     levels: Annotated[int, typer.Option(min=3, help="Levels of each axis of the grid.")] = 8,
     levels_of: Annotated[Path | None, typer.Option(help="shift.json of an earlier run, for its levels.")] = None,
@@ -49,9 +52,11 @@ def shift(
     Images may be a .npz or .parquet file with `embeddings` [n, D]; the backbone is then a file with `classnames` and
     `class_embeddings` [C, S, D], each name in S sentences (docs/own-models.md).
 
-    **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`. With `--taught-by pictures`
-    it learns from an image of each class of the reference, drawn over in many appearances, and from activations that
-    see appearance. With `--out` it is kept for `--laid`, so that degrees of later images are measured alike.
+    **LAID** needs class names, 20 or more: those of the class folders, or `--classnames`; WordNet ids (n01440764) are
+    named by a local WordNet 3.0. The paper's teacher has 20,113 names: `--classnames FILE --most-names 0`. With
+    `--taught-by pictures` it learns from an image of each class of the reference, drawn over in many appearances, and
+    from activations that see appearance. With `--out` it is kept for `--laid`, so that degrees of later images are
+    measured alike.
 
     **Kept** with `--out`: report.html, degrees.parquet and degrees.csv (a row per image), shift.json,
     laid.safetensors. **Memory** stays flat: two blocks of 32,768 features (4 bytes times their width), some 400 MB
@@ -63,7 +68,7 @@ def shift(
     from openworld.cli import console
 
     options = ShiftOptions(neighbour, levels, least, seed, command.read_levels(levels_of))
-    source = DecompositionSource(laid, classnames, templates, taught_by)
+    source = DecompositionSource(laid, classnames, templates, taught_by, most_names)
     inputs = command.ShiftInputs(reference, tuple(test), backbone, source, device, allow_corrupt, out)
     screen = console.output(quiet=quiet or as_json)
     with console.observer(screen) as observer:

@@ -12,6 +12,7 @@ from openworld.estimators import ScoreRegression, find_estimator
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import configure, find_learner, override
 from openworld.runs import read_spec
+from openworld.runs.canonical import SPARSE
 from openworld.shifts import DECOMPOSITIONS
 
 NOTHING = "none"
@@ -222,9 +223,11 @@ class DecompositionSpec:
         templates: sentences with {}, the looks that it learns from; none for those of the embedded world where all
             pictures are of it, else CLIP's 80.
         taught_by: "texts", or "pictures": training pictures in `openworld.shifts.LOOKS`, by features that see looks.
+        names: a text file (.txt) with a name per line that teaches, such as ImageNet-21K's 20,113; "" for the class
+            names of the run's own images.
 
     Raises:
-        OpenworldError: an unknown method, setting or teacher; templates for pictures.
+        OpenworldError: an unknown method, setting or teacher; templates or names for pictures.
     """
 
     backbone: str = "embedded"
@@ -233,6 +236,7 @@ class DecompositionSpec:
     seed: int = 0
     templates: tuple[str, ...] = ()
     taught_by: str = "texts"
+    names: str = field(default="", metadata=SPARSE)
 
     def __post_init__(self):
         settle(self, backbone=known_name(self.backbone))
@@ -240,8 +244,8 @@ class DecompositionSpec:
             raise unknown_name("method", self.method, DECOMPOSITIONS)
         if self.taught_by not in TEACHERS:
             raise unknown_name("teacher", self.taught_by, TEACHERS)
-        if self.taught_by == "pictures" and self.templates:
-            raise OpenworldError("templates are sentences, and images teach; leave one of the two out.")
+        if self.taught_by == "pictures" and (self.templates or self.names):
+            raise OpenworldError("templates and names are texts, and images teach; leave one of the two out.")
         self.build()
 
     @property

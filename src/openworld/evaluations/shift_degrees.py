@@ -12,13 +12,15 @@ import torch
 from safetensors.numpy import load_file, save
 
 from openworld.datasets import templates
+from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.datasets.names.synset_names import name_synsets
 from openworld.evaluations.artifacts import folder_of, has_whole, keep, kept_file
 from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.image_selection import DRAWINGS, ImageSelection
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.features import Features, encode
-from openworld.runs import digest
+from openworld.runs import digest, to_json
 from openworld.shifts import (
     AppearanceEncoder,
     Decomposition,
@@ -151,7 +153,8 @@ class Degrees:
 
 
 def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> DecompositionFit:
-    """A decomposition by the names of all pictures, each once, in the looks that suit the data sets."""
+    """A decomposition by the names of all pictures, or of a file, each once, in the looks that suit the data sets."""
+    names = name_synsets(class_names(how.names).names if how.names else tuple(names))
     distinct = tuple({normalise_class_name(name): name for name in names}.values())
     ours = all(name.startswith(DRAWINGS) for name in datasets)
     return DecompositionFit(
@@ -162,6 +165,7 @@ def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[st
 def _split_key(split: DecompositionFit) -> str:
     """Says what is read; the field of the images has kept its former name here, and with it the keys."""
     depends_on = {name: value for name, value in asdict(split).items() if name not in ("images", "title")}
+    depends_on["how"] = to_json(split.how)
     depends_on["pictures"] = split.images and split.images.fingerprint
     depends_on["weights"] = encoder(split.how.backbone, split.how.taught_by).fingerprint
     return digest({"decomposition": depends_on | {"version": VERSION}})[:32]

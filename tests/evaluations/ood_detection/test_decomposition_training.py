@@ -70,6 +70,18 @@ def test_other_looks_teach_another_decomposition(measured):
     assert split.templates == LOOKS and replace(split, templates=LOOKS[:5]).key != split.key
 
 
+def test_names_of_a_file_teach_in_the_place_of_the_images_own(measured, tmp_path):
+    spec = measured[0]
+    file = tmp_path / "names.txt"
+    file.write_text("n01440764\nwild dog\nwild_dog\n")
+    how = replace(spec.decomposition, taught_by="texts", settings={})
+    by_file = tasks(replace(spec, decomposition=replace(how, names=str(file))))[0].shift.split
+    own = tasks(replace(spec, decomposition=how))[0].shift.split
+    assert by_file.names == ("tench", "wild dog") and len(own.names) > 2 and by_file.key != own.key
+    with pytest.raises(OpenworldError, match="images teach"):
+        replace(spec.decomposition, names=str(file))
+
+
 def test_classes_take_turns():
     labels = np.repeat([0, 1, 2], [50, 5, 2])
     assert np.bincount(labels[drawn(labels, 12, seed=0)]).tolist() == [5, 5, 2]

@@ -11,6 +11,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.applications.shift.images import ImageCollection
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
+from openworld.datasets.names.synset_names import name_synsets
 from openworld.datasets.templates import CLIP_80, EMOJI_LOOKS
 from openworld.shifts import (
     LAID,
@@ -25,7 +26,7 @@ from openworld.shifts import (
 
 TEXTS, IMAGES = TEACHERS = ("texts", "pictures")
 EMBEDDED = "embedded"
-NAMES, FEWEST = 200, 20  # names, or classes, that LAID learns from at most, and at least
+MOST_NAMES, FEWEST = 200, 20  # names, or classes, that LAID learns from at most, and at least
 STEPS, RATE = 2000, 3e-3
 WHITENED, APPEARANCE = 192, 12  # numbers that features of images are whitened to, and how many tell of appearance
 LEARNING = "learning what is meaning and what is appearance"
@@ -43,12 +44,14 @@ class DecompositionSource:
         laid: a kept decomposition.
         classnames, templates: text files of names and of sentences; names also as they are.
         taught_by: "texts", or "pictures" of the reference in the place of names and sentences.
+        most_names: names, or classes of images, to learn from at most, drawn where there are more; 0 for all.
     """
 
     laid: Path | None = None
     classnames: Path | Sequence[str] | None = None
     templates: Path | None = None
     taught_by: str = TEXTS
+    most_names: int = MOST_NAMES
 
 
 def fit_or_read(
@@ -61,7 +64,7 @@ def fit_or_read(
     if by_images or (source.laid and load_decomposition(source.laid).about.get("taught_by") == IMAGES):
         clip = AppearanceEncoder(clip)
     if by_images:
-        return clip, _fit_by_images(clip, collections[0], seed, progress)
+        return clip, _fit_by_images(clip, collections[0], source.most_names, seed, progress)
     if isinstance(source.classnames, str | Path):
         names = class_names(str(source.classnames)).names
     elif source.classnames is not None:
@@ -70,7 +73,7 @@ def fit_or_read(
         names = clip.classnames  # all that it can embed
     else:
         names = [name for collection in collections for name in collection.classnames]
-    return clip, decomposition_for(source, clip, distinct_names(names), seed, progress)
+    return clip, decomposition_for(source, clip, distinct_names(name_synsets(names)), seed, progress)
 
 
 def decomposition_for(
@@ -84,7 +87,7 @@ def decomposition_for(
             "no image lies in a class folder, so there are no class names for LAID to learn from: give a list with "
             "--classnames FILE, a name per line, or a fitted decomposition with --laid."
         )
-    return _fit_by_texts(clip, names, lines_of(source.templates), seed, progress)
+    return _fit_by_texts(clip, names, source, seed, progress)
 
 
 def lines_of(file: Path | None) -> tuple[str, ...]:
@@ -114,8 +117,10 @@ def _read(file: Path, clip) -> Decomposition:
     return kept
 
 
-def _fit_by_texts(clip, names: Sequence[str], templates: Sequence[str], seed: int, progress: Progress) -> Decomposition:
-    """LAID on names in templates, () for those that suit the backbone; of many names a draw of `NAMES`.
+def _fit_by_texts(
+    clip, names: Sequence[str], source: DecompositionSource, seed: int, progress: Progress
+) -> Decomposition:
+    """LAID on names in templates, or in those that suit the backbone; of many names a draw.
 
     The embedded backbone gets a narrow covariate part: images of 64 pixels, and captions that say little of appearance.
     """
@@ -124,10 +129,11 @@ def _fit_by_texts(clip, names: Sequence[str], templates: Sequence[str], seed: in
             f"there are {len(names)} class names, and LAID learns what meaning is from {FEWEST} or more: give a list "
             "with --classnames FILE (any names of things of this kind will do), or a fitted decomposition with --laid."
         )
-    if len(names) > NAMES:
-        drawn = np.sort(np.random.default_rng(seed).choice(len(names), NAMES, replace=False))
+    every = len(names)
+    if 0 < source.most_names < every:
+        drawn = np.sort(np.random.default_rng(seed).choice(every, source.most_names, replace=False))
         names = [names[place] for place in drawn]
-    sentences = templates or (EMOJI_LOOKS if clip.name == EMBEDDED else CLIP_80)
+    sentences = lines_of(source.templates) or (EMOJI_LOOKS if clip.name == EMBEDDED else CLIP_80)
     if hasattr(clip, "class_sentences"):  # embeddings of names are all that there is of it
         features = clip.class_sentences(names)
     else:
@@ -135,7 +141,7 @@ def _fit_by_texts(clip, names: Sequence[str], templates: Sequence[str], seed: in
     progress(LEARNING, 0, 1)
     width = features.shape[2] * 7 // 8 if clip.name == EMBEDDED else None
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width)
-    return _described(method.fit(features, seed=seed), clip, names, sentences=list(sentences))
+    return _described(method.fit(features, seed=seed), clip, names, every, sentences=list(sentences))
 
 
 @torch.no_grad()
@@ -151,10 +157,10 @@ def _encode(clip, names: Sequence[str], templates: Sequence[str], progress: Prog
 
 
 def _fit_by_images(
-    encoder: AppearanceEncoder, reference: ImageCollection, seed: int, progress: Progress
+    encoder: AppearanceEncoder, reference: ImageCollection, most: int, seed: int, progress: Progress
 ) -> Decomposition:
-    """LAID on one image of each class (of many a draw of `NAMES`), in every appearance of `LOOKS`."""
-    rows = _one_of_each(reference, seed)
+    """LAID on one image of each class (of many a draw of `most`), in every appearance of `LOOKS`."""
+    rows, every = _one_of_each(reference, most, seed)
     if len(rows) < FEWEST:
         raise OpenworldError(
             f"{reference.name} has {len(rows)} classes, and LAID learns what meaning is from images of {FEWEST} or "
@@ -167,21 +173,22 @@ def _fit_by_images(
     width = min(WHITENED, encoder.width)
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width - APPEARANCE, whitened=width)
     names = [reference.concept(row) for row in rows]
-    return _described(method.fit(grid, seed=seed), encoder, names, looks=list(LOOKS), taught_by=IMAGES)
+    return _described(method.fit(grid, seed=seed), encoder, names, every, looks=list(LOOKS), taught_by=IMAGES)
 
 
-def _one_of_each(reference: ImageCollection, seed: int) -> list[int]:
-    """One image of each class, drawn; of many classes some."""
+def _one_of_each(reference: ImageCollection, most: int, seed: int) -> tuple[list[int], int]:
+    """One image of each class, drawn, of many classes some; and how many classes there are."""
     if not reference.named:
-        return []
+        return [], 0
     generator, labels = np.random.default_rng(seed), reference.images.labels
     rows = [int(generator.choice(np.flatnonzero(labels == label))) for label in np.unique(labels)]
-    if len(rows) > NAMES:
-        rows = [rows[place] for place in np.sort(generator.choice(len(rows), NAMES, replace=False))]
-    return rows
+    every = len(rows)
+    if 0 < most < every:
+        rows = [rows[place] for place in np.sort(generator.choice(every, most, replace=False))]
+    return rows, every
 
 
-def _described(fitted: Decomposition, clip, names: Sequence[str], **further) -> Decomposition:
-    """With what it was taught by, for those who read it again."""
-    about = {"backbone": clip.name, "weights": clip.fingerprint, "names": list(names)}
+def _described(fitted: Decomposition, clip, names: Sequence[str], every: int, **further) -> Decomposition:
+    """With what it was taught by, of how many names, for those who read it again."""
+    about = {"backbone": clip.name, "weights": clip.fingerprint, "names": list(names), "names_there": every}
     return replace(fitted, about={**fitted.about, **about, **further})

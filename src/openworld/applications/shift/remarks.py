@@ -92,11 +92,15 @@ def _fitted(compared: ComparedSets) -> Iterator[str]:
         yield f"Nothing is known about how {both} were told apart; the file given with --laid does not say."
         return
     by_images = about.get("taught_by") == IMAGES
-    by = f"images of {names} things in {templates} appearances"
-    by = by if by_images else f"{names} class names in {templates} sentences"
+    every = about.get("names_there") or names
+    count = f"{names:,} of {every:,}" if every > names else f"{names:,}"
+    by = f"images of {count} things in {templates} appearances"
+    by = by if by_images else f"{count} class names in {templates} sentences"
     shares = [f"{100 * compared.right[half]:.0f} % for {word}" for half, word in AXES.items() if half in compared.right]
     order = f"; of those kept back, in the right order: {' and '.join(shares)}" if shares else ""
     yield f"{both.capitalize()} were told apart by {by}{order}."
+    if every > names:
+        yield "The others were left out by a draw; --most-names 0 learns from all."
     if by_images:
         drawn = ", ".join(about.get("looks", ())[1:])
         yield f"The appearances were {drawn}; what is like none of these may count as meaning."

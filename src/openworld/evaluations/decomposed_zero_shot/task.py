@@ -14,6 +14,7 @@ import torch
 from openworld._arrays import require_at_least, require_seeds
 from openworld.backbones import known_name
 from openworld.datasets import templates
+from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, LabelledSetSpec, NamedImages
@@ -37,7 +38,7 @@ class NamedGround:
 
     Args:
         sets: images; the class names are those of the first.
-        names: data sets whose class names teach; none for those of the first set.
+        names: data sets, or text files (.txt) with a name per line, whose names teach; none for those of the first set.
         tested_teach: whether names of the tested classes are among them, as published.
         images: so many images of each set, classes in their shares; None for all.
         backbone: a name of `openworld list backbones`, a folder, or a hub repository.
@@ -72,8 +73,13 @@ class NamedGround:
     def teaching(self) -> tuple[str, ...]:
         """The names that decompositions are taught by."""
         kept = {} if self.tested_teach else {normalise_class_name(name) for name in self.names_of.load().classnames}
-        every = [name for dataset in self.names for name in DatasetSpec(dataset).classnames]
+        every = [name for dataset in self.names for name in _names(dataset)]
         return tuple(name for name in every if normalise_class_name(name) not in kept)
+
+
+def _names(dataset: str) -> tuple[str, ...]:
+    """The class names of a data set, or the lines of a text file."""
+    return class_names(dataset).names if dataset.endswith(".txt") else DatasetSpec(dataset).classnames
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The work of a unit: detectors score the test images and the pool, and every cell is held against the test."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from openworld.evaluations.classifier_scores import classifier_scores
 from openworld.evaluations.images_to_score import ReadableImages
@@ -74,7 +74,7 @@ def detection_record(
         kind=model.kind,
         seed=task.seed,
         source=_source_record(task, known, test, scores),
-        decomposition=None if ground.cells else asdict(task.division.decomposition),
+        decomposition=None if ground.cells else to_json(task.division.decomposition),
         neighbour=None if ground.cells else task.division.k,
         detector_settings=tuple({"label": detector.label, **to_json(detector)} for detector in model.detectors),
         warnings=tuple(dict.fromkeys(scores.warnings)),
