@@ -8,10 +8,17 @@ from openworld.detectors import DETECTORS, PROFILES
 
 def test_every_detector_has_its_place(repository):
     page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
-    table = page[page.index("## What each looks at") : page.index("## Refusals")]
+    table = page[page.index("## What each looks at") : page.index("## What each costs")]
     firsts = [name for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in row.split(", ")]
     assert sorted(firsts) == sorted([*DETECTORS, "detector"])
     assert all(name in page[page.index("## Sources") :] for name in DETECTORS)
+
+
+def test_every_detector_has_its_cost(repository):
+    page = (repository / "docs" / "detectors.md").read_text(encoding="utf-8")
+    table = page[page.index("## What each costs") : page.index("## Names of what")]
+    names = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+    assert sorted(names) == sorted([*(name for name in DETECTORS if name != "own score"), "detector"])
 
 
 def test_profiles_that_are_named_exist(repository):
