@@ -200,6 +200,9 @@ CALLS = {
     "seed_interval": Call(metrics.seed_interval, {"values": SHARES, "level": 0.95}),
     "seed_spread": Call(metrics.seed_spread, {"values": SHARES, "limits": (0.0, 1.0)}),
     "seeds_test": Call(metrics.seeds_test, {"first": SHARES, "second": SHARES[::-1].copy()}),
+    "seeds_test_against_summary": Call(
+        metrics.seeds_test_against_summary, {"values": SHARES, "mean": 0.5, "deviation": 0.1, "count": 3}
+    ),
     "semantic_alignment": Call(
         metrics.semantic_alignment,
         {"probabilities": PROBABILITIES, "labels": PREDICTED, "similarity": np.eye(4)},

@@ -162,13 +162,14 @@ def seeds_test_against_summary(
     difference = float(ours.mean() - mean)
     if ours.size < 2:
         return PairedTest(difference, None, None, None, "one seed says nothing about other seeds")
-    variances = np.array([ours.var(ddof=1) / ours.size, deviation**2 / count])
-    error = float(np.sqrt(variances.sum()))
+    size = float(np.abs(ours - ours.mean()).max()) or 1.0  # no square of a large number overflows
+    errors = np.array([size * (ours / size).std(ddof=1) / np.sqrt(ours.size), deviation / np.sqrt(count)])
+    error = float(np.hypot(*errors))
     if error <= ROUNDING:
         return PairedTest(difference, None, None, None, "no two seeds differ, and a zero variance is no evidence")
     from scipy.special import stdtr
 
-    freedom = float(variances.sum() ** 2 / (variances**2 / np.maximum([ours.size - 1, count - 1], 1)).sum())
+    freedom = float(1 / ((errors / error) ** 4 / np.maximum([ours.size - 1, count - 1], 1)).sum())
     return PairedTest(difference, error, freedom, 2 * float(stdtr(freedom, -abs(difference) / error)))
 
 
