@@ -1,0 +1,50 @@
+"""docs/four-papers.md: every table and figure of a paper has one row, with its command and one of four states."""
+
+import re
+
+import pytest
+
+from openworld.papers import PAPERS, TABLES
+from openworld.reproduction.figures import ABSENT, FIGURES
+from openworld.reproduction.plan import PAPERS as PLANS
+
+STATES = (
+    "made and looked at here",
+    "made here with the embedded stand-in",
+    "planned only, needs DATA",
+    "refused because ",
+)
+HEADINGS = {"openworldauc": "OpenworldAUC", "openpl": "OpenPL", "frap": "FRAP", "is-ood": "IS-OOD"}
+WRITTEN = [paper for paper in PAPERS if FIGURES[paper]]
+
+
+def rows(repository, paper):
+    """(kind, number, options, state) of every row of a paper, ranges taken apart."""
+    page = (repository / "docs" / "four-papers.md").read_text(encoding="utf-8")
+    part = page.partition(f"\n## {HEADINGS[paper]}\n")[2].partition("\n## ")[0]
+    for cells in re.findall(r"^\| ((?:Table|Figure)s? .*) \|$", part, re.MULTILINE):
+        what, _, options, state = (cell.strip() for cell in cells.split("|"))
+        kind, _, numbers = what.partition(" ")
+        first, _, last = numbers.replace(" and ", " to ").partition(" to ")
+        every = range(int(first), int(last) + 1) if last else [numbers]
+        yield from ((kind.rstrip("s"), str(number), options, state) for number in every)
+
+
+@pytest.mark.parametrize("paper", WRITTEN)
+def test_every_table_and_figure_has_one_row(repository, paper):
+    found = [row[:2] for row in rows(repository, paper)]
+    tables = {("Table", number) for number in (*TABLES[paper], *PLANS[paper].ABSENT)}
+    figures = {("Figure", number) for number in (*FIGURES[paper], *ABSENT[paper])}
+    assert len(found) == len(set(found)) and set(found) == tables | figures
+
+
+@pytest.mark.parametrize("paper", WRITTEN)
+def test_every_row_has_a_state_and_what_can_be_made_its_option(repository, paper):
+    absent = {("Table", number) for number in PLANS[paper].ABSENT} | {("Figure", number) for number in ABSENT[paper]}
+    for kind, number, options, state in rows(repository, paper):
+        assert state.startswith(STATES), (kind, number)
+        assert ((kind, number) in absent) <= state.startswith("refused because "), (kind, number)
+        if not state.startswith("refused because "):
+            named = re.findall(rf"--{kind.lower()} (\w+)", options)
+            spans = range(int(named[0]), int(named[-1]) + 1) if named[-1].isdigit() else ()
+            assert number.partition("-")[0] in named or int(number) in spans, (kind, number)
