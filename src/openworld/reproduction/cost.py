@@ -220,13 +220,13 @@ def _of_shift(plan: ReproductionPlan) -> PlanCost:
         embeddings += 0 if getattr(spec, "cells", None) else WIDTH_BYTES * run.images  # published cells need none
         detectors = max((len(model.detectors) for model in getattr(spec, "models", ())), default=0)
         scores += run.units * run.images * detectors
-    records = RECORD_BYTES * _units(runs) + SCORE_BYTES * scores
+    kept, records = embeddings + SCORE_BYTES * scores, RECORD_BYTES * _units(runs) + SCORE_BYTES * scores
     sentence = (
         f"In all {_units(runs):,} classifiers, each with every detector, and decompositions; "
-        f"{_images(runs):,} images, beside those that are learned from; {size(embeddings)} of disk for embeddings and "
-        f"{size(records)} for the records. {_DONE}"
+        f"{_images(runs):,} images, beside those that are learned from; {size(kept)} of disk for embeddings "
+        f"and scores, and {size(records)} for the records. {_DONE}"
     )
-    return PlanCost(runs, embeddings, records, (sentence,), _images(runs))
+    return PlanCost(runs, kept, records, (sentence,), _images(runs))
 
 
 def shown_images(spec) -> int:
