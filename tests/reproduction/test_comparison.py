@@ -156,6 +156,12 @@ def test_an_average_of_some_data_sets_has_the_deviation_of_their_mean():
     assert cell(whole, "GMoP", AVERAGE).deviation == pytest.approx(np.linalg.norm(parts) / 11)
 
 
+def test_our_average_has_the_deviation_of_its_seeds():
+    rows = [number("CoOp", "DTD", (0.1, 0.2)), number("CoOp", "EuroSAT", (0.4, 0.3))]
+    assert average_of(rows).value.deviation == pytest.approx(np.std([0.25, 0.25], ddof=1))
+    assert average_of(rows[:1]).value.deviation == pytest.approx(np.std([0.1, 0.2], ddof=1))
+
+
 def test_deviations_that_are_not_over_seeds_are_shown_and_not_tested_with():
     row = published_numbers("frap", "1")[0]
     seeds = tuple(row.in_data + shift for shift in (-0.01, 0.0, 0.02))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from openworld.papers import AVERAGE, METRICS
-from openworld.results import Result, Value, mean, student
+from openworld.results import Result, Value, mean, over_seeds, student
 from openworld.runs import RunStore
 
 Run = TypeVar("Run")
@@ -112,7 +112,7 @@ def average_of(
 ) -> PaperResult:
     """Return the unweighted mean of numbers of one method and metric on several data sets.
 
-    Two intervals: over seeds (of the seeds' own means) and over the data sets, both Student's t. Images of two data
+    Deviation over seeds, and two intervals: over seeds (of the seeds' own means) and over the data sets, both Student's t. Images of two data
     sets may be the same, so that no interval over images is given; one number alone keeps its own intervals.
     """
     first, metric = numbers[0], METRICS[numbers[0].metric]
@@ -124,7 +124,8 @@ def average_of(
     over_data = student(values, metric, "data sets") if len(datasets) == len(values) else ()
     intervals = first.value.intervals if len(numbers) == 1 else (*student(per_seed, metric), *over_data)
     average = mean(values)
-    value = Value(average, intervals, reason="" if average is not None else "it is not defined on every data set")
+    reason = "" if average is not None else "it is not defined on every data set"
+    value = Value(average, intervals, reason, over_seeds(per_seed, metric).deviation if per_seed else None)
     names = {"task": task, "datasets": datasets, "backbone": first.backbone}
     return PaperResult(
         dataset, setting, first.method, first.metric, value, first.seeds if per_seed else (), per_seed, **names
