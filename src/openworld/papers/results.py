@@ -112,8 +112,9 @@ def average_of(
 ) -> PaperResult:
     """Return the unweighted mean of numbers of one method and metric on several data sets.
 
-    Deviation over seeds, and two intervals: over seeds (of the seeds' own means) and over the data sets, both Student's t. Images of two data
-    sets may be the same, so that no interval over images is given; one number alone keeps its own intervals.
+    It has the deviation over seeds and two intervals: over seeds (of the seeds' own means) and over the data sets, both
+    Student's t. Images of two data sets may be the same, so that no interval over images is given; one number alone
+    keeps its own intervals.
     """
     first, metric = numbers[0], METRICS[numbers[0].metric]
     values = [number.number for number in numbers]
