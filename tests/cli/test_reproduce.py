@@ -281,3 +281,20 @@ def test_a_kill_in_the_middle_resumes_with_the_same_bytes(place, tmp_path, kills
         for number in ("7", "11", "12"):
             name = f"tables/table-{number}.{form}"
             assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_data_set_alone_is_made_where_the_others_are_not_on_disk(ask):
+    asked_for = ("openworldauc", "--dataset", "dtd", "--dataset", "Flowers102", "--table", "2", *QUICK, *CLIP)
+    done = ask(*asked_for, "--out", "few")
+    assert done.exit_code == 0, done.output
+    assert "Average of 2" in done.output and "of DTD and Flowers102 alone" in done.output
+    without = ask("openworldauc", "--dataset", "sun397", "--table", "2", *QUICK, *CLIP)
+    assert without.exit_code == 2 and "1 of 1 data sets to download are not ready" in without.output
+
+
+def test_python_makes_the_same_tables_of_a_data_set_alone(ask):
+    import openworld as ow
+
+    settings = {"backbone": "embedded", "seeds": (1,), "learners": ("CLIP",), "quick": 10, "workers": 1, "quiet": True}
+    made = ow.reproduce("openworldauc", "data", (2,), dataset=("dtd",), out="few", **settings)
+    assert made.comparisons[0].datasets == ("DTD",)

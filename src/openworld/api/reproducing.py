@@ -1,7 +1,7 @@
 """A paper's tables and figures made again, beside the printed ones: what `openworld reproduce` does."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,8 @@ def reproduce(
     table: Sequence[str] = (),
     *,
     figure: Sequence[str] = (),
+    dataset: Sequence[str] = (),
+    checkpoint: Sequence[str | int] = (),
     backbone: str = "",
     out: Path | str | None = None,
     learners: Sequence[str] = (),
@@ -93,6 +95,9 @@ def reproduce(
         data: folder of all downloaded data sets, or "embedded" for the world that comes along.
         table: numbers of tables; () for all where no figure is named.
         figure: numbers of figures, such as "5" or "5a"; ("all",) for all.
+        dataset: only these, by the paper's name or ours, such as "DTD" or "dtd"; of FRAP sources or rows. The others
+            need no download. () for all.
+        checkpoint: of FRAP's classifiers: epochs, or "last"; () for those of the paper.
         learners: only these methods; () for all. Other parameters are the options of `openworld reproduce`.
 
     Raises:
@@ -101,12 +106,13 @@ def reproduce(
     from openworld.evaluations.running import RunOptions
     from openworld.reproduction.changes import Changes, read_added, read_settings
     from openworld.reproduction.comparison.of_plan import write_plan
-    from openworld.reproduction.plan import ReproductionSetup, plan
-    from openworld.reproduction.series import carry_out_runs, failure, require_data
+    from openworld.reproduction.plan import ReproductionSetup
+    from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data
 
     changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision, draw)
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes)
-    planned = plan(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
+    setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)))
+    planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     require_data(planned)
     folder = Path(out) if out is not None else Path("runs") / planned.folder_name
     place = None if cache is None else Path(cache)

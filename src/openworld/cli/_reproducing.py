@@ -31,14 +31,12 @@ def carry_out_plan(
     Args:
         said: `margin` and `show` of `compare_with_paper`.
     """
-    from openworld import datasets
     from openworld.datasets.checking import require_places
     from openworld.reproduction.cost import plain_plan
-    from openworld.reproduction.series import carry_out_runs, failure
+    from openworld.reproduction.series import carry_out_runs, failure, use_data
 
     out = console.output(quiet=quiet or as_json)
-    if plan.downloads and Path(plan.setup.data).is_dir():
-        datasets.use_root(plan.setup.data)
+    use_data(plan)
     if accept and not only_plan:
         plan = _leave_out_missing(plan, out)
     if not only_plan:

@@ -19,6 +19,12 @@ def reproduce(
     figure: Annotated[
         list[str] | None, typer.Option(help="Number of a figure, such as 3, 5 or 5a, or all; repeat it.")
     ] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Only this data set, or row of frap, such as DTD or dtd; repeat it.")
+    ] = None,
+    checkpoint: Annotated[
+        list[str] | None, typer.Option(help="frap: judge after this epoch alone, or last; repeat it.")
+    ] = None,
     backbone: Annotated[
         str, typer.Option(help="ViT-B/16, ViT-B/32, ViT-L/14, a name of openworld list, a folder, a hub id.")
     ] = "",
@@ -79,6 +85,7 @@ def reproduce(
     openworld reproduce openpl --data ~/data --table 6 --table 7 \\
         --learners "CLIP, CoOp, ProDA"
     openworld reproduce frap --data embedded --quick 10
+    openworld reproduce frap --data ~/data --dataset cifar10 --checkpoint last
     openworld reproduce is-ood --data embedded --quick 4
     ```
 
@@ -88,6 +95,11 @@ def reproduce(
 
     With `--data FOLDER` it needs the paper's data sets, as CoOp lays them out (`openworld data check all --root FOLDER`
     says what is missing), and takes the published settings, the model and the seeds of the paper.
+
+    `--dataset` makes the tables of some data sets alone, by the paper's name or ours; the others need no download, and
+    averages are over those that are there. What is reached from ImageNet needs ImageNet: such tables are made if it is
+    asked for too, or if they are named. Of `frap` it names a source (cifar10) or a row (C10-S); rows of a source whose
+    data are not in the folder are left out and named.
 
     First it says what the runs cost: units (one learner with one seed), images to encode, disk; `--plan` stops there,
     and needs no data. The time left is shown while they run. Each run serves all tables that need it. Killed and
@@ -134,6 +146,8 @@ def reproduce(
     paper where it prints a deviation: reproduced within `--margin` (two one-sided tests), else higher, lower, or not
     told apart.
     """
+    from dataclasses import replace
+
     from openworld._errors import OpenworldError
     from openworld.cli import console
     from openworld.cli._reproducing import carry_out_plan
@@ -141,16 +155,20 @@ def reproduce(
     from openworld.reproduction.acceptance import acceptance_plan
     from openworld.reproduction.changes import Changes, read_added, read_settings
     from openworld.reproduction.plan import ReproductionSetup
-    from openworld.reproduction.plan import plan as planned
+    from openworld.reproduction.series import plan_what_is_there
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
     changes = Changes(
         read_added(add) if add else (), read_settings(settings or ()), shots, _views(views), precision, draw
     )
     setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
+    setup = replace(setup, datasets=tuple(dataset or ()), checkpoints=tuple(checkpoint or ()))
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
-    reproduction = acceptance_plan(paper, setup) if accept else planned(paper, table or (), setup, figures=figure or ())
+    if accept:
+        reproduction = acceptance_plan(paper, setup)
+    else:
+        reproduction = plan_what_is_there(paper, table or (), setup, figures=figure or ())
     folder = out or Path("runs") / (reproduction.folder_name + "-accepted" * accept)
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, console.command())
     carry_out_plan(

@@ -10,7 +10,9 @@ from openworld._errors import OpenworldError
 from openworld.datasets.checking import require_places
 from openworld.reproduction.acceptance_cells import EMERGING, METHOD, SHIFTS
 from openworld.reproduction.changes import Changes
-from openworld.reproduction.plan import ReproductionPlan, plan
+from openworld.reproduction.chosen_data import choose_tables, find_titles
+from openworld.reproduction.plan import PAPERS, ReproductionPlan, find_table, plan
+from openworld.reproduction.series import is_there
 from openworld.reproduction.settings import ReproductionSetup
 
 GROUPS = {"openworldauc": (("8-9",), ("10",)), "openpl": (EMERGING, SHIFTS)}
@@ -57,10 +59,21 @@ def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
     _require_acceptable(paper, setup)
     changes = replace(setup.changes, shots=1, views=0)
     clip_only = replace(setup, learners=(METHOD,), seeds=setup.seeds or SEEDS[paper], changes=changes)
-    plans = [plan(paper, tables, clip_only) for tables in GROUPS[paper]]
+    plans = [plan(paper, tables, clip_only) for tables in _groups(paper, setup)]
     runs = tuple(run for part in plans for run in part.runs)
     tables = tuple(number for part in plans for number in part.tables)
     return ReproductionPlan(paper, plans[0].setup, runs, tables, remarks=(REMARK, *setup.changes.sentences))
+
+
+def _groups(paper: str, setup: ReproductionSetup) -> tuple[tuple[str, ...], ...]:
+    """The groups of tables that have any of the data sets asked for."""
+    module = PAPERS[paper]
+    titles = find_titles(paper, module.spellings(setup), setup.datasets)
+    return tuple(
+        group
+        for group in GROUPS[paper]
+        if choose_tables([find_table(paper, number) for number in group], titles, named=True).tables
+    )
 
 
 def without_missing(reproduction: ReproductionPlan) -> tuple[ReproductionPlan, tuple[str, ...]]:
@@ -69,19 +82,11 @@ def without_missing(reproduction: ReproductionPlan) -> tuple[ReproductionPlan, t
     Raises:
         OpenworldError: where no data set is there.
     """
-    missing = {name for name in reproduction.downloads if not _is_there(name, reproduction.setup.data)}
+    missing = {name for name in reproduction.downloads if not is_there(name, reproduction.setup.data)}
     runs = tuple(run for run in reproduction.runs if not missing & {image_set.dataset for image_set in run.data})
     if not runs:
         require_places(reproduction.downloads, reproduction.setup.data)
     return replace(reproduction, runs=runs), tuple(name for name in reproduction.downloads if name in missing)
-
-
-def _is_there(name: str, root: str) -> bool:
-    try:
-        require_places([name], root)
-    except OpenworldError:
-        return False
-    return True
 
 
 def _require_acceptable(paper: str, setup: ReproductionSetup) -> None:

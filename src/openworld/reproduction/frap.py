@@ -9,11 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from openworld import backbones
+from openworld._errors import OpenworldError
 from openworld.classifiers import SEEDS
 from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
+from openworld.report.sentences import listed
+from openworld.reproduction.chosen_data import Spellings
 from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, SourceWorld
 from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup
 
@@ -66,10 +69,28 @@ SCALES = {"google/siglip-base-patch16-224": 117.33}
 
 FEWEST_IMAGES = 100
 
+LAST = "last"
+"""The checkpoint at the end of a training, whatever its epoch is."""
+
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all."""
     return tuple(TABLES[PAPER])
+
+
+def spellings(setup: ReproductionSetup) -> Spellings:
+    """Every source by its two names, and every row."""
+    worlds = _worlds(setup)
+    rows = {row: row for world in worlds for row in world.rows}
+    return rows | {name: world.title for world in worlds for name in (world.title, world.name)}
+
+
+def belonging(setup: ReproductionSetup) -> tuple[str, ...]:
+    """The sources of rows that were asked for, and the rows of sources; of stand-ins everything in any table."""
+    if setup.embedded:
+        return tuple(title for table in TABLES[PAPER].values() for title in table.datasets)
+    worlds = [world for world in WORLDS if setup.keeps_data(world.title, *world.rows)]
+    return tuple(title for world in worlds for title in (world.title, *_rows(world, setup)))
 
 
 def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
@@ -88,24 +109,71 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     siglip = ("The embedded CLIP is the only reference: SigLIP's methods are left out.",)
     alone = ("With one seed MNIST's only network has no partner: GDE is left out there.",)
     one_seed = len(setup.seeds) == 1 and not setup.embedded
-    return (*stand_ins, *(() if _has_siglip(setup) else siglip), *(alone if one_seed else ()))
+    sources = [world for world in _worlds(setup) if world.title in setup.datasets]
+    lacking = [row for world in sources for row in world.rows if row not in _rows(world, setup)]
+    without = (f"Left out: {listed(lacking)}, for which these are not on disk: {', '.join(setup.missing)}.",)
+    return (
+        *stand_ins,
+        *(() if _has_siglip(setup) else siglip),
+        *(alone if one_seed else ()),
+        *(without if setup.missing and lacking else ()),
+    )
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """One run per source, which every table is read from that has a method that is kept."""
-    for world in (EMBEDDED_WORLD,) if setup.embedded else WORLDS:
+    for world in _worlds(setup):
+        rows = _rows(world, setup)
         every = _methods_of(world, setup)
-        kept = [name for name in every if setup.keeps(name, METHODS[name])]
+        kept = [name for name in every if setup.keeps(name, METHODS[name])] if rows else []
+        fewer = () if set(rows) == set(world.rows) else rows
+        world = world.with_rows(rows)
         wanted = [
             table.number
             for table in tables
+            if {*rows, world.title} & {*table.datasets} or setup.embedded
             if set(kept) & {number.method for number in published_numbers(PAPER, table.number)}
         ]
         if wanted:
             named = {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
             titles = {} if setup.embedded else named  # what stands in keeps its own names
-            name = f"{world.name}{setup.suffix(*(() if kept == every else kept))}"
+            suffix = setup.suffix(*fewer, *_epochs(setup), *(() if kept == every else kept))
+            name = f"{world.name}{suffix}"
             yield PlannedRun(name, _spec(world, kept, setup), titles, {label: label for label in kept}, tuple(wanted))
+
+
+def _worlds(setup: ReproductionSetup) -> tuple[SourceWorld, ...]:
+    return (EMBEDDED_WORLD,) if setup.embedded else WORLDS
+
+
+def _rows(world: SourceWorld, setup: ReproductionSetup) -> tuple[str, ...]:
+    """The rows of a source that are made: those asked for, or of a source asked for those whose data are on disk."""
+    if not setup.datasets:
+        return world.rows
+    named = tuple(row for row in world.rows if row in setup.datasets)
+    if world.title not in setup.datasets:
+        return world.with_rows(named).rows if named else ()
+    there = tuple(row for row in world.rows if row in named or not world.needs(row) & {*setup.missing})
+    return there or world.rows
+
+
+def _epochs(setup: ReproductionSetup) -> tuple[str, ...]:
+    return ("epochs", *setup.checkpoints) if setup.checkpoints else ()
+
+
+def _checkpoints(model: ModelSpec, setup: ReproductionSetup) -> ModelSpec:
+    """Return the model with those of its checkpoints that were asked for."""
+    wrong = [word for word in setup.checkpoints if word != LAST and not word.isdigit()]
+    if wrong:
+        raise OpenworldError(f"a checkpoint is {wrong[0]!r}, expected an epoch, or {LAST}.")
+    asked_for = {model.checkpoints[-1] if word == LAST else int(word) for word in setup.checkpoints}
+    kept = tuple(epoch for epoch in model.checkpoints if not asked_for or epoch in asked_for)
+    if not kept:
+        raise OpenworldError(
+            f"{model.label} has no checkpoint after epoch {listed(setup.checkpoints)}; it is judged after epochs "
+            f"{listed(tuple(map(str, model.checkpoints)))}. Give one of these, or {LAST}."
+        )
+    return replace(model, checkpoints=kept)
 
 
 def _methods_of(world: SourceWorld, setup: ReproductionSetup) -> list[str]:
@@ -134,7 +202,7 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         cut=world.cut,
         # Images of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided.
         images=world.images if setup.quick == 1 else max(FEWEST_IMAGES, (world.images or 10_000) // setup.quick),
-        models=tuple(_shorten(model, setup.quick) for model in world.models),
+        models=tuple(_shorten(_checkpoints(model, setup), setup.quick) for model in world.models),
         references=tuple(_references(entries, setup)),
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
         seeds=setup.seeds,

@@ -5,8 +5,8 @@ saurabhgarg1996/ATC_code @ 6f1e336): what is held out, and which files a name me
 test pictures, in place of the files of CIFAR-10-C, CIFAR-100-C and ImageNet-C.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from openworld.classifiers import Recipe, published, published_architectures
 from openworld.datasets.published.fmow import REGIONS
@@ -52,6 +52,24 @@ class SourceWorld:
     def rows(self) -> tuple[str, ...]:
         """The rows of the table that it gives."""
         return tuple(dict.fromkeys(filter(None, (*(target.row for target in self.targets), self.corruption_row))))
+
+    def needs(self, row: str) -> frozenset[str]:
+        """The data sets that a row is made of, its source left out."""
+        home = {source.dataset for source in self.sources}
+        return frozenset(target.dataset for target in self.targets if target.row == row) - home
+
+    def with_rows(self, rows: Sequence[str]) -> "SourceWorld":
+        """Return the world with some of its rows alone; the rows of BREEDS share their corruptions and stay together.
+
+        >>> living17 = next(world for world in WORLDS if world.name == "living17")
+        >>> living17.with_rows(["L17-N"]).rows
+        ('L17-S', 'L17-N')
+        """
+        targets = tuple(target for target in self.targets if target.row in rows)
+        if any(target.corrupted_row for target in targets):
+            return self
+        corrupted = self.corruption_row if self.corruption_row in rows else ""
+        return replace(self, targets=targets, corruption_row=corrupted)
 
 
 _CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper

@@ -25,6 +25,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.papers import TABLES, PaperTable
+from openworld.reproduction.chosen_data import Spellings
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "is-ood"
@@ -71,6 +72,11 @@ def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     return tuple(number for number in TABLES[PAPER] if number not in _GENERATED)
 
 
+def spellings(setup: ReproductionSetup) -> Spellings:
+    """Both spellings of every data set."""
+    return {title: title for title in (*_TITLES.values(), *ROWS.values())} | _TITLES | ROWS
+
+
 def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences."""
     ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
@@ -115,10 +121,17 @@ def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iter
     every = [*HALVES, WHOLE]
     kept = [name for name in every if setup.keeps(name, METHODS[name])]
     if kept and _DECOMPOSED in [table.number for table in tables]:
-        suffix = setup.suffix(*(() if kept == every else kept))
-        titles = {} if setup.embedded else {row: row for row in ROWS.values()}
+        rows = _rows(setup)
+        fewer = () if setup.embedded or set(rows) == set(ROWS) else rows
+        suffix = setup.suffix(*fewer, *(() if kept == every else kept))
+        titles = {} if setup.embedded else {ROWS[name]: ROWS[name] for name in rows}
         methods = {method: method for method in kept}
         yield PlannedRun(f"halves{suffix}", _halves(kept, setup), titles, methods, (_DECOMPOSED,))
+
+
+def _rows(setup: ReproductionSetup) -> tuple[str, ...]:
+    """The rows of Table 3 to make; ImageNet's names teach, so that ImageNet is always among them."""
+    return tuple(name for name, title in ROWS.items() if name == "imagenet" or setup.keeps_data(title))
 
 
 def _require_makeable(tables: Iterable[PaperTable], setup: ReproductionSetup) -> None:
@@ -173,12 +186,13 @@ def _halves(kept: Sequence[str], setup: ReproductionSetup) -> DecomposedZeroShot
 
 def _downloaded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
     looks = tuple(f"{name} {severity}" for name in CORRUPTIONS if name not in EXTRA for severity in SEVERITIES)
+    sets = {
+        "imagenet": LabelledSetSpec("imagenet", row=ROWS["imagenet"]),
+        "imagenet-c": LabelledSetSpec("imagenet", row=ROWS["imagenet-c"], looks=looks),
+        "imagenet-r": LabelledSetSpec("imagenet-r", row=ROWS["imagenet-r"]),
+    }
     return DecomposedZeroShotSpec(
-        sets=(
-            LabelledSetSpec("imagenet", row=ROWS["imagenet"]),
-            LabelledSetSpec("imagenet", row=ROWS["imagenet-c"], looks=looks),
-            LabelledSetSpec("imagenet-r", row=ROWS["imagenet-r"]),
-        ),
+        sets=tuple(sets[name] for name in _rows(setup)),
         methods=tuple(methods),
         images=None if setup.quick == 1 else max(FEWEST_NAMED, 10_000 // setup.quick),
         backbone=setup.backbone,

@@ -12,6 +12,7 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS
+from openworld.reproduction.chosen_data import Spellings, spellings_of
 from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
@@ -55,6 +56,11 @@ def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all; on embedded data those of the main text, as two data sets
     would fill the appendix with repetitions."""
     return MAIN_TABLES if setup.embedded else tuple(TABLES[PAPER])
+
+
+def spellings(setup: ReproductionSetup) -> Spellings:
+    """Both spellings of every data set."""
+    return spellings_of(PAPER)
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:

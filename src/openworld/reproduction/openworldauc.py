@@ -12,6 +12,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS, VARIANTS
+from openworld.reproduction.chosen_data import Spellings, spellings_of
 from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
@@ -57,11 +58,11 @@ _OF_THE_PAPER = ("gates",)
 """Tasks of the paper's own methods, which added learners have no place in."""
 
 _CROSSING = ("domain generalisation", "cross-data-set")
-_CHEAPEST = ("DTD",)
+_CHEAPEST = "DTD"
+_ON_ANY = ("size", "time")
+"""Tasks for which any data set will do: a number of parameters, a duration."""
 _TITLES = {
     "domain generalisation": VARIANTS,
-    "size": _CHEAPEST,  # any data set will do for a number of parameters, or a duration
-    "time": _CHEAPEST,
     "imbalance": TABLES[PAPER]["3"].datasets,
 }
 """Tasks that are played on fewer data sets than the eleven."""
@@ -70,6 +71,11 @@ _TITLES = {
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all."""
     return tuple(TABLES[PAPER])
+
+
+def spellings(setup: ReproductionSetup) -> Spellings:
+    """Both spellings of every data set."""
+    return spellings_of(PAPER)
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
@@ -95,6 +101,8 @@ def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[TableNeed]:
     methods = tuple(name for name in setup.methods(METHODS) if name in named)
     for task in table.tasks if methods else ():
         listed = [title for title in _TITLES.get(task, COOP_DATASETS) if title in table.datasets]
+        if task in _ON_ANY:
+            listed = [_CHEAPEST] if _CHEAPEST in listed else listed[:1]
         yield from (TableNeed(table.number, task, title, methods) for title in listed)
 
 

@@ -6,7 +6,7 @@ A run that several tables or figures are read from is planned once. Every run is
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
@@ -18,6 +18,7 @@ from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import Changes
+from openworld.reproduction.chosen_data import choose_tables, find_titles
 from openworld.reproduction.figures import ALL, PaperFigure, find_figures
 from openworld.reproduction.figures.planned_runs import runs_with_figures
 from openworld.reproduction.settings import EMBEDDED, PlannedRun, ReproductionSetup
@@ -28,6 +29,7 @@ PAPERS: dict[str, ModuleType] = {
 """Paper -> its plan: DEFAULTS, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
 
 NO_METHOD = "none of its methods is among those asked for"
+NOT_ASKED_FOR = "none of its methods, or none of its data sets, is among those asked for"
 
 ON_EMBEDDED = ReproductionSetup()
 """The embedded world and its CLIP, all methods, the paper's seeds."""
@@ -125,17 +127,26 @@ def plan(
         raise unknown_name("paper", paper, PAPERS)
     module = PAPERS[paper]
     setup = setup.settled(module.DEFAULTS)
+    setup = replace(setup, datasets=find_titles(paper, module.spellings(setup), setup.datasets))
     _require_methods(module, setup)
     _require_changeable(module, setup)
+    if setup.checkpoints and module is not _frap_plan:
+        raise OpenworldError(f"checkpoints are those of frap's classifiers; {paper} has none. Leave them out.")
     every = tables or (() if figures else module.default_tables(setup))
-    chosen = list({table.number: table for table in (find_table(paper, number) for number in every)}.values())
-    drawn, figures_left_out = _find_figures(paper, figures, setup)
+    found = {table.number: table for table in (find_table(paper, number) for number in every)}
+    own = module.belonging(setup) if hasattr(module, "belonging") else ()
+    kept = choose_tables(found.values(), setup.datasets, own, named=bool(tables))
+    chosen = kept.tables
+    drawn, figures_left_out = _find_figures(paper, figures, setup, own)
     runs = runs_with_figures(module.plan_runs, chosen, drawn, setup)
     made, drawn_from = {number for run in runs for number in run.tables}, _figures_of(runs)
-    left_out = {table.number: NO_METHOD for table in chosen if table.number not in made}
-    figures_left_out |= {figure.number: NO_METHOD for figure in drawn if figure.number not in drawn_from}
+    reason = NOT_ASKED_FOR if setup.datasets else NO_METHOD
+    left_out = kept.left_out | {table.number: reason for table in chosen if table.number not in made}
+    if setup.datasets and runs and not tables:
+        left_out = {}  # of the tables that nobody named, those that have the data sets are made
+    figures_left_out |= {figure.number: reason for figure in drawn if figure.number not in drawn_from}
     if not runs:
-        reasons = " and ".join(dict.fromkeys((*left_out.values(), *figures_left_out.values())))
+        reasons = "; or ".join(dict.fromkeys((*left_out.values(), *figures_left_out.values())))
         raise OpenworldError(f"nothing is left to run: of {in_words(left_out, figures_left_out)}, {reasons}.")
     remarks = module.remarks(setup) if hasattr(module, "remarks") else ()
     return ReproductionPlan(
@@ -151,7 +162,7 @@ def plan(
 
 
 def _find_figures(
-    paper: str, numbers: Sequence[str], setup: ReproductionSetup
+    paper: str, numbers: Sequence[str], setup: ReproductionSetup, own: Sequence[str]
 ) -> tuple[list[PaperFigure], dict[str, str]]:
     """The figures to make, each once; of "all", those that the data do not have are left out, and why."""
     figures: dict[str, PaperFigure] = {}
@@ -161,7 +172,9 @@ def _find_figures(
             reason = figure.refused(setup)
             if reason and number != ALL:
                 raise OpenworldError(f"Figure {figure.number} of {paper} cannot be made of these data: {reason}.")
-            (left_out if reason else figures)[figure.number] = reason or figure
+            kept = choose_tables(figure.tables, setup.datasets, own, named=number != ALL)
+            reason = reason or ("" if kept.tables else next(iter(kept.left_out.values()), ""))
+            (left_out if reason else figures)[figure.number] = reason or replace(figure, tables=kept.tables)
     return list(figures.values()), left_out
 
 

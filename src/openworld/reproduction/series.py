@@ -43,9 +43,42 @@ def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, s
 
 def require_data(plan) -> None:
     """Refuse a plan whose data sets are not all in its folder, which is used from now on."""
+    use_data(plan)
+    require_places(plan.downloads, plan.setup.data)
+
+
+def use_data(plan) -> None:
+    """Read data sets from the folder of a plan from now on, where there is one."""
     if plan.downloads and Path(plan.setup.data).is_dir():
         datasets.use_root(plan.setup.data)
-    require_places(plan.downloads, plan.setup.data)
+
+
+def plan_what_is_there(paper: str, tables, setup, *, figures=()):
+    """Plan a reproduction as `plan` does; of a source that was asked for, rows whose data are not there are left out.
+
+    Args:
+        paper, tables, setup, figures: as for `openworld.reproduction.plan.plan`.
+    """
+    from openworld.reproduction.plan import plan
+
+    planned = plan(paper, tables, setup, figures=figures)
+    missing = missing_data(planned) if setup.datasets else ()
+    return plan(paper, tables, replace(setup, missing=missing), figures=figures) if missing else planned
+
+
+def missing_data(plan) -> tuple[str, ...]:
+    """Return the data sets of a plan that are not in its folder; none where there is no folder yet."""
+    folder = Path(plan.setup.data)
+    return tuple(name for name in plan.downloads if not is_there(name, folder)) if folder.is_dir() else ()
+
+
+def is_there(name: str, root: Path | str) -> bool:
+    """Return whether the folder and the lists of a data set are below a folder."""
+    try:
+        require_places([name], root)
+    except OpenworldError:
+        return False
+    return True
 
 
 def failure(plan, failures: dict[str, str]) -> OpenworldError:

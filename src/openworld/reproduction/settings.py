@@ -15,6 +15,7 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import PublishedSetting as PublishedTask
+from openworld.report.sentences import listed
 from openworld.reproduction.changes import PAPERS_SHOTS, Changes
 from openworld.runs import digest
 
@@ -47,6 +48,9 @@ class ReproductionSetup:
         learners: methods to keep, by the paper's name or ours; () for all of them.
         quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
         changes: what is otherwise than in the paper.
+        datasets: to keep, or rows of FRAP, by the paper's name or ours; () for all.
+        checkpoints: of FRAP's classifiers: epochs, or "last"; () for the paper's.
+        missing: data sets that are not on disk; rows of FRAP that need them are left out unless asked for by name.
         defaults: of the paper; `plan` sets it.
 
     Raises:
@@ -59,6 +63,9 @@ class ReproductionSetup:
     learners: tuple[str, ...] = ()
     quick: int = 1
     changes: Changes = Changes()
+    datasets: tuple[str, ...] = ()
+    checkpoints: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     defaults: PaperDefaults = PaperDefaults()
 
     def __post_init__(self):
@@ -69,7 +76,10 @@ class ReproductionSetup:
     def sentences(self) -> tuple[str, ...]:
         """What sets the runs apart from the paper's because it was asked for."""
         few = f"Epochs are divided by {self.quick}: this shows how tables are made, and does not rank the methods."
-        return (*([few] if self.quick > 1 else []), *self.changes.sentences)
+        some = f"As asked for, of {listed(self.datasets)} alone; an average is over those of them that a table has."
+        judged = f"As asked for, classifiers are judged at these checkpoints alone: {listed(self.checkpoints)}."
+        asked_for = [sentence for sentence, part in ((some, self.datasets), (judged, self.checkpoints)) if part]
+        return (*([few] if self.quick > 1 else []), *self.changes.sentences, *asked_for)
 
     def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
         """Return the same setup with what a paper uses in place of what is left open.
@@ -94,6 +104,10 @@ class ReproductionSetup:
         """The methods to run: those of the paper that were asked for, settings changed, and the added ones."""
         methods = self.changes.methods(known)
         return {name: learner for name, learner in methods.items() if name not in known or self.keeps(name, learner)}
+
+    def keeps_data(self, *titles: str) -> bool:
+        """Whether a data set was asked for, by any of what the paper calls it."""
+        return not self.datasets or bool({*titles} & {*self.datasets})
 
     def place(self, title: str, stand_ins: Mapping[str, DatasetSpec]) -> DatasetSpec:
         """A data set of the paper, or what stands in for it."""

@@ -47,8 +47,8 @@ class FigureSweep:
     shots: tuple[int, ...] = ()
 
     def runs(self, setup: ReproductionSetup, datasets: Iterable[str]) -> Iterator[PlannedRun]:
-        """Yield one run per data set, or stand-in, of those named; none where no method is among those asked for."""
-        for data in dict.fromkeys(setup.place(title, STAND_INS) for title in datasets):
+        """Yield one run per data set, or stand-in, of those named; none where no method or data set is asked for."""
+        for data in dict.fromkeys(setup.place(title, STAND_INS) for title in datasets if setup.keeps_data(title)):
             learners = self.learners(setup, data)
             if learners:
                 yield self._run(setup, data, learners)
