@@ -183,7 +183,7 @@ def test_the_plan_needs_no_data_and_tells_the_cost(ask):
         (("openworldauc", "--data", "embedded"), "needs the papers' own images"),
         (("openworldauc", "--data", "data", "--learners", "CoOp"), "CoOp learns"),
         (("openworldauc", "--data", "data", "--shots", "4"), "takes no --add, --shots, --views or --quick"),
-        (("openworldauc", "--data", "data", "--table", "2"), "leave --table out"),
+        (("openworldauc", "--data", "data", "--table", "2"), "leave --table, --figure out"),
         (("openpl", "--data", "data", "--seeds", "1"), "at least 3 seeds"),
         (("openworldauc", "--data", "nowhere"), "nowhere"),
     ],
