@@ -204,6 +204,22 @@ def test_no_table_is_made_where_every_run_fails(ask, damaged):
     assert not (damaged / "run" / "tables").exists()
 
 
+@pytest.mark.slow
+def test_a_figure_whose_runs_fail_is_named_and_the_others_are_drawn(ask, damaged):
+    figures = damaged / "run" / "figures"
+    figures.mkdir(parents=True)
+    (figures / "figure-6b.csv").write_text("of an earlier call")
+    done = ask("openworldauc", "--figure", "6b", "--figure", "11", *CLIP, *QUICK, "--out", "run")
+    assert done.exit_code == 1, done.output
+    assert "1 of 2 runs failed, and Figure 6b cannot be made" in done.output
+    assert "- shots-dtd-clip-seed-1 (for Figures 6b, 11): " in done.output
+    assert {path.name for path in figures.iterdir()} == {f"figure-11.{form}" for form in ("csv", "svg", "pdf")}
+    rows = list(csv.DictReader((figures / "figure-11.csv").read_text(encoding="utf-8").splitlines()))
+    assert {row["method"] for row in rows} == {"CLIP"} and [row["shots"] for row in rows] == ["1", "2", "4", "8", "16"]
+    page = (damaged / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Missing here, because their runs failed: shots-dtd-clip-seed-1." in page and "OxfordPets" in page
+
+
 def test_unreadable_pictures_may_be_allowed(ask, damaged):
     done = ask("openworldauc", "--table", "7", *CLIP, *QUICK, "--out", "run", "--allow-corrupt", "1")
     assert done.exit_code == 0, done.output

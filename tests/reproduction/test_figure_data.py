@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -185,6 +186,7 @@ def test_a_sweep_of_partitions_is_a_path_over_k_with_the_printed_value_across():
     assert dots["GMoP"][1] == pytest.approx(means("oxford_flowers", "OpenworldAUC"))
     assert (chart.title, chart.x.title) == ("Flowers102", "detector prompts K")
     assert chart.references[0].value == printed("2", "Flowers102", "GMoP", "OpenworldAUC")
+    assert chart.references[0].value in chart.y.covers, "the line across lies within the axis"
 
 
 def test_a_sweep_over_shots_has_a_line_per_method_and_rings_at_the_printed_numbers():
@@ -265,3 +267,19 @@ def test_openpls_curves_on_other_data_are_beside_no_printed_area(aged):
     figure = drawn("openpl", "1", PaperRun(aged, {}, METHODS))
     assert [chart.title for chart in figure.charts] == ["food101", "dtd"]
     assert {row["printed_area"] for row in figure.rows()} == {None} and "nothing is subtracted" in figure.caption[-1]
+
+
+def test_profiles_are_of_the_methods_of_table_14_and_both_sides_have_one_range():
+    figure = drawn("openworldauc", "9", *recognised(("oxford_flowers",)))
+    ours, theirs = figure.charts
+    assert list(ours.series) == ["GMoP"] and ours.y.covers == theirs.y.covers
+
+
+def test_rings_at_printed_numbers_lie_within_the_chart():
+    """A chart whose axis ended at its lines would draw them over what stands above or below it."""
+    shots = [_of("dtd", each) for count in (1, 2, 16) for each in varied("CoOp", {}, shots=count)]
+    figure = drawn("openworldauc", "11", run("shots-dtd", *shots))
+    (panel,) = figure.panels
+    height = float(ElementTree.fromstring(panel.svg).get("height"))
+    rings = [mark for mark in ElementTree.fromstring(panel.svg).iter() if mark.get("class") == "ring"]
+    assert rings and all(0 < float(mark.get("cy")) < height for mark in rings)

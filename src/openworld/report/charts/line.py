@@ -19,7 +19,8 @@ MARKED = 12  # points of a line that have a mark each; a longer line has some al
 class Line:
     """One series: values y at x, None where there is none, and the ends of its band.
 
-    `rings` mark points that need not lie on the line; `further` are columns of the data, one value per x.
+    `rings` mark points that need not lie on the line; the axis holds them. `further` are columns of the data, one value
+    per x.
     """
 
     x: Sequence[float]
@@ -128,6 +129,7 @@ class LineChart:
         xs = [x for series in several for x in series.x]
         ys = [y for series in several for y in series.y] + [reference.value for reference in self.references
                                                        if reference.axis == "y"]  # fmt: skip
+        ys += [ring.y for line in self.series.values() for ring in line.rings]
         ys += [end for series in self.points.values() for end in (*series.low, *series.high)]
         if not self.y.covers:
             ys += [end for line in self.series.values() for _, *ends in line.band for end in ends]

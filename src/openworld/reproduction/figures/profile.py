@@ -14,6 +14,7 @@ from openworld.papers.results import PaperRun
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
+from openworld.reproduction.changes import ADDED
 from openworld.reproduction.figures.numbers import FigureNumbers
 from openworld.reproduction.figures.paper_figure import FigureRuns
 from openworld.reproduction.figures.tradeoff import BASELINE
@@ -72,15 +73,15 @@ def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
     """Return one chart per data set, one line per method over its three parts; the printed ones beside."""
     numbers = FigureNumbers.of(table, given.runs)
     shown = [name for name in numbers.datasets if name in _wanted(given, table)] or numbers.datasets
-    ours = {f"{name}, ours": _profiles(numbers, name) for name in shown}
-    printed = {f"{name}, printed": _printed(numbers, name) for name in table.datasets}
+    ours = {name: _profiles(numbers, name) for name in shown}
+    printed = {name: _printed(numbers, name) for name in table.datasets}
     if numbers.same_data:
-        pairs = [(f"{name}, ours", f"{name}, printed") for name in shown]
-        order = [title for pair in pairs for title in pair]
+        pairs = [_pair(name, ours[name], printed[name]) for name in shown]
+        charts = tuple(chart for pair in pairs for chart in pair)
     else:
-        order = [*ours, *printed]
-    lines = ours | printed
-    charts = tuple(LineChart(title, PART, VALUE, lines[title]) for title in order)
+        alone = {f"{name}, ours": lines for name, lines in ours.items()}
+        alone |= {f"{name}, printed": lines for name, lines in printed.items()}
+        charts = tuple(LineChart(title, PART, VALUE, lines) for title, lines in alone.items())
     methods = dict.fromkeys(name for chart in charts for name in chart.series)
     caption = (
         "What OpenworldAUC is made of, one line per method: how many base images it names right, how many new ones, "
@@ -89,6 +90,13 @@ def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
         "name on the right. Printed is Table 14.",
     )
     return Figure("", "", caption, charts, series_styles(list(methods), [BASELINE]), names=("panel", "method"))
+
+
+def _pair(name: str, ours: dict[str, Line], printed: dict[str, Line]) -> tuple[LineChart, LineChart]:
+    """Both charts of a data set on one range of values."""
+    values = tuple(y for lines in (ours, printed) for line in lines.values() for _, y in line.known)
+    axis = replace(VALUE, covers=values)
+    return LineChart(f"{name}, ours", PART, axis, ours), LineChart(f"{name}, printed", PART, axis, printed)
 
 
 def _wanted(given: FigureRuns, table: PaperTable) -> set[str]:
@@ -100,7 +108,10 @@ def _wanted(given: FigureRuns, table: PaperTable) -> set[str]:
 
 
 def _profiles(numbers: FigureNumbers, dataset: str) -> dict[str, Line]:
-    by_method = {method: [numbers.value(dataset, method, part) for part in PARTS] for method in numbers.methods()}
+    """Lines of the table's methods, and of added ones; of all where none of the table's was run."""
+    analysed = [name for name in numbers.methods() if name in numbers.methods(printed=True) or name.endswith(ADDED)]
+    chosen = analysed or numbers.methods()
+    by_method = {method: [numbers.value(dataset, method, part) for part in PARTS] for method in chosen}
     return {
         method: Line(range(len(PARTS)), [value and value.value for value in values])
         for method, values in by_method.items()

@@ -90,8 +90,9 @@ def _with_rings(figure: Figure, title: str, printed: Mapping[tuple[str, str], fl
 
 def _with_reference(figure: Figure, title: str, name: str, printed: Mapping[tuple[str, str], float]) -> ScatterChart:
     chart = figure.charts[0]
-    x = replace(chart.x, title=TITLES[name])
-    return replace(chart, title=title, x=x, references=_references(title, name, printed))
+    across = _references(title, name, printed)
+    x, y = replace(chart.x, title=TITLES[name]), replace(chart.y, covers=tuple(line.value for line in across))
+    return replace(chart, title=title, x=x, y=y, references=across)
 
 
 def _references(
