@@ -4,7 +4,7 @@ No data set, image or weight needs to be there. How long it takes depends on the
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from openworld._sizes import size_in_words as size
 from openworld.evaluations import evaluation_of
@@ -14,6 +14,8 @@ from openworld.evaluations.runtime import shape
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.cache_use import CacheUse, Ledger
 from openworld.reproduction.plan import ReproductionPlan, in_words
+from openworld.reproduction.rendered_twin import FOLDER
+from openworld.reproduction.settings import PlannedRun
 from openworld.results import METRICS, TEXT, Metric, Value
 from openworld.runs import to_json
 
@@ -214,7 +216,7 @@ def _few(count: int, limit: int | None) -> int:
 
 
 def _of_shift(plan: ReproductionPlan) -> PlanCost:
-    runs = tuple(RunCost(run.name, run.tables, run.units, shown_images(run.spec), run.figures) for run in plan.runs)
+    runs = tuple(RunCost(run.name, run.tables, run.units, _shown_by(run), run.figures) for run in plan.runs)
     embeddings = scores = 0
     for run, spec in zip(runs, (planned.spec for planned in plan.runs), strict=True):
         embeddings += 0 if getattr(spec, "cells", None) else WIDTH_BYTES * run.images  # published cells need none
@@ -229,12 +231,24 @@ def _of_shift(plan: ReproductionPlan) -> PlanCost:
     return PlanCost(runs, kept, records, (sentence,), _images(runs))
 
 
+def _shown_by(run: PlannedRun) -> int:
+    """What every judged model of a run sees; of a set that is yet to be made, as many images as it may have."""
+    if run.twin is None:
+        return shown_images(run.spec)
+    spec = replace(run.spec, pool=tuple(entry for entry in run.spec.pool if entry.dataset != FOLDER))
+    return run.twin.most_images + _pool_and_tested(spec)
+
+
 def shown_images(spec) -> int:
     """What every judged model sees: in-distribution test images and those of the pool; or all that are split."""
     if spec.protocol == "decomposed-zero-shot":
         return sum(len(entry.looks) * _shown(entry, spec.images) for entry in spec.sets)
     if spec.cells:
         return TESTED + LISTED[spec.cells.pictures.rpartition("/")[2]]
+    return _pool_and_tested(spec)
+
+
+def _pool_and_tested(spec) -> int:
     tested = sum(source.count_images(spec.id_part) for source in spec.sources)
     tested = tested if spec.classes == "all" else tested // 2
     return tested + sum(_few(target.count_images(target.part), spec.images) for target in spec.pool)

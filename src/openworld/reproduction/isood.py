@@ -3,15 +3,14 @@
 On downloaded data the division is the published one: the image lists of qqwsad5/IS-OOD @ 7b52db8, read in that
 repository's own layout below the folder of data (`imglist/imagenet21k` and `imagenet21k`, `imglist/SynIS` and `SynIS`;
 `imglist/imagenet1k/test_imagenet.txt` for the in-distribution test pictures), and the judged classifier is a saved one.
-On embedded data drawings are divided here, by LAID. Table 3 is a run of its own: zero-shot accuracy with whole features
-and their halves, on clean and shifted images.
+On embedded data drawings are divided here, by LAID, and a rendered twin of Syn-IS is made. Table 3 is a run of its own:
+zero-shot accuracy with whole features and their halves, on clean and shifted images.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from openworld._errors import OpenworldError
 from openworld.classifiers import published
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.emoji.drawings import TARGET_STYLES
@@ -26,6 +25,7 @@ from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
 from openworld.papers import TABLES, PaperTable
 from openworld.reproduction.chosen_data import Spellings
+from openworld.reproduction.rendered_twin import FOLDER, KNOWN, STYLE, RenderedTwin
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "is-ood"
@@ -49,6 +49,9 @@ FEWEST_IMAGES = 100
 FEWEST_EPOCHS = 6
 """After fewer, the small network knows next to nothing of the drawings, and neither does any detector."""
 
+EACH, FEWEST_EACH = 100, 25
+"""Images of every cell of the rendered twin."""
+
 STYLES = ("noto", "fluent-emoji-flat", "emojione")
 """What is in distribution on embedded data."""
 
@@ -68,8 +71,8 @@ _TITLES = {"imagenet21k": "ImageNet-21K", "SynIS": "Syn-IS"}
 
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
-    """The tables that are made where none is named: all but those of generated pictures."""
-    return tuple(number for number in TABLES[PAPER] if number not in _GENERATED)
+    """The tables that are made where none is named: on downloaded data all but those of generated images."""
+    return tuple(number for number in TABLES[PAPER] if setup.embedded or number not in _GENERATED)
 
 
 def spellings(setup: ReproductionSetup) -> Spellings:
@@ -83,6 +86,8 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     if setup.embedded:
         return (
             "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here.",
+            "A rendered twin, made first, stands in for the generated images of Syn-IS (Tables 2, 5 and 7): drawings by "
+            "one artist, redrawn in 17 styles, equally many in each of up to 36 cells.",
             ours,
             "Table 3 is of 100 concepts drawn by one artist, corrupted and restyled; other concepts' names teach. Its "
             f"semantic half has {_WIDTH} of 128 numbers, where the paper's has half.",
@@ -104,17 +109,24 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """One run per division, which every table of it is read from, and one of decomposed features."""
-    _require_makeable(tables, setup)
     kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
     suffix = setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
     same = {name: name for name in kept}
     for name, title in _TITLES.items() if kept else ():
         wanted = tuple(table.number for table in tables if title in table.datasets)
         if wanted and setup.embedded:
-            yield PlannedRun(f"emoji{suffix}", _embedded(kept, setup), {}, same, wanted)
+            yield _embedded_run(name, kept, setup, suffix, wanted)
         elif wanted:
             yield PlannedRun(f"{name}{suffix}", _given(name, kept, setup), {"given cells": title}, same, wanted)
     yield from _halves_runs(tables, setup)
+
+
+def _embedded_run(name: str, kept: Sequence[str], setup: ReproductionSetup, suffix: str, tables) -> PlannedRun:
+    same = {method: method for method in kept}
+    if name == "imagenet21k":
+        return PlannedRun(f"emoji{suffix}", _embedded(kept, setup), {}, same, tables)
+    twin = RenderedTwin(each=max(FEWEST_EACH, EACH // setup.quick), backbone=setup.backbone)
+    return PlannedRun(f"rendered{suffix}", _rendered(kept, setup), {}, same, tables, twin=twin)
 
 
 def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
@@ -134,16 +146,6 @@ def _rows(setup: ReproductionSetup) -> tuple[str, ...]:
     return tuple(name for name, title in ROWS.items() if name == "imagenet" or setup.keeps_data(title))
 
 
-def _require_makeable(tables: Iterable[PaperTable], setup: ReproductionSetup) -> None:
-    for table in tables:
-        if setup.embedded and table.number in _GENERATED:
-            raise OpenworldError(
-                f"Table {table.number} of {PAPER} is of generated images (Syn-IS), for which nothing embedded stands "
-                "in; leave it out, or give the folder that holds them. To evaluate detectors on images of your own "
-                "making: openworld synthesize, then openworld run with cells = { generated = FOLDER }."
-            )
-
-
 def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
     folder = Path(setup.data)
     return IncrementalShiftSpec(
@@ -160,11 +162,9 @@ def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> Incremen
 
 def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
     """The run of `examples/ood-detection-embedded.toml`, of its small network alone."""
-    every = published("emoji-concepts").epochs
-    recipe = {} if setup.quick == 1 else {"epochs": max(FEWEST_EPOCHS, every // setup.quick)}
     datasets = ("emoji-concepts", "emoji-concepts-b")
     return IncrementalShiftSpec(
-        models=(JudgedSpec("resnet-8", recipe=recipe, detectors=_detectors(kept), profile=PAPER),),
+        models=(JudgedSpec("resnet-8", recipe=_recipe(setup), detectors=_detectors(kept), profile=PAPER),),
         sources=tuple(DatasetSpec("emoji-concepts", style) for style in STYLES),
         id_part="validation",
         pool=tuple(PoolSpec(name, style) for name in datasets for style in (*STYLES, *NEW_STYLES)),
@@ -172,6 +172,23 @@ def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShift
         decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
         seeds=setup.seeds,
     )
+
+
+def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
+    """The run of `examples/syn-is-embedded.toml`, of its small network alone."""
+    return IncrementalShiftSpec(
+        models=(JudgedSpec("resnet-8", recipe=_recipe(setup), detectors=_detectors(kept), profile=PAPER),),
+        sources=(DatasetSpec(KNOWN, STYLE),),
+        classes="all",
+        id_part="validation",
+        cells=CellsSpec(generated=FOLDER),
+        seeds=setup.seeds,
+    )
+
+
+def _recipe(setup: ReproductionSetup) -> dict[str, int]:
+    every = published("emoji-concepts").epochs
+    return {} if setup.quick == 1 else {"epochs": max(FEWEST_EPOCHS, every // setup.quick)}
 
 
 def _detectors(kept: Sequence[str]) -> tuple[DetectorSpec, ...]:

@@ -11,6 +11,7 @@ from openworld._sizes import duration
 from openworld.datasets.checking import require_places
 from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
 from openworld.evaluations.stories import read_story
+from openworld.reproduction.rendered_twin import placed
 
 
 def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, str]:
@@ -30,7 +31,8 @@ def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, s
         series = SeriesProgress(f"{title}: ", before, plan.units, _siblings(options.folder, run.name))
         folder, started = options.folder / run.name, time.perf_counter()
         try:
-            carry_out(run.spec, run.spec, replace(options, folder=folder, series=series), within)
+            spec = _prepared(run, options, within)
+            carry_out(spec, spec, replace(options, folder=folder, series=series), within)
             read_story(folder).write()
         except OpenworldError as error:
             failures[run.name] = str(error)
@@ -102,6 +104,14 @@ def failure(plan, failures: dict[str, str]) -> OpenworldError:
     )
     error.exit_code = 1
     return error
+
+
+def _prepared(run, options: RunOptions, observer: Observer):
+    """The spec of a run, once the set of images that it reads is made."""
+    if run.twin is None:
+        return run.spec
+    run.twin.make(options.folder, options.device, observer)
+    return placed(run.spec, options.folder)
 
 
 def _siblings(folder: Path, name: str) -> tuple[Path, ...]:

@@ -17,6 +17,7 @@ from openworld.learners import PromptSRC, Schedule, configure, find_learner, ove
 from openworld.learners import PublishedSetting as PublishedTask
 from openworld.report.sentences import listed
 from openworld.reproduction.changes import PAPERS_SHOTS, Changes
+from openworld.reproduction.rendered_twin import RenderedTwin
 from openworld.runs import digest
 
 EMBEDDED = "embedded"
@@ -166,6 +167,7 @@ class PlannedRun:
         methods: label of a learner -> what the paper calls it.
         tables: numbers of the tables that are read from it.
         figures: numbers of the figures that are drawn from it.
+        twin: a set of images that is made before it; its spec calls the set by the name of its folder.
     """
 
     name: str
@@ -174,6 +176,7 @@ class PlannedRun:
     methods: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
+    twin: RenderedTwin | None = None
 
     @property
     def units(self) -> int:

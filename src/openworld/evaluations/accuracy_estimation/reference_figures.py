@@ -32,7 +32,7 @@ GAPS = ("over_judged_model", "over_reference")
 TEMPERATURES = (*FIXED.values(), CALIBRATIONS[TTC])
 """Kinds of calibration that FRAP's Figure 3 holds beside one another."""
 
-SIDE, LONGEST = 76.0, 12  # of an example image, and letters of a name that its column has room for
+SIDE, LONGEST = 76.0, 11  # of an example image, and letters of a name that its column has room for
 PROBABILITY = Metric("probability", "probability", "percent", 1, 0, (0.0, 1.0))
 SCALES = {
     "raw": "raw: the softmax of bare similarities",

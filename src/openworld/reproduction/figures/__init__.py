@@ -1,22 +1,22 @@
 """The papers' figures: which runs each is drawn from, and how; one visible dict per paper."""
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.reproduction.figures import openpl, openworldauc
+from openworld.reproduction.figures import frap, isood, openpl, openworldauc
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
 
 FIGURES: dict[str, dict[str, PaperFigure]] = {
     "openworldauc": openworldauc.FIGURES,
     "openpl": openpl.FIGURES,
-    "frap": {},
-    "is-ood": {},
+    "frap": frap.FIGURES,
+    "is-ood": isood.FIGURES,
 }
 """Paper -> its figures by number."""
 
 ABSENT: dict[str, dict[str, str]] = {
     "openworldauc": openworldauc.ABSENT,
     "openpl": openpl.ABSENT,
-    "frap": {},
-    "is-ood": {},
+    "frap": frap.ABSENT,
+    "is-ood": isood.ABSENT,
 }
 """Paper -> numbers of figures that hold no results, and what they are."""
 

@@ -1,0 +1,70 @@
+"""The rendered twin of Syn-IS: images made to order, which runs on embedded data read and which is made before them.
+
+It is the set of `examples/syn-is-embedded.toml`: drawings redrawn in 17 styles, equally many at every level of the
+shift of their prompts.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from openworld._observer import Observer
+
+FOLDER = "syn-is-twin"
+"""Of the set, below that of the runs; specs of planned runs call it by this name."""
+
+KNOWN = "emoji-concepts"
+STYLE = "noto"
+SHOWN = (f"{KNOWN}/{STYLE}/test", f"emoji-concepts-b/{STYLE}/test")
+"""What is in distribution, as whom it was drawn, and which drawings are redrawn."""
+
+
+@dataclass(frozen=True)
+class RenderedTwin:
+    """A set of images to be made.
+
+    Args:
+        levels: of each axis.
+        each: images of every cell.
+        backbone: whose features measure the prompts.
+    """
+
+    levels: int = 6
+    each: int = 100
+    backbone: str = "embedded"
+
+    @property
+    def most_images(self) -> int:
+        """How many images it has if no cell stays empty."""
+        return self.each * self.levels**2
+
+    def make(self, folder: Path, device: str, observer: Observer) -> None:
+        """Make what is missing of the set; nothing where it is finished.
+
+        Args:
+            folder: of all runs.
+            device: where prompts are measured.
+            observer: told what is being done.
+        """
+        from openworld.applications.synthesize.command import SynthesisInputs, plan_set
+
+        inputs = SynthesisInputs(
+            reference=(f"{KNOWN}/{STYLE}/train",),
+            backbone=self.backbone,
+            device=device,
+            sizes={"levels": self.levels, "each": self.each},
+            painter="rendered",
+            settings={"pictures": SHOWN},
+            out=folder / FOLDER,
+        )
+        plan_set(inputs, observer).paint(observer)
+
+
+def placed(spec: Any, folder: Path) -> Any:
+    """Return a spec that reads the set in the folder of all runs, where it reads it at all."""
+    here = str(folder / FOLDER)
+    changes = {}
+    if spec.cells is not None and spec.cells.generated == FOLDER:
+        changes["cells"] = replace(spec.cells, generated=here)
+    pool = tuple(replace(entry, dataset=here) if entry.dataset == FOLDER else entry for entry in spec.pool)
+    return replace(spec, pool=pool, **changes)
