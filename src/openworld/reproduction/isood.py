@@ -86,8 +86,8 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     if setup.embedded:
         return (
             "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here.",
-            "A rendered twin, made first, stands in for the generated images of Syn-IS (Tables 2, 5 and 7): drawings by "
-            "one artist, redrawn in 17 styles, equally many in each of up to 36 cells.",
+            "A rendered twin, made first, stands in for Syn-IS (Tables 2, 5 and 7): drawings by one artist, redrawn in "
+            "17 styles, equally many in each of up to 36 cells.",
             ours,
             "Table 3 is of 100 concepts drawn by one artist, corrupted and restyled; other concepts' names teach. Its "
             f"semantic half has {_WIDTH} of 128 numbers, where the paper's has half.",
