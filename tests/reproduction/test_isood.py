@@ -9,18 +9,41 @@ from openworld.papers import TABLES, published_numbers
 from openworld.reproduction.cost import cost, shown_images
 from openworld.reproduction.isood import DETECTORS, METHODS
 from openworld.reproduction.plan import ReproductionSetup, plan
+from openworld.reproduction.rendered_twin import SHOWN, RenderedTwin, placed
 
 EMBEDDED = plan("is-ood")
 
 
 def test_the_embedded_run_is_that_of_the_example(repository):
     example = read_protocol(repository / "examples" / "ood-detection-embedded.toml")
-    run, halves = EMBEDDED.runs
-    assert EMBEDDED.tables == ("1", "3", "4", "6", "8") and run.tables == ("1", "4", "6", "8")
+    run, _, halves = EMBEDDED.runs
+    assert EMBEDDED.tables == tuple(TABLES["is-ood"]) and run.tables == ("1", "4", "6", "8")
     for name in ("ground", "decomposition", "k", "levels", "quantiles", "cuts", "least", "seeds", "id_kept"):
         assert getattr(run.spec, name) == getattr(example, name)
     assert run.spec.models == example.models[:1] and not run.datasets
-    assert run.units == 3 and (halves.units, EMBEDDED.units) == (4, 7)
+    assert run.units == 3 and (halves.units, EMBEDDED.units) == (4, 10)
+
+
+def test_the_run_on_generated_images_is_that_of_its_example(repository, tmp_path):
+    example = read_protocol(repository / "examples" / "syn-is-embedded.toml")
+    (run,) = plan("is-ood", ["2", "5", "7"], ReproductionSetup(seeds=(0,))).runs
+    assert run.name == "rendered-seed-0" and run.tables == ("2", "5", "7") and run.twin == RenderedTwin()
+    text = (repository / "examples" / "syn-is-embedded.toml").read_text()
+    assert "--levels 6 --each 100" in text and all(f"--images {shown}" in text for shown in SHOWN)
+    spec = placed(run.spec, tmp_path)
+    assert spec.cells.generated == str(tmp_path / "syn-is-twin")
+    for name in ("sources", "classes", "shots", "id_part", "seeds", "least", "id_kept"):
+        assert getattr(spec, name) == getattr(example, name)
+    assert spec.models == example.models[:1]
+
+
+def test_generated_images_lie_in_one_pool_with_real_ones(tmp_path):
+    (run,) = plan("is-ood", (), ReproductionSetup(seeds=(0,), quick=4), figures=["generated"]).runs
+    (made,) = [entry for entry in placed(run.spec, tmp_path).pool if entry.generated]
+    assert made.dataset == str(tmp_path / "syn-is-twin") and run.twin == RenderedTwin(each=25)
+    assert len(run.spec.pool) == 13 and not run.spec.cells
+    with pytest.raises(OpenworldError, match="Figure generated.*no degree of the one is a degree of the other"):
+        plan("is-ood", (), ReproductionSetup("data"), figures=["generated"])
 
 
 def test_detectors_are_the_papers_by_its_names():
@@ -45,11 +68,6 @@ def test_fewer_detectors_and_quicker_runs():
     (run,) = plan("is-ood", ["1"], ReproductionSetup(learners=("knn", "MSP"), seeds=(1,), quick=4)).runs
     assert run.name == "emoji-msp-knn-seed-1" and list(run.methods) == ["MSP", "KNN"]
     assert run.spec.images == 100 and run.spec.models[0].recipe == {"epochs": 6}
-
-
-def test_tables_that_cannot_be_made_say_what_would_make_them():
-    with pytest.raises(OpenworldError, match="Table 5 of is-ood is of generated images.*openworld synthesize"):
-        plan("is-ood", ["5"])
 
 
 def test_halves_on_downloaded_data_are_those_of_imagenet():
@@ -78,7 +96,9 @@ def test_what_it_comes_to_is_counted_without_data():
     assert [run.images for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
     scores = 8 * 8 * sum(run.images for run in told.runs)  # of eight detectors
     assert told.units == 2 and told.cache_bytes == scores, "degrees are published"
-    run, halves = EMBEDDED.runs
+    run, _, halves = EMBEDDED.runs
+    shown = {each.name: each.images for each in cost(EMBEDDED).runs}
+    assert shown["rendered"] == 36 * 100 + 400, "and 400 test images"
     assert shown_images(halves.spec) == sum(len(one.images.load()) for one in halves.spec.ground.named_sets)
     pool = run.spec.ground
     assert shown_images(run.spec) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)

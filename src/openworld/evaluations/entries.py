@@ -187,6 +187,8 @@ class PoolSpec(DatasetSpec):
         dataset, domain, part: as for a data set anywhere; its classes may be any.
         style: what tables call its look; by default its domain, with its corruption.
         corruption, severity: show it under one of `openworld.datasets.corruptions`; severity 1 to 5.
+        generated: whether its images were generated, and are held against the others at equal degree; sets of
+            `openworld synthesize` always are.
 
     Raises:
         OpenworldError: an unknown corruption; a corruption without a severity, or the other way round.
@@ -196,6 +198,7 @@ class PoolSpec(DatasetSpec):
     style: str = ""
     corruption: str | None = None
     severity: int | None = None
+    generated: bool = field(default=False, metadata=SPARSE)
 
     def __post_init__(self):
         super().__post_init__()

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
+from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +35,8 @@ class DatasetSpec(OwnData):
     """A data set in one domain.
 
     Args:
-        dataset: a name of `openworld list datasets`, or a path to a folder.
+        dataset: a name of `openworld list datasets`, or a path to a folder: class folders, or a set of
+            `openworld synthesize`.
         domain: left out, the data set's first or only one.
         base, new, root, group_pattern: as for `OwnData`.
     """
@@ -186,6 +188,8 @@ class ImageSelection:
     def _part_of(self, one: DatasetSpec) -> ImageSet:
         if self.as_drawn:
             return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain, self.part, clean=True)
+        if is_generated_set(one.dataset):
+            return _generated(one, self.part)
         shots = self.shots if self.part == "train" else None
         drawn = {"seed": self.seed, "shots": shots} if shots is not None and self.draw == "coop" else {}
         root = {"root": one.root} if one.root else {}
@@ -196,6 +200,26 @@ class ImageSelection:
         if not self.base_only and self.only is None:
             return images
         return images.subset(np.flatnonzero(np.isin(images.labels, self._asked_classes(images))))
+
+
+def is_generated_set(dataset: str) -> bool:
+    """Return whether a data set is the folder of a set of `openworld synthesize`."""
+    if dataset in DATASETS or not Path(dataset).is_dir():
+        return False
+    from openworld.shifts.synthesis import is_generated
+
+    return is_generated(dataset)
+
+
+def _generated(one: DatasetSpec, part: str) -> ImageSet:
+    """The images of a set of `openworld synthesize`, which is one part."""
+    from openworld.shifts.synthesis import read_generated
+
+    if part != "test":
+        raise OpenworldError(
+            f"{one.dataset} is a set of `openworld synthesize`, whose only part is 'test'; part is {part!r}."
+        )
+    return as_specified(read_generated(one.dataset).images, one, part)
 
 
 def pooled_images(sources: Sequence[DatasetSpec], part: str, shots: int | None = None, **how) -> ImageSelection:

@@ -11,7 +11,7 @@ from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import pooled
 from openworld.evaluations.entries import CellsSpec, PoolSpec
-from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
+from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, is_generated_set, pooled_images
 from openworld.evaluations.own_data import KnownClasses
 from openworld.evaluations.published_cells import given_cells
 
@@ -24,12 +24,14 @@ class Pool:
         images: N of them, with class names of their own.
         styles: names; style: int64[N], places in them.
         known: bool[N], whether a picture's class is one of those in distribution.
+        generated: the styles whose images were generated, of a pool that has others too.
     """
 
     images: ImageSet
     styles: tuple[str, ...]
     style: np.ndarray
     known: np.ndarray
+    generated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,10 @@ class ShiftGround(ShiftImages):
         styles = tuple(dict.fromkeys(entry.style for entry in self.pool))
         places = [styles.index(entry.style) for entry in self.pool]
         style = np.repeat(places, [len(images) for images in sets])
-        return Pool(images, styles, style.astype(np.int64), self._known(images))
+        made = {entry.style for entry in self.pool if entry.generated or is_generated_set(entry.dataset)}
+        real = {entry.style for entry in self.pool} - made
+        generated = tuple(name for name in styles if name in made) if real else ()
+        return Pool(images, styles, style.astype(np.int64), self._known(images), generated)
 
     def _known(self, images: ImageSet) -> np.ndarray:
         """By name, and by WordNet id where the in-distribution classes have one."""

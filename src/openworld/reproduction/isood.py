@@ -45,9 +45,12 @@ ABSENT: dict[str, str] = {}
 CLASSIFIER = "resnet50_imagenet1k_v1"
 """Folder of the judged classifier below that of data, as `openworld.classifiers` saves one."""
 
-FEWEST_IMAGES = 100
+FEWEST_IMAGES, FEWEST_MIXED = 100, 300
 FEWEST_EPOCHS = 6
 """After fewer, the small network knows next to nothing of the drawings, and neither does any detector."""
+
+DRAWN = ("emoji-concepts", "emoji-concepts-b")
+"""The concepts that are in distribution, and others."""
 
 EACH, FEWEST_EACH = 100, 25
 """Images of every cell of the rendered twin."""
@@ -125,8 +128,7 @@ def _embedded_run(name: str, kept: Sequence[str], setup: ReproductionSetup, suff
     same = {method: method for method in kept}
     if name == "imagenet21k":
         return PlannedRun(f"emoji{suffix}", _embedded(kept, setup), {}, same, tables)
-    twin = RenderedTwin(each=max(FEWEST_EACH, EACH // setup.quick), backbone=setup.backbone)
-    return PlannedRun(f"rendered{suffix}", _rendered(kept, setup), {}, same, tables, twin=twin)
+    return PlannedRun(f"rendered{suffix}", _rendered(kept, setup), {}, same, tables, twin=_twin(setup))
 
 
 def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
@@ -162,12 +164,11 @@ def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> Incremen
 
 def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
     """The run of `examples/ood-detection-embedded.toml`, of its small network alone."""
-    datasets = ("emoji-concepts", "emoji-concepts-b")
     return IncrementalShiftSpec(
         models=(JudgedSpec("resnet-8", recipe=_recipe(setup), detectors=_detectors(kept), profile=PAPER),),
         sources=tuple(DatasetSpec("emoji-concepts", style) for style in STYLES),
         id_part="validation",
-        pool=tuple(PoolSpec(name, style) for name in datasets for style in (*STYLES, *NEW_STYLES)),
+        pool=tuple(PoolSpec(name, style) for name in DRAWN for style in (*STYLES, *NEW_STYLES)),
         images=None if setup.quick == 1 else FEWEST_IMAGES,
         decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
         seeds=setup.seeds,
@@ -184,6 +185,32 @@ def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShift
         cells=CellsSpec(generated=FOLDER),
         seeds=setup.seeds,
     )
+
+
+def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
+    """The run that holds generated images against real ones at equal degree: both in one pool, measured alike."""
+    kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
+    if kept and setup.embedded:
+        suffix = setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
+        name, same = f"real-and-rendered{suffix}", {method: method for method in kept}
+        yield PlannedRun(name, _real_and_rendered(kept, setup), {}, same, twin=_twin(setup))
+
+
+def _real_and_rendered(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
+    """The network of the rendered twin, and the twin in one pool with drawings by six artists."""
+    real = (PoolSpec(name, style) for name in DRAWN for style in (STYLE, *NEW_STYLES))
+    rendered = _rendered(kept, setup)
+    return replace(
+        rendered,
+        cells=None,
+        pool=(*real, PoolSpec(FOLDER, style="rendered", generated=True)),
+        images=None if setup.quick == 1 else FEWEST_MIXED,
+        decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
+    )
+
+
+def _twin(setup: ReproductionSetup) -> RenderedTwin:
+    return RenderedTwin(each=max(FEWEST_EACH, EACH // setup.quick), backbone=setup.backbone)
 
 
 def _recipe(setup: ReproductionSetup) -> dict[str, int]:

@@ -135,12 +135,16 @@ class InDistributionRecord:
 
 @dataclass(frozen=True)
 class PoolFacts:
-    """How many images the pool has, how many are of in-distribution classes, and the names that its table counts."""
+    """How many images the pool has, how many are of in-distribution classes, and the names that its table counts.
+
+    `generated` are the styles of generated images, of a pool that has others too.
+    """
 
     n: int
     known: int
     classes: tuple[str, ...] = ()
     styles: tuple[str, ...] = ()
+    generated: tuple[str, ...] = field(default=(), metadata=SPARSE)
 
 
 @dataclass(frozen=True)

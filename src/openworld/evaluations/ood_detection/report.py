@@ -8,6 +8,7 @@ from openworld.evaluations.ood_detection.cell_contents import cell_counts, cell_
 from openworld.evaluations.ood_detection.drawn_metrics import FURTHER
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.figures import level_figures
+from openworld.evaluations.ood_detection.generated_report import generated_section
 from openworld.evaluations.ood_detection.leads import Contender, area_test
 from openworld.evaluations.ood_detection.maps import cell_differences, heat_maps
 from openworld.evaluations.ood_detection.marginal_report import marginal_section
@@ -124,6 +125,8 @@ def _sections(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> I
     yield Section("What is in the cells?", figures=tuple(contents))
     if marginal := marginal_section(results.facts):
         yield marginal
+    if generated := generated_section(results, styles):
+        yield generated
     yield _further_section(results, styles)
     pool = results.facts.first.pool
     text = (

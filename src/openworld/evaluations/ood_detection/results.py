@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
+from openworld.evaluations.ood_detection.generated import generated_rows
 from openworld.evaluations.ood_detection.leads import Contender, area_test
 from openworld.evaluations.ood_detection.measurements import (
     CELLS,
@@ -52,6 +53,7 @@ class DetectionResults:
         rows = [row for row in measured if isinstance(row, Result)]
         results = cls(facts, Results("ood-detection", tuple(rows)))
         rows += [*results._cell_counts(), *further_rows(facts)]
+        rows += [row for detector in facts.detectors for row in generated_rows(facts, detector)]
         tests = _families([row for row in measured if isinstance(row, Comparison)])
         best, *others = results.ranked() or [None]
         leads = correct_for_many(area_test(Contender(facts, best), Contender(facts, other)) for other in others)

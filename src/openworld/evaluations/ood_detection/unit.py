@@ -79,7 +79,11 @@ def detection_record(
         detector_settings=tuple({"label": detector.label, **to_json(detector)} for detector in model.detectors),
         warnings=tuple(dict.fromkeys(scores.warnings)),
         pool=PoolFacts(
-            len(divided.rows), int(divided.known.sum()), divided.pool.images.classnames, divided.pool.styles
+            len(divided.rows),
+            int(divided.known.sum()),
+            divided.pool.images.classnames,
+            divided.pool.styles,
+            divided.pool.generated,
         ),
         left_out=ground.left_out,
         learner=scores.learner,

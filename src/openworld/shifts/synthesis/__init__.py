@@ -13,7 +13,7 @@ diffusers is imported by `sdxl_turbo` alone.
 """
 
 from openworld.shifts.synthesis.diffusion import DiffusionPainter, sdxl_turbo
-from openworld.shifts.synthesis.generated_set import GeneratedSet, read_generated
+from openworld.shifts.synthesis.generated_set import GeneratedSet, is_generated, read_generated
 from openworld.shifts.synthesis.generating import Painter, Screen, begin, generate
 from openworld.shifts.synthesis.planning import Commission, SynthesisPlan, plan_synthesis
 from openworld.shifts.synthesis.prompts import Prompts, PromptStyle, prompt_styles
@@ -32,6 +32,7 @@ __all__ = [
     "SynthesisPlan",
     "begin",
     "generate",
+    "is_generated",
     "plan_synthesis",
     "prompt_degrees",
     "prompt_styles",

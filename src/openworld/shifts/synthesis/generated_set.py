@@ -48,6 +48,11 @@ class GeneratedSet:
         return self.images.subset(self.grid.cell(covariate, semantic))
 
 
+def is_generated(folder: str | Path) -> bool:
+    """Whether a folder holds a set that `generate` made; `read_generated` says whether it is finished and whole."""
+    return all((Path(folder) / name).is_file() for name in (MANIFEST, TABLE))
+
+
 def read_generated(folder: str | Path) -> GeneratedSet:
     """Read a set that `generate` finished.
 

@@ -1,0 +1,100 @@
+"""Real against generated images of one pool at equal degree: by brute force, on made-up scores and on a run."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld.evaluations.ood_detection.facts import ShiftFacts
+from openworld.evaluations.ood_detection.generated import PoolSides
+from openworld.evaluations.ood_detection.record import DetectionRecord
+from openworld.evaluations.ood_detection.results import DetectionResults
+from openworld.evaluations.stories import read_story
+from openworld.metrics import auroc
+
+LEAST, COLUMNS = 10, 5
+
+
+def share_of_wins(high, low):
+    """The share of pairs that are won, ties one half."""
+    return np.mean([(one > other) + (one == other) / 2 for one in high for other in low])
+
+
+@pytest.fixture(scope="module")
+def mixed(shifts, write_run):
+    """The run of `shifts` with every third image generated, in the cells that its records count; one seed and two."""
+    records, tables = [], []
+    for record, stored in zip(shifts.run.metrics(DetectionRecord), shifts.run.records, strict=True):
+        counts = np.array(record.counts)
+        place = np.repeat(np.arange(counts.size), counts.ravel())
+        images = dict(stored.table("images")) | {
+            "style": (np.arange(place.size) % 3 == 0).astype(np.int16),
+            "covariate_level": place // COLUMNS,
+            "semantic_level": place % COLUMNS,
+        }
+        records.append(replace(record, pool=replace(record.pool, styles=("a photo", "made"), generated=("made",))))
+        tables.append({"images": images, "test": dict(stored.table("test"))})
+    return read_story(write_run(records, tables))
+
+
+def test_the_area_is_the_mean_of_the_cells_that_have_enough_of_both(mixed):
+    facts = DetectionResults.read(mixed.run).facts
+    for model, label in (("resnet-8", "KNN"), ("a CLIP", "MCM")):
+        per_seed, by_level = [], {}
+        for record, stored in zip(facts.records, facts.outputs, strict=True):
+            if record.model == model:
+                table, areas = stored.table("images"), []
+                for row, column in np.ndindex(facts.shape):
+                    here = (table["covariate_level"] == row) & (table["semantic_level"] == column)
+                    sides = [table[f"score {label}"][here & (table["style"] == made)] for made in (0, 1)]
+                    if min(map(len, sides)) >= LEAST:
+                        areas.append(share_of_wins(*sides))
+                        by_level.setdefault(column, []).append(areas[-1])
+                per_seed.append(np.mean(areas))
+        place = {"model": model, "id_classes": "kept", "cells": "cells with both"}
+        whole, *levels = mixed.results.where(entity=label, metric="auroc_generated", **place)
+        assert 0 < len(areas) < 18 and whole.per_seed == pytest.approx(per_seed)
+        assert whole.value.value == pytest.approx(np.mean(per_seed)) and whole.value.over().low < whole.value.value
+        assert {row.where["level"]: row.value.value for row in levels} == pytest.approx(
+            {level: np.mean(areas) for level, areas in sorted(by_level.items())}
+        )
+
+
+def test_one_cell_has_the_interval_of_its_auroc():
+    luck = np.random.default_rng(3)
+    scores, made = luck.normal(size=60), np.arange(60) % 2 == 0
+    sides = PoolSides(np.full(60, 7), COLUMNS, made, np.arange(60) // 3, np.arange(60))
+    groups = np.arange(60) // 3
+    expected = auroc(scores[~made], scores[made], in_groups=groups[~made], out_groups=groups[made])
+    found = sides.area(scores, np.array([7]))
+    assert found.value == expected.value and found.interval() == pytest.approx(expected.interval())
+
+
+def test_cells_that_share_no_image_err_independently():
+    luck = np.random.default_rng(4)
+    scores, made, cell = luck.normal(size=160), np.arange(160) % 2 == 0, np.repeat([1, 2], (40, 120))
+    sides = PoolSides(cell, COLUMNS, made, np.arange(160), np.arange(160))
+    errors = [auroc(scores[(cell == place) & ~made], scores[(cell == place) & made]).standard_error for place in (1, 2)]
+    found = sides.area(scores, np.array([1, 2]))
+    # Group counts of the whole scale the sums, not those of each cell: a difference of a few percent.
+    assert found.standard_error == pytest.approx(np.hypot(*errors) / 2, rel=0.03)
+
+
+def test_the_page_says_whether_they_are_detectable(mixed, shifts):
+    (section,) = [part for part in mixed.page.sections if part.heading == "Are generated images themselves detectable?"]
+    assert "of 5 detectors give generated images (made)" in section.text[0]
+    (table,), (figure,) = section.tables, section.figures
+    assert [column.heading for column in table.columns] == [
+        "model", "against real", "against generated", "real against generated"
+    ]  # fmt: skip
+    facts = ShiftFacts.read(mixed.run)
+    scores, test = facts.outputs[-1].table("images"), facts.outputs[-1].table("test")["score MCM"]
+    sides = PoolSides.of(facts, facts.outputs[-1])
+    own = scores["score MCM"][sides.places]
+    expected = [
+        np.mean([share_of_wins(test, own[(sides.cell == cell) & (sides.generated == made)]) for cell in sides.cells])
+        for made in (False, True)
+    ]
+    assert [cell.value for cell in table.rows[-1].cells[1:3]] == pytest.approx(expected)
+    assert [chart.title for chart in figure.charts] == ["resnet-8", "a CLIP"]
+    assert not any("generated" in part.heading for part in shifts.page.sections)
