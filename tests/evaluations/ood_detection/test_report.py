@@ -162,10 +162,11 @@ def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_se
     facts = ShiftFacts.read(RunFolder.read(write_run(shifts.run.metrics(DetectionRecord), attachments=kept)))
     counts = {place: len(images) for place, images in cell_contents.example_images(facts, 10**6).items()}
     assert counts == {(0, 0): 4, (0, 1): 4, (1, 0): 4, (1, 1): 3}
-    size = len(cell_contents.example_images(facts, 10**6)[0, 0][0])
+    size = len(cell_contents.example_images(facts, 10**6)[0, 0][0].address)
     few = cell_contents.example_images(facts, 6 * size)
     assert sorted(map(len, few.values())) == [1, 1, 2, 2]
     (chart,) = cell_contents.cell_images(facts).charts
+    assert chart.cells[1, 0].images[0].text == "covariate 1, semantic 0"
     assert chart.side and [len(chart.cells[0, column].images) for column in (0, 1)] == [4, 4]
 
 
@@ -182,6 +183,22 @@ def test_curves_have_a_chart_per_model_and_a_line_per_detector(results, axis, le
     )
     seeds = [row.per_seed for row in rows]
     assert list(line.low) == [min(values) for values in seeds] and list(line.high) == [max(values) for values in seeds]
+
+
+def test_an_image_of_a_cell_says_what_it_shows(shifts, write_run):
+    png = next(iter(shifts.run.records)).attachment("pictures/0-0/7.png")
+    records = [replace(record, pool=replace(record.pool, styles=("photo", "anime")))
+               for record in shifts.run.metrics(DetectionRecord)]  # fmt: skip
+    size = records[0].pool.n
+    names = np.array([f"class {place % 3}" for place in range(size)], dtype=object)
+    images = {"id": np.arange(size), "label_name": names, "style": np.arange(size) % 2}
+    kept = {"pictures/2-1/7.png": png, "pictures/2-1/12.png": png}
+    folder = write_run(records, [{"images": images}] * len(records), attachments=kept)
+    (shown,) = cell_contents.example_images(ShiftFacts.read(RunFolder.read(folder)), 10**6).values()
+    assert [image.text for image in shown] == [
+        "class 0, photo; covariate 2, semantic 1",
+        "class 1, anime; covariate 2, semantic 1",
+    ]
 
 
 RECORDED = {"-fpr95": "fpr_openood", "-aupr": "aupr_in"}

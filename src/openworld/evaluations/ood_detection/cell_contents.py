@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from PIL import Image
@@ -12,12 +13,16 @@ from openworld.report.charts.cells import count_cell
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.shift_axes import NEAR, Place, level_map, place_text
+from openworld.runs import Record
 
 IMAGES_OF_A_CELL = 4
 IMAGE_BYTES = 300_000  # of the page's 1.5 MB
 SMALL = 40  # pixels of an image of which a cell has several
 SIDE = 76.0  # of a cell with several images
-_IMAGE = re.compile(r"pictures/(\d+)-(\d+)/[^/]+")
+NAMED = 1_000_000
+"""Images of a pool up to which the table of a record is read for what each example shows."""
+
+_IMAGE = re.compile(r"pictures/(\d+)-(\d+)/(\d+)\.png")
 
 
 def cell_counts(facts: ShiftFacts) -> Figure:
@@ -36,12 +41,7 @@ def cell_images(facts: ShiftFacts, room: int = IMAGE_BYTES, *, small: bool = Tru
     if not shown:
         return None
     several = max(map(len, shown.values())) > 1
-    cells = {
-        place: ChartCell(
-            images=tuple(CellImage(address, place_text(place)) for address in addresses), faint=not present[place]
-        )
-        for place, addresses in shown.items()
-    }
+    cells = {place: ChartCell(images=tuple(images), faint=not present[place]) for place, images in shown.items()}
     caption = (
         f"{NEAR}. {'Up to four images' if several else 'One image'} of every cell.",
         "From left to right images should mean other things, from bottom to top their appearance should change; faint "
@@ -51,8 +51,8 @@ def cell_images(facts: ShiftFacts, room: int = IMAGE_BYTES, *, small: bool = Tru
     return Figure("cell-images", "Images of the cells", caption, (chart,))
 
 
-def example_images(facts: ShiftFacts, room: int, *, small: bool = True) -> dict[Place, list[str]]:
-    """Return the addresses of up to four images of every cell: thumbnails of the first record that keeps any.
+def example_images(facts: ShiftFacts, room: int, *, small: bool = True) -> dict[Place, list[CellImage]]:
+    """Return up to four images of every cell, with what each shows: thumbnails of the first record that keeps any.
 
     Where they have no room together, every cell keeps its first image before any has its second, the lightest first.
 
@@ -61,23 +61,38 @@ def example_images(facts: ShiftFacts, room: int, *, small: bool = True) -> dict[
         room: bytes that all may take together.
         small: whether they are shrunk to what a cell of a page shows of one among four.
     """
-    found: dict[Place, list[str]] = {}
+    found: dict[Place, list[tuple[int, str]]] = {}
     for outputs in facts.outputs:
         for name in sorted(outputs.attachments):
             if place := _IMAGE.fullmatch(name):
                 address = _address(outputs.attachment(name), small=small)
-                found.setdefault((int(place[1]), int(place[2])), []).append(address)
+                found.setdefault((int(place[1]), int(place[2])), []).append((int(place[3]), address))
         if found:
             break
+    shows = _shows(facts, outputs, [number for of_cell in found.values() for number, _ in of_cell])
     turns = sorted(
-        ((turn, len(address), place) for place, of_cell in found.items() for turn, address in enumerate(of_cell))
+        (turn, len(address), place) for place, of_cell in found.items() for turn, (_, address) in enumerate(of_cell)
     )
-    kept: dict[Place, list[str]] = {}
+    kept: dict[Place, list[CellImage]] = {}
     for turn, size, place in turns:
         if turn < IMAGES_OF_A_CELL and size <= room and len(kept.get(place, ())) == turn:
             room -= size
-            kept.setdefault(place, []).append(found[place][turn])
+            number, address = found[place][turn]
+            text = "; ".join(filter(None, (shows.get(number, ""), place_text(place))))
+            kept.setdefault(place, []).append(CellImage(address, text))
     return kept
+
+
+def _shows(facts: ShiftFacts, outputs: Record, numbers: Sequence[int]) -> dict[int, str]:
+    """Class and style of images of the pool; of a pool that is too large to be read, or of records without, nothing."""
+    if facts.first.pool.n > NAMED or "images" not in outputs.tables:
+        return {}
+    table, styles = outputs.table("images"), facts.first.pool.styles
+    if not {"id", "label_name", "style"} <= set(table):
+        return {}
+    rows = np.flatnonzero(np.isin(table["id"], numbers))
+    named = zip(*(table[name][rows].tolist() for name in ("id", "label_name", "style")), strict=True)
+    return {number: f"{label}, {styles[style]}" for number, label, style in named}
 
 
 def _address(image: bytes, *, small: bool) -> str:
