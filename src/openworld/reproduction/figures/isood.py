@@ -30,6 +30,7 @@ PAPER = "is-ood"
 ABSENT = {"3": "it is a drawing of LAID and holds no results"}
 
 REAL, GENERATED = "ImageNet-21K", "Syn-IS"
+STAND_INS = {REAL: "Drawings stand in", GENERATED: "Redrawn drawings, the rendered twin, stand in"}
 TREND_TABLES = {
     (REAL, AREA): "1",
     (GENERATED, AREA): "2",
@@ -150,7 +151,13 @@ def read_run(folder: Path) -> DetectionResults:
 
 def _figure(number: str, title: str, draw: Callable[[FigureRuns], Figure], data: str) -> PaperFigure:
     table = TABLES[PAPER][TREND_TABLES[data, AREA]]
-    return PaperFigure(number, f"{title}, {data}", draw, (table,))
+    return PaperFigure(number, f"{title}, {data}", partial(_drawn, draw=draw, data=data), (table,))
+
+
+def _drawn(given: FigureRuns, draw: Callable[[FigureRuns], Figure], data: str) -> Figure:
+    """A figure, with what stands in for its data."""
+    figure, stand_in = draw(given), (f"{STAND_INS[data]} for {data}.",) if given.setup.embedded else ()
+    return replace(figure, caption=(*figure.caption, *stand_in))
 
 
 def _metric_figures() -> Iterator[PaperFigure]:
