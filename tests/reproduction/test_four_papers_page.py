@@ -19,15 +19,17 @@ WRITTEN = [paper for paper in PAPERS if FIGURES[paper]]
 
 
 def rows(repository, paper):
-    """(kind, number, options, state) of every row of a paper, ranges taken apart."""
+    """(kind, number, options, state) of every row of a paper, ranges and pairs taken apart; ours by its name."""
     page = (repository / "docs" / "four-papers.md").read_text(encoding="utf-8")
     part = page.partition(f"\n## {HEADINGS[paper]}\n")[2].partition("\n## ")[0]
-    for cells in re.findall(r"^\| ((?:Table|Figure)s? .*) \|$", part, re.MULTILINE):
+    for cells in re.findall(r"^\| ((?:Table|Figure|Section)s? .*?) ?\|?$", part, re.MULTILINE):
         what, _, options, state = (cell.strip() for cell in cells.split("|"))
         kind, _, numbers = what.partition(" ")
-        first, _, last = numbers.replace(" and ", " to ").partition(" to ")
-        every = range(int(first), int(last) + 1) if last else [numbers]
-        yield from ((kind.rstrip("s"), str(number), options, state) for number in every)
+        first, _, last = numbers.partition(" to ")
+        every = map(str, range(int(first), int(last) + 1)) if last else numbers.split(" and ")
+        if kind == "Section":
+            kind, every = "Figure", re.findall(r"--figure (\w+)", options)
+        yield from ((kind.rstrip("s"), number, options, state) for number in every)
 
 
 @pytest.mark.parametrize("paper", WRITTEN)
@@ -46,5 +48,5 @@ def test_every_row_has_a_state_and_what_can_be_made_its_option(repository, paper
         assert ((kind, number) in absent) <= state.startswith("refused because "), (kind, number)
         if not state.startswith("refused because "):
             named = re.findall(rf"--{kind.lower()} (\w+)", options)
-            spans = range(int(named[0]), int(named[-1]) + 1) if named[-1].isdigit() else ()
-            assert number.partition("-")[0] in named or int(number) in spans, (kind, number)
+            spans = range(int(named[0]), int(named[-1]) + 1) if " to " in options else ()
+            assert number.partition("-")[0] in named or (number.isdigit() and int(number) in spans), (kind, number)
