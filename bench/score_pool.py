@@ -5,9 +5,10 @@ what a kill costs.
 
 N JPEG files of 32 x 32 pixels lie as the released lists of IS-OOD have them (class folders, and a list for each of 64
 cells); a small network with 10 classes and 20,000 training images detects them by the detectors of `DETECTORS`.
-`openworld run` does it twice, in processes that are started as a user starts them: once without interruption, once
-killed (SIGKILL, all its processes) when SHARE of the pool is scored and started again. Both must leave the same bytes:
-record, tables, results, and every file of scores in the cache. Prints one table; leaves nothing behind without --keep.
+`openworld run` does it twice, in processes that are started as a user starts them: once killed (SIGKILL, all its
+processes) when SHARE of the shards are there and started again, once without interruption. Both must leave the same
+bytes: record, tables, results, and every file of scores in the cache. Prints one table; leaves nothing behind without
+--keep.
 
 A million files take some 4 GB of disk and as many inodes, and on two cores a quarter of an hour.
 """
@@ -35,6 +36,7 @@ from PIL import Image
 NAMES = ("apple", "bridge", "candle", "daisy", "engine", "feather", "guitar", "hammer", "island", "jacket")
 TRAINING, TESTED = 20_000, 5_000  # more than one shard of what detectors learn from
 LEVELS, SIDE = 8, 32
+SHARD = 4096  # images of a shard of scores
 IN_A_FOLDER, DRAWN = 1_000, 50  # images of a class of the pool, and how many of them are drawn
 SEEN = 16  # pixels along each side that the network sees
 DETECTORS = {"MSP": "", "Energy": "", "MDS": "", "KNN": "bank = 4000", "DICE": "", "ASH": "", "GradNorm": ""}
@@ -245,13 +247,15 @@ def main() -> None:
         start = time.perf_counter()
         draw(root, given.images, given.workers)
         print(f"{given.images:,} images written in {time.perf_counter() - start:,.0f} s", flush=True)
+        shards = -(-given.images // SHARD) + -(-TESTED // SHARD)
+        killed = run(root, "killed", given.workers, kill_at=round(given.kill * shards))
+        kept = len([*(root / "killed-cache").glob("*/scores-*.safetensors")])
+        print(f"killed after {killed.seconds:,.0f} s with {kept} of {shards} shards; going on", flush=True)
+        resumed = run(root, "killed", given.workers)
+        print(f"resumed in {resumed.seconds:,.0f} s; now without interruption", flush=True)
         whole = run(root, "whole", given.workers)
         if whole.code:
             sys.exit(whole.said)
-        shards = len([*(root / "whole-cache").glob("*/scores-*.safetensors")])
-        killed = run(root, "killed", given.workers, kill_at=round(given.kill * shards))
-        kept = len([*(root / "killed-cache").glob("*/scores-*.safetensors")])
-        resumed = run(root, "killed", given.workers)
         same = digests(root, "whole") == digests(root, "killed")
         report(given, whole, killed, resumed, kept, same)
         sys.exit(0 if same and killed.code == -signal.SIGKILL else 1)

@@ -1,9 +1,12 @@
-"""What `openworld run` refuses before any work."""
+"""What `openworld run` refuses before any work, and what it says of a long stage."""
+
+import re
 
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import read_protocol
+from openworld._observer import Observer
+from openworld.evaluations import read_protocol, running
 from openworld.evaluations.running import RunOptions, carry_out, headline
 
 
@@ -40,3 +43,29 @@ def test_the_headline_says_where_a_run_computes(tmp_path, monkeypatch, device, w
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
     given = {"dataset": "emoji-groups", "learners": ({"learner": "zero-shot"},), "seeds": (1,), "shots": 2, "views": 1}
     assert words in headline(read_protocol(given), RunOptions(tmp_path, device, workers=1))
+
+
+class ThreeSteps:
+    """A stage that scores ten images in three steps."""
+
+    doing, done, counted = "scoring", "scored", "images"
+
+    def work(self, crew, progress):
+        for done in (0, 4, 8, 10):
+            progress(done, 10)
+        return 10
+
+
+@pytest.mark.parametrize(("silence", "count"), [(-1.0, 2), (600.0, 0)])
+def test_a_long_stage_says_how_far_it_is(tmp_path, monkeypatch, silence, count):
+    """A log has no bar; the pace is that of the images since the work began."""
+    monkeypatch.setattr(running, "_SILENCE", silence)
+    said, shown = [], []
+    observer = Observer(lambda doing, done, total=None, before=0: shown.append((doing, done, total)), said.append)
+    running._prepare(ThreeSteps(), RunOptions(tmp_path), observer)
+    *lines, last = said
+    assert len(lines) == count and last.startswith("scored 10 images in 0 s, ")
+    for line, done in zip(lines, (4, 8), strict=False):
+        assert re.fullmatch(rf"scored {done} of 10 images, [\d,.]+ images/s, about .+ left", line)
+    assert [one[1:] for one in shown] == [(0, None), (0, 10), (4, 10), (8, 10), (10, 10)]
+    assert shown[1][0] == "scoring" and re.fullmatch(r"scoring [\d,.]+ images/s", shown[2][0])

@@ -190,7 +190,7 @@ def _prepare(stage, options: RunOptions, observer: Observer) -> None:
             started = said = now
         pace = f" {done / (now - started):,.1f} {stage.counted}/s" if done else ""
         observer.progress(f"{options.title}{stage.doing}{pace}", done, total)
-        if now - said > _SILENCE and done < total:  # a log has no bar
+        if now - said > _SILENCE and 0 < done < total:  # a log has no bar
             said, left = now, time_left(done, total - done, now - started, now - started)
             observer.say(f"{stage.done} {done:,} of {total:,} {stage.counted},{pace}, {left}")
 
