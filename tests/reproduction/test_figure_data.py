@@ -1,5 +1,6 @@
 """What the figures draw, against plain computations from made-up outcomes and curves."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -84,7 +85,9 @@ def run(name, *outcomes, datasets=NAMES, methods=METHODS):
 
 
 def drawn(paper, number, *runs, setup=SETUP):
-    return FIGURES[paper][number].draw(FigureRuns(paper, setup, runs))
+    figure = FIGURES[paper][number].draw(FigureRuns(paper, setup, runs))
+    assert json.loads(json.dumps(figure.rows())) == figure.rows(), "plain values, as --json and the CSV write them"
+    return figure
 
 
 def recognised(datasets=("dtd", "oxford_flowers"), learners=("zero-shot", "CoOp", "GMoP")):
