@@ -5,7 +5,8 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.metrics import auroc, detection_report
-from openworld.results.scored_sets import ScoredSets, SetScores, detection_results
+from openworld.results.detection_results import detection_results
+from openworld.results.scored_sets import ScoredSets, SetScores
 
 MEANS = {"test": 2.0, "a": 1.0, "b": 0.5, "c": 0.0, "v": 1.8, "w": 1.5}
 GROUPS = {"test": "id", "a": "near", "b": "near", "c": "far", "v": "covariate", "w": "full-spectrum"}

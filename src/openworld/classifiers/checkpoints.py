@@ -22,6 +22,7 @@ from openworld.classifiers import _timm, torchvision_resnet, torchvision_vit
 from openworld.classifiers.architectures import build
 from openworld.classifiers.classifier import Classifier
 from openworld.classifiers.exported import described, description_of, require_description
+from openworld.datasets.names.forms import are_numbered, numbered_names
 
 ENDINGS = (".pth", ".pth.tar", ".ckpt", ".safetensors")
 
@@ -68,20 +69,6 @@ def load(place: Path | str, architecture: str | None = None, classnames: Sequenc
     network, title, usual = _network(path, weights, architecture or "", stated)
     _fill(network, weights, path, title)
     return _named(network, title, stated or usual, _classes_of(network, path), classnames or own_names)
-
-
-def numbered_names(count: int) -> tuple[str, ...]:
-    """Return the names of classes that nobody named.
-
-    >>> numbered_names(2)
-    ('class 0', 'class 1')
-    """
-    return tuple(f"class {number}" for number in range(count))
-
-
-def are_numbered(classnames: Sequence[str]) -> bool:
-    """Whether classes have numbers for names."""
-    return tuple(classnames) == numbered_names(len(classnames))
 
 
 def named_after(classifier: Classifier, classnames: Sequence[str] | None) -> Classifier:

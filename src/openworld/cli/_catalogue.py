@@ -138,7 +138,7 @@ def _datasets() -> RenderableType:
 
     above, rows = None, []
     for label, card in DATASETS.items():
-        domains = _in_short(card.domains)
+        domains = _in_short(list(filter(None, card.domains)))
         column = "as above" if domains and card.domains == above else domains
         rows.append((label, "yes" if card.download else "no", column, card.summary))
         above = card.domains

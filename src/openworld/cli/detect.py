@@ -12,12 +12,12 @@ from openworld.cli.estimate import ALERTED
 
 def detect(
     images: Annotated[list[str] | None, typer.Argument(help="With --apply: images that may be flagged.")] = None,
-    scores: Annotated[str, typer.Option(help="Scores of your own: .parquet, .csv or .npz, columns as below.")] = "",
+    scores: Annotated[str, typer.Option(help="Scores of your own: .parquet, .csv or .npz; columns: see Scores.")] = "",
     larger_out: Annotated[
         bool, typer.Option("--larger-out", help="These scores are larger for what is out of distribution.")
     ] = False,
-    model: Annotated[str, typer.Option(help="A classifier, a two-tower model, or a head; as below.")] = "",
-    in_distribution: Annotated[str, typer.Option("--id", help="Images of the model's classes; as below.")] = "",
+    model: Annotated[str, typer.Option(help="A classifier, a two-tower model, a learner or a head: see Model.")] = "",
+    in_distribution: Annotated[str, typer.Option("--id", help="Images of the model's classes: see Images.")] = "",
     ood: Annotated[
         list[str] | None, typer.Option(help="GROUP=IMAGES, GROUP:NAME=IMAGES, or a set known by name; repeat it.")
     ] = None,
@@ -71,10 +71,12 @@ def detect(
     openworld detect --scores scores.parquet --out runs/detect
     openworld detect --model my-classifier --id mine --ood near=others/ \\
         --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
-    openworld detect --model resnet50.pth --id openood:imagenet --ood openood:imagenet --root .
-    openworld detect --model my-classifier --id mine --ood near=others/ --validation-ood noise/
-    openworld detect --learner LoCoOp --model ViT-B/16 --id mine --ood far=others/
-    openworld detect --model ViT-B/16 --id mine --ood far=others/ --negatives wordnet
+    openworld detect --model resnet50.pth --id openood:imagenet \\
+        --ood openood:imagenet --root ~/openood/data
+    openworld detect --model my-classifier --id mine --ood near=others/ \\
+        --validation-ood noise/
+    openworld detect --model ViT-B/16 --learner LoCoOp --id mine --ood far=dtd
+    openworld detect --model ViT-B/16 --negatives wordnet --id mine --ood far=dtd
     openworld detect --apply runs/detect today/
     ```
 
@@ -96,6 +98,10 @@ def detect(
     a file with `weight` [C, D] and `bias` [C] of the head. Classes of a state dict are the class folders of `--id`,
     sorted, if there are as many as its head has rows, or those of `--classnames`. Without `--detector` it gets those
     that are usual for its kind (docs/detectors.md).
+
+    **Learners and names**: `--model` may be the folder of a saved prompt learner; `--learner LoCoOp` trains one first,
+    on `--shots` training images of each class. It answers among its own class names. NegLabel, CSP and AdaNeg hold the
+    class names against names of what the classes are not, chosen from the words of `--negatives`.
 
     **Detectors** are those of `openworld list detectors`, with settings where they differ from the published ones:
     `--detector KNN:k=20`. Those of two libraries come by name where the library is installed: `--detector

@@ -81,7 +81,8 @@ def reproduce(
     openworld reproduce openworldauc --data embedded --quick 4
     openworld reproduce openworldauc --data ~/data --table 2 --plan
     openworld reproduce openworldauc --data ~/data --table 2 --device cuda
-    openworld reproduce openworldauc --data embedded --figure 2 --figure 6 --quick 10
+    openworld reproduce openworldauc --data embedded --quick 10 \\
+        --figure 2 --figure 6
     openworld reproduce openpl --data ~/data --table 6 --table 7 \\
         --learners "CLIP, CoOp, ProDA"
     openworld reproduce frap --data embedded --quick 10

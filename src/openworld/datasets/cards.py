@@ -75,7 +75,7 @@ _SHIFTED = {
 }
 _OPENOOD = {
     name: DatasetCard(
-        f"OpenOOD v1.5's benchmark of {card.title}, {card.classes} classes: a set beside it by domain",
+        f"{card.title}, {card.classes} classes: a benchmark of OpenOOD v1.5, its sets by domain",
         card.domains,
         tuple(card.parts),
         partial(openood.load, name),

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.detector_fits import fit_key, load_fitted, plan_of
 from openworld.evaluations.images_to_score import ReadableImages
-from openworld.evaluations.model_scores import ModelScores, plain_scores, softmax_of_logits, warnings_of
+from openworld.evaluations.model_scores import ModelScores, softmax_of_logits, warnings_of
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.score_shards import ClassifierScoring
 

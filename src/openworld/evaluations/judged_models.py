@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from openworld._errors import OpenworldError
-from openworld.classifiers.checkpoints import are_numbered
+from openworld.datasets.names.forms import are_numbered
 from openworld.detectors import origin
 from openworld.detectors.engine.name_pools import require_words
 from openworld.detectors.engine.tuned_learners import require_served

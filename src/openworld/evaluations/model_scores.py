@@ -10,6 +10,7 @@ import torch
 from openworld import detectors
 from openworld.datasets import templates
 from openworld.detectors import Activations
+from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.name_pools import Encode, encoder_of, name_pools
 from openworld.detectors.engine.tuned_learners import (
     answers_by_cosine,
@@ -173,8 +174,3 @@ def softmax_of_logits(logits: torch.Tensor) -> np.ndarray:
 def warnings_of(fitted: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what fitted detectors have to say of what they learned from."""
     return tuple(warning for detector in fitted.values() for warning in detector.warnings)
-
-
-def plain_scores(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    """Return scores as float64[n] by label."""
-    return {label: values.double().cpu().numpy() for label, values in scores.items()}

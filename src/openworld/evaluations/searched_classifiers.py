@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import torch
 
 from openworld.classifiers import Classifier
 from openworld.detectors import FittedDetector
+from openworld.detectors.engine.fitted import plain_scores
 from openworld.evaluations.detector_fits import plan_of
 from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.model_entries import JudgedSpec
-from openworld.evaluations.model_scores import ModelScores, plain_scores, warnings_of
+from openworld.evaluations.model_scores import ModelScores, warnings_of
 from openworld.evaluations.settled_detectors import settled
 
 
@@ -40,7 +42,9 @@ def searched_classifier_scores(
     route = plan_of(classifier, tried.detectors, device)
     groups = [part.images.groups[part.rows] for part in validation]
     fitted, searches = settled(tried, route.gather(batches(training)), scores_of, validation, groups)
-    test, *sets = (scores_of(fitted, part) for part in scored)
-    prediction = [route.model.see(pixels).predictions.cpu().numpy() for pixels, _ in batches(scored[0])]
+    answers = list(route.answers(fitted, batches(scored[0])))
+    test = plain_scores({label: torch.cat([scores[label] for _, scores in answers]) for label in fitted})
+    prediction = torch.cat([predicted for predicted, _ in answers]).numpy()
+    sets = tuple(scores_of(fitted, part) for part in scored[1:])
     warnings = (*plan_of(classifier, model.build(), device).warnings, *warnings_of(fitted))
-    return ModelScores(test, tuple(sets), np.concatenate(prediction), warnings, searches=searches)
+    return ModelScores(test, sets, prediction, warnings, searches=searches)

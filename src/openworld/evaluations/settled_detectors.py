@@ -9,6 +9,7 @@ import numpy as np
 from openworld import detectors
 from openworld._errors import OpenworldError
 from openworld.detectors import Activations, DetectorCandidates, FittedDetector
+from openworld.detectors.engine.fitted import plain_scores
 from openworld.features import Features
 from openworld.results.settings_search import SettingsSearch
 
@@ -48,9 +49,6 @@ def settled_of_features(
     """Return the same of encoded images, which `see` turns into what detectors look at."""
 
     def scores_of(fitted: Mapping[str, FittedDetector], part: Features) -> dict[str, np.ndarray]:
-        return {
-            label: own.double().cpu().numpy()
-            for label, own in detectors.score_together(fitted, replace(see(part), labels=None)).items()
-        }
+        return plain_scores(detectors.score_together(fitted, replace(see(part), labels=None)))
 
     return settled(tried, statistics, scores_of, validation, [part.groups[:] for part in validation])

@@ -14,7 +14,8 @@ from openworld.report.page import Page, Section
 from openworld.report.sentences import counted, few, listed
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Results, Value
-from openworld.results.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, SHIFT_SEEN, ScoredSets, SetScores
+from openworld.results.detection_results import SHIFT_SEEN
+from openworld.results.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
 
 AREA = METRICS["auroc"]
 RATES = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")

@@ -35,6 +35,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
+def shortened(name: str, longest: int) -> str:
+    """A name, cut off where it has more letters than there is room for.
+
+    >>> shortened("tench", 8), shortened("great white shark", 8)
+    ('tench', 'great w…')
+    """
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
 def none_or(count: int) -> str:
     """A count, or the word for none."""
     return f"{count:,}" if count else "none"

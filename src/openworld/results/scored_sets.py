@@ -1,8 +1,4 @@
-"""Scores of detectors on in-distribution images and on named sets of others, and every number that comes of them.
-
-Of each out-of-distribution set, and of the mean over the sets of a group (each counting the same, as OpenOOD v1.5
-does): AUROC, FPR@95 and AUPR in both conventions, with 95 % intervals over images, and the detectors tested against the
-best, paired, since all of them answer the same images.
+"""Scores of detectors on in-distribution images and on named sets of others, and the columns of tables that keep them.
 
 Groups are those of OpenOOD v1.5. "near" and "far" sets show other classes. "covariate" sets show the same classes in
 another appearance: the AUROC against the in-distribution test images tells how much of the shift a detector sees, and
@@ -10,7 +6,7 @@ there is no better or worse to it. "full-spectrum" sets are such sets too, and c
 round of near and far numbers, where a detector should let them pass.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,26 +14,13 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.metrics import MetricEstimate, auroc, detection_report, mean_over_sets, paired_test
-from openworld.metrics.detection_intervals import METRICS as RESAMPLED
-from openworld.metrics.detection_intervals import draw_counts, resampled
-from openworld.results.comparison import Comparison, comparison_of, correct_for_many
-from openworld.results.metrics import METRICS
-from openworld.results.results import Result, Results
-from openworld.results.value import Interval, Metric, Value, interval_of
 
 OTHER_CLASSES = ("near", "far")
 SAME_CLASSES = ("covariate", "full-spectrum")
 GROUPS = (*OTHER_CLASSES, *SAME_CLASSES)
-SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
-"""AUROC of in-distribution test images against images of the same classes in another appearance."""
-
-NO_STREAM = "its scores depend on the order, and no stream held the full spectrum"
-
-REPLICATES = 200
 FULL = "full-spectrum"
-STREAM = "stream "
-"""How columns begin that hold what a detector says of test images in the stream with a set."""
+SCORE_COLUMN, STREAM = "score ", "stream "
+"""How columns begin that hold what a detector says of images, and of test images in the stream with a set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +119,20 @@ class ScoredSets:
         return SetScores(FULL, "id", scores, images, clusters)
 
 
+def score_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
+    """Return a table with a row per image: set, group, image, cluster, and "score DETECTOR"; see `stream_columns`."""
+    table = {
+        "set": np.concatenate([np.full(len(each), each.name, object) for each in sets.all]),
+        "group": np.concatenate([np.full(len(each), each.group, object) for each in sets.all]),
+        "image": np.concatenate([each.images for each in sets.all]),
+        "cluster": np.concatenate([each.clusters.astype(object) for each in sets.all]),
+    }
+    scores = {
+        SCORE_COLUMN + label: np.concatenate([each.scores[label] for each in sets.all]) for label in sets.detectors
+    }
+    return table | scores | stream_columns(sets)
+
+
 def stream_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
     """Return, for tables with a row per image, what `with_streams` reads: NaN but for the test images, which are first.
 
@@ -167,127 +164,3 @@ def with_streams(others: Sequence[SetScores], columns: Mapping[str, np.ndarray])
 def stream_column(detector: str, name: str) -> str:
     """Return what a column is called that holds scores of the test images in the stream with a set."""
     return f"{STREAM}{detector} with {name}"
-
-
-def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: int = 0) -> Results:
-    """Return every number with its interval, and the tests.
-
-    Args:
-        replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
-
-    >>> def scored(name, group, scores):
-    ...     return SetScores(name, group, {"MSP": np.array(scores)}, np.arange(2), np.array([f"{name} 0", f"{name} 1"]))
-    >>> results = detection_results(ScoredSets(scored("test", "id", [2.0, 1]), (scored("dtd", "far", [1.0, 0]),)))
-    >>> results.value("MSP", "auroc", group="far", set="dtd").value
-    0.875
-    """
-    groups = list(_groups(sets))
-    rows = [row for group in groups for row in group.rows(replicates, seed)]
-    return Results("ood-benchmark", tuple(rows), detection_tests(sets))
-
-
-def detection_tests(sets: ScoredSets) -> tuple[Comparison, ...]:
-    """Return the tests alone: at every place the best detector against every other."""
-    return tuple(test for group in _groups(sets) if group.group in OTHER_CLASSES for test in group.tests())
-
-
-def _groups(sets: ScoredSets) -> Iterator["_Group"]:
-    """Yield the groups against the test images, then those of other classes against the full spectrum."""
-    for inside in filter(None, (sets.test, sets.spectrum)):
-        whole = inside is sets.spectrum
-        where = {"in_distribution": FULL} if whole else {}
-        for group in OTHER_CLASSES if whole else GROUPS:
-            if sets.of(group):
-                alone = sets.sequential if whole else ()
-                yield _Group(inside, group, sets.of(group), {"group": group, **where}, alone)
-
-
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """The sets of a group against the in-distribution images; `left_out` detectors have no number there."""
-
-    inside: SetScores
-    group: str
-    sets: tuple[SetScores, ...]
-    where: Mapping[str, str]
-    left_out: tuple[str, ...] = ()
-
-    def pair(self, name: str, other: SetScores) -> tuple[np.ndarray, np.ndarray]:
-        """A detector's scores of the in-distribution images, in the stream with a set where it has one, and of it."""
-        return other.inside.get(name, self.inside.scores[name]), other.scores[name]
-
-    @cached_property
-    def areas(self) -> dict[str, list[MetricEstimate]]:
-        """AUROC by detector, set by set, and last their mean."""
-        found = {}
-        for name in self.inside.scores:
-            if name in self.left_out:
-                continue
-            each = [
-                auroc(*self.pair(name, other), in_groups=self.inside.clusters, out_groups=other.clusters)
-                for other in self.sets
-            ]
-            clusters = [(self.inside.clusters, other.clusters) for other in self.sets]
-            found[name] = [*each, mean_over_sets(each, clusters)]
-        return found
-
-    @property
-    def places(self) -> list[dict[str, str]]:
-        """Where each of `areas` stands."""
-        return [*({**self.where, "set": other.name} for other in self.sets), dict(self.where)]
-
-    def rows(self, replicates: int, seed: int) -> Iterator[Result]:
-        """Yield every number of every detector."""
-        counts = draw_counts([self.inside.clusters, *(each.clusters for each in self.sets)], replicates, seed)
-        metric = SHIFT_SEEN if self.group in SAME_CLASSES else METRICS["auroc"]
-        for name, estimates in self.areas.items():
-            for estimate, where in zip(estimates, self.places, strict=True):
-                yield Result(name, metric, _value(estimate.value, estimate.interval()), where)
-            if self.group in OTHER_CLASSES:
-                yield from self._rates(name, counts)
-        for name in self.left_out:
-            for where in self.places:
-                for card in (metric, *(METRICS[key] for key in RESAMPLED)):
-                    yield Result(name, card, Value(None, reason=NO_STREAM), where)
-        for other in self.sets:
-            yield Result("", METRICS["images"], Value(len(other)), {**self.where, "set": other.name})
-
-    def _rates(self, name: str, counts: Sequence[np.ndarray]) -> Iterator[Result]:
-        reports = [detection_report(*self.pair(name, other)) for other in self.sets]
-        drawn = [
-            resampled(*self.pair(name, other), counts[0], own) if len(own) else {}
-            for other, own in zip(self.sets, counts[1:], strict=True)
-        ]
-        for key in RESAMPLED:
-            values = [getattr(report, key) for report in reports]
-            replicates = [each.get(key, np.zeros(0)) for each in drawn]
-            numbers = zip([*values, float(np.mean(values))], [*replicates, np.mean(replicates, axis=0)], strict=True)
-            for (value, own), where in zip(numbers, self.places, strict=True):
-                yield Result(name, METRICS[key], _value(value, _percentiles(own)), where)
-
-    def tests(self) -> Iterator[Comparison]:
-        """Yield the tests of the best detector against every other, by AUROC; those of one place are one family."""
-        for place, where in enumerate(self.places if self.areas else ()):
-            best, *others = sorted(self.areas, key=lambda name: -self.areas[name][place].value)
-            yield from correct_for_many(
-                comparison_of(
-                    best,
-                    other,
-                    METRICS["auroc"],
-                    paired_test(self.areas[best][place], self.areas[other][place]),
-                    where=where,
-                )
-                for other in others
-            )
-
-
-def _percentiles(values: np.ndarray) -> tuple[float, float] | None:
-    defined = values[~np.isnan(values)]
-    return tuple(np.quantile(defined, (0.025, 0.975)).tolist()) if len(defined) > 1 else None
-
-
-def _value(number: float | None, ends: Sequence[float] | None) -> Value:
-    if number is None:
-        return Value(None, reason="a side has no image")
-    intervals: tuple[Interval, ...] = interval_of(ends, "images")
-    return Value(float(number), intervals)

@@ -9,8 +9,9 @@ import torch
 
 import openworld as ow
 from openworld import classifiers
-from openworld.applications.detect.judging import choose_detectors, grids_of
-from openworld.applications.detect.models import FeatureModel
+from openworld.applications.detect.detector_words import grids_of
+from openworld.applications.detect.feature_model import FeatureModel
+from openworld.applications.detect.judging import choose_detectors
 from openworld.applications.detect.places import known_images
 from openworld.detectors import GEN, KNN, Activations, Head, load_together
 from openworld.metrics import auroc
@@ -111,6 +112,7 @@ def test_a_setting_that_is_named_is_not_searched_and_profiles_are(place):
         ({"validation_ood": ("nowhere",)}, "there are no images at"),
         ({"detector": ["KNN:k=0/5"]}, "k is 0"),
         ({"detector": ["KNN:kk=1/5"]}, "kk"),
+        ({"detector": ["KNN:5"]}, "'5' for a setting, expected setting=value"),
         ({"detector": ["KNN:k=100/200"]}, "100 neighbour"),
     ],
 )

@@ -13,7 +13,8 @@ from openworld.evaluations.ood_benchmark.results import read_results
 from openworld.evaluations.ood_benchmark.task import tasks
 from openworld.metrics import detection_report
 from openworld.results import RunFolder
-from openworld.results.scored_sets import ScoredSets, SetScores, detection_results
+from openworld.results.detection_results import detection_results
+from openworld.results.scored_sets import ScoredSets, SetScores
 from openworld.runs import read_spec
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,7 +10,7 @@ import numpy as np
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
-from openworld.applications.detect.reading import ABOUT, KINDS, PREFIX
+from openworld.applications.detect.reading import ABOUT, KINDS
 from openworld.applications.detect.saved import BESIDE, FITTED, FLAGGED, LEARNER, SavedThresholds, read_saved
 from openworld.applications.score_files import ScoreFile, open_scores
 from openworld.metrics import accuracy
@@ -21,6 +21,7 @@ from openworld.report.page import Page, Section
 from openworld.report.sentences import counted
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Metric, Result, Results, Value
+from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.results.value import interval_of
 
 SCORE = Metric("score", "score", "number", 5, 0, (None, None))
@@ -137,7 +138,7 @@ def _of_scores(label: str, images: Sequence[Any]) -> tuple:
     if len(images) > 1 or not (isinstance(images[0], ScoreFile) or Path(images[0]).is_file()):
         raise OpenworldError("these thresholds are of scores, without a model: give one table of scores.")
     table = open_scores(images[0], KINDS).table()
-    column = next((name for name in (PREFIX + label, label) if name in table), None)
+    column = next((name for name in (SCORE_COLUMN + label, label) if name in table), None)
     if column is None:
         held = ", ".join(name for name in table if name not in ABOUT)
         raise OpenworldError(f"{images[0]} has no scores of {label}; it has {held or 'none'}.")

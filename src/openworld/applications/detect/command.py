@@ -13,7 +13,8 @@ from openworld.applications.detect.saved import BESIDE, LEARNER, choose_threshol
 from openworld.report.command_report import CommandReport
 from openworld.report.detection import ranked
 from openworld.results import Results
-from openworld.results.scored_sets import REPLICATES, ScoredSets, SetScores, detection_results
+from openworld.results.detection_results import REPLICATES, detection_results
+from openworld.results.scored_sets import ScoredSets, SetScores
 from openworld.results.settings_search import SettingsSearch, search_results
 from openworld.runs.atomic import write_file
 
@@ -48,7 +49,7 @@ class DetectInputs:
     Args:
         model, architecture, classnames, template, negatives, device: as `judging.ModelWish` has them.
         known, train, validation: in-distribution images, as `places.known_images` takes them.
-        ood: sets, as `places.named_sets` takes them.
+        ood: sets, as `named_sets.named_sets` takes them.
         validation_ood: images out of distribution on which settings are searched; none for no search.
         detectors: as `judging.choose_detectors` takes them.
         root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
@@ -130,8 +131,10 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     """Fit the detectors, search their settings where validation images are named, and score every set."""
     from openworld.applications.detect import judging
     from openworld.applications.detect.benchmarks import benchmark_of
+    from openworld.applications.detect.detector_words import grids_of, require_one_value
     from openworld.applications.detect.models import ClassifierModel, TwoTowerModel
-    from openworld.applications.detect.places import NamedSet, known_images, named_sets, validation_sets
+    from openworld.applications.detect.named_sets import NamedSet, named_sets, validation_sets
+    from openworld.applications.detect.places import known_images
     from openworld.applications.detect.scoring import progress_of, score_alone, score_named
     from openworld.applications.detect.searching import search_facts, search_settings
     from openworld.applications.detect.tuned import LearnerModel
@@ -146,8 +149,8 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     model = judging.find_model(wish, known, progress_of(observer, f"encoding images for {inputs.learner}"))
     chosen = judging.choose_detectors(inputs.detectors, model, known)
     if not strange:
-        judging.require_one_value(inputs.detectors)
-    tried = candidates(chosen, judging.grids_of(inputs.detectors, chosen) if strange else {})
+        require_one_value(inputs.detectors)
+    tried = candidates(chosen, grids_of(inputs.detectors, chosen) if strange else {})
     warnings = (*known.notes, *(model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()))
 
     def score(fitted: Mapping[str, Any], named: NamedSet) -> SetScores:
@@ -180,7 +183,8 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
 
 
 def _wish(inputs: DetectInputs) -> Any:
-    from openworld.applications.detect.judging import ModelWish, name_and_settings
+    from openworld.applications.detect.detector_words import name_and_settings
+    from openworld.applications.detect.judging import ModelWish
     from openworld.applications.detect.tuned import LearnerWish
     from openworld.backbones.devices import find_device
 

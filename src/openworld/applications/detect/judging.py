@@ -6,10 +6,10 @@ from typing import Any
 
 from openworld import detectors
 from openworld._errors import OpenworldError
+from openworld.applications.detect.detector_words import name_and_settings, words_by_label
+from openworld.applications.detect.feature_model import FeatureModel
 from openworld.applications.detect.models import (
     ClassifierModel,
-    Detectors,
-    FeatureModel,
     JudgedModel,
     Progress,
     TwoTowerModel,
@@ -121,7 +121,7 @@ def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImage
     """Return detectors by label: "NAME", "NAME:setting=value,...", "profile:NAME", or "all" that the model can serve.
 
     Before the name of another library's detector stands the library: "pytorch-ood:KNN:k=5", "openood:knn".
-    Of several values, "KNN:k=5/20/50", which are called KNN, the first; `grids_of` gives the others.
+    Of several values, "KNN:k=5/20/50", which are called KNN, the first; `detector_words.grids_of` gives the others.
 
     Without words those that are usual for the model, less what learns where there are no training images.
 
@@ -131,41 +131,16 @@ def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImage
     if not words:
         return _able({name: detectors.find_detector(name)() for name in model.usual}, model, known)
     chosen: dict[str, Any] = {}
-    for label, word in _labelled(words).items():
+    for label, word in words_by_label(words).items():
         if word == "all":
             chosen |= _able({name: kind() for name, kind in detectors.all_detectors().items()}, model, known)
         elif word.startswith("profile:"):
             chosen |= _able(detectors.profile(word.removeprefix("profile:")), model, known)
         else:
-            chosen[label] = _built(word)
+            chosen[label] = detectors.make_detector(*name_and_settings(word))
             if reason := _lacking(chosen[label], model, known):
                 raise OpenworldError(f"{word} {reason}.")
     return chosen
-
-
-def grids_of(words: Sequence[str], chosen: Detectors) -> dict[str, dict[str, tuple]]:
-    """Return which settings of each detector are searched: several that a word names, and published ones of the others.
-
-    Args:
-        words: as for `choose_detectors`; a setting that a word names with one value is not searched.
-    """
-    grids, of_words = {}, _labelled(words)
-    for label, detector in chosen.items():
-        named = _settings(of_words.get(label, ""))
-        several = {setting: values for setting, values in named.items() if len(values) > 1}
-        grids[label] = several | detectors.published_grid(detector, fixed=named)
-    return grids
-
-
-def require_one_value(words: Sequence[str]) -> None:
-    """Refuse a setting with several values where nothing is searched."""
-    for word in words:
-        for setting, values in _settings(word).items():
-            if len(values) > 1:
-                raise OpenworldError(
-                    f"{word} names {len(values)} values of {setting}; say with --validation-ood on which images to "
-                    "choose one, or name one."
-                )
 
 
 def fit_chosen(
@@ -183,57 +158,9 @@ def fit_chosen(
     fitted, refused = model.gather(tried.detectors, known.train if learning else None, progress).fit_able()
     unable = tried.unable(refused)
     for label, reason in unable.items():
-        if label in _labelled(words) or not fitted:
+        if label in words_by_label(words) or not fitted:
             raise OpenworldError(f"{label}: {reason}")
     return fitted, refused, tuple(f"{label} is left out: {reason}" for label, reason in unable.items())
-
-
-def _built(word: str) -> Any:
-    """A detector of its name and settings, the first value of each."""
-    return detectors.make_detector(*name_and_settings(word))
-
-
-def name_and_settings(word: str) -> tuple[str, dict[str, Any]]:
-    """Return the parts of "NAME:setting=value,...", of several values the first.
-
-    >>> name_and_settings("KNN:k=20/50"), name_and_settings("LoCoOp")
-    (('KNN', {'k': 20}), ('LoCoOp', {}))
-    """
-    return _name_and_settings(word)[0], {setting: values[0] for setting, values in _settings(word).items()}
-
-
-def _name_and_settings(word: str) -> tuple[str, str]:
-    """The name of a detector, with that of another library before it, and its settings as they are written."""
-    name, _, settings = word.partition(":")
-    if name in detectors.OTHER_LIBRARIES:
-        own, _, settings = settings.partition(":")
-        name = f"{name}:{own}"
-    return name, settings
-
-
-def _labelled(words: Sequence[str]) -> dict[str, str]:
-    """Words by what tables call them: itself, or without settings that have several values."""
-    labelled: dict[str, str] = {}
-    for word in words:
-        name, settings = _name_and_settings(word)
-        short = ":".join(filter(None, (name, ",".join(each for each in settings.split(",") if "/" not in each))))
-        labelled[word if short in (*labelled, *words) else short] = word
-    return labelled
-
-
-def _settings(word: str) -> dict[str, tuple]:
-    """The values of each setting in "NAME:setting=value,other=value/value"."""
-    pairs = [setting.partition("=")[::2] for setting in _name_and_settings(word)[1].split(",") if "=" in setting]
-    return {key.strip(): tuple(_number(value.strip()) for value in values.split("/")) for key, values in pairs}
-
-
-def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)
 
 
 def _able(found: Mapping[str, Any], model: JudgedModel, known: KnownImages) -> dict[str, Any]:

@@ -11,16 +11,15 @@ import torch
 
 from openworld import detectors
 from openworld._errors import OpenworldError
-from openworld.applications.detect.places import FEATURE_FILES, FeatureTable, Images, are_labelled
+from openworld.applications.detect.places import Images, are_labelled
 from openworld.applications.images import labels_among
-from openworld.applications.score_files import open_scores
 from openworld.classifiers import Classifier
-from openworld.classifiers.checkpoints import are_numbered
 from openworld.classifiers.exported import ExportedModule
 from openworld.datasets import ImageSet
-from openworld.datasets.names.forms import readable_class_name
+from openworld.datasets.names.forms import are_numbered, readable_class_name
 from openworld.datasets.names.word_lists import WordList
 from openworld.detectors import Activations, FitStatistics, FittedDetector, Head, Texts
+from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of, name_pools
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.features import Encoding, encode
@@ -127,11 +126,11 @@ class ClassifierModel:
             parts = (detectors.score_together(fitted, part) for part in self._logits(batches))
             return ScoredImages(rows, _joined(parts))
         route = detectors.plan({label: own.detector for label, own in fitted.items()}, self.watched)
-        return ScoredImages(rows, plain(route.score(fitted, batches)))
+        return ScoredImages(rows, plain_scores(route.score(fitted, batches)))
 
     def _labels(self, images: ImageSet) -> np.ndarray:
         names = tuple(map(readable_class_name, self.classnames))
-        if all(name.startswith("class ") for name in images.classnames):
+        if are_numbered(images.classnames):
             return images.labels
         if are_numbered(names):
             raise OpenworldError(
@@ -216,7 +215,7 @@ class TwoTowerModel:
         patches = wants_patches(own.detector for own in fitted.values())
         rows, seen = self._see(images, progress, patches, allow_corrupt)
         own = {label: each for label, each in fitted.items() if not detectors.is_sequential(each.detector)}
-        return ScoredImages(rows, plain(detectors.score_together(own, seen)), stream_of(fitted, seen))
+        return ScoredImages(rows, plain_scores(detectors.score_together(own, seen)), stream_of(fitted, seen))
 
     def _see(self, images: ImageSet, progress: Progress, patches: bool, allow_corrupt: int = 0):
         with tempfile.TemporaryDirectory() as scratch:  # images are encoded anew and nothing is kept
@@ -233,55 +232,6 @@ class TwoTowerModel:
         width = self.texts.own.shape[1]
         head = Head.of_texts(self.texts.own.float(), self.clip.logit_scale.detach().float())
         return Activations(torch.zeros(0, width, device=self.clip.device), head, texts=self.texts)
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureModel:
-    """What enters a head, and the head: from files."""
-
-    name: str
-    head: Head | None
-    offers: frozenset[str]
-    fingerprint: str = ""
-
-    @classmethod
-    def of(cls, given: Any, features: FeatureTable) -> "FeatureModel":
-        """The head of a file with `weight` [C, D] and perhaps `bias` [C]; none where logits came alone."""
-        head = None
-        if given:
-            file = open_scores(given, FEATURE_FILES)
-            table = file.table()
-            if "weight" not in table:
-                raise OpenworldError(
-                    f"{file.path} has {', '.join(table)}, expected weight [C, D] and bias [C] of a head."
-                )
-            bias = torch.from_numpy(table["bias"]) if "bias" in table else None
-            head = Head(torch.from_numpy(table["weight"]), bias)
-        shown = {name for name in ("features", "logits") if name in features.columns}
-        shown |= {"head", "logits"} if head is not None and "features" in shown else set()
-        return cls(f"the model of {features.name}", head, frozenset(shown))
-
-    @property
-    def usual(self) -> tuple[str, ...]:
-        logits = LOGITS_ALONE if "logits" in self.offers else ()
-        return (*logits, *(("KNN", "MDS", "RMDS") if "features" in self.offers else ()))
-
-    def gather(self, chosen: Detectors, images: Images | None, progress: Progress) -> FitStatistics:
-        seen = Activations(head=self.head) if images is None else self._see(images, learn=True)
-        return detectors.gather(chosen, [seen])
-
-    def score(self, fitted, images: Images, progress: Progress, allow_corrupt: int = 0):
-        scores = plain(detectors.score_together(fitted, self._see(images)))
-        return ScoredImages(np.arange(len(images)), scores)
-
-    def _see(self, images: Images, learn: bool = False) -> Activations:
-        if not isinstance(images, FeatureTable):
-            raise OpenworldError(f"{images.name} are images; where the others are features, give features of them too.")
-        columns = images.columns
-        parts = {own: torch.from_numpy(columns[name]) for name, own in (("features", "features"), ("logits", "outputs"))
-                 if name in columns}  # fmt: skip
-        labels = torch.from_numpy(columns["labels"]) if learn and "labels" in columns else None
-        return Activations(**parts, head=self.head, labels=labels)
 
 
 def readable(images: ImageSet, allow_corrupt: int) -> np.ndarray:
@@ -315,14 +265,9 @@ def wants_patches(found: Iterable[Any]) -> bool:
     return any("patches" in detector.needs for detector in found)
 
 
-def plain(scores: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    """Return scores as float64[n]."""
-    return {label: values.double().cpu().numpy() for label, values in scores.items()}
-
-
 def _joined(parts: Iterable[Mapping[str, torch.Tensor]]) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {}
     for part in parts:
-        for label, values in plain(part).items():
+        for label, values in plain_scores(part).items():
             found.setdefault(label, []).append(values)
     return {label: np.concatenate(values) for label, values in found.items()}

@@ -1,6 +1,6 @@
 """Images, lists of images and files of features, by what a person names."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from openworld import datasets
-from openworld._errors import OpenworldError, unknown_name
-from openworld.applications.detect.benchmarks import KnownSet, benchmark_of, known_sets
+from openworld._errors import OpenworldError
+from openworld.applications.detect.benchmarks import benchmark_of
 from openworld.applications.images import UNLABELLED, are_images, labelled_images
 from openworld.applications.score_files import Columns, ScoreFile, open_scores
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import numbered_list, unlabelled_folder
 from openworld.datasets.published import openood
-from openworld.results.scored_sets import GROUPS
 
 FEATURE_FILES = (".npz", ".parquet", ".safetensors")
 PARTS = ("train", "validation", "test")
@@ -55,15 +54,6 @@ class FeatureTable:
 Images = ImageSet | FeatureTable
 
 
-@dataclass(frozen=True, eq=False)
-class NamedSet:
-    """Images under a name, in a group of `GROUPS`, or "id"."""
-
-    name: str
-    group: str
-    images: Images
-
-
 @dataclass(frozen=True)
 class KnownImages:
     """In-distribution images: trained on, to choose a threshold on, and to test on.
@@ -101,104 +91,6 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
             raise OpenworldError(f"{images.name} has no row whose part is test; give test images of the classes.")
         return KnownImages(**parts, **named)
     return KnownImages(images, **named)
-
-
-def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str = "") -> tuple[NamedSet, ...]:
-    """Return the sets of `--ood GROUP[:NAME]=WHERE`, or of {"GROUP[:NAME]": images}; and sets that are known by name.
-
-    Args:
-        root: as for `images_at`. home: the benchmark whose images are in distribution; "" for none.
-
-    Raises:
-        OpenworldError: an unknown group or set, no images there.
-    """
-    pairs = list(ood.items()) if isinstance(ood, Mapping) else [_pair(entry) for entry in ood]
-    sets = [own for title, where in pairs for own in _sets_at(title, where, root, home)]
-    names = [own.name for own in sets]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise OpenworldError(f"two sets are called {twice}; give one another name: --ood GROUP:NAME=IMAGES.")
-    return tuple(sets)
-
-
-def _sets_at(title: str, where: Any, root: str, home: str) -> Iterator[NamedSet]:
-    group, _, name = title.partition(":")
-    if title and group not in GROUPS:
-        raise unknown_name("group", group, GROUPS)
-    known = known_sets(where, home) if _may_be_known(where, home) else ()
-    if name and len(known) > 1:
-        raise OpenworldError(f"{where} names {len(known)} sets, which cannot all be called {name}; give no name.")
-    yield from _of_benchmark(known, name, group, root)
-    if not known and not title:
-        raise OpenworldError(
-            f"--ood {where} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/; or a set known by "
-            f"name, as ssb_hard or openood:imagenet (benchmarks: {', '.join(openood.BENCHMARKS)})."
-        )
-    if not known:
-        images = images_at(where, root)
-        yield NamedSet(name or _title(images, where), group, images)
-
-
-def _of_benchmark(known: Sequence[KnownSet], name: str, group: str, root: str) -> Iterator[NamedSet]:
-    """Sets of a benchmark; what is missing is said of all of them at once."""
-    faults = []
-    for own in known:
-        try:
-            images = datasets.load(own.benchmark, domain=own.name, root=root or None)
-        except OpenworldError as error:
-            faults.append(str(error))
-            continue
-        yield NamedSet(name or own.title, group or own.group, images)
-    if faults:
-        raise OpenworldError("\n".join(faults))
-
-
-def _may_be_known(where: Any, home: str) -> bool:
-    """Whether a place may be a set known by name: a file, a folder and a data set of that name come first."""
-    if not isinstance(where, str) or Path(where).exists():
-        return False
-    return bool(home) or where.startswith(openood.PREFIX) or where.split("/")[0] not in DATASETS
-
-
-def validation_sets(
-    where: Sequence[Any], known: KnownImages, others: Sequence[NamedSet], root: str = ""
-) -> tuple[NamedSet, ...]:
-    """Return images out of distribution on which settings are searched, group "validation".
-
-    Args:
-        where: as `images_at` takes each; or a benchmark of OpenOOD, for its own validation set, or a set of it.
-        known, others: what else there is.
-
-    Raises:
-        OpenworldError: no in-distribution validation images beside them; images that are tested or known, too.
-    """
-    if where and known.validation is None:
-        raise OpenworldError(
-            "settings are searched with in-distribution validation images, too; give them with --validation, or as a "
-            "part validation of --id."
-        )
-    found = [each for place in where for each in _validation_at(place, root)]
-    inside = [NamedSet(part, "id", own) for part in PARTS if (own := getattr(known, part)) is not None]
-    for each in found:
-        for other in (*inside, *others):
-            if both := len(_identities(each.images) & _identities(other.images)):
-                raise OpenworldError(
-                    f"{both:,} of the {len(each.images):,} images of --validation-ood {each.name} are among those of "
-                    f"{other.name} ({other.group}); search settings on images that are neither tested nor learned from."
-                )
-    return tuple(found)
-
-
-def _validation_at(where: Any, root: str) -> Iterator[NamedSet]:
-    benchmark = where.removesuffix("/validation") if isinstance(where, str) else ""
-    if benchmark in openood.BENCHMARKS:
-        own = tuple(KnownSet(benchmark, name) for name in openood.BENCHMARKS[benchmark].of_group("validation"))
-    else:
-        own = known_sets(where) if _may_be_known(where, "") else ()
-    yield from _of_benchmark(own, "", "validation", root)
-    if not own:
-        images = images_at(where, root)
-        yield NamedSet(_title(images, where), "validation", images)
 
 
 def images_at(where: Any, root: str = "") -> Images:
@@ -293,31 +185,6 @@ def _features(file: ScoreFile) -> FeatureTable:
         raise OpenworldError(f"{file.path} has {', '.join(table)}, expected features [N, D] or logits [N, C].")
     renamed = {"label": "labels", "split": "part", "id": "image", "path": "image", "group": "cluster"}
     return FeatureTable(file.path.stem, {renamed.get(name, name): column for name, column in table.items()})
-
-
-def _pair(entry: str) -> tuple[str, str]:
-    """A title and what has it; "" for a title where a set is named alone."""
-    title, given, where = entry.partition("=")
-    return (title, where) if given and where else ("", title)
-
-
-def _title(images: Images, where: Any) -> str:
-    if isinstance(images, FeatureTable):
-        return images.name
-    if isinstance(where, str | Path) and Path(where).exists():
-        return Path(where).resolve().stem
-    return f"{images.name} {images.domain}".strip()
-
-
-def _identities(images: Images) -> set[Any]:
-    """What tells images apart: files by their paths, others by place and content of their set, features by numbers."""
-    if isinstance(images, FeatureTable):
-        values = next(images.columns[name] for name in ("features", "logits") if name in images.columns)
-        return {np.ascontiguousarray(row).tobytes() for row in values}
-    if paths := getattr(images.read, "paths", None):
-        folder = Path(getattr(images.read, "folder", ""))
-        return {(folder / path).resolve() for path in paths}
-    return {(images.content, place) for place in range(len(images))}
 
 
 def _is_none(place: Any) -> bool:

@@ -9,14 +9,21 @@ import numpy as np
 from openworld._arrays import as_scores
 from openworld._errors import OpenworldError, unknown_name
 from openworld.applications.score_files import Columns, ScoreFile, open_scores
-from openworld.results.scored_sets import GROUPS, STREAM, ScoredSets, SetScores, stream_columns, with_streams
+from openworld.results.scored_sets import (
+    GROUPS,
+    SCORE_COLUMN,
+    STREAM,
+    ScoredSets,
+    SetScores,
+    score_columns,
+    with_streams,
+)
 
 KINDS = (".parquet", ".csv", ".npz")
 ABOUT = ("set", "group", "part", "image", "cluster")
 """Columns that are no detector's."""
 
 PARTS = {"test": "test", "validation": "validation", "val": "validation"}
-PREFIX = "score "
 
 
 def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequence[str] = ()) -> ScoredSets:
@@ -66,16 +73,11 @@ def scores_parquet(sets: ScoredSets) -> bytes:
     import pyarrow
     from pyarrow import parquet
 
-    columns: dict[str, np.ndarray] = {
-        "set": np.concatenate([np.full(len(each), each.name, object) for each in sets.all]),
-        "group": np.concatenate([np.full(len(each), each.group, object) for each in sets.all]),
-        "part": np.concatenate([np.full(len(each), _part(each), object) for each in sets.all]),
-        "image": np.concatenate([np.array(list(map(str, each.images)), object) for each in sets.all]),
-        "cluster": np.concatenate([np.array(list(map(str, each.clusters)), object) for each in sets.all]),
-    }
-    for detector in sets.detectors:
-        columns[PREFIX + detector] = np.concatenate([each.scores[detector] for each in sets.all])
-    columns |= stream_columns(sets)
+    columns = score_columns(sets)
+    columns["image"], columns["cluster"] = (
+        np.array(list(map(str, columns[name])), object) for name in ("image", "cluster")
+    )
+    columns["part"] = np.concatenate([np.full(len(each), _part(each), object) for each in sets.all])
     file = io.BytesIO()
     parquet.write_table(pyarrow.table(columns), file)
     return file.getvalue()
@@ -110,7 +112,7 @@ def wanted_scores(
     Raises:
         OpenworldError: an unknown detector, none at all, scores that are not one finite number per image.
     """
-    found = {column.removeprefix(PREFIX): column for column in table
+    found = {column.removeprefix(SCORE_COLUMN): column for column in table
              if column not in about and not column.startswith(STREAM)}  # fmt: skip
     unknown = next((wanted for wanted in only if wanted not in found), None)
     if unknown is not None:

@@ -8,9 +8,11 @@ import numpy as np
 from openworld import detectors
 from openworld._observer import Observer
 from openworld.applications.detect.applying import image_names
-from openworld.applications.detect.models import JudgedModel, ScoredImages, plain
-from openworld.applications.detect.places import NamedSet, reader_of
+from openworld.applications.detect.models import JudgedModel, ScoredImages
+from openworld.applications.detect.named_sets import NamedSet
+from openworld.applications.detect.places import reader_of
 from openworld.detectors import FittedDetector
+from openworld.detectors.engine.fitted import plain_scores
 from openworld.results.scored_sets import SetScores
 
 
@@ -46,7 +48,7 @@ def score_alone(
     seen = model.score(fitted, named.images, progress_of(observer, f"scoring {named.name}"), allow_corrupt)
     scores = _set_of(named, seen)
     sequential = {label: own for label, own in fitted.items() if detectors.is_sequential(own.detector)}
-    own = plain(detectors.score_together(sequential, seen.stream)) if sequential else {}
+    own = plain_scores(detectors.score_together(sequential, seen.stream)) if sequential else {}
     every = {**scores.scores, **own}
     return replace(scores, scores={label: every[label] for label in fitted})
 
@@ -61,9 +63,9 @@ def _with_streams(
 ) -> list[SetScores]:
     streams = [images.stream for images in seen]
     of_test, of_sets, inside = detectors.score_streams(sequential, streams[0], streams[1:])
-    test = replace(scores[0], scores={**scores[0].scores, **plain(of_test)})
+    test = replace(scores[0], scores={**scores[0].scores, **plain_scores(of_test)})
     others = (
-        replace(each, scores={**each.scores, **plain(own)}, inside=plain(of_known))
+        replace(each, scores={**each.scores, **plain_scores(own)}, inside=plain_scores(of_known))
         for each, own, of_known in zip(scores[1:], of_sets, inside, strict=True)
     )
     return [test, *others]

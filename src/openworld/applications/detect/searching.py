@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from openworld.applications.detect.places import NamedSet
+from openworld.applications.detect.named_sets import NamedSet
 from openworld.detectors import DetectorCandidates, FittedDetector
 from openworld.results.scored_sets import SetScores
 from openworld.results.settings_search import SettingsSearch

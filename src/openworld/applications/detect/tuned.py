@@ -18,7 +18,6 @@ from openworld.applications.detect.models import (
     Detectors,
     Progress,
     ScoredImages,
-    plain,
     stream_of,
     wants_patches,
 )
@@ -28,6 +27,7 @@ from openworld.datasets import ImageSet
 from openworld.datasets.names.word_lists import WordList
 from openworld.datasets.splits import few_shot
 from openworld.detectors import FitStatistics, FittedDetector, Texts, activations_of_learner
+from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, name_pools
 from openworld.detectors.engine.tuned_learners import (
     OF_LEARNERS,
@@ -139,7 +139,7 @@ class LearnerModel:
         wants_own = any("learner" in detector.needs for detector in known)
         rows, seen = self._see(images, progress, wants_patches(known), allow_corrupt, own=wants_own)
         own = {label: each for label, each in fitted.items() if not detectors.is_sequential(each.detector)}
-        return ScoredImages(rows, plain(detectors.score_together(own, seen)), stream_of(fitted, seen))
+        return ScoredImages(rows, plain_scores(detectors.score_together(own, seen)), stream_of(fitted, seen))
 
     @property
     def _has_texts(self) -> bool:

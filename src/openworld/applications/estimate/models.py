@@ -16,11 +16,11 @@ from openworld.applications.estimate.inputs import ModelNames
 from openworld.applications.own_models import own_encoder, own_model
 from openworld.backbones.devices import find_device
 from openworld.classifiers import Classifier
-from openworld.classifiers.checkpoints import are_numbered, is_checkpoint, named_after
+from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.exported import require_description
 from openworld.classifiers.serialization import function_of, is_classifier, without_function
 from openworld.datasets import ImageSet
-from openworld.datasets.names.forms import readable_class_name
+from openworld.datasets.names.forms import are_numbered, readable_class_name
 from openworld.features import encode
 from openworld.learners.engine.text_bank import cosine_logits, require_distinct
 from openworld.learners.engine.text_features import encode_names

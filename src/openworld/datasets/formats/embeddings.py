@@ -13,6 +13,7 @@ from openworld._embeddings import Embeddings, read_embeddings
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.image_set import ImageSet
+from openworld.datasets.names.forms import numbered_names
 from openworld.datasets.splits import few_shot
 
 
@@ -53,7 +54,7 @@ def image_set(given: Embeddings, rows: np.ndarray | None = None, domain: str = "
     labels = np.zeros(len(given.images), np.int64) if given.labels is None else given.labels
     names = given.classnames
     if given.labels is None or names is None:
-        names = tuple(f"class {number}" for number in range(int(labels.max(initial=0)) + 1))
+        names = numbered_names(int(labels.max(initial=0)) + 1)
     groups = given.columns.get("group")
     groups = rows if groups is None else np.unique(groups, return_inverse=True)[1].ravel()[rows]
     ids = given.columns.get("id")

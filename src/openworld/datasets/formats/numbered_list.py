@@ -13,6 +13,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows
 from openworld.datasets.image_set import ImageSet
+from openworld.datasets.names.forms import numbered_names
 
 UNLABELLED = ("picture",)
 """The class of images without labels."""
@@ -63,7 +64,7 @@ def image_set(found: NumberedList, name: str, root: Path, classnames: Sequence[s
 
     Args:
         name: of the set. root: the folder that paths are relative to.
-        classnames: in the order of the numbers; () for "class 0", "class 1" and so on.
+        classnames: in the order of the numbers; () for `numbered_names`.
 
     Raises:
         OpenworldError: files that are not there.
@@ -71,7 +72,7 @@ def image_set(found: NumberedList, name: str, root: Path, classnames: Sequence[s
     if found.numbers.min() < 0:
         names, numbers = UNLABELLED, np.zeros_like(found.numbers)
     else:
-        names = tuple(classnames) or tuple(f"class {number}" for number in range(int(found.numbers.max()) + 1))
+        names = tuple(classnames) or numbered_names(int(found.numbers.max()) + 1)
         numbers = found.numbers
     return files.image_set(name, root, names, ImageRows(found.paths, numbers, None))
 

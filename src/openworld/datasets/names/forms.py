@@ -20,6 +20,20 @@ def readable_class_name(name: str) -> str:
     return name.replace("_", " ").strip()
 
 
+def numbered_names(count: int) -> tuple[str, ...]:
+    """Return the names of classes that nobody named.
+
+    >>> numbered_names(2)
+    ('class 0', 'class 1')
+    """
+    return tuple(f"class {number}" for number in range(count))
+
+
+def are_numbered(classnames: Sequence[str]) -> bool:
+    """Whether classes have numbers for names."""
+    return tuple(classnames) == numbered_names(len(classnames))
+
+
 def normalise_class_name(name: str) -> str:
     """Return the form under which two spellings of one class name are equal: readable, and in lower case.
 

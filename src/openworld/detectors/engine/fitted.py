@@ -218,3 +218,8 @@ def _complete(part: Activations, fitted: FittedDetector, completed: dict[tuple, 
         same = head is part.head and texts is part.texts
         completed[key] = part if same else replace(part, head=head, texts=texts)
     return completed[key]
+
+
+def plain_scores(scores: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
+    """Return scores by label as float64[N]."""
+    return {label: values.double().cpu().numpy() for label, values in scores.items()}

@@ -20,6 +20,7 @@ from openworld.report.charts.dots import KINDS
 from openworld.report.charts.intervals import IntervalRow
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
+from openworld.report.sentences import shortened
 from openworld.report.series_style import series_styles
 from openworld.results import Metric, Results, RunFolder
 from openworld.runs import Record
@@ -127,7 +128,7 @@ def _examples_chart(record: AccuracyRecord, stored: Record, name: str) -> CellCh
             address = data_address("image/png", stored.attachment(name_of))
             cells[len(scales), column] = ChartCell(images=(CellImage(address, example.label),))
     labels = [*(f"{_SHORT[scale]}, {_RANKS[rank]}" for scale, rank in scales), "image"]
-    columns = [_clip(example.label) for example in examples]
+    columns = [shortened(example.label, LONGEST) for example in examples]
     return CellChart(name, "", "its class", labels, columns, cells, side=SIDE)
 
 
@@ -140,10 +141,6 @@ def _example_rows(record: AccuracyRecord) -> Iterator[dict]:
 
 def _place_of(example: ReferenceExample) -> dict[str, object]:
     return {"reference": example.reference, "image": example.id, "class": example.label}
-
-
-def _clip(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def alignment_gap(measured: Measurements, *, by_kind: bool = False) -> Figure | None:

@@ -27,19 +27,18 @@ from openworld.results import (
     correct_for_many,
     over_seeds,
 )
+from openworld.results.detection_results import SHIFT_SEEN, detection_tests
 from openworld.results.scored_sets import (
     OTHER_CLASSES,
-    SHIFT_SEEN,
+    SCORE_COLUMN,
     ScoredSets,
     SetScores,
-    detection_tests,
     stream_column,
     with_streams,
 )
 from openworld.results.settings_search import SettingsSearch, search_results
 from openworld.runs import Record
 
-PREFIX = "score "
 _METRICS = METRICS | {SHIFT_SEEN.key: SHIFT_SEEN}
 
 
@@ -90,9 +89,9 @@ class BenchmarkFacts:
             if len(table["set"]) != len(names) or (table["image"] != common["image"]).any():
                 raise OpenworldError("the models of this run could read different images; report them apart.")
             parts |= {
-                self.title(model, column.removeprefix(PREFIX)): table[column]
+                self.title(model, column.removeprefix(SCORE_COLUMN)): table[column]
                 for column in table
-                if column.startswith(PREFIX)
+                if column.startswith(SCORE_COLUMN)
             }
         made = []
         for number, name in enumerate(dict.fromkeys(names.tolist())):
@@ -104,7 +103,7 @@ class BenchmarkFacts:
         streams = {
             stream_column(self.title(model, label), each.name): table[stream_column(label, each.name)][:count]
             for model, table in tables.items()
-            for label in (column.removeprefix(PREFIX) for column in table if column.startswith(PREFIX))
+            for label in (column.removeprefix(SCORE_COLUMN) for column in table if column.startswith(SCORE_COLUMN))
             for each in made[1:]
             if stream_column(label, each.name) in table
         }

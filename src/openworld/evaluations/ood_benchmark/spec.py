@@ -16,7 +16,8 @@ from openworld.evaluations.entries import PoolSpec, part_of, require_distinct, s
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.shift_images import ShiftGround
-from openworld.results.scored_sets import GROUPS, REPLICATES
+from openworld.results.detection_results import REPLICATES
+from openworld.results.scored_sets import GROUPS
 from openworld.runs.canonical import SPARSE
 
 

@@ -20,7 +20,8 @@ from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.searched_classifiers import searched_classifier_scores
-from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, detection_results, stream_columns
+from openworld.results.detection_results import detection_results
+from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, score_columns
 from openworld.runs import UnitResult, to_json
 
 SHOWN = 4
@@ -54,7 +55,9 @@ def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
         scores.searches,
     )
     kept = dict(_thumbnails(sets, readable))
-    return UnitResult(outputs={"images": _table(sets)}, metrics=to_json(record), attachments=kept, timing=clock.timing)
+    return UnitResult(
+        outputs={"images": score_columns(sets)}, metrics=to_json(record), attachments=kept, timing=clock.timing
+    )
 
 
 def scored_sets(task: OODBenchmarkTask, readable: list[ReadableImages], scores: ModelScores) -> ScoredSets:
@@ -115,18 +118,6 @@ def _numbers(results) -> Iterator[DetectorNumber]:
             ends = (None, None) if interval is None else (interval.low, interval.high)
             where = place["group"], place.get("set", ""), place.get("in_distribution", "")
             yield DetectorNumber(row.entity, row.metric.key, *where, row.value.value, *ends, row.value.reason)
-
-
-def _table(sets: ScoredSets) -> dict[str, np.ndarray]:
-    """Return per image its set, group, path and cluster, and scores."""
-    table = {
-        "set": np.concatenate([np.full(len(each), each.name, object) for each in sets.all]),
-        "group": np.concatenate([np.full(len(each), each.group, object) for each in sets.all]),
-        "image": np.concatenate([each.images for each in sets.all]),
-        "cluster": np.concatenate([each.clusters.astype(object) for each in sets.all]),
-    }
-    scores = {f"score {label}": np.concatenate([each.scores[label] for each in sets.all]) for label in sets.detectors}
-    return table | scores | stream_columns(sets)
 
 
 def _thumbnails(sets: ScoredSets, readable: list[ReadableImages]) -> Iterator[tuple[str, bytes]]:

@@ -8,6 +8,7 @@ from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_cells import DividedPool, test_degrees
+from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.shifts import HALVES
 
 
@@ -32,7 +33,7 @@ def pool_table(test: ReadableImages, divided: DividedPool, scores: ModelScores) 
             table[half] = divided.degrees[half]
         table[f"{half}_level"] = divided.levels[half].astype(np.int16)
     table = with_names(table, images.classnames, images.path_of)
-    return table | {f"score {label}": values for label, values in scores.pool.items()}
+    return table | {SCORE_COLUMN + label: values for label, values in scores.pool.items()}
 
 
 def test_table(
@@ -48,4 +49,4 @@ def test_table(
     table = with_names(table, test.images.classnames, test.images.path_of)
     degrees = test_degrees(task.shift, machine)
     table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
-    return table | {f"score {label}": values for label, values in scores.test.items()}
+    return table | {SCORE_COLUMN + label: values for label, values in scores.test.items()}

@@ -15,6 +15,7 @@ from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.metrics import MetricEstimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
 from openworld.results import METRICS, Comparison, Metric, Value
+from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.runs import Record
 
 DIFFERENCE = Metric("difference", "difference", "points", 1, 0, (-1.0, 1.0))
@@ -90,5 +91,5 @@ def _area(outputs: Record, label: str, facts: ShiftFacts) -> MetricEstimate | No
     if "group" not in pool:
         return None
     kept = np.ones(len(pool["known"]), bool) if facts.first.id_kept else ~pool["known"].astype(bool)
-    name = f"score {label}"
+    name = SCORE_COLUMN + label
     return auroc(test[name], pool[name][kept], in_groups=test["group"], out_groups=pool["group"][kept])

@@ -8,6 +8,7 @@ from openworld.report.charts import CellChart, CellImage, ChartCell
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.page import Section
+from openworld.report.sentences import shortened
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT, Metric, Value
 from openworld.runs import Record
@@ -93,7 +94,7 @@ def _chart(record: DetectionRecord, stored: Record) -> CellChart:
             if f"{THUMBNAILS}/{name}.png" in stored.attachments:
                 address = data_address("image/png", stored.attachment(f"{THUMBNAILS}/{name}.png"))
                 cells[row, column] = ChartCell(images=(CellImage(address, texts[row]),), row={"row": ROWS[row]})
-    labels = [_clip(image.prediction) for image in images]
+    labels = [shortened(image.prediction, LONGEST) for image in images]
     return CellChart(
         record.model, "", "class that it is taken for", ROWS, labels, cells, ("place", "column"), side=SIDE
     )
@@ -101,7 +102,3 @@ def _chart(record: DetectionRecord, stored: Record) -> CellChart:
 
 def _facts_of(image: MarginalImage) -> dict[str, object]:
     return {"class": image.label, "taken_for": image.prediction, "confidence": image.confidence, "score": image.score}
-
-
-def _clip(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

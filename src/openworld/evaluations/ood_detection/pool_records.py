@@ -17,6 +17,7 @@ from openworld.evaluations.ood_detection.record import (
 )
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
 from openworld.evaluations.shift_cells import PoolLevels
+from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.shifts import HALVES, PUBLISHED_QUANTILES, equal_width_levels
 
 BOTH = (True, False)
@@ -56,7 +57,7 @@ class ScoredPool:
         """Return groups and scores of every image of the pool, or of the test images."""
         scores, groups = {"images": (self.pool, self.pool_groups), "test": (self.test, self.test_groups)}[name]
         table = {"group": groups} | ({"known": self.known} if name == "images" else {})
-        return table | {f"score {label}": values for label, values in scores.items()}
+        return table | {SCORE_COLUMN + label: values for label, values in scores.items()}
 
 
 def levels_of(degrees: Mapping[str, np.ndarray], count: int) -> PoolLevels:

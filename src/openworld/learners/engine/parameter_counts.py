@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from openworld._errors import OpenworldError
 from openworld.backbones import TwoTower, TwoTowerConfig
+from openworld.datasets.names.forms import numbered_names
 from openworld.learners.engine.fitted import Learner
 
 VIT_B_16 = TwoTowerConfig()
@@ -61,7 +62,7 @@ def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig
     """
     if not hasattr(learner, "start"):
         return 0
-    names = tuple(f"class {number}" for number in range(classes))
+    names = numbered_names(classes)
     try:
         tensors = learner.start(_with_zeros(config), names, torch.Generator().manual_seed(0))
     except RuntimeError as error:

@@ -13,13 +13,14 @@ from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.foreign.encoder import Lacks
 from openworld.backbones.image_prompts import require_class_token
 from openworld.backbones.two_tower import TwoTower
+from openworld.datasets.names.forms import numbered_names
 from openworld.learners.engine.fitted import Learner
 
 _INSTEAD = (
     "Learners of names alone run on every backbone (zero-shot, zero-shot-ensemble); for this one, take a backbone that "
     "`openworld backbone check` says has what it needs, such as openai/clip-vit-base-patch16."
 )
-_NAMES = tuple(f"class {number}" for number in range(8))  # enough for learners that cut the classes into parts
+_NAMES = numbered_names(8)  # enough for learners that cut the classes into parts
 
 
 def offers_everything(clip: DualEncoder) -> bool:

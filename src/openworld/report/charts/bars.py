@@ -9,6 +9,7 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import LETTER
 from openworld.report.charts.drawing.svg import drawing, element, sample
 from openworld.report.charts.quantity import Quantity
+from openworld.report.sentences import shortened
 from openworld.report.series_style import SeriesStyle
 
 LONGEST = 18  # letters of a name; longer ones are cut short
@@ -52,7 +53,7 @@ class BarChart:
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         size = ALONE if alone else AMONG_MANY
-        left = max(64.0, 12 + LETTER * max((len(_clip(name)) for name in self.series), default=0))
+        left = max(64.0, 12 + LETTER * max((len(shortened(name, LONGEST)) for name in self.series), default=0))
         step, scale = size.bar + size.gap, size.width - left - 12
         height = len(self.series) * step + 22
         drawn = [
@@ -94,7 +95,9 @@ class BarChart:
     def _bar(self, name: str, values, style: SeriesStyle, size: Size, place: tuple[float, float, float]) -> Markup:
         left, top, scale = place
         middle = top + size.bar / 2 + 4
-        label = element("text", _clip(name), element("title", name), x=left - 8, y=middle, class_="name end")
+        label = element(
+            "text", shortened(name, LONGEST), element("title", name), x=left - 8, y=middle, class_="name end"
+        )
         if values is None:
             return label + element("text", "not defined", x=left, y=middle, class_="tick")
         texts = (f"{part.title} {part.write(value)}" for part, value in zip(self.parts, values, strict=True))
@@ -117,7 +120,3 @@ def bars_key(parts: Sequence[Quantity], entity: str) -> tuple[tuple[Markup, str]
     drawn = (sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=kind)) for kind in kinds)
     titles = [f"{parts[0].title}, in the {entity}'s colour", *(part.title for part in parts[1:])]
     return tuple(zip(drawn, titles, strict=True))
-
-
-def _clip(name: str) -> str:
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
