@@ -177,6 +177,14 @@ def test_another_detector_or_setting_is_scored_anew(home, tmp_path):
     assert len(keys) == 3
 
 
+def test_sums_of_shards_are_part_of_what_a_result_depends_on(home, tmp_path, monkeypatch):
+    """Runs of one pass keep the keys that they had."""
+    given, machine = scoring(home, "MDS"), machine_in(tmp_path)
+    assert given.inputs(machine) == {}
+    monkeypatch.setattr(detector_fits, "GATHERED", BATCH)
+    assert given.inputs(machine)
+
+
 @pytest.mark.slow
 def test_workers_give_the_same_bytes(home, tmp_path):
     """In processes of their own, where nothing of this one is known."""

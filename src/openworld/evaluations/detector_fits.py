@@ -67,11 +67,15 @@ class DetectorFit:
         folder = cache_of(machine) / fit_key(self, machine)
         return (folder / MANIFEST).exists() and is_intact(folder / FITTED)
 
+    def is_sharded(self, machine: Machine) -> bool:
+        """Whether shards are gathered, and sums rounded otherwise than in one pass."""
+        return self.training.count(machine) > GATHERED and _mergeable(self.build_detectors())
+
     def shards(self, machine: Machine) -> Iterator["GatheredShard"]:
         """Yield what is gathered before; nothing where one pass is all, or they are fitted."""
-        count = self.training.count(machine)
-        if count <= GATHERED or self.is_kept(machine) or not _mergeable(self.build_detectors()):
+        if not self.is_sharded(machine) or self.is_kept(machine):
             return
+        count = self.training.count(machine)
         for shard, start in enumerate(range(0, count, GATHERED)):
             stop, name = min(start + GATHERED, count), f"{self.name}, training images from {start + 1:,}"
             yield GatheredShard(name, self, fit_key(self, machine), shard, start, stop)

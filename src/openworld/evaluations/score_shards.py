@@ -14,7 +14,7 @@ from safetensors.numpy import load, save
 
 from openworld.evaluations.artifacts import MANIFEST, Stage, cache_of, keep
 from openworld.evaluations.classifiers import Checkpoint
-from openworld.evaluations.detector_fits import DetectorFit, fit_key, load_fitted, plan_of
+from openworld.evaluations.detector_fits import GATHERED, DetectorFit, fit_key, load_fitted, plan_of
 from openworld.evaluations.images_to_score import ImagesToScore
 from openworld.evaluations.model_entries import DetectorSpec
 from openworld.evaluations.runtime import Machine
@@ -108,6 +108,10 @@ class ClassifierScoring:
     def fit(self) -> DetectorFit:
         """The detectors to be fitted."""
         return DetectorFit(self.name, self.detectors, self.classifier, self.training, self.threads)
+
+    def inputs(self, machine: Machine) -> dict[str, str]:
+        """Return what else a result depends on: how sums over many training images are cut; {} for one pass."""
+        return {"detectors are gathered": f"in shards of {GATHERED}"} if self.fit.is_sharded(machine) else {}
 
     def shards(self, images: ImagesToScore, machine: Machine) -> Iterator[ScoreShard]:
         """Yield the shards of some of the images."""

@@ -97,7 +97,7 @@ def inputs(task: OODBenchmarkTask, machine: Machine) -> dict[str, str]:
         hashes[f"validation images {place}"] = images.load().fingerprint
     if task.judged.backbone:
         hashes[f"weights of {task.judged.backbone}"] = backbone(task.judged.backbone, machine.device).fingerprint
-    return hashes | task.seeded.inputs
+    return hashes | task.seeded.inputs | (task.scoring.inputs(machine) if task.scoring else {})
 
 
 def images_of(entry: PoolSpec) -> ImageSelection:

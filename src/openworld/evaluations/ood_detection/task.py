@@ -124,4 +124,4 @@ def inputs(task: DetectionTask, machine: Machine) -> dict[str, str]:
     hashes |= {f"weights of {name}": backbone(name, machine.device).fingerprint for name in sorted(names)}
     if not ground.cells:
         hashes["decomposition"] = task.shift.split.key
-    return hashes | task.seeded.inputs
+    return hashes | task.seeded.inputs | (task.scoring.inputs(machine) if task.scoring else {})
