@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from openworld.cli.app import app
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "evaluations" / "ood_detection"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "classifiers"))
 
+import torchvision_weights  # noqa: E402
 from released_cells import plant  # noqa: E402
 
 FEW = ("--learners", "MSP, DICE")
@@ -76,6 +79,39 @@ def test_tables_of_the_released_division_stand_beside_the_printed_ones(ask, rele
     assert "Ours are of other data" not in told, "a division that was given is the paper's own"
     rows = Path("run/tables/table-1.csv").read_text(encoding="utf-8").splitlines()
     assert rows[1].startswith("reproduction,MSP,is-ood,1,,ImageNet-21K,semantic shift,")
+
+
+def test_the_judged_classifier_is_named_or_found_in_the_usual_places(ask, tmp_path):
+    options = ("--data", str(tmp_path), "--table", "1", "--plan", "--json")
+
+    def judged(*more):
+        return json.loads(ask(*options, *more).output)["runs"][0]["spec"]["models"][0]["weights"]
+
+    assert judged("--classifier", "mine.pth") == "mine.pth"
+    assert judged() == str(tmp_path / "resnet50_imagenet1k_v1")
+    for place in ("pretrained_weight/resnet50_imagenet1k_v1.pth", "resnet50-0676ba61.pth"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).touch()
+        assert judged() == str(tmp_path / place)
+
+
+@pytest.mark.slow
+def test_torchvisions_file_is_the_judged_classifier(ask, released, tmp_path):
+    """Its classes are ImageNet's, in the order of the classes of the data."""
+    root = tmp_path / "data"
+    shutil.copytree(released, root)
+    shutil.rmtree(root / "resnet50_imagenet1k_v1")
+    torch.manual_seed(0)
+    torch.save(torchvision_weights.resnet((1, 1, 1, 1), 4, deep=True), root / "resnet50-0676ba61.pth")
+    done = ask("--data", str(root), "--table", "1", "--learners", "MSP", "--out", "run")
+    assert done.exit_code == 0, done.output
+    assert "The judged classifier is" in done.output and "resnet50-0676ba61.pth" in "".join(done.output.split("\n"))
+    assert "MSP" in Path("run/tables/table-1.csv").read_text("utf-8")
+
+
+def test_a_classifier_is_for_downloaded_data_of_is_ood(ask):
+    done = ask("--data", "embedded", "--classifier", "mine.pth")
+    assert done.exit_code == 2 and "leave mine.pth out" in done.output
 
 
 @pytest.mark.parametrize(

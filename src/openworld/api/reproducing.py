@@ -77,6 +77,7 @@ def reproduce(
     views: int | str | None = None,
     precision: str = "float32",
     draw: str = "coop",
+    classifier: Path | str = "",
     quick: int = 1,
     margin: float = 0.01,
     show: str = "interval",
@@ -110,7 +111,7 @@ def reproduce(
     from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data
 
     changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision, draw)
-    setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes)
+    setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes, str(classifier))
     setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)))
     planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     require_data(planned)

@@ -66,6 +66,7 @@ PUBLISHED: dict[str, PublishedTraining] = {
     "cifar100": PublishedTraining(_SMALL, _CIFAR, "COT (ATC: 350 epochs, steps at 150 and 250, judged after 300)"),
     "imagenet": PublishedTraining(_LARGE, _ONE_RATE, "ATC, COT"),
     "imagenet-200": PublishedTraining(_LARGE, _FINE_TUNED, "ATC, COT"),
+    "tiny-imagenet": PublishedTraining(_LARGE, _FINE_TUNED, "ATC's and COT's settings for ImageNet-200"),
     "fmow": PublishedTraining(_LARGE, _FINE_TUNED, "ATC, COT"),
     **{name: PublishedTraining(_LARGE, _BREEDS, "COT (ATC: weight decay 1e-4, batches of 100, steps at 150 and 250)")
        for name in ("living17", "nonliving26")},

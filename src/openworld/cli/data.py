@@ -1,4 +1,4 @@
-"""`openworld data`: what is on disk of the data sets that people download."""
+"""`openworld data`: what to download, what is on disk of it, and whether its class names are sound."""
 
 import sys
 from typing import Annotated
@@ -8,9 +8,12 @@ import typer
 from openworld.cli import console
 from openworld.cli._options import AsJson, DataFolder
 from openworld.cli.audit import audit
+from openworld.cli.data_plan import plan
 from openworld.cli.overlaps import overlaps
 
-data = typer.Typer(no_args_is_help=True, help="Downloaded data sets: are they whole, and are their class names sound?")
+data = typer.Typer(
+    no_args_is_help=True, help="Data sets to download: which, are they whole, are their class names sound?"
+)
 
 
 _NAMES = (
@@ -45,6 +48,7 @@ def check(
         sys.exit(1)
 
 
+data.command("plan")(console.reporting(plan))
 data.command("check")(console.reporting(check))
 data.command("audit")(console.reporting(audit))
 data.command("overlaps")(console.reporting(overlaps))

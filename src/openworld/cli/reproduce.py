@@ -49,6 +49,9 @@ def reproduce(
     draw: Annotated[
         str, typer.Option(help="Few-shot draw: coop, or openworldauc, that of its released code.")
     ] = "coop",
+    classifier: Annotated[
+        str, typer.Option(help="is-ood: the judged classifier, such as torchvision's resnet50-0676ba61.pth.")
+    ] = "",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     margin: Annotated[
         float, typer.Option(help="Fraction: ours are called reproduced when shown to be no further from the printed.")
@@ -116,7 +119,7 @@ def reproduce(
     `frap` trains the classifiers whose accuracy is estimated (seeds 0, 1 and 10) and uses CLIP ViT-B/32 and SigLIP
     ViT-B/16 as references (`--backbone` is the first); its methods are called "ATC-MC", "FRAP (CLIP)" and so on.
     `is-ood` tests detectors ("MSP", "KNN") in cells of ever less similar images: on downloaded data the published image
-    lists and a saved classifier, on embedded data a division made here.
+    lists and a ResNet-50 (`--classifier FILE`, or in the folder of data), on embedded data a division made here.
 
     `--accept` is the first thing to do with downloaded data: it compares CLIP without any tuning, which has no
     randomness, with the printed numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that
@@ -162,7 +165,7 @@ def reproduce(
     changes = Changes(
         read_added(add) if add else (), read_settings(settings or ()), shots, _views(views), precision, draw
     )
-    setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes)
+    setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes, classifier)
     setup = replace(setup, datasets=tuple(dataset or ()), checkpoints=tuple(checkpoint or ()))
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")

@@ -74,7 +74,7 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
     if not wanted:
         return
     place = find_root(root)
-    missing = {name: fault for name in wanted if (fault := _first_missing(name, place))}
+    missing = {name: fault for name in wanted if (fault := first_missing(name, place))}
     if missing:
         listed = "".join(f"\n- {name}: {fault}" for name, fault in missing.items())
         raise OpenworldError(
@@ -83,8 +83,13 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
         )
 
 
-def _first_missing(name: str, root: Path) -> str:
-    """The first folder or list that a data set lacks; "" if it lacks none."""
+def first_missing(name: str, root: Path) -> str:
+    """Return what a data set to download lacks first, a folder or a list, in a sentence; "" if it lacks none.
+
+    Args:
+        name: as for `check`.
+        root: the folder of all data sets.
+    """
     if name in BENCHMARKS:
         places = missing_folder(place_of(root) / LISTS, root)
     else:

@@ -56,6 +56,8 @@ TEMPLATES: dict[str, str] = {
     "imagenetv2-top": PHOTO,
     "imagenet-200": PHOTO,
     "imagenet-c": PHOTO,
+    "tiny-imagenet": PHOTO,
+    "tiny-imagenet-c": PHOTO,
     "entity13": PHOTO,
     "entity30": PHOTO,
     "living17": PHOTO,

@@ -7,6 +7,7 @@ numbers were made.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from openworld import backbones
 from openworld._errors import OpenworldError
@@ -17,7 +18,8 @@ from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.report.sentences import listed
 from openworld.reproduction.chosen_data import Spellings
-from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, WORLDS, SourceWorld
+from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, SourceWorld
+from openworld.reproduction.frap_on_disk import CORRUPTED, STANDS_IN, TINY, remarks_on, worlds_on_disk
 from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "frap"
@@ -89,7 +91,7 @@ def belonging(setup: ReproductionSetup) -> tuple[str, ...]:
     """The sources of rows that were asked for, and the rows of sources; of stand-ins everything in any table."""
     if setup.embedded:
         return tuple(title for table in TABLES[PAPER].values() for title in table.datasets)
-    worlds = [world for world in WORLDS if setup.keeps_data(world.title, *world.rows)]
+    worlds = [world for world in _worlds(setup) if setup.keeps_data(world.title, *world.rows)]
     return tuple(title for world in worlds for title in (world.title, *_rows(world, setup)))
 
 
@@ -102,9 +104,9 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
         )
     else:
         stand_ins = (
-            "Corruptions are made here from test images, in place of the files of CIFAR-10-C and ImageNet-C; QMNIST, "
-            "USPS and SVHN are their test parts; checkpoints, which the paper does not list, are thirds of a training "
-            "whose end alone is published.",
+            *remarks_on(tuple(world for world in _worlds(setup) if _rows(world, setup))),
+            "QMNIST, USPS and SVHN are their test parts; checkpoints, which the paper does not list, are thirds of a "
+            "training whose end alone is published.",
         )
     siglip = ("The embedded CLIP is the only reference: SigLIP's methods are left out.",)
     alone = ("With one seed MNIST's only network has no partner: GDE is left out there.",)
@@ -118,6 +120,15 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
         *(alone if one_seed else ()),
         *(without if setup.missing and lacking else ()),
     )
+
+
+def further_downloads(run: PlannedRun) -> dict[str, str]:
+    """Return what a run reads where it is on disk: data set -> what it takes the place of."""
+    spec = run.spec
+    source, made = spec.sources[0].dataset, bool(spec.corruptions) and not spec.corrupted_files
+    found = {CORRUPTED[source]: "corruptions made here"} if made and source in CORRUPTED else {}
+    tiny = "ImageNet's images of the 200 classes of ImageNet-R"
+    return found | ({TINY: tiny, CORRUPTED[TINY]: "corruptions made here"} if source == STANDS_IN else {})
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
@@ -137,13 +148,14 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
         if wanted:
             named = {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
             titles = {} if setup.embedded else named  # what stands in keeps its own names
+            files = "-published-corruptions" * bool(world.corruption_row and world.corrupted_files)
             suffix = setup.suffix(*fewer, *_epochs(setup), *(() if kept == every else kept))
-            name = f"{world.name}{suffix}"
+            name = f"{world.name}{files}{suffix}"
             yield PlannedRun(name, _spec(world, kept, setup), titles, {label: label for label in kept}, tuple(wanted))
 
 
 def _worlds(setup: ReproductionSetup) -> tuple[SourceWorld, ...]:
-    return (EMBEDDED_WORLD,) if setup.embedded else WORLDS
+    return (EMBEDDED_WORLD,) if setup.embedded else worlds_on_disk(Path(setup.data))
 
 
 def _rows(world: SourceWorld, setup: ReproductionSetup) -> tuple[str, ...]:
@@ -200,6 +212,8 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         corruptions="all" if world.corruption_row else (),
         corruption_row=world.corruption_row,
         cut=world.cut,
+        corrupted_files=world.corrupted_files if world.corruption_row else "",
+        made_here=world.made_here if world.corruption_row else (),
         # Images of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided.
         images=world.images if setup.quick == 1 else max(FEWEST_IMAGES, (world.images or 10_000) // setup.quick),
         models=tuple(_shorten(_checkpoints(model, setup), setup.quick) for model in world.models),

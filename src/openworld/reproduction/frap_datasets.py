@@ -1,8 +1,8 @@
 """FRAP's ten source data sets with their shifts ("Bridging Domain Expertise and Generalization ...", appendix C).
 
 What the paper leaves open is taken from COT and ATC, whose benchmark it continues (luyuzhe111/COT @ 392c0ff and
-saurabhgarg1996/ATC_code @ 6f1e336): what is held out, and which files a name means. Corruptions are made here, from
-test pictures, in place of the files of CIFAR-10-C, CIFAR-100-C and ImageNet-C.
+saurabhgarg1996/ATC_code @ 6f1e336): what is held out, and which files a name means. What is read otherwise where the
+published files are on disk: `frap_on_disk`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,6 +29,7 @@ class SourceWorld:
         shots: training pictures of each class and source; None for all.
         images: of a condition at most; None for all.
         own_models: where no paper says what is trained.
+        corrupted_files, made_here: as for a spec: published corruptions, and those that they lack.
     """
 
     title: str
@@ -42,6 +43,8 @@ class SourceWorld:
     shots: int | None = None
     images: int | None = None
     own_models: tuple[ModelSpec, ...] = ()
+    corrupted_files: str = ""
+    made_here: tuple[str, ...] = ()
 
     @property
     def models(self) -> tuple[ModelSpec, ...]:

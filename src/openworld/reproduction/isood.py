@@ -43,7 +43,9 @@ METHODS = DETECTORS | HALVES | {WHOLE: replace(HALVES["PCA"], label=WHOLE)}
 ABSENT: dict[str, str] = {}
 
 CLASSIFIER = "resnet50_imagenet1k_v1"
-"""Folder of the judged classifier below that of data, as `openworld.classifiers` saves one."""
+CLASSIFIERS = (CLASSIFIER, "resnet50-0676ba61.pth", f"{CLASSIFIER}.pth", f"pretrained_weight/{CLASSIFIER}.pth")
+"""Where the judged classifier is looked for below the folder of data: a folder as `openworld.classifiers` saves one, or
+torchvision's file by its own name or by that of the paper's repository."""
 
 FEWEST_IMAGES, FEWEST_MIXED = 100, 300
 FEWEST_EPOCHS = 6
@@ -102,12 +104,29 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
         "Detectors are fitted once, and images scored in shards of 4,096, which workers, GPUs and Ray share; a run "
         "that is stopped goes on with those that lack. KNN's search among the 1.28 million training images of "
         "ImageNet takes days on a CPU, and 10.5 GB of memory in every worker.",
-        f"The folder of data must hold imglist and the images as the paper's repository has them, and {CLASSIFIER}, "
-        "a saved classifier of ImageNet's 1,000 classes.",
+        "The folder of data must hold imglist and the images as the paper's repository has them. The judged "
+        f"classifier is {find_classifier(setup)}.",
         ours,
         "Of Table 3 the paper names no CLIP and no class sentences: ImageNet's names in CLIP's 80 teach and are "
         "compared with, and corruptions are made here from the validation images.",
     )
+
+
+def find_classifier(setup: ReproductionSetup) -> str:
+    """Return the place of the judged classifier: what was named, the first of the usual places, or the very first."""
+    if setup.classifier:
+        return setup.classifier
+    places = [Path(setup.data) / name for name in CLASSIFIERS]
+    return str(next((place for place in places if place.exists()), places[0]))
+
+
+def further_downloads(run: PlannedRun) -> dict[str, str]:
+    """Return what a run reads beside data sets by name: the published lists with their images, and the classifier."""
+    cells = getattr(run.spec, "cells", None)
+    if not cells:
+        return {}
+    pool = {"imagenet21k": "imagenet21k-p", "SynIS": "syn-is"}[Path(cells.pictures).name]
+    return dict.fromkeys(("is-ood-lists", pool, "resnet50"), "")
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
@@ -151,7 +170,7 @@ def _rows(setup: ReproductionSetup) -> tuple[str, ...]:
 def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
     folder = Path(setup.data)
     return IncrementalShiftSpec(
-        models=(JudgedSpec(weights=str(folder / CLASSIFIER), label="ResNet-50", detectors=_detectors(kept)),),
+        models=(JudgedSpec(weights=find_classifier(setup), label="ResNet-50", detectors=_detectors(kept)),),
         sources=(DatasetSpec("imagenet"),),
         classes="all",
         shots=None,

@@ -227,6 +227,10 @@ def _require_methods(module: ModuleType, setup: ReproductionSetup) -> None:
 
 
 def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
+    if setup.classifier and (module is not _isood_plan or setup.embedded):
+        raise OpenworldError(
+            f"a classifier is judged by {_isood_plan.PAPER} on downloaded data alone; leave {setup.classifier} out."
+        )
     if setup.changes and not hasattr(module, "PUBLISHED_TASK"):
         of_learners = " and ".join(name for name, module in PAPERS.items() if hasattr(module, "PUBLISHED_TASK"))
         raise OpenworldError(

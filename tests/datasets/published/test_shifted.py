@@ -341,8 +341,8 @@ def test_a_whole_set_is_whole_and_a_short_one_is_not(root, monkeypatch, name):
 def test_the_check_says_what_is_missing(root):
     root.mkdir()
     assert check("svhn", root).wrong == (f"there is no folder {root / 'svhn'}.",)
-    (root / "SVHN").mkdir()
-    assert "but a SVHN: rename it" in check("svhn", root).wrong[0]
+    (root / "SV-HN").mkdir()
+    assert "but a SV-HN: rename it" in check("svhn", root).wrong[0]
     trees.plant_fmow(root)
     Image.new("RGB", (4, 4)).save(root / "fmow_v1.1" / "images" / "rgb_img_4.png", "JPEG")
     (root / "fmow_v1.1" / "images" / "rgb_img_0.png").write_bytes(b"")
@@ -365,3 +365,38 @@ def test_cards_say_what_the_sets_are():
         assert DATASETS[name].domains == card.domains
         assert DATASETS[name].parts == card.parts
         assert all(address.startswith("http") for _, address in card.sources)
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [
+        ("usps", "."),
+        ("usps", "USPS"),
+        ("svhn", "."),
+        ("svhn", "SVHN"),
+    ],
+)
+def test_files_without_a_folder_of_their_own_are_found(root, name, theirs):
+    """torchvision puts those of USPS and SVHN into the folder that it is given."""
+    trees.PLANT[name](root)
+    before = load(name, root=root).fingerprint
+    moved = root / "moved"
+    (root / name).rename(moved)
+    (root / theirs).mkdir(parents=True, exist_ok=True)
+    for file in moved.iterdir():
+        file.rename(root / theirs / file.name)
+    moved.rmdir()
+    assert load(name, root=root).fingerprint == before
+    assert not [fault for fault in check(name, root).wrong if "there is no" in fault]
+
+
+def test_hints_name_nothing_but_what_is_alike(root):
+    """All usual downloads side by side: none of them is taken for another."""
+    theirs = ("CIFAR-10-C", "CIFAR-100-C", "ImageNet-C", "Tiny-ImageNet-C", "imglist", "imagenet21k", "SynIS", "breeds")
+    for folder in (*theirs, "benchmark_imglist", "images_largescale", "fmow_v1.0", "imagenet-rendition", "MNIST-M"):
+        (root / folder).mkdir(parents=True)
+    for name in (*SHIFTED, *PUBLISHED):
+        for fault in check(name, root).wrong:
+            assert "rename it" not in fault, f"{name}: {fault}"
+    (root / "CIFAR_100_Python").mkdir()
+    assert "but a CIFAR_100_Python: rename it" in check("cifar100", root).wrong[0]

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from openworld.datasets.formats.split_files import Split, read_split_file, read_variants
 from openworld.datasets.published.class_folders import LISTING, ClassFolders, read_class_folders
+from openworld.datasets.published.downloads import sources_of
 
 COOP_PAGE = "https://github.com/KaiyangZhou/CoOp/blob/main/DATASETS.md"
 """Says for every data set here what to download and how to lay it out."""
-
-_DRIVE = "https://drive.google.com/file/d/"
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,6 @@ READERS: dict[str, Callable[[PublishedSet, Path], Split]] = {
 """Layout -> how its lists are read."""
 
 
-_CLASSNAMES = (LISTING, f"{_DRIVE}1-61f_ol79pViBFDG_IDlUQSwoLcn2XXF/view")
-
 PUBLISHED: dict[str, PublishedSet] = {
     "imagenet": PublishedSet(
         title="ImageNet",
@@ -75,10 +72,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout=ClassFolders({"train": "train", "test": "val"}),
         classes=1000,
         pictures={"train": 1_281_167, "test": 50_000},
-        sources=(
-            ("training and validation images of ILSVRC 2012", "https://image-net.org"),
-            _CLASSNAMES,
-        ),
+        sources=sources_of("imagenet"),
     ),
     "caltech101": PublishedSet(
         title="Caltech101",
@@ -89,10 +83,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=100,
         pictures={"train": 4128, "validation": 1649, "test": 2465},
-        sources=(
-            ("101_ObjectCategories.tar.gz", "https://data.caltech.edu/records/mzrjq-6wc02"),
-            ("split_zhou_Caltech101.json", f"{_DRIVE}1hyarUivQE36mY6jSomru6Fjd-JzwcCzN/view"),
-        ),
+        sources=sources_of("caltech101"),
     ),
     "oxford_pets": PublishedSet(
         title="OxfordPets",
@@ -103,10 +94,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=37,
         pictures={"train": 2944, "validation": 736, "test": 3669},
-        sources=(
-            ("images.tar.gz", "https://www.robots.ox.ac.uk/~vgg/data/pets/data/images.tar.gz"),
-            ("split_zhou_OxfordPets.json", f"{_DRIVE}1501r8Ber4nNKvmlFVQZ8SeUHTcdTTEqs/view"),
-        ),
+        sources=sources_of("oxford_pets"),
     ),
     "stanford_cars": PublishedSet(
         title="StanfordCars",
@@ -117,11 +105,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=196,
         pictures={"train": 6509, "validation": 1635, "test": 8041},
-        sources=(
-            ("cars_train.tgz", "http://ai.stanford.edu/~jkrause/car196/cars_train.tgz"),
-            ("cars_test.tgz", "http://ai.stanford.edu/~jkrause/car196/cars_test.tgz"),
-            ("split_zhou_StanfordCars.json", f"{_DRIVE}1ObCFbaAgVu0I-k_Au-gIUcefirdAuizT/view"),
-        ),
+        sources=sources_of("stanford_cars"),
     ),
     "oxford_flowers": PublishedSet(
         title="Flowers102",
@@ -132,10 +116,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=102,
         pictures={"train": 4093, "validation": 1633, "test": 2463},
-        sources=(
-            ("102flowers.tgz", "https://www.robots.ox.ac.uk/~vgg/data/flowers/102/102flowers.tgz"),
-            ("split_zhou_OxfordFlowers.json", f"{_DRIVE}1Pp0sRXzZFZq15zVOzKjKBu4A9i01nozT/view"),
-        ),
+        sources=sources_of("oxford_flowers"),
     ),
     "food101": PublishedSet(
         title="Food101",
@@ -146,10 +127,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=101,
         pictures={"train": 50_500, "validation": 20_200, "test": 30_300},
-        sources=(
-            ("food-101.tar.gz", "https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101/"),
-            ("split_zhou_Food101.json", f"{_DRIVE}1QK0tGi096I0Ba6kggatX1ee6dJFIcEJl/view"),
-        ),
+        sources=sources_of("food101"),
     ),
     "fgvc_aircraft": PublishedSet(
         title="FGVCAircraft",
@@ -160,12 +138,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="variants",
         classes=100,
         pictures={"train": 3334, "validation": 3333, "test": 3333},
-        sources=(
-            (
-                "fgvc-aircraft-2013b.tar.gz, whose folder data/ becomes fgvc_aircraft/",
-                "https://www.robots.ox.ac.uk/~vgg/data/fgvc-aircraft/archives/fgvc-aircraft-2013b.tar.gz",
-            ),
-        ),
+        sources=sources_of("fgvc_aircraft"),
     ),
     "sun397": PublishedSet(
         title="SUN397",
@@ -176,10 +149,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=397,
         pictures={"train": 15_880, "validation": 3970, "test": 19_850},
-        sources=(
-            ("SUN397.tar.gz", "http://vision.princeton.edu/projects/2010/SUN/SUN397.tar.gz"),
-            ("split_zhou_SUN397.json", f"{_DRIVE}1y2RD81BYuiyvebdN-JymPfyWYcd8_MUq/view"),
-        ),
+        sources=sources_of("sun397"),
     ),
     "dtd": PublishedSet(
         title="DTD",
@@ -190,10 +160,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=47,
         pictures={"train": 2820, "validation": 1128, "test": 1692},
-        sources=(
-            ("dtd-r1.0.1.tar.gz", "https://www.robots.ox.ac.uk/~vgg/data/dtd/download/dtd-r1.0.1.tar.gz"),
-            ("split_zhou_DescribableTextures.json", f"{_DRIVE}1u3_QfB467jqHgNXC00UIzbLZRQCg2S7x/view"),
-        ),
+        sources=sources_of("dtd"),
     ),
     "eurosat": PublishedSet(
         title="EuroSAT",
@@ -204,10 +171,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=10,
         pictures={"train": 13_500, "validation": 5400, "test": 8100},
-        sources=(
-            ("EuroSAT.zip", "http://madm.dfki.de/files/sentinel/EuroSAT.zip"),
-            ("split_zhou_EuroSAT.json", f"{_DRIVE}1Ip7yaCWFi0eaOFUGga0lUdVi_DDQth1o/view"),
-        ),
+        sources=sources_of("eurosat"),
     ),
     "ucf101": PublishedSet(
         title="UCF101",
@@ -218,10 +182,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout="split",
         classes=101,
         pictures={"train": 7639, "validation": 1898, "test": 3783},
-        sources=(
-            ("UCF-101-midframes.zip", f"{_DRIVE}10Jqome3vtUA2keJkNanAiFpgbyC9Hc2O/view"),
-            ("split_zhou_UCF101.json", f"{_DRIVE}1I0S0q91hJfsV9Gf4xDIjgDq4AqBNJb1y/view"),
-        ),
+        sources=sources_of("ucf101"),
     ),
     "imagenetv2": PublishedSet(
         title="ImageNetV2",
@@ -232,10 +193,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout=ClassFolders({"test": ""}, numbered=True),
         classes=1000,
         pictures={"test": 10_000},
-        sources=(
-            ("the images", "https://github.com/modestyachts/ImageNetV2"),
-            _CLASSNAMES,
-        ),
+        sources=sources_of("imagenetv2"),
     ),
     "imagenet-sketch": PublishedSet(
         title="ImageNet-Sketch",
@@ -246,10 +204,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout=ClassFolders({"test": ""}),
         classes=1000,
         pictures={"test": 50_889},
-        sources=(
-            ("the images", "https://github.com/HaohanWang/ImageNet-Sketch"),
-            _CLASSNAMES,
-        ),
+        sources=sources_of("imagenet-sketch"),
     ),
     "imagenet-a": PublishedSet(
         title="ImageNet-A",
@@ -260,10 +215,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout=ClassFolders({"test": ""}, subset=True),
         classes=200,
         pictures={"test": 7500},
-        sources=(
-            ("the images", "https://github.com/hendrycks/natural-adv-examples"),
-            _CLASSNAMES,
-        ),
+        sources=sources_of("imagenet-a"),
     ),
     "imagenet-r": PublishedSet(
         title="ImageNet-R",
@@ -274,10 +226,7 @@ PUBLISHED: dict[str, PublishedSet] = {
         layout=ClassFolders({"test": ""}, subset=True),
         classes=200,
         pictures={"test": 30_000},
-        sources=(
-            ("the images", "https://github.com/hendrycks/imagenet-r"),
-            _CLASSNAMES,
-        ),
+        sources=sources_of("imagenet-r"),
     ),
 }
 """Name -> what is known of the data set; the order is that of the papers' tables, then ImageNet's variants."""

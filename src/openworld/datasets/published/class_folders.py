@@ -63,13 +63,13 @@ def read_class_folders(folder: Path, images: Path, layout: ClassFolders, parts: 
     """
     names, remarks = read_names(find_listing(folder))
     ids = list(names)
-    found = {part: _class_folders(images / layout.places[part]) for part in parts}
+    found = {part: class_folders(images / layout.places[part]) for part in parts}
     if layout.subset:
         ids = sorted(set(ids).intersection(*map(set, found.values())))
     called = {str(place) if layout.numbered else wordnet_id: place for place, wordnet_id in enumerate(ids)}
     for part, own in found.items():
         _require_same(images / layout.places[part], own, called, find_listing(folder))
-    rows = {part: _rows(images, layout.places[part], called) for part in parts}
+    rows = {part: image_rows(images, layout.places[part], called) for part in parts}
     kept = [remark for wordnet_id, remark in remarks.items() if wordnet_id in ids]
     return Split(tuple(names[one] for one in ids), rows, tuple(ids), tuple(kept))
 
@@ -107,7 +107,12 @@ def read_names(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     return names, remarks
 
 
-def _class_folders(place: Path) -> list[str]:
+def class_folders(place: Path) -> list[str]:
+    """Return the names of the folders in a place, sorted.
+
+    Raises:
+        OpenworldError: no such place, or one without folders, and what lies there instead.
+    """
     if not place.is_dir():
         raise OpenworldError(f"there is no folder {place}.")
     with os.scandir(place) as entries:
@@ -142,7 +147,14 @@ def _require_same(place: Path, found: list[str], called: dict[str, int], listing
         )
 
 
-def _rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
+def image_rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
+    """Return the images of class folders, in the order of their names.
+
+    Args:
+        images: the image folder.
+        place: of the class folders, below it.
+        called: name of a class folder -> label.
+    """
     paths, labels = [], []
     for name, label in called.items():
         with os.scandir(images / place / name) as entries:

@@ -17,6 +17,7 @@ from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import breeds
 from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
 from openworld.datasets.published.corrupted_files import CONDITIONS, read_imagenet_c
+from openworld.datasets.published.downloads import sources_of
 from openworld.datasets.published.shifted_set import ShiftedSet
 
 _V2 = {
@@ -36,17 +37,27 @@ Choice = Callable[[Path, Split, str], Split]
 """(folder of all data sets, a variant's split, part) -> the classes and pictures of it that a task has."""
 
 
-def _read(name: str, variant: str, choose: Choice, root: Path, part: str) -> ImageSet:
-    """The pictures of a task out of a variant of ImageNet.
+def read_variant(name: str, variant: str, choose: Choice, root: Path, part: str) -> ImageSet:
+    """Return the images of a task out of a variant of ImageNet, or out of ImageNet-C in a condition such as "fog 3".
 
     Raises:
         OpenworldError: a part that the variant does not have, files that are missing or not as expected.
     """
+    if variant in CONDITIONS:
+        return _read_corrupted(name, variant, choose, root, part)
     card = VARIANTS[variant]
     if part not in card.parts:
         raise OpenworldError(f"{variant} has no part {part!r} for {name} to take; it has {', '.join(card.parts)}.")
     found = choose(root, card.read(root, (part,)), part)
     return files.image_set(name, root / card.folder / card.images, found.classnames, found.parts[part])
+
+
+def _read_corrupted(name: str, condition: str, choose: Choice, root: Path, part: str) -> ImageSet:
+    if part != "test":
+        raise OpenworldError(f"imagenet-c has no part {part!r} for {name} to take; it has test.")
+    folder = IMAGENET_SHIFTS["imagenet-c"].place(root)
+    found = choose(root, read_imagenet_c(folder, condition), part)
+    return files.image_set(name, folder, found.classnames, found.parts[part])
 
 
 def _all(root: Path, split: Split, part: str) -> Split:
@@ -71,11 +82,11 @@ def _restricted(split: Split, kept: Sequence[str], part: str) -> Split:
 
 
 def _read_v2(variant: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    return _read(variant, variant, _all, root, part)
+    return read_variant(variant, variant, _all, root, part)
 
 
 def _read_200(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    return _read("imagenet-200", domain or "imagenet", _those_of_r, root, part)
+    return read_variant("imagenet-200", domain or "imagenet", _those_of_r, root, part)
 
 
 def _read_breeds(task: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
@@ -84,7 +95,7 @@ def _read_breeds(task: str, root: Path, folder: Path, domain: str, part: str) ->
     def choose(root: Path, split: Split, part: str) -> Split:
         return breeds.superclass_rows(breeds.TASKS[task], breeds.Hierarchy(folder), side, split, part)
 
-    return _read(task, variant or "imagenet", choose, root, part)
+    return read_variant(task, variant or "imagenet", choose, root, part)
 
 
 def _read_c(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
@@ -92,9 +103,7 @@ def _read_c(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
     return files.image_set("imagenet-c", folder, found.classnames, found.parts[part])
 
 
-_PICTURES = ("the images: the data set imagenet", "https://image-net.org")
-_NAMES = PUBLISHED["imagenet"].sources[-1]
-_BREEDS_DOMAINS = (*breeds.DOMAINS, *(f"{side} {variant}" for variant in _V2 for side in breeds.DOMAINS))
+_BREEDS_DOMAINS = (*breeds.DOMAINS, *(f"{side} {other}" for other in (*_V2, *CONDITIONS) for side in breeds.DOMAINS))
 
 
 def _v2(variant: str, how: str) -> ShiftedSet:
@@ -104,7 +113,7 @@ def _v2(variant: str, how: str) -> ShiftedSet:
         folder="imagenetv2",
         classes=1000,
         pictures={"test": 10_000},
-        sources=((VARIANTS[variant].images, "https://github.com/modestyachts/ImageNetV2"), _NAMES),
+        sources=sources_of(variant),
         read=partial(_read_v2, variant),
     )
 
@@ -116,13 +125,7 @@ def _breeds(task: str, title: str, what: str, classes: int, tested: int) -> Shif
         folder="breeds",
         classes=classes,
         pictures={"train": None, "test": tested},
-        sources=(
-            (
-                "class_hierarchy.txt, node_names.txt and dataset_class_info.json, of imagenet_class_hierarchy/modified",
-                "https://github.com/MadryLab/BREEDS-Benchmarks",
-            ),
-            _PICTURES,
-        ),
+        sources=sources_of(task),
         read=partial(_read_breeds, task),
         domains=_BREEDS_DOMAINS,
         alike=breeds.DOMAINS,
@@ -138,9 +141,9 @@ IMAGENET_SHIFTS: dict[str, ShiftedSet] = {
         folder="imagenet",
         classes=200,
         pictures={"train": None, "test": 10_000},
-        sources=(_PICTURES, ("the data set imagenet-r, which says the classes", PUBLISHED["imagenet-r"].sources[0][1])),
+        sources=sources_of("imagenet-200"),
         read=_read_200,
-        domains=("", *(variant for variant in VARIANTS if variant != "imagenet")),
+        domains=("", *(variant for variant in VARIANTS if variant != "imagenet"), *CONDITIONS),
     ),
     "imagenet-c": ShiftedSet(
         title="ImageNet-C",
@@ -148,13 +151,11 @@ IMAGENET_SHIFTS: dict[str, ShiftedSet] = {
         folder="imagenet-c",
         classes=1000,
         pictures={"test": 50_000},
-        sources=(
-            ("blur.tar, digital.tar, extra.tar, noise.tar and weather.tar", "https://zenodo.org/records/2235448"),
-            _NAMES,
-        ),
+        sources=sources_of("imagenet-c"),
         read=_read_c,
         domains=CONDITIONS,
         alike=CONDITIONS,
+        also=("ImageNet-C",),
     ),
     "entity13": _breeds("entity13", "Entity-13", "ImageNet's things, sorted coarsely", 13, 6500),
     "entity30": _breeds("entity30", "Entity-30", "ImageNet's things, sorted finely", 30, 6000),

@@ -15,8 +15,10 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.formats import files, pixel_tables
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import cifar, corrupted_files, digits, downloaded, fmow
+from openworld.datasets.published.downloads import sources_of
 from openworld.datasets.published.imagenet_shifts import IMAGENET_SHIFTS
 from openworld.datasets.published.shifted_set import ShiftedSet
+from openworld.datasets.published.tiny_imagenet import TINY
 from openworld.datasets.splits import few_shot
 
 
@@ -35,8 +37,8 @@ def load(
         name: a key of SHIFTED.
         root: the folder of all data sets; None for `$OPENWORLD_DATA`.
         domain: of the data set's domains: a region of FMoW, "source" or "target" of BREEDS, "fog 3" of
-            CIFAR-10-C (an underscore or a space in "gaussian_noise 3"), a variant for ImageNet-200; None for the
-            first.
+            CIFAR-10-C (an underscore or a space in "gaussian_noise 3"), a variant or a corruption for ImageNet-200;
+            None for the first.
         part: one of the data set's parts.
         shots: so many pictures per class (`splits.few_shot`); None for all.
         seed: of that draw.
@@ -91,22 +93,19 @@ def _read_cifar_c(clean: str, root: Path, folder: Path, domain: str, part: str) 
     return pixel_tables.image_set(folder.name, names, corrupted_files.read_cifar_c(folder, domain))
 
 
-def _cifar_c(clean: str, title: str, folder: str, classes: int, address: str) -> ShiftedSet:
+def _cifar_c(clean: str, title: str, folder: str, classes: int) -> ShiftedSet:
     return ShiftedSet(
         title=title,
         what=f"{title[:-2]}'s test images, corrupted",
         folder=folder,
         classes=classes,
         pictures={"test": 10_000},
-        sources=((f"{folder}.tar", address),),
+        sources=sources_of(f"{clean}-c"),
         read=partial(_read_cifar_c, clean),
         domains=corrupted_files.CONDITIONS,
         alike=corrupted_files.CONDITIONS,
     )
 
-
-_CIFAR = "https://www.cs.toronto.edu/~kriz/cifar.html"
-_LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass.html#usps"
 
 SHIFTED: dict[str, ShiftedSet] = {
     "cifar10": ShiftedSet(
@@ -115,7 +114,7 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="cifar-10-batches-py",
         classes=10,
         pictures={"train": 50_000, "test": 10_000},
-        sources=(("cifar-10-python.tar.gz", _CIFAR),),
+        sources=sources_of("cifar10"),
         read=partial(_table, cifar.read_cifar10),
     ),
     "cifar10.1": ShiftedSet(
@@ -124,12 +123,7 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="cifar-10.1",
         classes=10,
         pictures={"test": 2000},
-        sources=(
-            (
-                "cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy, or those of v4",
-                "https://github.com/modestyachts/CIFAR-10.1/tree/master/datasets",
-            ),
-        ),
+        sources=sources_of("cifar10.1"),
         read=_read_cifar101,
         domains=("v6", "v4"),
     ),
@@ -139,7 +133,7 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="cifar-10.2",
         classes=10,
         pictures={"train": 10_000, "test": 2000},
-        sources=(("cifar102_train.npz and cifar102_test.npz", "https://github.com/modestyachts/cifar-10.2"),),
+        sources=sources_of("cifar10.2"),
         read=partial(_table, cifar.read_cifar102),
     ),
     "cifar100": ShiftedSet(
@@ -148,18 +142,18 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="cifar-100-python",
         classes=100,
         pictures={"train": 50_000, "test": 10_000},
-        sources=(("cifar-100-python.tar.gz", _CIFAR),),
+        sources=sources_of("cifar100"),
         read=partial(_table, cifar.read_cifar100),
     ),
-    "cifar10-c": _cifar_c("cifar10", "CIFAR-10-C", "CIFAR-10-C", 10, "https://zenodo.org/records/2535967"),
-    "cifar100-c": _cifar_c("cifar100", "CIFAR-100-C", "CIFAR-100-C", 100, "https://zenodo.org/records/3555552"),
+    "cifar10-c": _cifar_c("cifar10", "CIFAR-10-C", "CIFAR-10-C", 10),
+    "cifar100-c": _cifar_c("cifar100", "CIFAR-100-C", "CIFAR-100-C", 100),
     "mnist": ShiftedSet(
         title="MNIST",
         what="handwritten digits",
         folder="mnist",
         classes=10,
         pictures={"train": 60_000, "test": 10_000},
-        sources=(("the four files, packed or not", "http://yann.lecun.com/exdb/mnist"),),
+        sources=sources_of("mnist"),
         read=partial(_table, digits.read_mnist),
         also=("MNIST/raw", "mnist/raw"),
     ),
@@ -169,12 +163,7 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="qmnist",
         classes=10,
         pictures={"train": 60_000, "test": 60_000},
-        sources=(
-            (
-                "qmnist-{train,test}-images-idx3-ubyte.gz and qmnist-{train,test}-labels-idx2-int.gz",
-                "https://github.com/facebookresearch/qmnist",
-            ),
-        ),
+        sources=sources_of("qmnist"),
         read=partial(_table, digits.read_qmnist),
         also=("QMNIST/raw", "qmnist/raw"),
         group_name="writer",
@@ -185,8 +174,10 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="usps",
         classes=10,
         pictures={"train": 7291, "test": 2007},
-        sources=(("usps.bz2 and usps.t.bz2", _LIBSVM),),
+        sources=sources_of("usps"),
         read=partial(_table, digits.read_usps),
+        also=("USPS",),
+        loose="usps.t.bz2",
     ),
     "svhn": ShiftedSet(
         title="SVHN",
@@ -194,8 +185,10 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="svhn",
         classes=10,
         pictures={"train": 73_257, "test": 26_032},
-        sources=(("train_32x32.mat and test_32x32.mat", "http://ufldl.stanford.edu/housenumbers"),),
+        sources=sources_of("svhn"),
         read=partial(_table, digits.read_svhn),
+        also=("SVHN",),
+        loose="test_32x32.mat",
     ),
     "fmow": ShiftedSet(
         title="FMoW",
@@ -203,9 +196,9 @@ SHIFTED: dict[str, ShiftedSet] = {
         folder="fmow_v1.1",
         classes=62,
         pictures={"train": 76_863, "validation": 11_483, "id_test": 11_327, "ood_validation": 19_915, "test": 22_108},
-        sources=(("fmow_v1.1", "https://wilds.stanford.edu/datasets"),),
+        sources=sources_of("fmow"),
         read=_read_fmow,
         domains=("", *fmow.REGIONS),
     ),
-} | IMAGENET_SHIFTS
+} | (IMAGENET_SHIFTS | TINY)
 """Name -> what is known of the data set."""

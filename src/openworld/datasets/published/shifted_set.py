@@ -16,6 +16,7 @@ class ShiftedSet:
         what: its classes, in a few words.
         folder: its place below the folder of all data sets.
         also: other places where it may lie, as other libraries download it.
+        loose: a file by which it is known to lie in the folder of all data sets itself, where torchvision puts it.
         classes: how many there should be.
         pictures: part -> how many there should be in the first domain; None where that is not published.
         sources: (what, address) of everything to download.
@@ -36,10 +37,13 @@ class ShiftedSet:
     group_name: str = ""
     alike: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    loose: str = ""
 
     def place(self, root: Path) -> Path:
         """Return its folder below the folder of all data sets: the first place that is there, else the usual one."""
-        return next((root / one for one in (*self.also, self.folder) if (root / one).is_dir()), root / self.folder)
+        found = next((root / place for place in (*self.also, self.folder) if (root / place).is_dir()), None)
+        at_root = bool(self.loose) and (root / self.loose).is_file()
+        return found or (root if at_root else root / self.folder)
 
     @property
     def parts(self) -> tuple[str, ...]:

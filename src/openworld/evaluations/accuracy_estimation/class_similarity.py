@@ -13,6 +13,7 @@ from openworld.datasets.names.taxonomy import read_edges, taxonomy_similarity, w
 from openworld.datasets.names.wordnet import SYNSET_ID, find_wordnet
 from openworld.datasets.published import breeds
 from openworld.datasets.published.downloaded import find_root
+from openworld.datasets.published.tiny_imagenet import read_ids
 
 EMOJI = "emoji-"
 ROOT = "emoji"
@@ -49,6 +50,8 @@ def _wordnet_ids(dataset: str) -> tuple[str, ...]:
     """The ids of its classes: as published, or the names of folders that are called by them, as ImageNet's are."""
     if dataset in PUBLISHED:
         return class_names(dataset).wordnet_ids
+    if dataset == "tiny-imagenet":
+        return read_ids(SHIFTED[dataset].place(find_root(None)))
     if dataset in DATASETS or not is_folder(dataset):
         return ()
     names = class_names(dataset).names

@@ -31,8 +31,9 @@ def fingerprints(spec: AccuracyEstimationSpec) -> dict[str, str]:
 
 
 def data(spec: AccuracyEstimationSpec) -> tuple[DatasetSpec, ...]:
-    """Return what is trained on, and every natural shift."""
-    return tuple(dict.fromkeys(data_set.data for data_set in (*spec.sources, *spec.targets)))
+    """Return what is trained on, every natural shift, and published corruptions."""
+    every = (*spec.sources, *spec.targets, *spec.ground.corrupted_sets)
+    return tuple(dict.fromkeys(data_set.data for data_set in every))
 
 
 def class_lists(spec: AccuracyEstimationSpec) -> tuple[ClassList]:

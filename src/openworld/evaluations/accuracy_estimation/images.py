@@ -1,12 +1,14 @@
 """The images of an accuracy-estimation run: what is trained on, the labelled source set, and every condition."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.evaluations.accuracy_estimation.entries import TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
+from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -19,11 +21,31 @@ class TargetImages:
     dataset: str
     domain: str
     images: ImageSelection
+    corruption: str | None = None
+    severity: int | None = None
 
     def facts(self) -> dict:
         """What a record says of it, numbers aside."""
-        known = {name: getattr(self, name) for name in ("name", "row", "kind", "dataset", "domain")}
-        return known | {"corruption": self.images.corruption, "severity": self.images.severity}
+        names = ("name", "row", "kind", "dataset", "domain", "corruption", "severity")
+        return {name: getattr(self, name) for name in names}
+
+
+def published_corrupted(clean: DatasetSpec, files: str, condition: str) -> DatasetSpec:
+    """Return the published images of a data set under a corruption.
+
+    Args:
+        clean: the data set.
+        files: the data set of corrupted images, such as "cifar10-c".
+        condition: such as "fog 3".
+
+    >>> str(published_corrupted(DatasetSpec("cifar10"), "cifar10-c", "fog 3"))
+    'cifar10-c, fog 3'
+    >>> str(published_corrupted(DatasetSpec("living17", "source"), "imagenet-c", "fog 3"))
+    'living17, source fog 3'
+    """
+    own = f"{clean.domain or ''} {condition}".strip()
+    known = DATASETS[clean.dataset].domains if clean.dataset in DATASETS else ()
+    return DatasetSpec(clean.dataset, own) if own in known else DatasetSpec(files, condition)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +63,10 @@ class Ground:
         corruption_row: the line of the table of errors in which it counts.
         cut: side in pixels of the middle square that is cut before an image is corrupted; None for whole images.
         images: so many of a condition, classes in their shares; 0 or None for all.
+        corrupted_files: a data set that was published corrupted, such as "cifar10-c", whose images are taken in the
+            place of corruptions made here; "" for none. Data sets that have the corruptions as domains, such as
+            BREEDS' "source fog 3", are read by these.
+        made_here: corruptions that are made here all the same, since the published files lack them.
     """
 
     sources: tuple[DatasetSpec, ...]
@@ -55,6 +81,8 @@ class Ground:
     corruption_row: str = "synthetic"
     cut: int | None = None
     images: int | None = 1000
+    corrupted_files: str = field(default="", metadata=SPARSE)
+    made_here: tuple[str, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def training(self) -> ImageSelection:
@@ -107,9 +135,23 @@ class Ground:
     def _corrupt(self, clean: TargetImages) -> Iterator[TargetImages]:
         for corruption in self.corruptions:
             for severity in self.severities:
-                images = replace(clean.images, corruption=corruption, severity=severity, cut=self.cut)
                 name = f"{clean.name} {corruption.replace('_', ' ')} {severity}".strip()
-                yield replace(clean, name=name, kind="synthetic", images=images)
+                images = self._corrupted(clean.images, corruption, severity)
+                shift = {"corruption": corruption, "severity": severity}
+                yield replace(clean, name=name, kind="synthetic", images=images, **shift)
+
+    def _corrupted(self, images: ImageSelection, corruption: str, severity: int) -> ImageSelection:
+        """The images under a corruption: published ones where there are such files, else made here."""
+        if not self.corrupted_files or corruption in self.made_here:
+            return replace(images, corruption=corruption, severity=severity, cut=self.cut)
+        condition = f"{corruption} {severity}"
+        published = (published_corrupted(source, self.corrupted_files, condition) for source in images.sources)
+        return replace(images, sources=tuple(published))
+
+    @property
+    def corrupted_sets(self) -> tuple[DatasetSpec, ...]:
+        """Published corrupted data sets that are read, each in its first condition."""
+        return (DatasetSpec(self.corrupted_files),) if self.corrupted_files and self.corruptions else ()
 
     def _pool(self, part: str, shots: int | None = None, sources: tuple[DatasetSpec, ...] = ()) -> ImageSelection:
         return pooled_images(sources or self.sources, part, shots)

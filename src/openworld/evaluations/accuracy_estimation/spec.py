@@ -14,7 +14,9 @@ from typing import Literal
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets import SHIFTED
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
+from openworld.datasets.published.corrupted_files import CONDITIONS
 from openworld.estimators import ESTIMATORS
 from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.accuracy_estimation.images import Ground
@@ -58,6 +60,7 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
     def __post_init__(self):
         settle(self, shots=self.shots or None, images=self.images or None)  # TOML has no word for None
         settle(self, corruptions=_known_corruptions(self.corruptions))
+        self._require_corrupted_files()
         require_at_least(1, threads=self.threads, images=self.images or 1, shots=self.shots or 1)
         require_at_least(0, resamples=self.resamples)
         require_seeds(self.seeds)
@@ -99,6 +102,19 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
             raise OpenworldError(f"severities are {list(self.severities)}, expected some of {list(SEVERITIES)}.")
         if self.held_out is not None and self.shots is not None and self.train_part == "train":
             raise OpenworldError("held_out takes images out of all those of the training part; give shots = 0.")
+
+    def _require_corrupted_files(self) -> None:
+        """Refuse files that hold other images than the corruptions that are asked for."""
+        settle(self, made_here=_known_corruptions(self.made_here))
+        if self.made_here and not self.corrupted_files:
+            raise OpenworldError("made_here is for corruptions that corrupted_files lack; give corrupted_files too.")
+        if not self.corrupted_files:
+            return
+        published = [name for name, card in SHIFTED.items() if card.alike == CONDITIONS]
+        if self.corrupted_files not in published:
+            raise unknown_name("data set of corrupted images", self.corrupted_files, published)
+        if self.corrupted_part != "test":
+            raise OpenworldError(f"{self.corrupted_files} holds test images; leave corrupted_part out.")
 
     def _require_seed_folders(self) -> None:
         """Refuse one saved classifier for several seeds: it would count as so many models that agree in everything."""

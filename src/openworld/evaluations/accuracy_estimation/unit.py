@@ -47,7 +47,7 @@ def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
     for number, condition in enumerate(task.ground.conditions):
         target = answers(task, condition.images, machine)
         first = first or target
-        estimates = fits.estimates(target, condition.images.corruption, task.resamples)
+        estimates = fits.estimates(target, condition.corruption, task.resamples)
         targets.append(_target_record(task, condition, target, source, estimates, machine))
         images = condition.images.load()
         table = image_table(target, temperature_of(source), number)

@@ -1,0 +1,171 @@
+"""Tiny-ImageNet and Tiny-ImageNet-C as they are downloaded: 200 of ImageNet's classes in 64 x 64 pixels.
+
+tiny-imagenet-200 (Stanford's course CS231n) holds train/WORDNET_ID/images/, val/images/ with the classes of its
+pictures in val/val_annotations.txt, wnids.txt and words.txt; its test has no labels and is not read. The labelled
+validation pictures are the test, as ImageNet's are. Tiny-ImageNet-C (Hendrycks and Dietterich, 2019) holds a folder per
+corruption, in it one per severity, in it one per class. Classes are in the order of their WordNet ids and are called
+as ImageNet's list calls them; those that it does not have, by the first name in words.txt.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld._plain import require_plain
+from openworld.datasets.formats import files
+from openworld.datasets.formats.split_files import ImageRows, Split, read_lines, require_below
+from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published.class_folders import class_folders, image_rows, read_names
+from openworld.datasets.published.corrupted_files import CONDITIONS
+from openworld.datasets.published.downloads import sources_of
+from openworld.datasets.published.imagenet_shifts import VARIANTS, read_variant
+from openworld.datasets.published.shifted_set import ShiftedSet
+
+_NAMES = Path(__file__).parents[1] / "lists" / "class_names" / "imagenet.txt"
+_ANNOTATIONS = "val/val_annotations.txt"
+_EXTRA = "Tiny-ImageNet-C-extra"
+
+
+def read_tiny(folder: Path, part: str) -> Split:
+    """The pictures of "train", or the labelled validation pictures as "test", in the order of ids and file names.
+
+    Args:
+        folder: tiny-imagenet-200.
+        part: "train" or "test".
+
+    Raises:
+        OpenworldError: files that are missing, class folders or annotations that name other classes than wnids.txt.
+    """
+    ids = read_ids(folder)
+    rows = _taught(folder, ids) if part == "train" else _annotated(folder, ids)
+    return Split(_names(ids, folder), {part: rows}, ids)
+
+
+def read_ids(folder: Path) -> tuple[str, ...]:
+    """The WordNet ids of wnids.txt, sorted: the order of labels."""
+    require_plain(folder / "wnids.txt")
+    ids = sorted(line.strip() for line in read_lines(folder / "wnids.txt") if line.strip())
+    if len(set(ids)) != len(ids) or not ids:
+        raise OpenworldError(f"{folder / 'wnids.txt'} names {len(set(ids))} classes in {len(ids)} lines; get it again.")
+    return tuple(ids)
+
+
+def _taught(folder: Path, ids: tuple[str, ...]) -> ImageRows:
+    found = class_folders(folder / "train")
+    if set(found) != set(ids):
+        odd = sorted(set(found) ^ set(ids))
+        raise OpenworldError(
+            f"{folder / 'train'} and wnids.txt differ in {len(odd)} class(es), such as {files.first(odd, 1)}; extract "
+            "the archive again."
+        )
+    return image_rows(folder, "train", {f"{wordnet_id}/images": label for label, wordnet_id in enumerate(ids)})
+
+
+def _annotated(folder: Path, ids: tuple[str, ...]) -> ImageRows:
+    """A line per picture: file, WordNet id, and a box; pictures that were sorted into class folders are found there."""
+    labels = {wordnet_id: label for label, wordnet_id in enumerate(ids)}
+    flat = (folder / "val" / "images").is_dir()
+    paths, found = [], []
+    for line in read_lines(folder / _ANNOTATIONS):
+        file, wordnet_id = (*line.split("\t"), "", "")[:2]
+        if wordnet_id not in labels:
+            raise OpenworldError(
+                f"{folder / _ANNOTATIONS} has the line {line!r}, expected a file and a WordNet id of wnids.txt."
+            )
+        require_below(file, str(folder / _ANNOTATIONS))
+        paths.append(f"val/images/{file}" if flat else f"val/{_sorted_into(folder, wordnet_id)}/{file}")
+        found.append(labels[wordnet_id])
+    order = sorted(range(len(paths)), key=lambda row: (found[row], paths[row]))
+    return ImageRows(tuple(paths[row] for row in order), np.array([found[row] for row in order], dtype=np.int64))
+
+
+def _sorted_into(folder: Path, wordnet_id: str) -> str:
+    inner = f"{wordnet_id}/images"
+    return inner if (folder / "val" / inner).is_dir() else wordnet_id
+
+
+def read_tiny_c(folder: Path, condition: str) -> tuple[Path, Split]:
+    """The folder and the pictures of one corruption in one severity.
+
+    The four further corruptions come in an archive of their own, whose folder may lie beside the first one's.
+
+    Raises:
+        OpenworldError: no such folder, or one without classes.
+    """
+    place = condition.replace(" ", "/")
+    beside = folder.parent / _EXTRA
+    holder = beside if not (folder / place).is_dir() and (beside / place).is_dir() else folder
+    ids = tuple(class_folders(holder / place))
+    rows = image_rows(holder, place, {wordnet_id: label for label, wordnet_id in enumerate(ids)})
+    return holder, Split(_names(ids, folder.parent / "tiny-imagenet-200"), {"test": rows}, ids)
+
+
+def _names(ids: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    listed, _ = read_names(_NAMES)
+    words = _words(folder) if set(ids) - set(listed) else {}
+    lacking = [wordnet_id for wordnet_id in ids if wordnet_id not in listed and wordnet_id not in words]
+    if lacking:
+        raise OpenworldError(
+            f"{len(lacking)} class(es) have no name, such as {files.first(lacking, 1)}: neither ImageNet's list nor "
+            f"{folder / 'words.txt'} has them; extract tiny-imagenet-200 again."
+        )
+    return tuple(listed.get(wordnet_id) or words[wordnet_id] for wordnet_id in ids)
+
+
+def _words(folder: Path) -> Mapping[str, str]:
+    """WordNet id -> the first of its names in words.txt; {} where that is not there."""
+    path = folder / "words.txt"
+    pairs = (line.partition("\t") for line in (read_lines(path) if path.is_file() else ()))
+    return {wordnet_id: names.split(",")[0].strip() for wordnet_id, _, names in pairs}
+
+
+def _read(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    if domain:
+        return read_variant("tiny-imagenet", domain, partial(_shared, folder), root, part)
+    found = read_tiny(folder, part)
+    return files.image_set("tiny-imagenet", folder, found.classnames, found.parts[part])
+
+
+def _shared(folder: Path, root: Path, split: Split, part: str) -> Split:
+    """Of a variant of ImageNet, the classes that Tiny-ImageNet has as well, by its names."""
+    ids = tuple(wordnet_id for wordnet_id in read_ids(folder) if wordnet_id in set(split.wordnet_ids))
+    label_of = {wordnet_id: label for label, wordnet_id in enumerate(ids)}
+    rows = split.parts[part]
+    labels = np.array([label_of.get(wordnet_id, -1) for wordnet_id in split.wordnet_ids])[rows.labels]
+    chosen = np.flatnonzero(labels >= 0)
+    kept = ImageRows(tuple(rows.paths[row] for row in chosen.tolist()), labels[chosen])
+    return Split(_names(ids, folder), {part: kept}, ids)
+
+
+def _read_c(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
+    holder, found = read_tiny_c(folder, domain)
+    return files.image_set("tiny-imagenet-c", holder, found.classnames, found.parts[part])
+
+
+TINY: dict[str, ShiftedSet] = {
+    "tiny-imagenet": ShiftedSet(
+        title="Tiny-ImageNet",
+        what="200 of ImageNet's classes in 64 x 64 pixels",
+        folder="tiny-imagenet-200",
+        classes=200,
+        pictures={"train": 100_000, "test": 10_000},
+        sources=sources_of("tiny-imagenet"),
+        read=_read,
+        domains=("", *(variant for variant in VARIANTS if variant != "imagenet")),
+    ),
+    "tiny-imagenet-c": ShiftedSet(
+        title="Tiny-ImageNet-C",
+        what="Tiny-ImageNet's validation images, corrupted",
+        folder="Tiny-ImageNet-C",
+        classes=200,
+        pictures={"test": 10_000},
+        sources=sources_of("tiny-imagenet-c"),
+        read=_read_c,
+        domains=CONDITIONS,
+        alike=CONDITIONS,
+    ),
+}
+"""Name -> what is known of the data set."""
