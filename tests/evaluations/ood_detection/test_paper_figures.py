@@ -1,0 +1,83 @@
+"""IS-OOD's figures, drawn from a run that nobody ran: each holds the numbers of its metric, beside printed slopes."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openworld.evaluations.ood_detection.record import DetectionRecord, MarginalImage, MarginalImages
+from openworld.papers import published_numbers
+from openworld.papers.results import PaperRun
+from openworld.reproduction.figures import FIGURES, FigureRuns
+from openworld.reproduction.settings import ReproductionSetup
+
+REAL = ReproductionSetup("data")
+RECORDED = {"5": "auroc", "7": "auroc", "12": "fpr_openood", "14": "fpr_openood", "16": "aupr_in", "18": "aupr_in"}
+
+
+@pytest.fixture(scope="module")
+def drawn(shifts):
+    """A function that draws a figure from the run of `shifts`."""
+    return lambda number, setup=REAL: FIGURES["is-ood"][number].draw(
+        FigureRuns("is-ood", setup, (PaperRun(Path(shifts.run.folder)),))
+    )
+
+
+@pytest.mark.parametrize("number", RECORDED)
+def test_a_map_holds_the_metric_of_every_cell(drawn, shifts, number):
+    record = shifts.run.metrics(DetectionRecord)[2]  # of the model with one seed
+    (key,) = {"auroc", "fpr_out_positive", "aupr_in"} & set(drawn(number).rows()[0])
+    rows = [row for row in drawn(number).rows() if (row["model"], row["detector"]) == ("a CLIP", "MCM")]
+    for row in rows:
+        cell = record.detectors["MCM"].cells[row["covariate_level"]][row["semantic_level"]]
+        value = getattr(cell, RECORDED[number])
+        assert row[key] == pytest.approx(getattr(value, "value", value))
+    assert len(rows) == sum(cell is not None for line in record.detectors["MCM"].cells for cell in line)
+
+
+@pytest.mark.parametrize(
+    ("number", "table", "metric"), [("6", "1", "AUROC"), ("15", "5", "FPR@95"), ("19", "7", "AUPR")]
+)
+def test_curves_stand_beside_printed_slopes(drawn, shifts, number, table, metric):
+    figure = drawn(number)
+    assert {chart.title.partition(" shift")[0] for chart in figure.charts} == {"semantic", "covariate"}
+    recorded = {"AUROC": "auroc", "FPR@95": "fpr_openood", "AUPR": "aupr_in"}[metric]
+    record = shifts.run.metrics(DetectionRecord)[2]
+    cells = [[getattr(cell, recorded) if cell else np.nan for cell in row] for row in record.detectors["MSP"].cells]
+    values = np.array([[getattr(value, "value", value) for value in row] for row in cells], dtype=float)
+    slope = abs(np.polyfit(range(5), np.nanmean(values, axis=0), 1)[0])
+    (printed,) = [
+        each.value
+        for each in published_numbers("is-ood", table)
+        if (each.method, each.setting, each.metric) == ("MSP", "semantic shift", f"sensitivity({metric})")
+    ]
+    (sentence,) = [text for text in figure.caption if text.startswith("Sensitivity to semantic shift")]
+    assert re.search(rf"\(printed in Table {table}\).*MSP {100 * slope:.2f} \({printed:.2f}\)", sentence)
+
+
+def test_what_is_in_the_cells(drawn, shifts):
+    counts = np.array(shifts.run.metrics(DetectionRecord)[0].counts)
+    assert sum(row["images"] for row in drawn("9").rows()) == counts.sum()
+    assert len(drawn("1").charts[0].cells) == len(drawn("4").charts[0].cells) == np.count_nonzero(counts)
+    assert drawn("4", ReproductionSetup()).caption[-1] == (
+        "Redrawn drawings, the rendered twin, stand in for Syn-IS."
+    )  # fmt: skip
+
+
+def test_marginal_images_with_prediction_and_confidence(shifts, write_run, drawn):
+    assert drawn("2").charts == () and "no such images" in drawn("20").caption[0]
+    image = MarginalImage(7, "<b>bun</b>", "a rather long name", 0.987, 0.9, 1, known=3)
+    records = shifts.run.metrics(DetectionRecord)
+    png = next(iter(shifts.run.records)).attachment("pictures/0-0/7.png")
+    shown = [replace(records[0], marginal=MarginalImages("MSP", 0, 40, 0.875, (image,))), *records[1:]]
+    names = ("pictures/marginal/7.png", "pictures/marginal/known-3.png")
+    folder = write_run(shown, attachments=dict.fromkeys(names, png))
+    given = FigureRuns("is-ood", ReproductionSetup("data"), (PaperRun(folder),))
+    figure = FIGURES["is-ood"]["20"].draw(given)
+    (chart,) = figure.charts
+    assert chart.cells[0, 0].text == "98.7" and list(chart.column_labels) == ["a rather lo…"]
+    assert [len(chart.cells[row, 0].images) for row in (1, 2)] == [1, 1]
+    (row,) = [row for row in figure.rows() if "confidence" in row]
+    assert (row["class"], row["taken_for"], row["confidence"]) == ("<b>bun</b>", "a rather long name", 0.987)

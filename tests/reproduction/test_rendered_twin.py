@@ -1,0 +1,32 @@
+"""The rendered twin of Syn-IS, made: a set in cells, which a pool may hold as any other data set."""
+
+import numpy as np
+import pytest
+
+from openworld import OpenworldError
+from openworld._observer import SILENT
+from openworld.evaluations.entries import PoolSpec
+from openworld.evaluations.image_selection import is_generated_set
+from openworld.evaluations.shift_images import ShiftGround
+from openworld.reproduction.rendered_twin import FOLDER, RenderedTwin
+from openworld.shifts.synthesis import read_generated
+
+
+@pytest.mark.slow
+def test_a_small_twin_is_made_once_and_lies_in_a_pool(tmp_path):
+    twin = RenderedTwin(levels=3, each=2)
+    twin.make(tmp_path, "cpu", SILENT)
+    folder = tmp_path / FOLDER
+    made, written = read_generated(folder), (folder / "manifest.json").stat().st_mtime_ns
+    assert 0 < len(made) <= twin.most_images == 18 and set(made.grid.counts.ravel()) <= {0, 2}
+    twin.make(tmp_path, "cpu", SILENT)
+    assert (folder / "manifest.json").stat().st_mtime_ns == written
+    assert is_generated_set(str(folder)) and not is_generated_set("emoji-concepts")
+    real = PoolSpec("emoji-concepts", "twemoji")
+    sources = (PoolSpec("emoji-concepts", "noto").data,)
+    pool = ShiftGround(sources=sources, classes="all", pool=(real, PoolSpec(str(folder), style="made"))).load_pool()
+    assert pool.generated == ("made",) and np.count_nonzero(pool.style == 1) == len(made)
+    names = np.array(pool.images.classnames, dtype=object)[pool.images.labels[pool.style == 1]]
+    assert names.tolist() == [made.images.classnames[label] for label in made.images.labels]
+    with pytest.raises(OpenworldError, match="whose only part is 'test'"):
+        PoolSpec(str(folder), part="train").images("train").load()
