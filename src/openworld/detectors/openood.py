@@ -35,6 +35,7 @@ from openworld.detectors.engine.other_libraries import (
     look,
     model_of,
     require_settings,
+    whole_inputs,
 )
 
 INSTALL = "install it with `pip install git+https://github.com/Jingkang50/OpenOOD` and what its postprocessors import."
@@ -99,9 +100,7 @@ class OpenOOD:
 
     def learn(self, head: Head | None, inputs: Inputs) -> Inputs:
         """Training inputs, from which OpenOOD's own object is made again where it comes from a file."""
-        if self._how.learns == "labels" and inputs.all_labels() is None:
-            raise OpenworldError(f"{self.name} needs labels of the training images; pass labels=...")
-        whole = Inputs((inputs.tensors(),), (inputs.all_labels(),))
+        whole = whole_inputs(self.name, inputs, labelled=self._how.learns == "labels")
         object.__setattr__(whole, "fitted", self._set_up(whole, Activations(head=head, model=model_of(inputs))))
         return whole
 

@@ -31,11 +31,12 @@ from openworld.detectors.engine.other_libraries import (
     look,
     model_of,
     require_settings,
+    whole_inputs,
 )
 from openworld.detectors.engine.sampling import Sampling
 
 INSTALL = "install it with `pip install pytorch-ood scikit-learn`, which brings torchvision."
-UNLABELLED = {"DICE", "fDBD", "KLMatching", "KNN", "NACUE", "NCI", "NNGuide", "PNML", "ReAct", "ViM", "VRA"}
+WITHOUT_LABELS = {"DICE", "fDBD", "KLMatching", "KNN", "NACUE", "NCI", "NNGuide", "PNML", "ReAct", "ViM", "VRA"}
 UNSERVED = {"WeightedEBO": "it weighs logits by what was learned when the classifier was trained"}
 OF_LAYERS = {"Gram": "feature_layers", "MultiMahalanobis": "model", "NACUE": "layers"}
 GIVEN = {"model", "encoder", "backbone", "head", "w", "b", "text_embeddings", "feature_layers", "num_classes"}
@@ -114,8 +115,7 @@ class PytorchOOD:
     def gathers(self) -> tuple:
         """All training inputs: pytorch-ood fits on whole tensors."""
         learns = getattr(self._kind, "requires_fit", False) and self.settings.get("threshold") is None
-        labelled, with_model = self._kind.__name__ not in UNLABELLED, self._view == "images"
-        return (Kept(self._fit_view, labelled, with_model),) if learns else ()
+        return (Kept(self._fit_view, self._is_labelled, self._view == "images"),) if learns else ()
 
     def fit(
         self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
@@ -125,9 +125,7 @@ class PytorchOOD:
 
     def learn(self, head: Head | None, inputs: Inputs) -> Inputs:
         """Training inputs, from which pytorch-ood's own object is made again where it comes from a file."""
-        if inputs.all_labels() is None and self._kind.__name__ not in UNLABELLED:
-            raise OpenworldError(f"{self.name} needs labels of the training images; pass labels=...")
-        whole = Inputs((inputs.tensors(),), (inputs.all_labels(),))
+        whole = whole_inputs(self.name, inputs, labelled=self._is_labelled)
         object.__setattr__(whole, "fitted", self._fitted(whole, Activations(head=head, model=model_of(inputs))))
         return whole
 
@@ -231,6 +229,10 @@ class PytorchOOD:
     @property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(self._kind.__init__).parameters
+
+    @property
+    def _is_labelled(self) -> bool:
+        return self._kind.__name__ not in WITHOUT_LABELS
 
     @property
     def _is_named(self) -> bool:

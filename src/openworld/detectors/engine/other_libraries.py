@@ -83,6 +83,21 @@ class Kept:
         return Inputs(first.parts + second.parts, first.labels + second.labels)
 
 
+def whole_inputs(name: str, inputs: Inputs, *, labelled: bool) -> Inputs:
+    """Return training inputs as one batch.
+
+    Args:
+        name: of the detector. labelled: whether it learns from labels.
+
+    Raises:
+        OpenworldError: no labels for such a detector.
+    """
+    labels = inputs.all_labels()
+    if labelled and labels is None:
+        raise OpenworldError(f"{name} needs labels of the training images; pass labels=...")
+    return Inputs((inputs.tensors(),), (labels,))
+
+
 def model_of(inputs: Inputs) -> Any:
     """The watched model that showed them, None where it is not known."""
     return getattr(inputs, "model", None)
