@@ -100,6 +100,19 @@ def test_every_page_has_a_place_in_the_navigation(repository):
     assert listed == pages, "a page needs its line under nav in mkdocs.yml, and a line its page"
 
 
+def test_the_page_of_specs_has_that_of_every_evaluation():
+    from openworld.evaluations import EVALUATIONS, find_evaluation
+
+    page = (DOCS / "reference" / "specs.md").read_text(encoding="utf-8")
+    kinds = {name: find_evaluation(name).spec for name in EVALUATIONS}
+    assert set(re.findall(r"^\| `([\w-]+)` \| `(\w+)`", page, re.MULTILINE)) == {
+        (name, kind.__name__) for name, kind in kinds.items()
+    }
+    assert {f"{kind.__module__}.{kind.__name__}" for kind in kinds.values()} <= set(
+        re.findall(r"^::: (\S+)$", page, re.M)
+    )
+
+
 def test_the_gallery_shows_every_kind_of_chart():
     from openworld.report import charts
 
