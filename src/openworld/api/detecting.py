@@ -17,6 +17,7 @@ def detect(
     scores: Any = "",
     larger_out: bool = False,
     model: Any = "",
+    member: Sequence[Any] = (),
     in_distribution: Any = "",
     ood: Sequence[str] | Mapping[str, Any] = (),
     train: Any = "",
@@ -52,6 +53,7 @@ def detect(
             `semantic_level` and `covariate_level`), the answer is by cells of shift.
         larger_out: these scores are larger for what is out of distribution.
         model: as for the command, or an object that `docs/own-models.md` lists.
+        member: other classifiers of the same classes, for DeepEnsemble.
         in_distribution, train, validation: places as for the command, image sets, or columns with `features` or
             `logits` and `labels`.
         ood: {"near:cars": images, "far": images}, or words as for the command, "near:cars=cars/", "openood:imagenet".
@@ -89,7 +91,10 @@ def detect(
     from openworld.applications.detect.shift_scores import have_places
 
     places = () if images is None else tuple(images) if isinstance(images, list | tuple) else (images,)
-    asked = question(scores=scores, apply=apply, images=places, known=in_distribution)
+    others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
+    others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
+    others |= {"architecture": architecture}
+    asked = question(scores=scores, apply=apply, images=places, known=in_distribution, others=others)
     folder = None if out is None else Path(out)
     strange = validation_ood if isinstance(validation_ood, list | tuple) else (validation_ood,)
     options = command.DetectOptions(replicates, seed, folder, flag_rate)
@@ -122,6 +127,7 @@ def detect(
             learner=learner,
             shots=shots,
             seed=seed,
+            members=tuple(member),
             **of_model,
         )
         return command.detect_images(inputs, options=options, **shared)

@@ -17,6 +17,9 @@ def detect(
         bool, typer.Option("--larger-out", help="These scores are larger for what is out of distribution.")
     ] = False,
     model: Annotated[str, typer.Option(help="A classifier, a two-tower model, a learner or a head: see Model.")] = "",
+    member: Annotated[
+        list[str] | None, typer.Option(help="Another classifier of the same classes, for DeepEnsemble; repeat it.")
+    ] = None,
     in_distribution: Annotated[str, typer.Option("--id", help="Images of the model's classes: see Images.")] = "",
     ood: Annotated[
         list[str] | None, typer.Option(help="GROUP=IMAGES, GROUP:NAME=IMAGES, or a set known by name; repeat it.")
@@ -139,7 +142,10 @@ def detect(
     from openworld.applications.detect.shift_scores import have_places
     from openworld.cli import console
 
-    asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=in_distribution)
+    others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
+    others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
+    others |= {"architecture": architecture}
+    asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=in_distribution, others=others)
     screen, made = console.output(quiet=quiet or as_json), shlex.join(console.command())
     chosen, options = tuple(detector or ()), command.DetectOptions(replicates, seed, out, flag_rate)
     with console.observer(screen) as observer:
@@ -160,6 +166,7 @@ def detect(
             of_images = {"train": train, "validation": validation, "validation_ood": tuple(validation_ood or ())}
             of_images |= {"root": root, "allow_corrupt": allow_corrupt}
             of_names = {"negatives": negatives, "learner": learner, "shots": shots, "seed": seed}
+            of_model |= {"members": tuple(member or ())}
             inputs = command.DetectInputs(
                 in_distribution, tuple(ood or ()), **of_model, **of_images, **of_names, detectors=chosen, device=device
             )

@@ -12,6 +12,7 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, ClassSplit, Draw, ImageSet, emoji, reseeded_few_shot
 from openworld.datasets.corruptions import corrupted
+from openworld.datasets.formats import folder
 from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.datasets.published import downloaded
@@ -124,7 +125,7 @@ class ImageSelection:
 
     Args:
         sources: what is pooled, one behind the other.
-        part: of each.
+        part: of each; "" for all images of a folder that has no parts.
         seed, shots, draw: of the draw from a training part; shots None for all images.
         base_only: only images of base classes; all class names stay.
         only: only images of these classes; all class names stay.
@@ -188,6 +189,8 @@ class ImageSelection:
     def _part_of(self, one: DatasetSpec) -> ImageSet:
         if self.as_drawn:
             return emoji.load(one.dataset.removeprefix(DRAWINGS), one.domain, self.part, clean=True)
+        if not self.part:
+            return folder.load_whole(one.dataset)
         if is_generated_set(one.dataset):
             return _generated(one, self.part)
         shots = self.shots if self.part == "train" else None

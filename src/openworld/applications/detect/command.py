@@ -55,6 +55,7 @@ class DetectInputs:
         root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
         learner: prompt learner that is trained first, "NAME" or "NAME:setting=value,..."; shots: of each class, 0 for
             all; seed: of its training.
+        members: other classifiers beside the model, as `judging.ModelWish` has them.
     """
 
     known: Any
@@ -74,6 +75,7 @@ class DetectInputs:
     learner: str = ""
     shots: int = 16
     seed: int = 0
+    members: Sequence[Any] = ()
 
 
 def detect_scores(
@@ -150,6 +152,7 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     chosen = judging.choose_detectors(inputs.detectors, model, known)
     if not strange:
         require_one_value(inputs.detectors)
+    unserved = judging.left_out(inputs.detectors, model, known)
     tried = candidates(chosen, grids_of(inputs.detectors, chosen) if strange else {})
     warnings = (*known.notes, *(model.weaknesses(chosen) if isinstance(model, ClassifierModel) else ()))
 
@@ -177,7 +180,7 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     facts = {"model": f"{model.name}, {model.fingerprint[:16]}"}
     if isinstance(model, LearnerModel):
         facts |= dict(zip(("training", "settings"), model.facts.sentences(), strict=True))
-    sets = ScoredSets(scored[0], tuple(scored[1:]), validation, facts, warnings + notes)
+    sets = ScoredSets(scored[0], tuple(scored[1:]), validation, facts, (*warnings, *notes, *unserved))
     files = model.fitted.files() if wish.learner else {}
     return JudgedSets(sets, fitted, _kept(inputs, model), searches, files)
 
@@ -192,17 +195,18 @@ def _wish(inputs: DetectInputs) -> Any:
     if inputs.learner:
         learner = LearnerWish(*name_and_settings(inputs.learner), inputs.shots, inputs.seed)
     made_from = (inputs.model, inputs.architecture, inputs.template, inputs.classnames, find_device(inputs.device))
-    return ModelWish(*made_from, inputs.negatives, learner)
+    return ModelWish(*made_from, inputs.negatives, learner, tuple(inputs.members))
 
 
 def _kept(inputs: DetectInputs, model: Any) -> dict[str, Any]:
     """What finds the model again; nothing of an object."""
-    if not isinstance(inputs.model, str):
+    if not all(isinstance(own, str) for own in (inputs.model, *inputs.members)):
         return {}
     place = BESIDE if inputs.learner else inputs.model
     named = {"model": place, "architecture": inputs.architecture, "template": inputs.template}
     names = tuple(getattr(model, "classnames", ()))
-    return {**named, "classnames": names, "fingerprint": model.fingerprint}
+    members = {"members": tuple(inputs.members)} if inputs.members else {}
+    return {**named, "classnames": names, "fingerprint": model.fingerprint, **members}
 
 
 def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> CommandReport:

@@ -43,6 +43,7 @@ class ModelWish:
         negatives: words of which names of what the classes are not are chosen: "wordnet", a folder, a text file, or
             words; "" for none.
         learner: prompt learner to be trained on a two-tower model; None for none.
+        members: other classifiers of the same classes, named as `model`, for DeepEnsemble.
     """
 
     model: Any
@@ -52,6 +53,7 @@ class ModelWish:
     device: str = "cpu"
     negatives: str | Sequence[str] = ""
     learner: LearnerWish | None = None
+    members: Sequence[Any] = ()
 
 
 def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = unheard) -> JudgedModel:
@@ -76,12 +78,10 @@ def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = 
         if wish.learner:
             raise OpenworldError(f"{given} is a tuned learner already; leave --learner out, or name a backbone.")
         return _with_words(_saved_learner(given, wish.device), words, where)
-    own = own_model(given, wish.classnames or None)
     names = wish.classnames or _names(known)
-    if isinstance(own, str) and is_checkpoint(own):
-        own = named_after(from_checkpoint(own, wish.architecture, wish.classnames or None), names)
-    if isinstance(own, str) and is_classifier(own):
-        own = _saved(own, wish.architecture)
+    own = _own(given, wish, names)
+    if wish.members and not isinstance(own, Classifier):
+        raise OpenworldError("members are classifiers beside a classifier; leave --member out, or give one as --model.")
     if isinstance(own, Classifier):
         if words is not None or wish.learner:
             option = "--learner" if wish.learner else "--negatives"
@@ -89,13 +89,25 @@ def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = 
                 f"{own.architecture} is a classifier, which compares no names: leave {option} out, or name a two-tower "
                 "model."
             )
-        return ClassifierModel(own, wish.device)
+        members = tuple(_own(member, wish, names) for member in wish.members)
+        strange = next((member for member in members if not isinstance(member, Classifier)), None)
+        if strange is not None:
+            raise OpenworldError(f"the member {strange} is no classifier; give networks of the same classes.")
+        return ClassifierModel(own, wish.device, members)
     clip = own_encoder(own, wish.device)
     if wish.learner:
         fitted, facts = tune(wish.learner, clip, known and known.train, wish.classnames, progress)
         return _with_words(LearnerModel(fitted, facts), words, where)
     words = words and words.without(names)
     return TwoTowerModel.of(clip, names, wish.template, words, where)
+
+
+def _own(given: Any, wish: ModelWish, names: Sequence[str]) -> Any:
+    """Return a classifier where something names one or is one, else what `own_model` makes of it."""
+    own = own_model(given, wish.classnames or None)
+    if isinstance(own, str) and is_checkpoint(own):
+        own = named_after(from_checkpoint(own, wish.architecture, wish.classnames or None), names)
+    return _saved(own, wish.architecture) if isinstance(own, str) and is_classifier(own) else own
 
 
 def words_of(negatives: str | Sequence[str]) -> tuple[WordList | None, str]:
@@ -143,6 +155,15 @@ def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImage
     return chosen
 
 
+def left_out(words: Sequence[str], model: JudgedModel, known: KnownImages) -> tuple[str, ...]:
+    """Return sentences on the detectors that "all" leaves out, those of one reason together."""
+    reasons: dict[str, list[str]] = {}
+    for name, kind in detectors.all_detectors().items() if "all" in words else ():
+        if reason := _lacking(kind(), model, known):
+            reasons.setdefault(reason, []).append(name)
+    return tuple(f"Left out: {', '.join(names)}: {reason}." for reason, names in reasons.items())
+
+
 def fit_chosen(
     words: Sequence[str], tried: DetectorCandidates, model: JudgedModel, known: KnownImages, progress: Progress
 ) -> tuple[dict[str, FittedDetector], dict[str, str], tuple[str, ...]]:
@@ -176,6 +197,8 @@ def _lacking(detector: Any, model: JudgedModel, known: KnownImages) -> str:
     lacking = [need for need in detector.needs if need not in model.offers and need not in ("labels", "bank")]
     if lacking:
         return f"needs {detectors.NEEDS[lacking[0]]}, which {model.name} does not show"
+    if isinstance(model, ClassifierModel) and (reason := model.lacks_samples(detector)):
+        return reason
     if detector.name in OF_NEGATIVE_NAMES:
         try:
             require_words(detector, model.words, model.where, f"{detector.name}:groups")

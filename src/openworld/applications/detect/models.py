@@ -1,5 +1,6 @@
 """The kinds of model whose detectors are compared: a classifier, a two-tower model, or features and a head."""
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from openworld.datasets.names.word_lists import WordList
 from openworld.detectors import Activations, FitStatistics, FittedDetector, Head, Texts
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of, name_pools
+from openworld.detectors.engine.sampling import dropout_layers
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.features import Encoding, encode
 
@@ -68,18 +70,24 @@ class JudgedModel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClassifierModel:
-    """A classifier, watched while it looks at images."""
+    """A classifier, watched while it looks at images, perhaps beside others of the same classes, `members`."""
 
     classifier: Classifier
     device: str
+    members: tuple[Classifier, ...] = ()
 
     def __post_init__(self) -> None:
-        self.classifier.module.to(self.device)
+        for member in (self.classifier, *self.members):
+            member.module.to(self.device)
+        self._require_alike()
         side = self.classifier.side
         shown = None
         if not isinstance(self.classifier.module, ExportedModule):
             blank = torch.zeros(2, 3, side, side, device=self.device)
-            shown = detectors.watch(self.classifier.module, blank, pixel_std=self.classifier.preprocess.std)
+            others = [member.module for member in self.members]
+            shown = detectors.watch(
+                self.classifier.module, blank, pixel_std=self.classifier.preprocess.std, members=others
+            )
         object.__setattr__(self, "watched", shown)
 
     @property
@@ -88,7 +96,8 @@ class ClassifierModel:
 
     @property
     def fingerprint(self) -> str:
-        return self.classifier.fingerprint
+        every = [member.fingerprint for member in (self.classifier, *self.members)]
+        return every[0] if len(every) == 1 else hashlib.sha256(" ".join(every).encode()).hexdigest()
 
     @property
     def classnames(self) -> tuple[str, ...]:
@@ -99,13 +108,22 @@ class ClassifierModel:
     def offers(self) -> frozenset[str]:
         if self.watched is None:
             return frozenset({"logits"})
-        shown = {"logits", "features", "head", "gradient", "images"}
+        shown = {"logits", "features", "head", "gradient", "images", "samples"}
         shown |= {"maps"} if self.watched.last_stage else set()
         return frozenset(shown | ({"layers", "layer gradients"} if self.watched.layers else set()))
 
     @property
     def usual(self) -> tuple[str, ...]:
         return LOGITS_ALONE if self.watched is None else tuple(detectors.profile(self.watched.family))
+
+    def lacks_samples(self, detector: Any) -> str:
+        """Why the detector's several logits of an image cannot be had; "" where they can, or where it reads none."""
+        if "samples" in detector.needs and self.watched is not None:
+            if detector.sampling.source == "members" and not self.members:
+                return "needs other classifiers of the same classes, --member MODEL for each"
+            if detector.sampling.source == "dropout" and not dropout_layers(self.classifier.module):
+                return f"needs dropout, and {self.name} has no layer that drops anything"
+        return ""
 
     def weaknesses(self, chosen: Detectors) -> tuple[str, ...]:
         """Sentences on detectors that are known to fail on such models."""
@@ -127,6 +145,16 @@ class ClassifierModel:
             return ScoredImages(rows, _joined(parts))
         route = detectors.plan({label: own.detector for label, own in fitted.items()}, self.watched)
         return ScoredImages(rows, plain_scores(route.score(fitted, batches)))
+
+    def _require_alike(self) -> None:
+        for member in self.members:
+            if isinstance(member.module, ExportedModule) or isinstance(self.classifier.module, ExportedModule):
+                raise OpenworldError(f"{member.architecture}: members are networks, no exported files; give others.")
+            if (member.classnames, member.preprocess) != (self.classnames, self.classifier.preprocess):
+                raise OpenworldError(
+                    f"the member {member.architecture} has other classes than the model, another order of them, or "
+                    "prepares images otherwise; members see the same images, and name the same classes in one order."
+                )
 
     def _labels(self, images: ImageSet) -> np.ndarray:
         names = tuple(map(readable_class_name, self.classnames))

@@ -76,6 +76,24 @@ def load(
     )
 
 
+def load_whole(folder: str | Path) -> ImageSet:
+    """All images in and below a folder that has no parts; their classes are its sub-folders, or there is one, itself.
+
+    Raises:
+        OpenworldError: what `load` raises.
+    """
+    root = Path(folder)
+    top = _enter(root, None, None)
+    if _subfolders(top):
+        return load(folder)
+    paths = _pictures(root, top)
+    if not paths:
+        raise OpenworldError(f"{top} holds no image ending in {', '.join(FORMATS)}.")
+    labels, groups = np.zeros(len(paths), np.int64), np.arange(len(paths))
+    name, read = root.resolve().name, _FileReader(root, tuple(paths))
+    return ImageSet(name, "", (name,), labels, groups, _content(root, paths), read)
+
+
 def class_names(folder: str | Path) -> tuple[str, ...]:
     """The names of all classes in label order, over all domains and parts; pictures are only looked for, not read.
 

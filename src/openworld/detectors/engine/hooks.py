@@ -262,12 +262,14 @@ def _maps_of(call: Call | None, name: str) -> Tensor:
 
 
 def _require_batch(images) -> None:
-    if isinstance(images, Tensor) and images.dim() >= 2 and images.is_floating_point() and len(images):
+    dense = isinstance(images, Tensor) and images.layout == torch.strided
+    if dense and images.dim() >= 2 and images.is_floating_point() and len(images):
         return
     if isinstance(images, Sequence) and len({tuple(getattr(image, "shape", ())) for image in images}) > 1:
         raise OpenworldError("the images of a batch differ in size; resize or crop them to one size and stack them.")
     what = f"{images.dtype}{list(images.shape)}" if isinstance(images, Tensor) else type(images).__name__
-    raise OpenworldError(f"images came as {what}, expected a float tensor [N, channels, height, width], N >= 1.")
+    what += f" ({images.layout})" if isinstance(images, Tensor) and not dense else ""
+    raise OpenworldError(f"images came as {what}, expected a dense float tensor [N, channels, height, width], N >= 1.")
 
 
 def _require_evaluation(module: nn.Module) -> None:

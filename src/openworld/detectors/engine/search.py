@@ -7,7 +7,7 @@ number of detectors learn from one pass over the training images and score the v
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from itertools import product
 from typing import Any
 
@@ -105,7 +105,7 @@ class DetectorCandidates:
     def _searched(self, label: str, known, strange, refused, groups) -> SettingsSearch:
         trials, usual = [], None
         for place, (name, (settings, detector)) in enumerate(self.trials[label].items()):
-            usual = place if detector == self.given[label] else usual
+            usual = place if detector == _with_defaults(self.given[label], settings) else usual
             trials.append(_trial(settings, name, known, strange, refused, groups))
         worth = [-1.0 if trial.auroc is None else trial.auroc for trial in trials]
         return SettingsSearch(label, tuple(trials), int(np.argmax(worth)), usual)
@@ -174,6 +174,12 @@ def _with(detector: OODDetector, settings: Mapping[str, Any]) -> OODDetector:
         return replace(detector, **settings)
     except TypeError as error:
         raise OpenworldError(f"{detector.name} has no such setting ({error}); see openworld list detectors.") from error
+
+
+def _with_defaults(detector: OODDetector, names: Collection[str]) -> OODDetector:
+    """The detector with settings of these names as they are without a word about them."""
+    usual = {own.name: own.default for own in fields(detector) if own.name in names and own.default is not MISSING}
+    return replace(detector, **usual)
 
 
 def _trial(settings: dict[str, Any], name: str, known, strange, refused, groups) -> Trial:

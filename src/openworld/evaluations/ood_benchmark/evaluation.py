@@ -26,8 +26,8 @@ def fingerprints(spec: OODBenchmarkSpec) -> dict[str, str]:
     """Return a hash of every image set that the run reads."""
     ground = spec.ground
     sets = {"training": ground.training, "in-distribution test": ground.test}
-    sets |= {each.name: images_of(each) for each in spec.sets}
-    sets |= {f"validation, {each}": images_of(each) for each in spec.validation_sets}
+    sets |= {each.name: images_of(each, ground) for each in spec.sets}
+    sets |= {f"validation, {each}": images_of(each, ground) for each in spec.validation_sets}
     return {name: images.load().fingerprint for name, images in sets.items()}
 
 

@@ -23,7 +23,7 @@ from openworld.runs.canonical import SPARSE
 
 @dataclass(frozen=True)
 class OODSetSpec(PoolSpec):
-    """One set of images.
+    """One set of images; of a data set that is in distribution, too, those of the classes that its group means.
 
     Args:
         group: of `GROUPS`: "near" or "far" of other classes; "covariate" of the same classes in another appearance,

@@ -2,6 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 
+from openworld import datasets
+from openworld._errors import OpenworldError
+from openworld.datasets.cards import is_folder
+from openworld.datasets.formats.folder import PARTS
+from openworld.datasets.names.forms import normalise_class_name
+from openworld.datasets.published.openood import BENCHMARKS
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.entries import PoolSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
@@ -12,6 +18,7 @@ from openworld.evaluations.ood_benchmark.spec import OODBenchmarkSpec, OODSetSpe
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
 from openworld.evaluations.shift_images import ShiftGround
+from openworld.results.scored_sets import SAME_CLASSES
 from openworld.runs.canonical import SPARSE
 
 
@@ -36,12 +43,20 @@ class OODBenchmarkTask:
     validation_sets: tuple[PoolSpec, ...] = field(default=(), metadata=SPARSE)
     validation_part: str = field(default="validation", metadata=SPARSE)
 
+    def _images(self, entries: tuple[PoolSpec, ...]) -> tuple[ImageSelection, ...]:
+        return tuple(images_of(entry, self.ground) for entry in entries)
+
+    @property
+    def set_images(self) -> tuple[ImageSelection, ...]:
+        """The images of every set, in words."""
+        return self._images(self.sets)
+
     @property
     def validation(self) -> tuple[ImageSelection, ...]:
         """In-distribution images and sets of others on which settings are searched; none for no search."""
         if not self.validation_sets:
             return ()
-        return (replace(self.ground, id_part=self.validation_part).test, *map(images_of, self.validation_sets))
+        return (replace(self.ground, id_part=self.validation_part).test, *self._images(self.validation_sets))
 
     @property
     def seeded(self) -> SeededModel:
@@ -65,7 +80,7 @@ class OODBenchmarkTask:
             ImagesToScore(title, (images,))
             for title, images in (("training images", self.ground.training), ("test images", self.ground.test))
         )
-        return scoring_of(self.seeded, training, (test, ImagesToScore("sets", tuple(map(images_of, self.sets)))))
+        return scoring_of(self.seeded, training, (test, ImagesToScore("sets", self.set_images)))
 
 
 def tasks(spec: OODBenchmarkSpec) -> list[OODBenchmarkTask]:
@@ -92,7 +107,8 @@ def inputs(task: OODBenchmarkTask, machine: Machine) -> dict[str, str]:
         "training images": task.ground.training.load().fingerprint,
         "test images": task.ground.test.load().fingerprint,
     }
-    hashes |= {f"set {each.name}": images_of(each).load().fingerprint for each in task.sets}
+    shown = zip(task.sets, task.set_images, strict=True)
+    hashes |= {f"set {each.name}": images.load().fingerprint for each, images in shown}
     for place, images in enumerate(task.validation):
         hashes[f"validation images {place}"] = images.load().fingerprint
     if task.judged.backbone:
@@ -100,6 +116,30 @@ def inputs(task: OODBenchmarkTask, machine: Machine) -> dict[str, str]:
     return hashes | task.seeded.inputs | (task.scoring.inputs(machine) if task.scoring else {})
 
 
-def images_of(entry: PoolSpec) -> ImageSelection:
-    """Return the images of a set, in words."""
-    return entry.images(entry.part, corruption=entry.corruption, severity=entry.severity)
+def images_of(entry: PoolSpec, ground: ShiftGround) -> ImageSelection:
+    """Return the images of a set, in words; all of a folder without parts.
+
+    Of a data set that is in distribution, too, those of some classes:
+    the in-distribution ones where the set shows the same classes (`SAME_CLASSES`), else the others.
+
+    Raises:
+        OpenworldError: no class left.
+    """
+    is_whole = (
+        is_folder(entry.dataset)
+        and not entry.domain
+        and not any(datasets.has_part(entry.dataset, part) for part in PARTS)
+    )
+    part = "" if is_whole else entry.part
+    whole = entry.images(part, corruption=entry.corruption, severity=entry.severity)
+    if entry.dataset in BENCHMARKS or entry.dataset not in [source.dataset for source in ground.sources]:
+        return whole
+    same, names = getattr(entry, "group", "near") in SAME_CLASSES, whole.load().classnames
+    known = set(map(normalise_class_name, ground.names))
+    kept = tuple(place for place, name in enumerate(names) if (normalise_class_name(name) in known) == same)
+    if not kept:
+        raise OpenworldError(
+            f"{entry} shows {'no class that is' if same else 'only classes that are'} in distribution, and its group "
+            f"is {getattr(entry, 'group', 'that of a validation set')}; give another group, or another set."
+        )
+    return replace(whole, classes=kept) if len(kept) < len(names) else whole

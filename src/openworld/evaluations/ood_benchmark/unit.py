@@ -16,7 +16,7 @@ from openworld.evaluations.model_scores import (
     two_tower_scores,
 )
 from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchmarkRecord
-from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask, images_of
+from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.searched_classifiers import searched_classifier_scores
@@ -31,7 +31,7 @@ SHOWN = 4
 def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
     """Score the test images and every set with all detectors of one model, and hold each against the test images."""
     clock = Clock(machine)
-    test, others = task.ground.test.load(), [images_of(each).load() for each in task.sets]
+    test, others = task.ground.test.load(), [images.load() for images in task.set_images]
     readable = [_readable(task, images, machine) for images in (test, *others)]
     scores = _scores(task, readable, machine)
     clock.stop("scores")

@@ -20,11 +20,17 @@ KEPT, REMOVED = "kept", "removed"
 
 @dataclass(frozen=True)
 class Detector:
-    """A detector of a model; `shared` is whether the run has other models too."""
+    """A detector of a model.
+
+    Args:
+        shared: whether the run has other models too.
+        sequential: whether its scores depend on the order of the images and on which others there are.
+    """
 
     label: str
     model: str
     shared: bool = False
+    sequential: bool = False
 
     @property
     def title(self) -> str:
@@ -89,8 +95,13 @@ class ShiftFacts:
     @cached_property
     def detectors(self) -> tuple[Detector, ...]:
         """All detectors, model by model."""
-        named = [(settings["label"], record.model) for record in self.records for settings in record.detector_settings]
-        return tuple(Detector(*names, shared=len(self.models) > 1) for names in dict.fromkeys(named))
+        several = len(self.models) > 1
+        every = (
+            Detector(settings["label"], record.model, several, settings.get("sequential", False))
+            for record in self.records
+            for settings in record.detector_settings
+        )
+        return tuple(dict.fromkeys(every))
 
     @property
     def labels(self) -> tuple[str, ...]:

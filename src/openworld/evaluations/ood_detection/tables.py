@@ -24,6 +24,8 @@ from openworld.results import METRICS, TEXT, Result, Value
 
 LEVELS = "Levels count from 0, the nearest to the training images"
 _MAIN, _COMMON, _REACH, _COUNT = 4, 3, 2, 1  # priorities on a narrow terminal
+MARK = " †"
+OF_ORDER = " † depends on the order of the images: the detector remembers those that it scored."
 _MIXED = "*: the mix of cells makes the slope; on common cells it turns or differs by a point."
 
 
@@ -201,9 +203,10 @@ def _table(facts: ShiftFacts, name, title, caption, columns, rows: Iterable[Iter
     several = len(facts.models) > 1
     heads = (*[Column(TEXT, "model", priority=_MAIN)] * several, *columns)
     lines = (
-        Row(detector.label, (*[detector.model] * several, *cells), detector.label)
+        Row(detector.label + MARK * detector.sequential, (*[detector.model] * several, *cells), detector.label)
         for detector, cells in zip(facts.detectors, rows, strict=True)
     )
+    caption += OF_ORDER if any(detector.sequential for detector in facts.detectors) else ""
     return Table(name, title, caption, "detector", heads, tuple(lines), best)
 
 

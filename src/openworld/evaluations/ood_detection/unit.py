@@ -1,11 +1,14 @@
 """The work of a unit: detectors score the test images and the pool, and every cell is held against the test."""
 
 from dataclasses import replace
+from typing import Any
 
+from openworld.detectors import is_sequential
 from openworld.evaluations.classifier_scores import classifier_scores
 from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
 from openworld.evaluations.learner_models import encoding_of_images, training_facts
+from openworld.evaluations.model_entries import DetectorSpec
 from openworld.evaluations.model_scores import (
     ModelScores,
     joined,
@@ -76,7 +79,7 @@ def detection_record(
         source=_source_record(task, known, test, scores),
         decomposition=None if ground.cells else to_json(task.division.decomposition),
         neighbour=None if ground.cells else task.division.k,
-        detector_settings=tuple({"label": detector.label, **to_json(detector)} for detector in model.detectors),
+        detector_settings=tuple(map(_settings, model.detectors)),
         warnings=tuple(dict.fromkeys(scores.warnings)),
         pool=PoolFacts(
             len(divided.rows),
@@ -122,3 +125,9 @@ def _scores(
         return replace(scores, learner=training_facts(fitted, task.learner))
     dataset = task.ground.sources[0].dataset
     return two_tower_scores(task.judged_model, learned, tested, [joined(pools)], dataset, machine, one_stream=True)
+
+
+def _settings(entry: DetectorSpec) -> dict[str, Any]:
+    """What the record holds of a detector; tables mark one whose scores depend on the order of the images."""
+    mark = {"sequential": True} if is_sequential(entry.build()) else {}
+    return {"label": entry.label, **to_json(entry), **mark}
