@@ -180,7 +180,7 @@ def fit_chosen(
     unable = tried.unable(refused)
     for label, reason in unable.items():
         if label in words_by_label(words) or not fitted:
-            raise OpenworldError(f"{label}: {reason}")
+            raise OpenworldError(reason if reason.startswith(label) else f"{label}: {reason}")
     return fitted, refused, tuple(f"{label} is left out: {reason}" for label, reason in unable.items())
 
 
