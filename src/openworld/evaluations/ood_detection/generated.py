@@ -16,6 +16,7 @@ from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.metrics import MetricEstimate, auroc
 from openworld.metrics.estimate import Influence
 from openworld.results import METRICS, Metric, Result, Value, interval_of, mean
+from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.runs import Record
 
 AGAINST = Metric("auroc_generated", "AUROC, real against generated", "percent", 1, 0, (0.0, 1.0))
@@ -97,12 +98,12 @@ def generated_rows(facts: ShiftFacts, detector: Detector) -> Iterator[Result]:
     cells = sides[0].cells
     if not cells.size:
         return
-    scores = [outputs.table("images")[f"score {detector.label}"].astype(np.float64) for outputs in stored]
+    scores = [outputs.table("images")[SCORE_COLUMN + detector.label].astype(np.float64) for outputs in stored]
     yield _against(facts, detector, sides, scores, cells)
     for level in np.unique(cells % sides[0].columns):
         of_level = cells[cells % sides[0].columns == level]
         yield _against(facts, detector, sides, scores, of_level, axis="semantic", level=int(level))
-    tests = [outputs.table("test")[f"score {detector.label}"] for outputs in stored]
+    tests = [outputs.table("test")[SCORE_COLUMN + detector.label] for outputs in stored]
     for made, images in enumerate(KINDS.values()):
         values = tuple(
             float(np.mean([auroc(test, own[side.places][(side.cell == cell) & (side.generated == made)]).value
