@@ -79,7 +79,8 @@ def detect(
     openworld detect --model my-classifier --id mine --ood near=others/ \\
         --validation-ood noise/
     openworld detect --model ViT-B/16 --learner LoCoOp --id mine --ood far=dtd
-    openworld detect --model ViT-B/16 --negatives wordnet --id mine --ood far=dtd
+    openworld detect --model ViT-B/16 --negatives wordnet --id mine \\
+        --ood far=dtd
     openworld detect --apply runs/detect today/
     ```
 
