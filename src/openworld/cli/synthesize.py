@@ -12,7 +12,9 @@ def synthesize(
     reference: Annotated[list[str], typer.Option(help="Images that a model knows: a folder, or NAME/DOMAIN/PART.")],
     out: Annotated[Path | None, typer.Option(help="Folder of the set; made where missing.")] = None,
     labels: Annotated[str, typer.Option(help="What is shown: a text file, a name per line, or a data set.")] = "",
-    styles: Annotated[str, typer.Option(help="How: syn-is, rendered, or FILE.toml; what suits the painter.")] = "",
+    styles: Annotated[
+        str, typer.Option(help="How: syn-is, rendered, FILE.toml, FILE.json, syn-is:FILE.json; default: what suits.")
+    ] = "",
     painter: Annotated[str, typer.Option(help="sdxl-turbo, rendered, or package.module:function.")] = "sdxl-turbo",
     images: Annotated[
         list[str] | None,
@@ -62,7 +64,9 @@ def synthesize(
     classes if you give none. A painter of your own is a function that Python can import.
 
     **Styles.** `syn-is` are the 51 of the paper in sentences of our own; a TOML file holds `[[style]]` entries with
-    `name`, `prompt` (a sentence with {}) and, if you like, `negative`.
+    `name`, `prompt` (a sentence with {}) and, if you like, `negative`. SDXL's own templates, which the paper used, are
+    read from the JSON files in which they go around (entries with `name`, `prompt` with {prompt}, `negative_prompt`):
+    `--styles FILE.json` takes all of them, `--styles syn-is:FILE.json` the paper's 51 among them.
 
     **Kept** with `--out`: the images, manifest.json with what made them and hashes of all, images.parquet (a row per
     image), and division/ with every prompt's degrees and the LAID. **Stopped or killed**, start it again: it goes on

@@ -1,12 +1,14 @@
 """The table of styles and the prompts made from it."""
 
+import json
 import re
 
 import pytest
 
 from openworld._errors import OpenworldError
+from openworld.applications.synthesize.painters import find_styles
 from openworld.shifts import write_texts
-from openworld.shifts.synthesis import Prompts, PromptStyle, prompt_styles
+from openworld.shifts.synthesis import Prompts, PromptStyle, prompt_styles, published_styles
 
 
 def test_the_papers_styles_stand_at_their_published_numbers():
@@ -38,6 +40,44 @@ def test_a_table_of_ones_own(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('[[style]]\nname = "mosaic"\nprompt = "a mosaic of a {}"\n')
     assert prompt_styles(path) == (PromptStyle("mosaic", "a mosaic of a {}"),)
+
+
+GROUPS = {"3d-model": "sai-3d-model", "hdr": "photo-hdr", "gta": "game-GTA", "tilt-shift": "photo-tilt-shift"}
+
+
+def sdxl_file(path, names):
+    """As the templates of SDXL lie around: other groups, other order, styles that the paper does not have."""
+    entries = [{"name": "base", "prompt": "{prompt}", "negative_prompt": ""}]
+    for name in reversed(names):
+        title = GROUPS.get(name, f"artstyle-{name.title()}")
+        entries.append({"name": title, "prompt": f"{name} style {{prompt}} . fine", "negative_prompt": f"no {name}"})
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    return path
+
+
+def test_templates_of_sdxl_are_read_as_they_are(tmp_path):
+    path = sdxl_file(tmp_path / "sdxl_styles.json", ["pop art"])
+    base, pop_art = prompt_styles(path)
+    assert base == PromptStyle("base", "{}") and pop_art.prompt == "pop art style {} . fine"
+    assert (pop_art.name, pop_art.negative) == ("artstyle-Pop Art", "no pop art")
+
+
+def test_the_papers_styles_with_the_templates_of_sdxl(tmp_path):
+    names = [style.name for style in prompt_styles()]
+    found = published_styles(sdxl_file(tmp_path / "all.json", names))
+    assert [style.name for style in found] == names
+    assert [style.prompt for style in found] == [f"{name} style {{}} . fine" for name in names]
+    assert find_styles(f"syn-is:{tmp_path / 'all.json'}", "sdxl-turbo") == found
+    assert len(find_styles(str(tmp_path / "all.json"), "sdxl-turbo")) == 52
+    with pytest.raises(OpenworldError, match="no template of 2 of the paper's 51 styles, such as gta, macabre"):
+        published_styles(sdxl_file(tmp_path / "few.json", [name for name in names if name not in ("gta", "macabre")]))
+
+
+@pytest.mark.parametrize("text", ["", "{}x", "3", '["a"]', '[{"name": "x"}]', '[{"name": "x", "prompt": 3}]'])
+def test_what_is_no_list_of_templates_is_refused(tmp_path, text):
+    (tmp_path / "mine.json").write_text(text, encoding="utf-8")
+    with pytest.raises(OpenworldError, match="is no list of SDXL's styles"):
+        prompt_styles(tmp_path / "mine.json")
 
 
 @pytest.mark.parametrize("text", ["", "style = 3", "[[style]]\nname = 'x'", "[[style]]\nnam = 'x'", "no toml"])

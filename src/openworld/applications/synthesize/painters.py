@@ -17,6 +17,7 @@ from openworld.datasets.pooling import pooled
 from openworld.shifts import synthesis
 from openworld.shifts.synthesis.diffusion import TURBO
 
+_PUBLISHED = "syn-is:"
 TABLES = {"syn-is": synthesis.prompt_styles, "rendered": synthesis.rendered_styles}
 """Tables of styles by name: the paper's 51, and those that need no model."""
 
@@ -57,7 +58,9 @@ class PainterSettings:
 
 
 def find_styles(name: str, painter: str) -> tuple[synthesis.PromptStyle, ...]:
-    """A table of styles: by a name of `TABLES`, or a TOML file; "" for what suits the painter.
+    """A table of styles: by a name of `TABLES`, or a file; "" for what suits the painter.
+
+    "syn-is:FILE.json" is the paper's 51 with the sentences of SDXL's templates.
 
     >>> len(find_styles("", "rendered")), len(find_styles("", "sdxl-turbo"))
     (17, 51)
@@ -65,8 +68,11 @@ def find_styles(name: str, painter: str) -> tuple[synthesis.PromptStyle, ...]:
     name = name or ("rendered" if painter == "rendered" else "syn-is")
     if name in TABLES:
         return TABLES[name]()
-    if not Path(name).is_file():
-        raise unknown_name("table of styles", name, (*TABLES, "FILE.toml"))
+    published = name.removeprefix(_PUBLISHED)
+    if not Path(published).is_file():
+        raise unknown_name("table of styles", name, (*TABLES, "FILE.toml", "FILE.json", f"{_PUBLISHED}FILE.json"))
+    if published != name:
+        return synthesis.published_styles(published)
     return synthesis.prompt_styles(name)
 
 

@@ -1,9 +1,13 @@
 """Prompts: every label in every style, and the table of styles.
 
-The paper (Long et al., 2024, appendix D) names 51 styles and takes their sentences from elsewhere; styles.toml holds
-its names with sentences of this project's own. A table of your own has the same form.
+The paper (Long et al., 2024, appendix D) names 51 styles and takes their sentences from SDXL's published templates;
+styles.toml holds its names with sentences of this project's own. A table of your own has the same form, or is one of
+the JSON files in which SDXL's templates go around (sdxl_styles_sai.json, sdxl_styles_twri.json of "SDXL prompt
+styler"): `published_styles` takes the paper's 51 out of them.
 """
 
+import json
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +46,8 @@ def prompt_styles(path: str | Path | None = None) -> tuple[PromptStyle, ...]:
     """The styles of a table, in its order.
 
     Args:
-        path: TOML with [[style]] entries of name, prompt and, if wanted, negative; None for the paper's 51.
+        path: TOML with [[style]] entries of name, prompt and, if wanted, negative; or JSON of SDXL's templates, a list
+            of {"name", "prompt" with {prompt}, "negative_prompt"}; None for the paper's 51.
 
     Raises:
         OpenworldError: a file that is no such table.
@@ -51,6 +56,8 @@ def prompt_styles(path: str | Path | None = None) -> tuple[PromptStyle, ...]:
     (51, 'impressionist')
     """
     path = Path(path or BUILT_IN)
+    if path.suffix.lower() == ".json":
+        return _sdxl_styles(path)
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))["style"]
         return tuple(PromptStyle(**entry) for entry in entries)
@@ -58,6 +65,47 @@ def prompt_styles(path: str | Path | None = None) -> tuple[PromptStyle, ...]:
         raise OpenworldError(
             f"{path} is no table of styles ({error!r}); expected TOML with [[style]] entries of name, prompt, negative."
         ) from error
+
+
+def published_styles(path: str | Path) -> tuple[PromptStyle, ...]:
+    """The paper's 51 styles, in its order and by its names, with the sentences of SDXL's templates.
+
+    Args:
+        path: JSON as for `prompt_styles`. A template is the paper's if its name is, but for case, punctuation and the
+            group before its first hyphen, such as "artstyle-" and "sai-".
+
+    Raises:
+        OpenworldError: a file that is no such list, or that lacks some of the 51.
+    """
+    found: dict[str, PromptStyle] = {}
+    for style in _sdxl_styles(Path(path)):
+        for name in (style.name, style.name.partition("-")[2]):
+            found.setdefault(_letters(name), style)
+    wanted = prompt_styles()
+    lacking = [style.name for style in wanted if _letters(style.name) not in found]
+    if lacking:
+        raise OpenworldError(
+            f"{path} has no template of {len(lacking)} of the paper's {len(wanted)} styles, such as "
+            f"{', '.join(lacking[:5])}; give a file that has them all, or --styles FILE.json for what it has."
+        )
+    templates = ((style.name, found[_letters(style.name)]) for style in wanted)
+    return tuple(PromptStyle(name, template.prompt, template.negative) for name, template in templates)
+
+
+def _sdxl_styles(path: Path) -> tuple[PromptStyle, ...]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        texts = [(str(entry["name"]), entry["prompt"], entry.get("negative_prompt") or "") for entry in entries]
+        return tuple(PromptStyle(name, text.replace("{prompt}", "{}"), negative) for name, text, negative in texts)
+    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise OpenworldError(
+            f"{path} is no list of SDXL's styles ({error!r}); expected JSON of entries with name, prompt, "
+            "negative_prompt."
+        ) from error
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold())
 
 
 @dataclass(frozen=True)
