@@ -48,16 +48,16 @@ def test_a_plan_of_the_papers_data_needs_none(ask):
 def test_a_plan_as_json_holds_specs_remarks_and_counts(ask):
     done = ask("--data", "embedded", "--plan", "--json", *FEW)
     told = json.loads(done.output)
-    (run,) = told["runs"]
+    run, twin = told["runs"]
     assert run["name"] == "emoji-msp-dice" and run["spec"]["protocol"] == "incremental-shift"
-    assert told["cost"]["units"] == 3
+    assert twin["name"] == "rendered-msp-dice" and told["cost"]["units"] == 6
     assert "stand in for ImageNet-21K" in told["remarks"][0]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--table", "5"), "generated images (Syn-IS)"),
+        (("--table", "9"), "table of is-ood"),
         (("--learners", "GradNrm"), "did you mean 'GradNorm'"),
     ],
 )

@@ -59,7 +59,8 @@ def test_a_table_of_isood_needs_its_own_images_alone():
     tables = {entry.download.name: entry.tables for entry in every.datasets}
     assert tables["syn-is"] == ("2", "5", "7") and tables["imagenet-r"] == ("3",)
     assert tables["imagenet21k-p"] == ("1", "4", "6", "8") and set(tables["imagenet"]) == set("12345678")
-    assert named(data_plan("is-ood", ["3"])) == ["imagenet", "imagenet-r"]
+    third = data_plan("is-ood", ["3"])
+    assert (named(third), named(third, needed=False)) == (["imagenet", "imagenet-r"], ["imagenet-c"])
 
 
 @pytest.mark.parametrize("paper", PAPERS)

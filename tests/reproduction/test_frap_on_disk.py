@@ -8,11 +8,12 @@ import pytest
 from openworld import OpenworldError
 from openworld.classifiers import PUBLISHED as TRAININGS
 from openworld.datasets.corruptions import CORRUPTIONS
+from openworld.datasets.published.shifted_check import lacking_corruptions
 from openworld.evaluations.accuracy_estimation.entries import ModelSpec, TargetSpec
 from openworld.evaluations.accuracy_estimation.images import Ground
 from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.reproduction.frap_on_disk import CORRUPTED, lacking_corruptions, worlds_on_disk
+from openworld.reproduction.frap_on_disk import CORRUPTED, worlds_on_disk
 from openworld.reproduction.plan import ReproductionSetup, plan
 from openworld.runs import to_json
 
@@ -98,6 +99,22 @@ def test_imagenet_c_serves_the_subsets_of_imagenet(root):
     )
     read = [str(one.images.sources[0]) for one in ground.conditions if one.severity == 3]
     assert read == ["living17, source fog 3", "living17, target fog 3"]
+
+
+def test_table_3_of_isood_reads_imagenet_c_where_all_of_it_is_there(root):
+    def halves():
+        made = plan("is-ood", ["3"], ReproductionSetup(str(root)))
+        return made.runs[0], " ".join(made.remarks)
+
+    tiny_trees.plant_folders_c(root / "imagenet-c", ["n01440764"], EVERY[:14], each=1)
+    run, said = halves()
+    assert run.name == "halves" and len(run.spec.sets) == 3 and "are made here" in said
+    tiny_trees.plant_folders_c(root / "imagenet-c", ["n01440764"], EVERY[14:15], each=1)
+    run, said = halves()
+    assert run.name == "halves-published-corruptions" and "ImageNet-C as published" in said
+    corrupted = [entry for entry in run.spec.sets if entry.row == "ImageNet-C"]
+    assert len(corrupted) == 75 and {entry.dataset for entry in corrupted} == {"imagenet-c"}
+    assert corrupted[0].domain == "gaussian_noise 1" and corrupted[0].looks == ("plain",)
 
 
 def test_the_users_tiny_imagenet_goes_first(root):

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from openworld.datasets import SHIFTED
-from openworld.datasets.published.corrupted_files import CONDITIONS, NAMES
+from openworld.datasets.published.corrupted_files import NAMES
+from openworld.datasets.published.shifted_check import is_there, lacking_corruptions
 from openworld.evaluations.accuracy_estimation.entries import TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.reproduction.frap_datasets import WORLDS, SourceWorld
@@ -62,32 +63,6 @@ def remarks_on(worlds: tuple[SourceWorld, ...]) -> Iterator[str]:
 
 def _is_made(world: SourceWorld) -> bool:
     return bool(world.corruption_row) and not world.corrupted_files
-
-
-def is_there(name: str, root: Path) -> bool:
-    """Whether the folder of a data set is there."""
-    return bool(str(root)) and SHIFTED[name].place(root).is_dir()
-
-
-def lacking_corruptions(name: str, root: Path) -> tuple[str, ...]:
-    """Return the published corruptions that a folder lacks in any severity: all where it is not there at all.
-
-    Args:
-        name: such as "cifar10-c".
-        root: the folder of all data sets.
-    """
-    if not is_there(name, root):
-        return NAMES
-    folder = SHIFTED[name].place(root)
-    if name.startswith("cifar"):
-        labelled = (folder / "labels.npy").is_file()
-        return tuple(own for own in NAMES if not (labelled and (folder / f"{own}.npy").is_file()))
-    beside = folder.parent / f"{folder.name}-extra"
-    places = {condition: condition.replace(" ", "/") for condition in CONDITIONS}
-    there = {
-        condition for condition, place in places.items() if any((own / place).is_dir() for own in (folder, beside))
-    }
-    return tuple(own for own in NAMES if any(f"{own} {severity}" not in there for severity in range(1, 6)))
 
 
 def _as_published(world: SourceWorld, root: Path) -> SourceWorld:

@@ -14,6 +14,7 @@ from pathlib import Path
 from openworld.classifiers import published
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.datasets.emoji.drawings import TARGET_STYLES
+from openworld.datasets.published.shifted_check import lacking_corruptions
 from openworld.datasets.styles import STYLES as RESTYLED
 from openworld.datasets.templates import CLIP_80
 from openworld.detectors import PROFILES
@@ -64,6 +65,8 @@ ROWS = {"imagenet": "ImageNet-1K", "imagenet-c": "ImageNet-C", "imagenet-r": "Im
 EXTRA = ("speckle_noise", "gaussian_blur", "spatter", "saturate")
 """Corruptions that ImageNet-C's mean leaves out."""
 
+_CORRUPTED = tuple(name for name in CORRUPTIONS if name not in EXTRA)
+
 FEWEST_NAMED, FEWEST_STEPS = 1000, 100
 _STEPS, _RATE, _WIDTH = 2000, 3e-3, 112  # of the embedded world's LAID, as docs/shift.md tells it
 
@@ -88,6 +91,11 @@ def spellings(setup: ReproductionSetup) -> Spellings:
 def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences."""
     ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
+    corruptions = (
+        "corrupted images are those of ImageNet-C as published, on disk"
+        if has_imagenet_c(setup)
+        else "corruptions are made here from the validation images (ImageNet-C is read where all of it is on disk)"
+    )
     if setup.embedded:
         return (
             "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here.",
@@ -108,7 +116,7 @@ def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
         f"classifier is {find_classifier(setup)}.",
         ours,
         "Of Table 3 the paper names no CLIP and no class sentences: ImageNet's names in CLIP's 80 teach and are "
-        "compared with, and corruptions are made here from the validation images.",
+        f"compared with, and {corruptions}.",
     )
 
 
@@ -124,7 +132,8 @@ def further_downloads(run: PlannedRun) -> dict[str, str]:
     """Return what a run reads beside data sets by name: the published lists with their images, and the classifier."""
     cells = getattr(run.spec, "cells", None)
     if not cells:
-        return {}
+        made = any(len(entry.looks) > 1 for entry in getattr(run.spec, "sets", ()))
+        return {"imagenet-c": "corruptions made here"} if made else {}
     pool = {"imagenet21k": "imagenet21k-p", "SynIS": "syn-is"}[Path(cells.pictures).name]
     return dict.fromkeys(("is-ood-lists", pool, "resnet50"), "")
 
@@ -156,10 +165,16 @@ def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iter
     if kept and _DECOMPOSED in [table.number for table in tables]:
         rows = _rows(setup)
         fewer = () if setup.embedded or set(rows) == set(ROWS) else rows
-        suffix = setup.suffix(*fewer, *(() if kept == every else kept))
+        files = "-published-corruptions" * ("imagenet-c" in rows and has_imagenet_c(setup))
+        suffix = f"{files}{setup.suffix(*fewer, *(() if kept == every else kept))}"
         titles = {} if setup.embedded else {ROWS[name]: ROWS[name] for name in rows}
         methods = {method: method for method in kept}
         yield PlannedRun(f"halves{suffix}", _halves(kept, setup), titles, methods, (_DECOMPOSED,))
+
+
+def has_imagenet_c(setup: ReproductionSetup) -> bool:
+    """Whether all of ImageNet-C that Table 3 shows is in the folder of data."""
+    return not setup.embedded and not set(_CORRUPTED) & set(lacking_corruptions("imagenet-c", Path(setup.data)))
 
 
 def _rows(setup: ReproductionSetup) -> tuple[str, ...]:
@@ -248,14 +263,16 @@ def _halves(kept: Sequence[str], setup: ReproductionSetup) -> DecomposedZeroShot
 
 
 def _downloaded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
-    looks = tuple(f"{name} {severity}" for name in CORRUPTIONS if name not in EXTRA for severity in SEVERITIES)
+    row, looks = ROWS["imagenet-c"], tuple(f"{name} {severity}" for name in _CORRUPTED for severity in SEVERITIES)
+    made = (LabelledSetSpec("imagenet", row=row, looks=looks),)
+    as_published = tuple(LabelledSetSpec("imagenet-c", look, row=row) for look in looks)
     sets = {
-        "imagenet": LabelledSetSpec("imagenet", row=ROWS["imagenet"]),
-        "imagenet-c": LabelledSetSpec("imagenet", row=ROWS["imagenet-c"], looks=looks),
-        "imagenet-r": LabelledSetSpec("imagenet-r", row=ROWS["imagenet-r"]),
+        "imagenet": (LabelledSetSpec("imagenet", row=ROWS["imagenet"]),),
+        "imagenet-c": as_published if has_imagenet_c(setup) else made,
+        "imagenet-r": (LabelledSetSpec("imagenet-r", row=ROWS["imagenet-r"]),),
     }
     return DecomposedZeroShotSpec(
-        sets=tuple(sets[name] for name in _rows(setup)),
+        sets=tuple(entry for name in _rows(setup) for entry in sets[name]),
         methods=tuple(methods),
         images=None if setup.quick == 1 else max(FEWEST_NAMED, 10_000 // setup.quick),
         backbone=setup.backbone,

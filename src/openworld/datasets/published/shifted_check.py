@@ -5,8 +5,9 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.datasets.image_set import ImageSet
+from openworld.datasets.published.corrupted_files import CONDITIONS, NAMES
 from openworld.datasets.published.inspection import Inspection, missing_folder
-from openworld.datasets.published.shifted import load
+from openworld.datasets.published.shifted import SHIFTED, load
 from openworld.datasets.published.shifted_set import ShiftedSet
 
 
@@ -33,6 +34,32 @@ def check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Ins
     if classes not in (None, card.classes):
         wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
     return Inspection(name, str(folder), classes, pictures, tuple(wrong), (), card.sources)
+
+
+def is_there(name: str, root: Path) -> bool:
+    """Return whether the folder of a data set is there."""
+    return SHIFTED[name].place(root).is_dir()
+
+
+def lacking_corruptions(name: str, root: Path) -> tuple[str, ...]:
+    """Return the published corruptions that a folder lacks in any severity: all where it is not there at all.
+
+    Args:
+        name: such as "cifar10-c".
+        root: the folder of all data sets.
+    """
+    if not is_there(name, root):
+        return NAMES
+    folder = SHIFTED[name].place(root)
+    if name.startswith("cifar"):
+        labelled = (folder / "labels.npy").is_file()
+        return tuple(own for own in NAMES if not (labelled and (folder / f"{own}.npy").is_file()))
+    beside = folder.parent / f"{folder.name}-extra"
+    places = {condition: condition.replace(" ", "/") for condition in CONDITIONS}
+    there = {
+        condition for condition, place in places.items() if any((own / place).is_dir() for own in (folder, beside))
+    }
+    return tuple(own for own in NAMES if any(f"{own} {severity}" not in there for severity in range(1, 6)))
 
 
 def _places_of(card: ShiftedSet) -> Iterator[tuple[str, int | None, dict[str, str]]]:

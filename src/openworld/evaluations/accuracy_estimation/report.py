@@ -49,7 +49,7 @@ def story(run: RunFolder) -> Story:
         ),
         styles=styles,
         series="Methods",
-        facts=tuple(_facts(measured)),
+        facts=(*_facts(measured), *_corrupted_files(run)),
     )
     papers = (overview, *paper, *(table for chapter in chapters for table in chapter.tables))
     return Story(run, results, (overview,), page, text=sentences[:1], papers=papers)
@@ -95,6 +95,14 @@ def _subtitle(measured: Measurements) -> Iterator[str]:
     if record.classes:
         yield f"{record.classes} classes"
     yield f"seed{'s' * (len(measured.seeds) > 1)} {' '.join(map(str, measured.seeds))}"
+
+
+def _corrupted_files(run: RunFolder) -> Iterator[tuple[str, str]]:
+    """Where corrupted images are from, if they were published."""
+    spec = run.resolved or {}
+    if spec.get("corrupted_files"):
+        made = ", ".join(spec.get("made_here", ()))
+        yield "corrupted images", f"{spec['corrupted_files']}, as published{f'; made here: {made}' * bool(made)}"
 
 
 def _facts(measured: Measurements) -> Iterator[tuple[str, str]]:

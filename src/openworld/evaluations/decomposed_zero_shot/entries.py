@@ -69,8 +69,10 @@ class LabelledSetSpec(DatasetSpec):
         super().__post_init__()
         name = ", ".join(filter(None, (Path(self.dataset).name, self.domain)))
         settle(self, row=self.row or name)
-        require_distinct({f"looks of {name}": self.looks})
         known = (PLAIN, *STYLES, *(f"{corruption} {severity}" for corruption in CORRUPTIONS for severity in SEVERITIES))
+        printed = {look.replace("_", " "): look for look in known}  # as pages write it
+        settle(self, looks=tuple(printed.get(look, look) for look in self.looks))
+        require_distinct({f"looks of {name}": self.looks})
         for appearance in self.looks:
             if appearance not in known:
                 raise unknown_name("appearance", appearance, known)
