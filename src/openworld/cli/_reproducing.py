@@ -81,7 +81,7 @@ def _say_missing(plan, out) -> None:
     if plan.downloads and not Path(plan.setup.data).is_dir():
         out.print(
             f"There is no folder {plan.setup.data} yet. It must hold {len(plan.downloads)} data set(s): "
-            f"{', '.join(plan.downloads)} (openworld data check NAME --root DIR says where to get each).",
+            f"{', '.join(plan.downloads)} (openworld data plan {plan.paper} says where to get each).",
             markup=False,
         )
         return

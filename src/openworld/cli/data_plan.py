@@ -11,7 +11,7 @@ def plan(
     paper: Annotated[str, typer.Argument(help="openworldauc, openpl, frap or is-ood.")],
     root: DataFolder = None,
     table: Annotated[
-        list[str] | None, typer.Option(help="Number of a table; repeat it. Default: all, unless figures are named.")
+        list[str] | None, typer.Option(help="Number of a table; repeat it. Default: all tables and figures.")
     ] = None,
     figure: Annotated[
         list[str] | None, typer.Option(help="Number of a figure, such as 3, 5 or 5a, or all; repeat it.")
