@@ -105,6 +105,8 @@ def as_correct(values: ArrayLike, name: str, length: int | None = None) -> np.nd
 def as_answers(values: ArrayLike, name: str) -> np.ndarray:
     """Like `as_correct`, of any shape."""
     array = as_array(values, name)
+    if array.dtype == bool:
+        return array
     odd = array[~np.isin(array, (0, 1))]
     if odd.size:
         raise OpenworldError(f"{name} must hold True/False or 0/1; it holds {odd.tolist()[0]!r}.")

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations import artifacts, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew, Stage
 from openworld.evaluations.runtime import Machine
+from openworld.runs.engine import ENGINES
+from openworld.runs.local import run_local
 
 EXAMPLES = {
     "all-learners": ["encoding"],
@@ -70,3 +72,13 @@ def test_a_failure_keeps_what_is_done_and_no_notes(tmp_path):
     assert (tmp_path / "5.json").exists() and not (tmp_path / "6.json").exists()
     assert not (tmp_path / "run" / ".making").exists()
     assert stage(tmp_path, 5, 6).work(crew) == 6
+
+
+def test_a_cache_that_nodes_do_not_share_is_refused_with_the_first_artifact(tmp_path, monkeypatch):
+    """The nodes are acted by this machine, and their cache by another folder."""
+    monkeypatch.setitem(ENGINES, "ray", run_local)
+    monkeypatch.setattr(artifacts, "_ARRIVAL", 0.0)
+    monkeypatch.setattr(File, "is_kept", lambda self, machine: False)
+    with pytest.raises(OpenworldError, match="number 5 was built by a node .* does not show in the cache here"):
+        stage(tmp_path, 5, 6).work(Crew("ray", 1, tmp_path / "run"))
+    assert (tmp_path / "5.json").exists() and not (tmp_path / "6.json").exists()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -59,6 +60,21 @@ def die(folder, times):
         (marks / f"death-{count}").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return UnitResult(metrics={"died": True})
+
+
+def wait(folder, seed):
+    """Leave a mark that says on which node of a Ray this is, and go on once there is a file "go" beside it."""
+    node = _ray_node()
+    (Path(folder) / f"wait-{seed}_{node}_{os.getpid()}").touch()
+    limit = time.monotonic() + 120
+    while not (Path(folder) / "go").exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    return draw(seed)
+
+
+def _ray_node():
+    ray = sys.modules.get("ray")
+    return ray.get_runtime_context().get_node_id() if ray and ray.is_initialized() else "none"
 
 
 def note(folder, seed):

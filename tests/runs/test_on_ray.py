@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from driven import finish, no_leftovers, start, stop_with_ctrl_c
 from example_units import draws
 
 from openworld._errors import OpenworldError
-from openworld.runs import RunStore, Unit, execute
+from openworld.runs import RunStore, Unit, execute, on_ray
 
 real_ray = pytest.mark.slow
 
@@ -29,13 +30,15 @@ class WorkerCrashedError(RayError):
 class StandIn:
     """As much of Ray as the engine uses; tasks go on when they are looked at.
 
-    deaths: {name of a unit: how often its worker dies}; gpus: of the cluster; ready: connected from the start.
+    deaths: {name of a unit: how often its worker dies}; gpus, cores: of the cluster, whose tasks wait without cores;
+    ready: connected from the start; folder: where tasks write in place of the run's folder.
     """
 
     exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError, WorkerCrashedError=WorkerCrashedError)
 
-    def __init__(self, deaths=None, gpus=0, ready=False, broken=False):
+    def __init__(self, deaths=None, gpus=0, ready=False, broken=False, cores=2.0, folder=None):
         self.deaths, self.gpus, self.ready, self.broken = dict(deaths or {}), gpus, ready, broken
+        self.cores, self.folder = cores, folder
         self.calls, self.cancelled, self.most, self.options = [], [], 0, {}
 
     def is_initialized(self):
@@ -50,14 +53,14 @@ class StandIn:
         self.calls.append("shutdown")
 
     def cluster_resources(self):
-        return {"CPU": 2.0} | ({"GPU": float(self.gpus)} if self.gpus else {})
+        return {"CPU": self.cores} | ({"GPU": float(self.gpus)} if self.gpus else {})
 
     def remote(self, **options):
         self.options = options
         return lambda function: SimpleNamespace(remote=lambda *arguments: self.stream(function, *arguments))
 
     def stream(self, function, place, unit, wait):
-        words = function(place, unit, wait)
+        words = function(replace(place, folder=self.folder) if self.folder else place, unit, wait)
         if self.broken:
             yield RayTaskError("no module named openworld")
         for word in words:
@@ -67,7 +70,9 @@ class StandIn:
                 words.close()
                 yield WorkerCrashedError("The worker died. Check the logs.")
 
-    def wait(self, streams):
+    def wait(self, streams, timeout):
+        if not self.cores:
+            return [], streams
         self.most = max(self.most, len(streams))
         return streams[-1:], streams[:-1]
 
@@ -185,6 +190,39 @@ def test_gpus_are_not_numbered_where_ray_shares_them_out(tmp_path, stand_in, dev
     units = [Unit("example_units:located", {"n": 1}, resources={"machine": {"device": device}})]
     with pytest.raises(OpenworldError, match="cuda:1.*give --device cuda"):
         execute(units, RunStore(tmp_path), engine="ray", devices=devices)
+
+
+def test_a_folder_that_the_nodes_do_not_share_is_refused_with_the_first_unit(tmp_path, stand_in, monkeypatch):
+    monkeypatch.setattr(on_ray, "_ARRIVAL", 0.0)
+    stand_in(folder=str(tmp_path / "of-a-node"))
+    with pytest.raises(
+        OpenworldError, match=r"'draw-0' was done by a node .* does not show in .*here.* all nodes share"
+    ):
+        execute(draws(3), RunStore(tmp_path / "here"), engine="ray")
+    assert [RunStore(tmp_path / "of-a-node").has(unit) for unit in draws(3)] == [True, False, False]
+
+
+def test_a_record_that_shows_late_is_awaited(tmp_path, stand_in, monkeypatch):
+    looks, shows = [], RunStore.shows
+    late = lambda self, unit: looks.append(unit) or (len(looks) > 2 and shows(self, unit))  # noqa: E731
+    monkeypatch.setattr(RunStore, "shows", late)
+    stand_in()
+    assert len(execute(draws(1), RunStore(tmp_path), engine="ray")) == 1 and len(looks) == 3
+
+
+def test_a_cluster_without_nodes_ends_the_run_after_a_while(tmp_path, stand_in, monkeypatch):
+    monkeypatch.setattr(on_ray, "_AWAITED", 0.0)
+    ray = stand_in(cores=0.0)
+    with pytest.raises(OpenworldError, match=r"no node with a core .* 3 unit\(s\) are not done; start the run again"):
+        execute(draws(3), RunStore(tmp_path), engine="ray", workers=2)
+    assert len(ray.cancelled) == 2 and ray.calls[-1] == "shutdown"
+
+
+def test_tasks_keep_the_cache_where_the_driver_has_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENWORLD_CACHE", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place = on_ray._Place.here(RunStore(tmp_path))
+    assert place.variables["OPENWORLD_CACHE"] == str(tmp_path / ".cache" / "openworld")
 
 
 def test_without_ray_the_error_says_how_to_get_it(tmp_path, monkeypatch):

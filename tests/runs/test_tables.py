@@ -1,10 +1,16 @@
+import io
+
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from pyarrow import parquet
 
+from openworld._coded import Coded
 from openworld._errors import OpenworldError
+from openworld.runs import tables
 from openworld.runs.tables import decode_table, encode_table
 
 DTYPES = ["bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64"]
@@ -46,3 +52,30 @@ def test_refusals():
         encode_table("scores", {"a": [1, "two"]})
     with pytest.raises(OpenworldError, match=r"scores\.a has shape \(1, 1, 1\)"):
         encode_table("scores", {"a": np.zeros((1, 1, 1))})
+
+
+def test_groups_of_rows_are_written_in_turn_and_give_the_bytes_of_one_writing(monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS_PER_GROUP", 8)
+    names = np.array(["base", "new", "base", "ü"] * 5)
+    columns = {"id": np.arange(20), "side": names, "logits": np.arange(40.0).reshape(20, 2)}
+    sink = io.BytesIO()
+    whole = pyarrow.table(
+        {
+            "id": columns["id"],
+            "side": names.tolist(),
+            "logits": pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(np.arange(40.0)), 2),
+        }
+    )
+    parquet.write_table(whole, sink, row_group_size=8, compression="zstd", compression_level=3)
+    assert encode_table("t", columns) == sink.getvalue()
+    assert encode_table("t", columns | {"side": Coded.of(names)}) == sink.getvalue()
+    assert encode_table("t", columns | {"side": names.astype(object)}) == sink.getvalue()
+
+
+def test_coded_columns_come_back_coded_when_asked_for():
+    columns = {"side": Coded.of(["base", "new", "new"]), "label": Coded(np.array([0, 1, 1], np.int8), [-1, 7])}
+    data = encode_table("t", columns)
+    plain, coded = decode_table(data), decode_table(data, coded=True)
+    assert plain["side"].tolist() == coded["side"].tolist() == ["base", "new", "new"]
+    assert isinstance(coded["side"], Coded) and coded["side"].codes.dtype == np.int8
+    assert plain["label"].dtype == coded["label"].dtype == np.int64 and plain["label"].tolist() == [-1, 7, 7]

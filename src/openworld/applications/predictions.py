@@ -1,12 +1,15 @@
 """Predictions that were made elsewhere: a table with a row per image and model, and a check of every column of it."""
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from openworld._arrays import as_correct, as_fractions, as_scores
+from openworld._coded import Coded
 from openworld._errors import OpenworldError
-from openworld.applications.score_files import Columns, open_scores
+from openworld.applications.score_files import Columns, ScoreFile, open_scores, require_one_length
 
 KINDS = (".parquet", ".csv", ".npz")
 REQUIRED = ("side", "score")
@@ -14,6 +17,9 @@ NUMBERS = ("score", "correct", "confidence", "seed", "id", "group")
 NAMES = ("side", "label", "prediction", "joint_prediction", "model", "part")
 UNNAMED = ("correct", "prediction")
 """Columns that are empty for new images where a classifier knows base names alone."""
+
+_ROWS = 2**18
+"""Rows that are looked at as Python objects at a time."""
 
 PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
@@ -25,10 +31,10 @@ def read_predictions(path: Path) -> Columns:
         path: a .parquet, .csv or .npz file with one row per image, model and seed.
 
     Returns:
-        Columns of N rows: side, model, part ("test" or "validation"), label, prediction and joint_prediction as text,
-        score float64, correct bool, confidence float64 in [0, 1], seed, id and group int64; closed_set bool, whether a
-        model names base images alone, so that `correct` is False, and `prediction` may be "", for new ones. What the
-        file lacks and nothing stands in for is absent.
+        Columns of N rows: side, model, part ("test" or "validation"), label, prediction and joint_prediction as text
+        (`Coded`, a byte or two a row), score float64, correct bool, confidence float64 in [0, 1], seed, id and group
+        int64; closed_set bool, whether a model names base images alone, so that `correct` is False, and `prediction`
+        may be "", for new ones. What the file lacks and nothing stands in for is absent.
 
     Raises:
         OpenworldError: a file that is not what its name says, without rows or a needed column, an empty entry, a side
@@ -36,12 +42,12 @@ def read_predictions(path: Path) -> Columns:
             image, NaN scores, `correct` against `label` and `prediction`, an `id` that occurs twice in a model or
             stands for images of different sides or labels.
     """
-    table = open_scores(Path(path), KINDS).table()
+    table = _read(Path(path))
     _require_columns(table, path)
     count = len(table["side"])
     unnamed = {name: _empty(table[name]) for name in UNNAMED if name in table}
     table |= {name: _as_names(table[name], name, unnamed.get(name)) for name in NAMES if name in table}
-    unknown = sorted(set(table["side"].tolist()) - {"base", "new"})
+    unknown = sorted(set(table["side"].present) - {"base", "new"})
     if unknown:
         raise OpenworldError(f"column side of {path} holds {unknown[0]!r}; expected 'base' or 'new'.")
     if np.asarray(table["score"]).dtype == bool:
@@ -49,14 +55,53 @@ def read_predictions(path: Path) -> Columns:
     table["score"] = as_scores(table["score"], "column score")
     if "confidence" in table:
         table["confidence"] = as_fractions(table["confidence"], "column confidence")
-    table["seed"] = _whole_numbers(table.get("seed", np.zeros(count, np.int64)), "seed")
-    table.setdefault("model", np.full(count, "model"))
-    table["closed_set"] = _closed_set(table, unnamed)
+    table["seed"] = _whole_numbers(table["seed"], "seed") if "seed" in table else _constant(0, count)
+    table.setdefault("model", Coded.constant("model", count))
+    runs = runs_of(table)
+    table["closed_set"] = _closed_set(table, runs, unnamed)
     table["correct"] = _correct(table, count)
-    table["part"] = _parts(table, count)
-    table["id"] = _identify(table)
-    table["group"] = _numbered(table.get("group", table["id"]), "group")
+    table["part"] = _parts(table, runs, count)
+    table["id"] = _identify(table, runs)
+    table["group"] = _numbered(table["group"], "group") if "group" in table else table["id"]
     return table
+
+
+def runs_of(table: Columns) -> Coded:
+    """Which (model, seed) every row is of, numbered as they first appear."""
+    models, seeds = table["model"], table["seed"]
+    if len(models.names) == 1 and seeds.min() == seeds.max():
+        return Coded.constant((models.names[0], int(seeds[0])), len(models))
+    steps = range(0, len(models), _ROWS)
+    pairs = (list(zip(models[at : at + _ROWS], seeds[at : at + _ROWS].tolist(), strict=True)) for at in steps)
+    return Coded.joined(pairs)
+
+
+def _read(path: Path) -> Columns:
+    """Read the columns, one after the other where the file allows it; of text only the distinct entries are kept."""
+    file = open_scores(path, KINDS)
+    if path.suffix.lower() == ".csv":  # which has the type of a column from all of its rows
+        return {name: _coded(column) for name, column in file.table().items()}
+    columns = {name: _column(file, name) for name in file.columns}
+    require_one_length(path, {name: len(column) for name, column in columns.items()})
+    return columns
+
+
+def _coded(column: np.ndarray) -> np.ndarray | Coded:
+    return Coded.of(column) if column.dtype.kind in "OU" and column.ndim == 1 else column
+
+
+def _column(file: ScoreFile, name: str) -> np.ndarray | Coded:
+    blocks = file.blocks([name], _ROWS)
+    first = next(blocks, {name: np.empty(0)})[name]
+    rest = (block[name] for block in blocks)
+    if first.dtype.kind in "OU" and first.ndim == 1:
+        return Coded.joined(chain([first], rest))
+    return np.concatenate([first, *rest])
+
+
+def _constant(value: int, count: int) -> np.ndarray:
+    """int64[count] of one value, in the memory of one."""
+    return np.broadcast_to(np.int64(value), count)
 
 
 def _require_columns(table: Columns, path: Path) -> None:
@@ -75,30 +120,68 @@ def _require_columns(table: Columns, path: Path) -> None:
         raise OpenworldError(f"{path} has columns but no row; it needs one row per image.")
 
 
-def _as_names(values: np.ndarray, column: str, unnamed: np.ndarray | None = None) -> np.ndarray:
+def _as_names(values: np.ndarray | Coded, column: str, unnamed: np.ndarray | None = None) -> Coded:
     """Names or numbers as text, so that 1, 1.0 and "1" are one name; an empty entry raises, where it is not unnamed."""
-    listed = _filled(values, column, unnamed)
-    return np.array([str(int(value) if isinstance(value, float) and value.is_integer() else value) for value in listed])
+    _require_filled(values, column, unnamed)
+    coded = values if isinstance(values, Coded) else Coded.joined(_slices(values))
+    return coded.renamed([_name(value) for value in coded.names])
 
 
-def _empty(values: np.ndarray) -> np.ndarray:
+def _name(value) -> str:
+    """The text that stands for an entry, "" for an empty one."""
+    if _is_empty(value):
+        return ""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _is_empty(value) -> bool:
+    return value is None or value == "" or value != value
+
+
+def _slices(values: np.ndarray) -> Iterator[np.ndarray]:
+    """The entries some at a time; every NaN is the same one, so that a column of them has one value."""
+    for at in range(0, len(values), _ROWS):
+        block = values[at : at + _ROWS]
+        missing = block != block
+        if missing.any():
+            block = block.astype(object)
+            block[missing] = None
+        yield block
+
+
+def _empty(values: np.ndarray | Coded) -> np.ndarray:
     """bool[N], which entries of a column are empty."""
-    return np.array([value is None or value == "" or value != value for value in np.asarray(values).tolist()], bool)
+    if isinstance(values, Coded):
+        return np.array([_is_empty(value) for value in values.names], bool)[values.codes]
+    values = np.asarray(values)
+    return values != values if values.dtype.kind == "f" else np.zeros(len(values), bool)
 
 
-def _closed_set(table: Columns, unnamed: dict[str, np.ndarray]) -> np.ndarray:
+def _require_filled(values: np.ndarray | Coded, column: str, unnamed: np.ndarray | None = None) -> None:
+    """Raise where an entry is empty and its image is not unnamed."""
+    empty = _empty(values) if unnamed is None else _empty(values) & ~unnamed
+    rows = np.flatnonzero(empty).tolist()
+    if rows:
+        raise OpenworldError(
+            f"column {column} is empty in {len(rows)} row(s), first in row {rows[0]} (from 0); "
+            "fill those entries in, or drop the rows."
+        )
+
+
+def _closed_set(table: Columns, runs: Coded, unnamed: dict[str, np.ndarray]) -> np.ndarray:
     """bool[N], whether a row is of a model that names base images alone: all its new images lack a name, no base one.
 
     Args:
-        table: with columns side, model and seed.
+        table: with column side.
+        runs: the model and seed of every row.
         unnamed: by column, where an entry is empty.
     """
     found = np.zeros(len(table["side"]), bool)
     for column, empty in unnamed.items():
         if not empty.any():
             continue
-        for model, seed in {*zip(table["model"].tolist(), table["seed"].tolist(), strict=True)}:
-            own = (table["model"] == model) & (table["seed"] == seed)
+        for model, seed in runs.names:
+            own = runs == (model, seed)
             if not np.array_equal(empty[own], (table["side"] == "new")[own]) and empty[own].any():
                 raise OpenworldError(
                     f"column {column} is empty in {empty[own].sum()} of {own.sum()} row(s) of {model!r}, seed {seed}, "
@@ -109,45 +192,33 @@ def _closed_set(table: Columns, unnamed: dict[str, np.ndarray]) -> np.ndarray:
     return found
 
 
-def _filled(values: np.ndarray, column: str, unnamed: np.ndarray | None = None) -> list:
-    """The entries of a column, "" where an image is unnamed; any other empty one raises."""
-    blank = np.zeros(len(values), bool) if unnamed is None else unnamed
-    listed = ["" if skipped else value for value, skipped in zip(np.asarray(values).tolist(), blank, strict=True)]
-    empty = np.flatnonzero(_empty(values) & ~blank).tolist()
-    if empty:
-        raise OpenworldError(
-            f"column {column} is empty in {len(empty)} row(s), first in row {empty[0]} (from 0); "
-            "fill those entries in, or drop the rows."
-        )
-    return listed
-
-
-def _whole_numbers(values: np.ndarray, column: str) -> np.ndarray:
-    values = np.asarray(values)
-    if values.dtype.kind not in "iu":
-        odd = next((value for value in _filled(values, column) if not isinstance(value, int)), values.dtype)
+def _whole_numbers(values: np.ndarray | Coded, column: str) -> np.ndarray:
+    if isinstance(values, Coded) or values.dtype.kind not in "iu":
+        _require_filled(values, column)
+        entries = values.names if isinstance(values, Coded) else values.tolist()
+        odd = next((value for value in entries if not isinstance(value, int)), "an odd entry")
         raise OpenworldError(f"column {column} must hold whole numbers; it holds {odd!r}.")
-    return values.astype(np.int64)
+    return values.astype(np.int64, copy=False)
 
 
-def _numbered(values: np.ndarray, column: str) -> np.ndarray:
+def _numbered(values: np.ndarray | Coded, column: str) -> np.ndarray:
     """Whole numbers as they are, anything else numbered in the order of its names."""
-    values = np.asarray(values)
-    if values.dtype.kind in "iu":
-        return values.astype(np.int64)
-    return np.unique(_as_names(values, column), return_inverse=True)[1]
+    if not isinstance(values, Coded) and values.dtype.kind in "iu":
+        return values.astype(np.int64, copy=False)
+    named = _as_names(values, column)
+    place = {name: number for number, name in enumerate(sorted(named.present))}
+    return np.array([place.get(name, -1) for name in named.names], np.int64)[named.codes]
 
 
-def _parts(table: Columns, count: int) -> np.ndarray:
+def _parts(table: Columns, runs: Coded, count: int) -> Coded:
     """Of which part every image is; every model and seed must have some that are tested."""
     if "part" not in table:
-        return np.full(count, "test")
-    unknown = sorted(set(table["part"].tolist()) - set(PARTS))
+        return Coded.constant("test", count)
+    unknown = sorted(set(table["part"].present) - set(PARTS))
     if unknown:
         raise OpenworldError(f"column part holds {unknown[0]!r}; expected 'test', or 'validation' (or 'val').")
-    parts = np.array([PARTS[part] for part in table["part"].tolist()])
-    runs = list(zip(table["model"].tolist(), table["seed"].tolist(), strict=True))
-    untested = set(runs) - {run for run, part in zip(runs, parts.tolist(), strict=True) if part == "test"}
+    parts = table["part"].renamed([PARTS.get(part, part) for part in table["part"].names])
+    untested = set(runs.names) - set(runs[parts == "test"].present)
     if untested:
         model, seed = min(untested)
         raise OpenworldError(f"{model!r}, seed {seed}, has validation images alone; give test images of it too.")
@@ -162,8 +233,11 @@ def _correct(table: Columns, count: int) -> np.ndarray:
     unnamed = table["closed_set"] & (table["side"] == "new")
     if "correct" not in table:
         return (table["label"] == table["prediction"]) & ~unnamed
-    answers = [value or False for value in _filled(table["correct"], "correct", unnamed)]
-    correct = as_correct(answers, "column correct", count)
+    _require_filled(table["correct"], "correct", unnamed)
+    answers = table["correct"]
+    if isinstance(answers, Coded):  # text, or truth values of which some are empty
+        answers = as_correct([value or False for value in answers.names], "column correct")[answers.codes]
+    correct = as_correct(np.where(unnamed, 0, answers) if unnamed.any() else answers, "column correct", count)
     if not {"label", "prediction"} <= table.keys():
         return correct
     contradicted = np.flatnonzero((correct != (table["label"] == table["prediction"])) & ~unnamed)
@@ -176,20 +250,21 @@ def _correct(table: Columns, count: int) -> np.ndarray:
     return correct
 
 
-def _identify(table: Columns) -> np.ndarray:
+def _identify(table: Columns, runs: Coded) -> np.ndarray:
     """int64[N]: which image every row is, the same for all models and seeds."""
-    runs = [f"{model}\0{seed}" for model, seed in zip(table["model"], table["seed"], strict=True)]
-    runs = np.unique(runs, return_inverse=True)[1]
     if "id" not in table:
-        ids = np.empty(len(runs), np.int64)
-        for run in range(runs.max() + 1):
-            ids[runs == run] = np.arange((runs == run).sum())
+        ids = np.arange(len(runs))
+        if len(runs.names) == 1:
+            return ids
+        for run in range(len(runs.names)):
+            rows = runs.codes == run
+            ids[rows] = np.arange(rows.sum())
         # Rows that disagree are other images: numbered apart, so that no test takes them for pairs.
         return ids if _first_clash(ids, table) is None else np.arange(len(runs))
     ids = _numbered(table["id"], "id")
-    if len(set(zip(runs.tolist(), ids.tolist(), strict=True))) < len(ids):
+    if any(_repeats(ids[runs.codes == run] if len(runs.names) > 1 else ids) for run in range(len(runs.names))):
         raise OpenworldError("column id repeats within one model and seed; every image needs an id of its own.")
-    clash = _first_clash(ids, table)
+    clash = _first_clash(ids, table) if len(runs.names) > 1 else None
     if clash is not None:
         raise OpenworldError(
             f"id {table['id'][clash]!r} stands for images of different sides or labels, first in row {clash} (from 0); "
@@ -198,9 +273,14 @@ def _identify(table: Columns) -> np.ndarray:
     return ids
 
 
+def _repeats(ids: np.ndarray) -> bool:
+    ranked = np.sort(ids)
+    return bool((ranked[1:] == ranked[:-1]).any())
+
+
 def _first_clash(ids: np.ndarray, table: Columns) -> int | None:
     """The first row whose side or label is not that of the first row of the same id."""
     _, first, image = np.unique(ids, return_index=True, return_inverse=True)
-    columns = [table[name] for name in ("side", "label") if name in table]
+    columns = [table[name].codes for name in ("side", "label") if name in table]
     rows = np.flatnonzero(np.any([column != column[first][image] for column in columns], axis=0))
     return int(rows[0]) if rows.size else None

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from openworld._coded import Coded, narrow
 from openworld._errors import OpenworldError, failing
-from openworld.applications.predictions import read_predictions
+from openworld.applications.predictions import read_predictions, runs_of
+from openworld.applications.score_files import Columns
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
-from openworld.evaluations.record_images import with_names
+from openworld.evaluations.record_images import NUMBERED
 from openworld.runs import RunStore, Unit, UnitResult, execute, provenance, to_json
 
 ALGORITHM_VERSION = 2
@@ -30,9 +32,8 @@ def units(path: Path) -> list[Unit]:
     Args:
         path: as `read_predictions` takes it, with its errors.
     """
-    table = read_predictions(path)
-    pairs = dict.fromkeys(zip(table["model"].tolist(), table["seed"].tolist(), strict=True))
-    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    runs = runs_of(read_predictions(path)).names
+    digest = _digest(path)
     return [
         Unit(
             function="scored-predictions",
@@ -42,7 +43,7 @@ def units(path: Path) -> list[Unit]:
             name=f"{model}, seed {seed}",
             resources={"path": str(Path(path).absolute())},
         )
-        for model, seed in pairs
+        for model, seed in runs
     ]
 
 
@@ -67,17 +68,15 @@ def score_file(path: Path, folder: Path, command: Sequence[str]) -> None:
 
 def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, str]) -> UnitResult:
     """The record of one model and seed of a file."""
-    if hashlib.sha256(Path(path).read_bytes()).hexdigest() != inputs["predictions"]:
+    if _digest(path) != inputs["predictions"]:
         raise OpenworldError(f"{path} changed since this run was planned; start the run in a new folder.")
-    table = read_predictions(Path(path))
-    closed_set = table.pop("closed_set")
-    rows = np.flatnonzero((table["model"] == model) & (table["seed"] == seed))
-    rows = rows[np.argsort(table["id"][rows], kind="stable")]  # one order for all models, so that images pair up
-    chosen = {column: values[rows] for column, values in table.items() if column not in ("model", "seed")}
+    chosen = _rows_of_run(read_predictions(Path(path)), (model, seed))
+    closed_set = bool(chosen.pop("closed_set").any())
+    named = "label" in chosen
     classes, chosen = _number_classes(chosen)
     outputs = _by_part(chosen)
     tested = outputs["images"]
-    sides = {side: len(np.unique(tested["label"][tested["side"] == side])) for side in ("base", "new")}
+    sides = {side: len(tested["label"][tested["side"] == side].present) for side in ("base", "new")}
     record = RecognitionRecord(
         task=name,
         split="as given",
@@ -90,17 +89,40 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
         classnames=tuple(classes),
         n_base_classes=sides["base"],
         n_new_classes=sides["new"],
-        **numbers_of(tested, closed_set=bool(np.any(closed_set[rows]))),
+        **numbers_of(tested, closed_set=closed_set),
     )
-    if "label" in table:
-        outputs = {name: with_names(columns, classes) for name, columns in outputs.items()}
+    if named:
+        outputs = {name: _with_names(columns, classes) for name, columns in outputs.items()}
     return UnitResult(outputs=outputs, metrics=to_json(record))
 
 
-def _by_part(table: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
+def _digest(path: Path | str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _rows_of_run(table: Columns, run: tuple[str, int]) -> Columns:
+    """The rows of one model and seed, in one order for all models, so that images pair up; taken out of `table`."""
+    runs, ids = runs_of(table), table["id"]
+    own = None if len(runs.names) == 1 else np.flatnonzero(runs == run)
+    if own is not None or (ids[1:] < ids[:-1]).any():
+        own = np.arange(len(ids)) if own is None else own
+        own = own[np.argsort(ids[own], kind="stable")]
+    kept = [name for name in table if name not in ("model", "seed")]
+    chosen = {}
+    for name in kept:
+        same = name == "group" and table["group"] is ids
+        values = table[name] if name == "id" else table.pop(name)
+        chosen[name] = chosen["id"] if same and "id" in chosen else values if own is None else values[own]
+    return chosen
+
+
+def _by_part(table: Columns) -> dict[str, Columns]:
     """The tables of a record: "images", which are tested, and "validation" where there are such."""
     parts = table["part"]
     columns = {name: values for name, values in table.items() if name != "part"}
+    if parts.present == ["test"]:
+        return {"images": columns}
     tables = {
         name: {column: values[parts == part] for column, values in columns.items()}
         for name, part in {"images": "test", "validation": "validation"}.items()
@@ -108,21 +130,39 @@ def _by_part(table: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
     return {name: columns for name, columns in tables.items() if len(columns["side"])}
 
 
-def _number_classes(table: dict[str, np.ndarray]) -> tuple[list[str], dict[str, np.ndarray]]:
+def _with_names(table: Columns, classes: Sequence[str]) -> Columns:
+    """The table with the names of classes behind their numbers, as `with_names` has it."""
+    columns = {}
+    for name, values in table.items():
+        columns[name] = values
+        if name in NUMBERED:
+            names = [classes[number] if number >= 0 else "" for number in values.names]
+            columns[f"{name}_name"] = values.renamed(names)
+    return columns
+
+
+def _number_classes(table: Columns) -> tuple[list[str], Columns]:
     """Class names, base ones first, and the table with classes as numbers; without labels, one class per side."""
     is_new = table["side"] == "new"
     if "label" not in table:
-        sides = is_new.astype(np.int64)
-        filled = {"label": sides, "prediction": np.where(table["correct"], sides, -1)}
-        return ["a base class", "a new class"], table | filled
-    predicted = [table[name][table[name] != ""] for name in ("prediction", "joint_prediction") if name in table]
+        sides = is_new.astype(np.int8)
+        filled = {"label": sides, "prediction": np.where(table["correct"], sides, np.int8(-1))}
+        return ["a base class", "a new class"], table | {name: _numbers(codes, 2) for name, codes in filled.items()}
+    predicted = [table[name] for name in ("prediction", "joint_prediction") if name in table]
     parts = (table["label"][~is_new], table["label"][is_new], *predicted)
-    names = dict.fromkeys(name for part in parts for name in np.unique(part).tolist())
+    names = dict.fromkeys(name for part in parts for name in sorted(part.present) if name != "")
     number = {"": -1} | {name: place for place, name in enumerate(names)}
     numbered = {
-        name: np.array([number[entry] for entry in table[name].tolist()], np.int64)
+        name: table[name].renamed([number.get(entry, -1) for entry in table[name].names])
         for name in ("label", "prediction", "joint_prediction")
         if name in table
     }
-    numbered.setdefault("prediction", np.where(table["correct"], numbered["label"], -1))
+    if "prediction" not in numbered:
+        labels = narrow(np.array(numbered["label"].names), len(names))[numbered["label"].codes]
+        numbered["prediction"] = _numbers(np.where(table["correct"], labels, labels.dtype.type(-1)), len(names))
     return list(names), table | numbered
+
+
+def _numbers(values: np.ndarray, count: int) -> Coded:
+    """Numbers of classes, from -1, as a column of int64 in the memory of small ones."""
+    return Coded(values + values.dtype.type(1), list(range(-1, count)))

@@ -77,7 +77,7 @@ def scores_of(columns: Columns, name: str, about: Mapping[str, str] | None = Non
 
     def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
         whole = {one: columns[one] for one in wanted}
-        _require_one_length(Path(name), {one: len(column) for one, column in whole.items()})
+        require_one_length(Path(name), {one: len(column) for one, column in whole.items()})
         rows = _rows_of_a_block(numbers, [int(np.prod(column.shape[1:])) for column in whole.values()])
         for start in range(0, max(map(len, whole.values()), default=0), rows):
             yield {one: column[start : start + rows] for one, column in whole.items()}
@@ -131,7 +131,7 @@ def _npz(path: Path) -> ScoreFile:
     def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
         with zipfile.ZipFile(path) as archive, ExitStack() as opened:
             members = {name: _Member(opened.enter_context(archive.open(names[name])), name) for name in wanted}
-            _require_one_length(path, {name: member.left for name, member in members.items()})
+            require_one_length(path, {name: member.left for name, member in members.items()})
             rows = _rows_of_a_block(numbers, [member.width for member in members.values()])
             while any(member.left for member in members.values()):
                 yield {name: member.read(rows) for name, member in members.items()}
@@ -163,7 +163,7 @@ class _Member:
         return np.frombuffer(data, self.dtype).reshape(rows, *self.shape)
 
 
-def _require_one_length(path: Path, lengths: Mapping[str, int]) -> None:
+def require_one_length(path: Path, lengths: Mapping[str, int]) -> None:
     if len(set(lengths.values())) > 1:
         raise OpenworldError(f"the arrays of {path} differ in length: {lengths}; expected one entry per image.")
 
@@ -181,7 +181,7 @@ def _safetensors(path: Path) -> ScoreFile:
         with safe_open(path, "numpy") as tensors:
             slices = {name: texts[name] if name in texts else tensors.get_slice(name) for name in wanted}
             shapes = {name: texts[name].shape if name in texts else slices[name].get_shape() for name in wanted}
-            _require_one_length(path, {name: shape[0] for name, shape in shapes.items()})
+            require_one_length(path, {name: shape[0] for name, shape in shapes.items()})
             rows = _rows_of_a_block(numbers, [int(np.prod(shape[1:])) for shape in shapes.values()])
             count = max(shape[0] for shape in shapes.values())
             for start in range(0, count, rows):

@@ -5,12 +5,14 @@ Stages build them, a kind each. The engine of the run does a unit for every one 
 noted in the run's folder until the stage is over, for what it made shows in the cache.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
+from openworld._errors import OpenworldError
 from openworld.evaluations.runtime import Machine
 from openworld.features import default_cache
 from openworld.features.checksums import is_intact, require_intact, write_with_checksum
@@ -23,6 +25,8 @@ MANIFEST = "manifest.json"
 """Written last into the folder of an artifact, which is whole with it."""
 
 Progress = Callable[[int, int], None]
+
+_ARRIVAL = 60.0  # seconds until what another machine wrote shows here
 
 
 class Artifact(Protocol):
@@ -121,7 +125,9 @@ def build_all(
 
         def count(event) -> None:
             nonlocal done
-            if event.state == "finished":
+            if event.state in ("finished", "kept"):  # kept: the node died once it was built, and was not heard
+                if crew.engine == "ray" and not done:
+                    _require_shared(next(each for each in needed if each.name == event.unit), machine)
                 done += sizes[event.unit]
                 if progress:
                     progress(done, total)
@@ -137,6 +143,18 @@ def build_all(
         finally:
             remove(notes)
         return total
+
+
+def _require_shared(artifact: Artifact, machine: Machine) -> None:
+    """Refuse a cache that does not have what a node of a cluster has built in its own; `_ARRIVAL` seconds may pass."""
+    last = time.monotonic() + _ARRIVAL
+    while not artifact.is_kept(machine):
+        if time.monotonic() > last:
+            raise OpenworldError(
+                f"{artifact.name} was built by a node of the Ray cluster, and does not show in the cache here, "
+                f"{cache_of(machine)}; give --cache a folder that all nodes share, under the same path."
+            )
+        time.sleep(0.2)
 
 
 def build_artifact(kind: str, artifact: Mapping, machine: Mapping) -> UnitResult:

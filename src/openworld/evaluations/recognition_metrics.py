@@ -8,6 +8,8 @@ import numpy as np
 from openworld import metrics
 
 Table = Mapping[str, np.ndarray]
+MEASURED = ("side", "score", "correct", "group", "label", "joint_prediction", "confidence")
+"""The columns of a per-image table that its numbers rest on."""
 
 
 def image_table(answer, features, base_count: int) -> dict[str, np.ndarray]:
@@ -57,7 +59,7 @@ def recognition_metrics(table: Table, *, closed_set: bool = False) -> dict:
         closed_set: whether new images have no right name; AURC is measured then, and what rests on names of new
             images is None.
     """
-    base, new = sides(table)
+    base, new = sides({name: table[name] for name in MEASURED if name in table})
     detection = metrics.detection_report(base["score"], new["score"])
     outcome = _openworld_auc(base, new, closed_set)
     return headline(base, new, outcome) | {
@@ -109,13 +111,13 @@ def _calibration_error(table: Table) -> float | None:
 
 def sides(table: Table) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The table of base images, and that of new ones."""
-    is_base = np.asarray(table["side"]) == "base"
+    is_base = table["side"] == "base"
     return rows_of(table, is_base), rows_of(table, ~is_base)
 
 
 def rows_of(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Some rows of a table, by position or mask."""
-    return {name: np.asarray(column)[rows] for name, column in table.items()}
+    return {name: column[rows] for name, column in table.items()}
 
 
 def _openworld_auc(base: Table, new: Table, closed_set: bool):

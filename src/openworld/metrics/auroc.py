@@ -53,6 +53,8 @@ def auroc_of(plan: Design, high: np.ndarray, low: np.ndarray) -> MetricEstimate:
 
     def influence() -> Influence:
         beats, beaten = win_shares(high, low, new.weights), win_shares(-low, -high, base.weights)
-        return Influence(plan, beats - value, beaten - value)
+        beats -= value
+        beaten -= value
+        return Influence(plan, beats, beaten)
 
     return MetricEstimate(value, None, influence)

@@ -22,6 +22,7 @@ from openworld._types import checked
 from openworld.metrics._design import Design
 
 ROUNDING = 1e-12  # a standard error below this is rounding: the samples agree exactly
+KEPT = 2**20  # samples whose influences are kept: a dozen numbers of ten million would keep a gigabyte
 LEVEL = 0.95  # of every confidence interval that nobody asks for otherwise
 SIGNIFICANCE = 0.05  # a p-value below this, after correction, shows a difference
 NO_VARIANCE = "no two samples (or groups) differ, and a zero variance is no evidence"
@@ -66,17 +67,25 @@ class MetricEstimate:
     reason: str | None = None
     _make: Callable[[], Influence] | None = field(default=None, repr=False, compare=False)
 
-    @cached_property
+    @property
     def influence(self) -> Influence | None:
-        """What each sample contributes, or None where no closed form is given."""
-        return None if self._make is None or self.value is None else self._make()
+        """What each sample contributes, or None where no closed form is given; of many samples it is made anew."""
+        if self._make is None or self.value is None:
+            return None
+        if "_influence" in self.__dict__:
+            return self.__dict__["_influence"]
+        made = self._make()
+        if made.design.base.n + made.design.new.n <= KEPT:
+            self.__dict__["_influence"] = made
+        return made
 
     @cached_property
     def spread(self) -> Spread:
         """Standard error, degrees of freedom and effective groups, or the reason why there are none."""
-        if self.influence is None:
+        influence = self.influence
+        if influence is None:
             return Spread(None, None, self.reason or NO_CLOSED_FORM)
-        return spread(self.influence)
+        return spread(influence)
 
     @property
     def standard_error(self) -> float | None:
@@ -140,7 +149,13 @@ def spread(influence: Influence) -> Spread:
         sums.append(side.group_sums(values) * sqrt(side.effective_groups / (side.effective_groups - 1)))
         degrees.append(side.effective_groups - 1)
     parts = np.array([float(np.square(row).sum()) for row in sums])
-    error = sqrt(np.square(sum(sums)).sum() if plan.grouped else parts.sum())
+    if plan.grouped:
+        together = sums.pop(0)
+        for row in sums:  # in place: of ten million groups a row takes 80 MB
+            together += row
+        error = sqrt(np.square(together, out=together).sum())
+    else:
+        error = sqrt(parts.sum())
     groups = tuple(count + 1 for count in degrees)
     if error <= ROUNDING:
         return Spread(None, None, NO_VARIANCE, groups)
@@ -207,8 +222,15 @@ def combine(influences, factors) -> Influence:
 
 
 def _sum(terms) -> np.ndarray | None:
-    present = [factor * values for factor, values in terms if values is not None and factor]
-    return sum(present) if present else None
+    total = None
+    for factor, values in terms:
+        if values is None or not factor:
+            continue
+        if total is None:
+            total = factor * values
+        else:
+            total += factor * values
+    return total
 
 
 def _logistic(x: float) -> float:

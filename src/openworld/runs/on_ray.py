@@ -2,8 +2,12 @@
 
 A cluster is used where Ray is initialised in this process, or `RAY_ADDRESS` names one; else a local Ray is started,
 quietly, with a core per worker, and shut down at the end. On a cluster the folder of the run must be one that all
-nodes share, on a file system that can lock; so should the cache of encoded pictures and the pictures be, under the same
-paths, and every node needs this version of openworld. A unit is a task; Ray decides where it runs.
+nodes share, on a file system that can lock; so must the cache be, and the pictures, under the same paths, and every
+node needs this version of openworld. A unit is a task; Ray decides where it runs.
+
+A node that dies takes the units with it that it has in hand, and they are begun again on another: until its process is
+gone the kernel keeps their locks, so that no unit has two writers. Where no node is left that could do a unit, others
+are awaited for some minutes; then the run ends, and is resumed by starting it again.
 """
 
 import contextlib
@@ -13,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
 from openworld._errors import OpenworldError
@@ -23,7 +28,11 @@ from openworld.runs.unit import Unit
 from openworld.runs.work import Word, steps_elsewhere
 
 _OBJECT_STORE = 80 * 2**20  # bytes, about the least that Ray takes: only words travel, results go to the folder
+_DEATHS = "A worker died or was killed while executing", "Raylet is terminated", "node with node id.*marked dead"
 _PATIENCE = 10.0  # seconds that a task called off has to let go of its unit
+_ARRIVAL = 60.0  # seconds until a record that a node wrote shows here; NFS remembers for 30 that a file was missing
+_LOOK = 15.0  # seconds between two looks at the nodes
+_AWAITED = 300.0  # seconds that nodes have to come back where none is left
 
 
 def run_on_ray(board: Board, store: RunStore, workers: int, devices: Sequence[str] = ()) -> None:
@@ -53,6 +62,7 @@ class _Place:
     @classmethod
     def here(cls, store: RunStore) -> "_Place":
         ours = {name: value for name, value in os.environ.items() if name.startswith("OPENWORLD_")}
+        ours.setdefault("OPENWORLD_CACHE", str(Path.home() / ".cache" / "openworld"))  # a node's home may be another
         return cls(str(store.folder.absolute()), os.getcwd(), tuple(sys.path), ours)
 
     def enter(self) -> None:
@@ -66,15 +76,19 @@ def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> 
     place, in_hand = _Place.here(store), {}
     # No retry by Ray: the board counts deaths. No end after a call, which tasks with a GPU have: backbones stay loaded.
     options = {"max_retries": 0, "max_calls": 0, "num_returns": "streaming", "num_cpus": 1}
-    task = ray.remote(**options, num_gpus=_share_of_a_gpu(ray, board, workers))(_serve)
+    share = _share_of_a_gpu(ray, board, workers)
+    task, nodes = ray.remote(**options, num_gpus=share)(_serve), _Nodes(ray, share)
     try:
         while True:
             while len(in_hand) < workers and (taken := board.take()):
                 in_hand[task.remote(place, *taken)] = taken[0]
             if not in_hand:
                 return
-            for messages in ray.wait(list(in_hand))[0]:
-                if _listen(ray, board, in_hand[messages], messages):
+            ready = ray.wait(list(in_hand), timeout=_LOOK)[0]
+            if not ready:
+                nodes.require_some(len(in_hand) + len(board.waiting))
+            for messages in ready:
+                if _listen(ray, board, store, in_hand[messages], messages):
                     del in_hand[messages]
     finally:
         _call_off(ray, store, in_hand)
@@ -87,7 +101,26 @@ def _serve(place: _Place, unit: Unit, wait: bool) -> Iterator[Word]:
     yield from steps_elsewhere(unit, RunStore(place.folder), wait=wait)
 
 
-def _listen(ray: ModuleType, board: Board, unit: Unit, messages: Iterator) -> bool:
+class _Nodes:
+    """Whether any node is left that can hold a task: they die, and others may join."""
+
+    def __init__(self, ray: ModuleType, share: float):
+        self._ray, self._share, self._seen = ray, share, time.monotonic()
+
+    def require_some(self, left: int) -> None:
+        """Raise once there has been none for long; `left` says how many units are not done."""
+        there = self._ray.cluster_resources()
+        if there.get("CPU", 0) >= 1 and there.get("GPU", 0) >= self._share:
+            self._seen = time.monotonic()
+        elif time.monotonic() - self._seen > _AWAITED:
+            needed = "a core and a GPU" if self._share else "a core"
+            raise OpenworldError(
+                f"no node with {needed} was in the Ray cluster for {_AWAITED / 60:.0f} minutes, and {left} unit(s) "
+                "are not done; start the run again once there are nodes: what is done is kept."
+            )
+
+
+def _listen(ray: ModuleType, board: Board, store: RunStore, unit: Unit, messages: Iterator) -> bool:
     """Take one message of a task to the board; True when it was the last one."""
     try:
         word, detail = ray.get(next(messages))
@@ -99,7 +132,27 @@ def _listen(ray: ModuleType, board: Board, unit: Unit, messages: Iterator) -> bo
     except ray.exceptions.RayError as error:
         board.lost(unit, f"{type(error).__name__}: {_first_sentence(error)}")
         return True
+    if word in ("finished", "kept") and not _arrives(store, unit):
+        board.failed(unit, _not_shared(unit, store))
+        return True
     return board.hear(unit, word, detail)
+
+
+def _arrives(store: RunStore, unit: Unit) -> bool:
+    """Whether the record of a unit that a node has done shows here, now or soon."""
+    last = time.monotonic() + _ARRIVAL
+    while not store.shows(unit):
+        if time.monotonic() > last:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def _not_shared(unit: Unit, store: RunStore) -> OpenworldError:
+    return OpenworldError(
+        f"unit {unit.name!r} was done by a node of the Ray cluster, and its record does not show in "
+        f"{store.folder.absolute()} here; give a folder for the run that all nodes share, under the same path."
+    )
 
 
 def _first_sentence(error: Exception) -> str:
@@ -143,8 +196,8 @@ def _require_unnumbered(devices: Set[str]) -> None:
 
 
 def _import_ray() -> ModuleType:
-    # Read at import: Ray would print the death of a worker on the standard output, where a table may be expected.
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "A worker died or was killed while executing")
+    # Read at import: Ray would print deaths on the standard output, where a table may be expected; the board tells.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "|".join(_DEATHS))
     try:
         import ray
     except ImportError as error:

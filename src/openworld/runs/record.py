@@ -82,11 +82,11 @@ class Record:
         stages = seconds if isinstance(seconds, dict) else {"all": seconds}
         return {stage: spent for stage, spent in stages.items() if not isinstance(spent, dict)}
 
-    def table(self, name: str) -> dict[str, np.ndarray]:
-        """{column: array [N] or [N, C]} of one table; text comes as object arrays."""
+    def table(self, name: str, *, coded: bool = False) -> dict[str, np.ndarray]:
+        """{column: array [N] or [N, C]} of one table; text comes as object arrays, or as `Coded` columns."""
         if name not in self.tables:
             raise unknown_name(f"table of record {self.name!r}:", name, self.tables)
-        return decode_table(self._check(f"{name}.parquet"))
+        return decode_table(self._check(f"{name}.parquet"), coded=coded)
 
     def attachment(self, name: str) -> bytes:
         """The bytes of one attachment."""

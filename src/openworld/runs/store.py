@@ -15,7 +15,9 @@ computes them anew can forge a run, so that a folder is as trustworthy as those 
 run does not know, in its folder or in that of a unit, are left alone and never read.
 """
 
+import contextlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,6 +158,14 @@ class RunStore:
     def has(self, unit: Unit) -> bool:
         """Whether the unit is done: its record is there and every file of it is as written."""
         return self.problem(unit) is None
+
+    def shows(self, unit: Unit) -> bool:
+        """Whether there is a record of the unit, written on this machine or another; nothing of it is checked."""
+        if self._folder(unit.key).exists():
+            return True
+        with contextlib.suppress(FileNotFoundError):
+            os.listdir(self._units)  # so that a network file system looks again, and forgets that there was none
+        return self._folder(unit.key).exists()
 
     def problem(self, unit: Unit) -> str | None:
         """Why the unit does not count as done: NO_RECORD, or what is wrong with its record; None when done."""

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from openworld._coded import Coded, narrow
 from openworld._errors import OpenworldError
 
+_LARGE = 2**24  # bytes of a table after which Arrow gives back what it holds ready for the next
 _ROWS_PER_GROUP = 1 << 20  # fixed, so that bytes do not depend on a library's default
 
 
@@ -24,28 +26,63 @@ def encode_table(name: str, columns: Mapping[str, np.ndarray | list]) -> bytes:
     lengths = {column: len(values) for column, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise OpenworldError(f"columns of table {name!r} differ in length: {lengths}; one row per sample.")
-    arrays = {column: _to_arrow(f"{name}.{column}", values) for column, values in columns.items()}
-    sink = io.BytesIO()
-    pyarrow.parquet.write_table(
-        pyarrow.table(arrays), sink, row_group_size=_ROWS_PER_GROUP, compression="zstd", compression_level=3
-    )
+    count = next(iter(lengths.values()), 0)
+    # A group of rows at a time: as text, ten million class names take a gigabyte that nobody needs at once. A group of
+    # a list may show no type, if all that it holds is None.
+    rows = _ROWS_PER_GROUP if all(map(_shows_type, columns.values())) else max(count, 1)
+    sink, writer = io.BytesIO(), None
+    for start in range(0, max(count, 1), rows):
+        groups = {column: values[start : start + rows] for column, values in columns.items()}
+        table = pyarrow.table({column: _to_arrow(f"{name}.{column}", values) for column, values in groups.items()})
+        if writer is None:
+            writer = pyarrow.parquet.ParquetWriter(sink, table.schema, compression="zstd", compression_level=3)
+        writer.write_table(table, row_group_size=_ROWS_PER_GROUP)
+    writer.close()
+    if count > _ROWS_PER_GROUP:
+        pyarrow.default_memory_pool().release_unused()
     return sink.getvalue()
 
 
-def decode_table(data: bytes) -> dict[str, np.ndarray]:
-    """The columns of Parquet bytes as NumPy arrays [N] or [N, C]; text comes as an object array."""
+def decode_table(data: bytes, *, coded: bool = False) -> dict[str, np.ndarray]:
+    """The columns of Parquet bytes as NumPy arrays [N] or [N, C]; text comes as an object array, or as `Coded`."""
     import pyarrow
     import pyarrow.parquet
 
     # On this thread alone: one of Arrow's own may give `data` back when Python is already closing down, and Python ends
     # such a thread in a way that aborts the process. `read_table` uses its threads even with use_threads=False.
-    table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read(use_threads=False)
-    return {column: _to_numpy(table.column(column)) for column in table.column_names}
+    file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+    columns = {}
+    for name in file.schema_arrow.names:  # one after the other: Arrow's copy of each goes before the next
+        column = file.read(columns=[name], use_threads=False).column(0)
+        columns[name] = _to_codes(column) if coded and _is_text(column) else _to_numpy(column)
+        del column
+        if len(data) > _LARGE:
+            pyarrow.default_memory_pool().release_unused()
+    return columns
+
+
+def _shows_type(values) -> bool:
+    return isinstance(values, Coded) or (isinstance(values, np.ndarray) and values.dtype.kind != "O")
+
+
+def _is_text(column) -> bool:
+    import pyarrow
+
+    return pyarrow.types.is_string(column.type) and not column.null_count
+
+
+def _to_codes(column) -> Coded:
+    coded = column.dictionary_encode().combine_chunks()
+    coded = coded if not hasattr(coded, "chunks") else coded.chunk(0)
+    names = coded.dictionary.to_pylist()
+    return Coded(narrow(coded.indices.to_numpy(), len(names)), names)
 
 
 def _to_arrow(name: str, values):
     import pyarrow
 
+    if isinstance(values, Coded):
+        return pyarrow.array(values.names or [""]).take(pyarrow.array(values.codes))
     array = np.asarray(values) if isinstance(values, np.ndarray) else None
     try:
         if array is not None and array.ndim == 2 and array.shape[1]:

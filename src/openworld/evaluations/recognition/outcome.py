@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from openworld._coded import narrow
 from openworld._errors import OpenworldError
 from openworld.evaluations.recognition.record import RecognitionRecord, read_record
 from openworld.metrics import OpenworldAUC, openworld_auc
@@ -32,7 +33,7 @@ class ImageScores:
     @cached_property
     def is_base(self) -> np.ndarray:
         """bool[N]: which images are of base classes."""
-        return np.asarray(self.images["side"]) == "base"
+        return self.images["side"] == "base"
 
     @property
     def samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -65,7 +66,7 @@ class ImageScores:
     @property
     def n_groups(self) -> int:
         """Number of groups of images that are not independent."""
-        return len({*self.groups[0], *self.groups[1]})
+        return self.result.n_groups
 
     def __len__(self) -> int:
         return len(self.is_base)
@@ -164,10 +165,24 @@ def _outcomes(record: Record) -> Iterable[Outcome]:
 
 def _outcome(record: Record) -> Outcome:
     metrics = read_record(record.metrics)
-    closed_set = {"closed_set": metrics.closed_set}
-    scores = {name: ImageScores(record.table(name), metrics.classnames, **closed_set) for name in record.tables}
+    facts = {"classnames": metrics.classnames, "closed_set": metrics.closed_set}
+    scores = {name: ImageScores(_compact(record.table(name, coded=True)), **facts) for name in record.tables}
     thumbnails, fingerprint = _thumbnails(record, "pictures"), record.unit.inputs.get("test")
     return Outcome(metrics, scores["images"], scores.get("validation"), thumbnails, record.seconds, fingerprint)
+
+
+def _compact(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same numbers in fewer bytes: whole ones in as few as hold them, and groups that are the ids once."""
+    compact = {}
+    for name in list(table):
+        column = table.pop(name)
+        if isinstance(column, np.ndarray) and column.dtype == np.int64 and column.size:
+            column = narrow(column, max(int(column.max()), -int(column.min())) + 1)
+        compact[name] = column
+    ids, groups = compact.get("id"), compact.get("group")
+    if ids is not None and groups is not None and np.array_equal(ids, groups):
+        compact["group"] = ids
+    return compact
 
 
 def _target_outcomes(record: Record) -> Iterator[Outcome]:

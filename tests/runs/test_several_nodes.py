@@ -1,0 +1,158 @@
+"""A real Ray cluster of three nodes on this machine, of which one is killed: same bytes as on one machine (slow)."""
+
+import contextlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from openworld import classifiers
+from openworld.backbones.preprocess import Preprocess
+from openworld.evaluations import score_shards
+from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.classifier_scores import classifier_scores
+from openworld.evaluations.classifiers import in_folder
+from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.images_to_score import ImagesToScore
+from openworld.evaluations.model_entries import DetectorSpec
+from openworld.evaluations.runtime import Machine
+from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
+from openworld.runs import RunStore, Unit, execute
+
+pytestmark = pytest.mark.slow
+
+CORES = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
+NAMES = ("cat", "dog", "owl")
+
+
+class ThreeNodes:
+    """A cluster whose nodes have a core each, so that three units at a time are on three nodes."""
+
+    def __init__(self):
+        from ray.cluster_utils import Cluster
+
+        self._cluster = Cluster(initialize_head=True, head_node_args=CORES)
+        self._others = []
+        self.address = self._cluster.address
+
+    def fill(self):
+        """Have two nodes beside the head, which the driver is on."""
+        while len(self._others) < 2:
+            self._others.append(self._cluster.add_node(**CORES))
+        self._cluster.wait_for_nodes()
+
+    def kill(self):
+        """Kill a node and all its processes, by SIGKILL; return what Ray calls it."""
+        victim = self._others.pop()
+        self._cluster.remove_node(victim, allow_graceful=False)
+        return victim.node_id
+
+    def end(self):
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'openworld[ray]'")
+    nodes = ThreeNodes()
+    try:
+        yield nodes
+    finally:
+        nodes.end()
+
+
+@pytest.fixture
+def nodes(cluster, monkeypatch):
+    cluster.fill()
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    return cluster
+
+
+def is_alive(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def waiting_draws(folder, count):
+    """Units that leave a mark where they are, and go on once there is a file "go" in the folder."""
+    where = {"folder": str(folder)}
+    return [Unit("example_units:wait", {"seed": n}, name=f"wait-{n}", resources=where) for n in range(count)]
+
+
+def test_a_node_killed_at_its_unit_costs_that_unit_alone(nodes, tmp_path, contents):
+    marks, events, victims = tmp_path / "marks", [], []
+    marks.mkdir()
+
+    def watch(event):
+        events.append(event)
+        if sum(each.state == "started" for each in events) == 3 and not victims:  # one on every node
+            victims.append(nodes.kill())
+            (marks / "go").touch()
+
+    units = waiting_draws(marks, 8)
+    execute(units, RunStore(tmp_path / "ray"), engine="ray", workers=3, progress=watch)
+    (lost,) = (event for event in events if event.state == "lost")
+    begun = [path.name.split("_") for path in marks.glob("*_*")]
+    (process,) = (int(process) for name, node, process in begun if node == victims[0])
+    assert [name for name, node, _ in begun if node == victims[0]] == [lost.unit] and "NodeDied" in lost.detail
+    assert len(begun) == 9 and len({node for _, node, _ in begun}) == 3 and not is_alive(process)
+    execute(units, RunStore(tmp_path / "local"))
+    assert contents(tmp_path / "ray") == contents(tmp_path / "local")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Images of 8 x 8 pixels in two parts, and a saved network of three classes that nobody trained."""
+    root, luck = tmp_path_factory.mktemp("tiny"), np.random.default_rng(0)
+    for part, count in {"train": 40, "test": 160}.items():
+        for name in NAMES:
+            (root / "images" / part / name).mkdir(parents=True)
+            for number in range(count):
+                pixels = luck.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+                Image.fromarray(pixels).save(root / "images" / part / name / f"{number}.png")
+    torch.manual_seed(0)
+    module = classifiers.build("convnet", len(NAMES), 8)
+    preprocess = Preprocess(8, 8, "squash", (0.5,) * 3, (0.25,) * 3)
+    classifiers.save(classifiers.Classifier(module, NAMES, preprocess, "convnet"), root / "network")
+    return root
+
+
+def scoring(home):
+    images = DatasetSpec(str(home / "images"))
+    detectors = tuple(DetectorSpec(name) for name in ("MSP", "MDS", "ODIN", "GMM"))
+    train, test = (ImagesToScore(part, (images.images(part),)) for part in ("train", "test"))
+    return ClassifierScoring("network", in_folder(str(home / "network")), detectors, train, (test, train), threads=1)
+
+
+def kept_in(cache):
+    """{relative path: bytes} of all that the cache holds."""
+    paths = (path for path in Path(cache).rglob("*") if path.is_file() and not path.name.endswith(".lock"))
+    return {path.relative_to(cache).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_score_shards_are_the_same_bytes_when_a_node_is_killed(nodes, home, tmp_path, monkeypatch):
+    monkeypatch.setattr(score_shards, "SCORED", 32)
+    given, found, victims = scoring(home), {}, []
+
+    def kill_one(done, total):
+        if 0 < done < total and not victims:
+            victims.append(nodes.kill())
+
+    for engine, workers in (("ray", 3), ("local", 1)):
+        machine = Machine(cache=str(tmp_path / engine / "cache"))
+        for stage in scoring_stages([given], machine):
+            watch = kill_one if (engine, stage.doing) == ("ray", "scoring") else None
+            stage.work(Crew(engine, workers, tmp_path / engine), watch)
+        found[engine] = classifier_scores(given, machine)
+    assert len(victims) == 1
+    shards = kept_in(tmp_path / "local" / "cache")
+    assert sum("scores-" in name and name.endswith(".safetensors") for name in shards) == 15 + 4
+    assert kept_in(tmp_path / "ray" / "cache") == shards
+    assert [*found["ray"].test] == ["MSP", "MDS", "ODIN", "GMM"]
+    for label, scores in found["local"].test.items():
+        assert found["ray"].test[label].tolist() == scores.tolist()
