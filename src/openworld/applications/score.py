@@ -9,6 +9,7 @@ names alone, `correct` is empty for new images: then there is no OpenworldAUC. R
 no number: `openworld decide` chooses a threshold on them.
 """
 
+import gc
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -64,6 +65,7 @@ def score_file(path: Path, folder: Path, command: Sequence[str]) -> None:
     store.create({"file": str(path)}, origin, provenance(command=command))
     with failing():
         execute(planned, store)
+    gc.collect()  # a result and its estimates refer to one another, and keep the arrays that both rest on
 
 
 def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, str]) -> UnitResult:

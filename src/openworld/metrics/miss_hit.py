@@ -56,7 +56,11 @@ def miss_hit_curve(
     if not base_scores.size or not new_scores.size:
         empty = "new" if base_scores.size else "base"
         return MissHitCurve(*np.zeros((3, 0)), None, f"there is no {empty} sample")
-    sweep = Sweep.of(base_scores[base_correct], new_scores[new_correct])
+    named = base_scores[base_correct], new_scores[new_correct]
+    for scores in named:
+        scores.sort()
+    sweep = Sweep.merged(*named)
+    del named
     area = sweep.double_wins() / (2 * base_scores.size * new_scores.size)
     # Kept at or above a threshold becomes rejected at or below the one before it. In place: a column of ten million
     # takes 80 MB.
