@@ -210,3 +210,36 @@ def test_all_leaves_out_what_the_model_cannot_serve_and_what_cannot_learn_says_s
     report = ow.detect(model=saved, **given, replicates=0, quiet=True)
     assert {"MSP", "ODIN", "MDS"} <= set(report.found.detectors) and "MCM" not in report.found.detectors
     assert any("ViM is left out" in warning for warning in report.found.warnings)
+    assert any(warning.startswith("Left out: MCM, ") for warning in report.found.warnings)
+
+
+def test_members_and_dropout_serve_the_detectors_that_sample_and_all_says_what_is_left_out(place, saved, tmp_path):
+    torch.manual_seed(1)
+    preprocess = classifiers.Preprocess(SIDE, SIDE, "shortest", (0.5,) * 3, (0.25,) * 3)
+    dropping = classifiers.build("convnet", len(NAMES), SIDE)
+    other = classifiers.Classifier(classifiers.build("resnet-8", len(NAMES), SIDE), NAMES, preprocess, "resnet-8")
+    classifiers.save(other, tmp_path / "other")
+    classifiers.save(classifiers.Classifier(dropping, NAMES, preprocess, "convnet"), tmp_path / "dropping")
+    of_images = {"in_distribution": place / "mine", "ood": {"near": place / "others"}, "replicates": 0, "quiet": True}
+    report = ow.detect(model=saved, member=[str(tmp_path / "other")], detector=["DeepEnsemble", "MSP"], **of_images)
+    images = images_at(str(place / "others"))
+    both = [classifiers.load(folder).logits(images) for folder in (saved, tmp_path / "other")]
+    mean = sum(torch.as_tensor(logits).double().softmax(1) for logits in both) / 2
+    (others,) = report.found.others
+    assert np.allclose(others.scores["DeepEnsemble"], mean.amax(1).numpy(), atol=1e-6)
+    assert (
+        "MCDropout" in ow.detect(model=str(tmp_path / "dropping"), detector=["MCDropout"], **of_images).found.detectors
+    )
+    for detector, said in {"MCDropout": "no layer that drops", "DeepEnsemble": "--member"}.items():
+        with pytest.raises(ow.OpenworldError, match=said):
+            ow.detect(model=saved, detector=[detector], **of_images)
+    strange = classifiers.Classifier(other.module, NAMES[::-1], preprocess, "resnet-8")
+    with pytest.raises(ow.OpenworldError, match="another order"):
+        ow.detect(model=saved, member=[strange], detector=["MSP"], **of_images)
+
+
+@pytest.mark.parametrize("name", ["validation_ood", "train", "negatives", "learner", "model", "member"])
+def test_what_scores_alone_do_not_look_at_is_refused(name):
+    mine = {"group": ["id", "id", "far", "far"], "MSP": [0.9, 0.6, 0.7, 0.2]}
+    with pytest.raises(ow.OpenworldError, match=f"--{name.replace('_', '-')} is of a model and images"):
+        ow.detect(scores=mine, quiet=True, **{name: ["noise/"] if name in ("validation_ood", "member") else "noise/"})

@@ -13,7 +13,7 @@ from openworld.applications.detect.detector_words import grids_of
 from openworld.applications.detect.feature_model import FeatureModel
 from openworld.applications.detect.judging import choose_detectors
 from openworld.applications.detect.places import known_images
-from openworld.detectors import GEN, KNN, Activations, Head, load_together
+from openworld.detectors import GEN, KNN, Activations, Head, candidates, load_together
 from openworld.metrics import auroc
 
 WIDTH = 5
@@ -196,3 +196,10 @@ def test_a_file_that_is_tested_is_no_validation_image_by_whatever_path(images, t
             root=str(images),
             quiet=True,
         )
+
+
+def test_the_default_is_the_published_value_wherever_it_stands_in_a_list():
+    tried = candidates({"KNN": KNN(k=5)}, {"KNN": {"k": (5, 20, 50)}})
+    scores = {name: [1.0, 2.0] for name in tried.detectors}
+    (search,) = tried.choose(scores, [{name: [0.0] for name in tried.detectors}])
+    assert search.trials[search.default].settings == {"k": 50}
