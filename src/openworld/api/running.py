@@ -25,7 +25,8 @@ def run(
 ) -> Run:
     """Carry out the run that a spec describes, or go on with it where it was stopped, and return it.
 
-    A finished run takes further learners, seeds, models, estimators and detectors: only what is new is computed.
+    A finished run takes further learners, seeds, models, estimators, detectors and datasets: only what is new is
+    computed.
 
     Args:
         spec: path of a TOML file, the same as a mapping, a spec such as `RecognitionSpec(...)`, or "demo".

@@ -97,7 +97,7 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
     resolved, metrics = store.description()["resolved"], record.metrics
     # Where there are several targets, what it was tuned on is the source and comes first among them.
     resolved, metrics = resolved.get("source", resolved), metrics.get("targets", [metrics])[0]
-    (sentence,) = ZeroShot.published(resolved["dataset"]).templates
+    (sentence,) = ZeroShot.published(resolved["dataset"] or metrics["task"]).templates
     names = tuple(metrics["classnames"][metrics["n_base_classes"] :])
     return SavedLearner(record.folder / "attachments" / "learner", sentence, names)
 

@@ -118,7 +118,7 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
         observer.say(options.remark)
     with failing():
         audit_names(spec, options.devices[0], options.folder, observer.say)
-        _take_over(units, store, options)
+        _take_over(units, store, options, spec)
         if not all(map(store.has, units)):
             for stage in evaluation.artifacts(spec, machine):
                 _prepare(stage, options, observer)
@@ -170,9 +170,16 @@ def _provenance(spec, machine, command: Sequence[str]) -> dict:
     return provenance(weights=weights, data=evaluation.fingerprints(spec), command=list(command))
 
 
-def _take_over(units, store: RunStore, options: RunOptions) -> None:
-    """Copy the records of units that another run of the series has done already, or this one under a former key."""
-    others = [RunStore(folder) for folder in options.series.siblings] if options.series else []
+def _take_over(units, store: RunStore, options: RunOptions, spec) -> None:
+    """Copy the records of units that another run of the series has done already, or this one under a former key.
+
+    Where the spec lists several data sets, runs of one of them that lie beside its folder are looked at, too.
+    """
+    folders = list(options.series.siblings) if options.series else []
+    if not options.series and getattr(spec, "datasets", ()):
+        beside = (path.parent for path in sorted(options.folder.resolve().parent.glob("*/run.json")))
+        folders = [folder for folder in beside if folder != options.folder.resolve()]
+    others = [RunStore(folder) for folder in folders]
     for unit in units:
         store.take_over(unit, others)
 

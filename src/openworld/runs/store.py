@@ -36,7 +36,7 @@ from openworld.runs.unit import Unit, UnitResult
 
 NO_RECORD = "this unit has no record yet."
 LOCKS = ".locks"  # folder, beside those of what is kept
-GROWING = ("learners", "seeds", "models", "estimators", "detectors")
+GROWING = ("learners", "seeds", "models", "estimators", "detectors", "datasets")
 """The lists of a spec to which a run takes further entries."""
 
 _SHORT = 16  # hexadecimal digits of a key that name its folder

@@ -48,7 +48,7 @@ def test_several_settings_are_described_by_counts(results_of):
     learners = {"zero-shot": (0.0, 0.0, 0.6, 0), "GMoP": (2.0, 1.5, 1.8, 6656)}
     leader, baseline, evidence = sentences_of(results_of(learners=learners, names=NAMES, seeds=(1,), tasks=("a", "b")))
     assert (
-        leader.startswith("Over 2 settings GMoP has the highest mean")
+        leader.startswith("Over 2 data sets GMoP has the highest mean")
         and "better than every other learner in 2" in leader
     )
     assert baseline == "Against zero-shot, which tunes nothing, GMoP is better in all 2 settings."
@@ -58,7 +58,7 @@ def test_several_settings_are_described_by_counts(results_of):
 def test_what_tunes_nothing_may_lead_over_several_settings(results_of):
     learners = {"zero-shot": (1.5, 1.5, 1.8, 0), "CoOp": (0.0, -1.0, 0.3, 512)}
     leader, baseline, _ = sentences_of(results_of(learners=learners, names=NAMES, seeds=(1,), tasks=("a", "b")))
-    assert leader.startswith("Over 2 settings zero-shot")
+    assert leader.startswith("Over 2 data sets zero-shot")
     assert baseline == "It tunes nothing, and in no setting a tuned learner is shown to be better."
 
 

@@ -32,6 +32,7 @@ from openworld.results import (
     mean,
     student,
 )
+from openworld.results.over_datasets import RankedMethods
 
 NUMBERS = (
     *("auc", "initial_accuracy", "worst_accuracy", "variation", "slope_variance"),
@@ -46,8 +47,6 @@ BY_LEVEL: dict[str, Callable[[ViewRecord], float | None]] = {
 }
 ONE_KIND = "the view holds base images alone, or new ones alone"
 AREA_RANK = Metric("area_rank", "mean rank of AUC", "fraction", 2, -1, (1.0, None))
-CRITICAL_DIFFERENCE = Metric("critical_difference", "critical difference of mean ranks", "fraction", 2, 0, (0.0, None))
-FRIEDMAN_P = Metric("friedman_p", "p of Friedman's test", "number", 2, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,26 +145,16 @@ class Average:
 
     def rank_tests(self) -> Iterator[Result]:
         """Friedman's test and Nemenyi's distance, one block per run: levels are nested views of the same images."""
-        test, difference = metrics.friedman_test(self._areas), metrics.nemenyi(self._areas)
-        where = {"scenario": self.scenario}
-        yield Result("", FRIEDMAN_P, Value(test.p_value, reason=test.reason or ""), where)
-        yield Result("", CRITICAL_DIFFERENCE, Value(difference.value, reason=difference.reason or ""), where)
-        for learner, rank in zip(self.learners, difference.mean_ranks, strict=True):
-            yield Result(learner, AREA_RANK, Value(rank), where)
+        return self._ranked.rows()
 
     def rank_comparisons(self) -> Iterator[Comparison]:
         """Nemenyi's tests of all pairs, where there are runs enough."""
-        nemenyi, where = metrics.nemenyi(self._areas), {"scenario": self.scenario, "over": "data sets"}
-        for first, second in combinations(range(len(self.learners)), 2) if nemenyi.p_values else ():
-            difference = nemenyi.mean_ranks[first] - nemenyi.mean_ranks[second]
-            pair = self.learners[first], self.learners[second]
-            yield Comparison(*pair, AREA_RANK, difference, nemenyi.p_values[first][second], where=where)
+        return self._ranked.tests()
 
     @cached_property
-    def _areas(self) -> np.ndarray:
-        """float64[learners, runs], equal where they differ in their last bits only."""
+    def _ranked(self) -> RankedMethods:
         areas = [[run.curves[name].robustness.auc for run in self.curves] for name in self.learners]
-        return np.array(areas).round(12)
+        return RankedMethods(self.learners, np.array(areas), AREA_RANK, {"scenario": self.scenario})
 
     def _curves(self, learner: str) -> list[LearnerCurve]:
         return [run.curves[learner] for run in self.curves]

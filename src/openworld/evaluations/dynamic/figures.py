@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from openworld.evaluations.dynamic.averages import AREA_RANK, CRITICAL_DIFFERENCE, FRIEDMAN_P, Average
+from openworld.evaluations.dynamic.averages import AREA_RANK, Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.evaluations.dynamic.verdict import best_of
@@ -12,6 +12,7 @@ from openworld.report.figure import Figure
 from openworld.report.sentences import counted, listed
 from openworld.report.series_style import SeriesStyle
 from openworld.results import Results
+from openworld.results.over_datasets import CRITICAL_DIFFERENCE, FRIEDMAN_P
 
 CHANGES = {
     "emerging-classes": "new classes join those that learners were tuned on",

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from openworld.evaluations.dynamic.averages import BY_LEVEL, CRITICAL_DIFFERENCE, FRIEDMAN_P, Average
+from openworld.evaluations.dynamic.averages import BY_LEVEL, Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.evaluations.dynamic.verdict import area_test, area_tests
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table, cell_of
 from openworld.results import METRICS, TEXT, Comparison, Result, Results, mean
+from openworld.results.over_datasets import CRITICAL_DIFFERENCE, FRIEDMAN_P
 
 PRIORITIES = {
     "initial_accuracy": 4,

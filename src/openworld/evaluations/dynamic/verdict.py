@@ -7,11 +7,12 @@ what this rests on.
 from collections import Counter
 from collections.abc import Mapping
 
-from openworld.evaluations.dynamic.averages import FRIEDMAN_P, Average
+from openworld.evaluations.dynamic.averages import Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
 from openworld.report.sentences import HOLM, counted, few, listed, none_or, span
 from openworld.results import METRICS, Comparison, Results, find_comparison
+from openworld.results.over_datasets import FRIEDMAN_P
 
 AUC, GAIN = METRICS["auc"], METRICS["delta_auc"]
 

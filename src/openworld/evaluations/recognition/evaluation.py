@@ -18,17 +18,17 @@ from openworld.evaluations.recognition.task import (
 
 def data(spec: RecognitionSpec) -> tuple[DatasetSpec, ...]:
     """Return what is tuned on, and what is tested on."""
-    return tuple(dict.fromkeys((spec.trained, spec.tested)))
+    return tuple(dict.fromkeys(place for each in spec.each for place in (each.trained, each.tested)))
 
 
-def class_lists(spec: RecognitionSpec) -> tuple[ClassList]:
+def class_lists(spec: RecognitionSpec) -> tuple[ClassList, ...]:
     """Return the names of the test images, base names first."""
-    return (ClassList.of(spec.tested),)
+    return tuple(ClassList.of(each.tested) for each in spec.each)
 
 
-def tunings(spec: RecognitionSpec) -> tuple[Tuning]:
+def tunings(spec: RecognitionSpec) -> tuple[Tuning, ...]:
     """Return what learners are tuned on and asked about."""
-    return (Tuning(spec.trained, (spec.tested,), spec.tested.count_images()),)
+    return tuple(Tuning(each.trained, (each.tested,), each.tested.count_images()) for each in spec.each)
 
 
 EVALUATION = Evaluation(
@@ -43,5 +43,8 @@ EVALUATION = Evaluation(
     tunings=tunings,
     title=title,
     **learning(tasks)
-    | {"require": require, "count": lambda spec: len(spec.learners) * len(spec.every_shots) * len(spec.seeds)},
+    | {
+        "require": require,
+        "count": lambda spec: len(spec.each) * len(spec.learners) * len(spec.every_shots) * len(spec.seeds),
+    },
 )

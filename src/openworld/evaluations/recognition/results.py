@@ -31,6 +31,7 @@ from openworld.results import (
     mean,
     over_seeds,
 )
+from openworld.results.over_datasets import DatasetMeans
 
 HM = METRICS["harmonic_mean_of_means"]
 MEASURED = {
@@ -206,9 +207,42 @@ class RecognitionResults:
     def results(self) -> Results:
         """All of them, with means over the settings where there are several."""
         where = {"setting": f"mean over {len(self.settings)} settings"}
-        averages = self.averages if len(self.settings) > 1 else {}
-        means = (Result(learner, AUC, Value(value), where) for learner, value in averages.items())
-        return join_results("recognition", self.settings, means)
+        averages = self.averages if len(self.settings) > 1 and not self.over_datasets else {}
+        means = [Result(learner, AUC, Value(value), where) for learner, value in averages.items()]
+        means += [row for each in self.over_datasets for row in each.rows()]
+        whole = join_results("recognition", self.settings, means)
+        tests = (test for each in self.over_datasets for test in each.tests)
+        return replace(whole, comparisons=(*whole.comparisons, *tests))
+
+    @cached_property
+    def over_datasets(self) -> tuple[DatasetMeans, ...]:
+        """Means, ranks and tests over the data sets, for each number of shots; none where there are not several."""
+        return dataset_means(self.settings)
+
+
+def dataset_means(settings: Sequence[SettingResults]) -> tuple[DatasetMeans, ...]:
+    """Return the means over several data sets, one for each number of shots.
+
+    There is none where settings share a data set, such as two domains of it: blocks must be independent.
+    """
+    if any(setting.key.target or setting.closed_set for setting in settings):
+        return ()
+    by_shots: dict[int | None, list[SettingResults]] = {}
+    for setting in settings:
+        by_shots.setdefault(setting.key.shots, []).append(setting)
+    groups = [group for group in by_shots.values() if 1 < len(group) == len({setting.key.task for setting in group})]
+    several = len(by_shots) > 1
+    return tuple(_means_of(group, {"shots": group[0].key.shots or 0} if several else {}) for group in groups)
+
+
+def _means_of(settings: Sequence[SettingResults], place: Mapping[str, int]) -> DatasetMeans:
+    learners = dict.fromkeys(learner for setting in settings for learner in setting.learners)
+    numbers = {
+        learner: [setting.result(learner, AUC.key) if learner in setting.outcomes else None for setting in settings]
+        for learner in learners
+    }
+    where = {"setting": f"mean over {len(settings)} data sets", **place}
+    return DatasetMeans(AUC, tuple(setting.key.task for setting in settings), numbers, where)
 
 
 def join_results(evaluation: str, settings: Sequence[SettingResults], further: Iterable[Result] = ()) -> Results:

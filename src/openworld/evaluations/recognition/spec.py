@@ -1,6 +1,6 @@
 """The spec of a run of recognition: open-world recognition by learners that were tuned on half of the classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ from openworld.evaluations.own_data import OwnData, own_data, settle_classes
 from openworld.evaluations.recognition.operating_point import OperatingSpec
 from openworld.features.encoding import usual_crop_scale
 from openworld.learners import PublishedSetting
+from openworld.runs.canonical import SPARSE
 
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
@@ -58,12 +59,34 @@ class RecognitionSettings(OwnData):
         return DatasetSpec(self.dataset, self.test_domain, **own_data(self))
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecognisedSet(OwnData):
+    """One of several data sets of a run: what a spec of one data set says of it, by the same names.
+
+    Args:
+        dataset, train_domain, test_domain: as for `RecognitionSettings`.
+        base, new, root, group_pattern, published_names: as for `OwnData`.
+    """
+
+    dataset: str
+    train_domain: str | None = None
+    test_domain: str | None = None
+
+    def __post_init__(self):
+        settle_classes(self)
+
+    def __str__(self) -> str:
+        return ", ".join(dict.fromkeys(filter(None, (self.dataset, self.train_domain, self.test_domain))))
+
+
 @dataclass(frozen=True)
 class RecognitionSpec(RecognitionSettings, Learning):
     """Tune on base classes, then meet base and new ones (OpenworldAUC, Hua et al., 2025).
 
     Args:
         learners: what is compared; the order is the order of the tables.
+        datasets: several data sets in the place of `dataset`: names, or tables that say more. Every learner is tuned
+            and tested on each by itself; means, ranks and tests over the data sets are reported beside every one.
         seeds: of few-shot draws, initial prompts and shuffles, not negative; every learner runs once per seed.
         shots: training images of each base class, at least 1; a list such as (1, 2, 4, 8, 16) runs every learner with
             each of them, and the report gains OpenworldAUC against shots.
@@ -76,7 +99,7 @@ class RecognitionSpec(RecognitionSettings, Learning):
 
     Raises:
         OpenworldError: no learner, no seed, labels or seeds that repeat, a number outside its range; base and new
-            classes that are not understood.
+            classes that are not understood; data sets that repeat, or `dataset` or what belongs to it beside them.
     """
 
     learners: tuple[LearnerSpec, ...]
@@ -86,6 +109,7 @@ class RecognitionSpec(RecognitionSettings, Learning):
     published: PublishedSetting = "base-to-new"
     precision: Precision = "float32"
     keep_validation: bool = True
+    datasets: tuple[str | RecognisedSet, ...] = field(default=(), metadata=SPARSE)
 
     def __post_init__(self):
         require_learners(self, may_choose=True)
@@ -96,6 +120,9 @@ class RecognitionSpec(RecognitionSettings, Learning):
         require_distinct({"shots": self.every_shots})
         if not all(ratio > 0 for ratio in self.ratios):
             raise OpenworldError(f"ratios must be above 0; they are {list(self.ratios)}.")
+        if self.datasets:
+            self._settle_datasets()
+            return
         if isinstance(self.base, str) and Path(self.base).is_dir():
             self._take_folders()
         settle_classes(self)
@@ -103,6 +130,30 @@ class RecognitionSpec(RecognitionSettings, Learning):
         train_domain = self.train_domain or (card.domains[0] if card else "") or None
         settle(self, train_domain=train_domain, test_domain=self.test_domain or train_domain)
         settle(self, crop_scale=self.crop_scale or usual_crop_scale(self.dataset))
+
+    def _settle_datasets(self) -> None:
+        """Check every data set as a run of it alone would be; nothing is said of one beside the list."""
+        entries = tuple(RecognisedSet(dataset=entry) if isinstance(entry, str) else entry for entry in self.datasets)
+        own = {each.name: each.default for each in fields(RecognisedSet) if each.name != "dataset"}
+        beside = [name for name, usual in own.items() if getattr(self, name) != usual]
+        if self.dataset not in (RecognitionSettings.dataset, ""):
+            beside = ["dataset", *beside]
+        if beside:
+            raise OpenworldError(
+                f"datasets lists several data sets, and {', '.join(beside)} says something of one; write it into that "
+                'one\'s entry, such as { dataset = "dtd", train_domain = "..." }.'
+            )
+        settle(self, datasets=entries, dataset="")
+        settled = [(each.trained, each.tested) for each in self.each]
+        require_distinct({"datasets": [" to ".join(map(str, pair)) for pair in settled]})
+
+    @property
+    def each(self) -> tuple["RecognitionSpec", ...]:
+        """The specs of its data sets, each as a run of it alone has it, so that their units are the same."""
+        if not self.datasets:
+            return (self,)
+        said = ({each.name: getattr(entry, each.name) for each in fields(entry)} for entry in self.datasets)
+        return tuple(replace(self, datasets=(), **entry) for entry in said)
 
     def _take_folders(self) -> None:
         """Name the data set after the folder of base images."""

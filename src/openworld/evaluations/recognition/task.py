@@ -33,6 +33,7 @@ from openworld.evaluations.tasks import require_learnable
 from openworld.features import Features
 from openworld.learners import FittedLearner
 from openworld.learners.engine.latency import measure_latency
+from openworld.report.sentences import counted
 from openworld.runs import UnitResult, to_json
 
 ALGORITHM_VERSION = 5
@@ -74,7 +75,12 @@ class RecognitionTask(RecognitionSettings, Learning):
 
 
 def tasks(spec: RecognitionSpec) -> list[RecognitionTask]:
-    """Every (learner, shots, seed), learners in the order of the spec."""
+    """Every (data set, learner, shots, seed), data sets and learners in the order of the spec."""
+    return [task for each in spec.each for task in _tasks(each)]
+
+
+def _tasks(spec: RecognitionSpec) -> list[RecognitionTask]:
+    """Those of a spec of one data set."""
     scored = scored_validation(spec.dataset, spec.train_domain, spec.operating, spec.keep_validation)
     return [
         part_of(spec, RecognitionTask, learner=learner, shots=shots, seed=seed, scored_validation=scored)
@@ -86,6 +92,14 @@ def tasks(spec: RecognitionSpec) -> list[RecognitionTask]:
 
 def summary(spec: RecognitionSpec) -> list[str]:
     """What is run on what, in a few words each."""
+    if spec.datasets:
+        sizes = [f"{each.dataset} ({each.tested.sides_in_words})" for each in spec.each]
+        shots = " ".join(map(str, spec.every_shots))
+        return [
+            counted(len(sizes), "data set"),
+            *sizes,
+            shots_asked(shots, *(each.dataset for each in spec.each)),
+        ]
     domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),
@@ -141,14 +155,18 @@ def _with_latency(timing: dict[str, Any], fitted: FittedLearner, test: Features,
 def title(spec: RecognitionSpec, task: RecognitionTask) -> str:
     """Return what people call a unit, with its shots where the run has several numbers of them."""
     shots = "" if len(spec.every_shots) == 1 else f"{task.shots} shots, "
-    return f"{task.learner.label}, {shots}seed {task.seed}"
+    domains = dict.fromkeys(filter(None, (task.train_domain, task.test_domain)))
+    place = f"{' '.join((task.dataset, *domains))}, " if spec.datasets else ""
+    return f"{place}{task.learner.label}, {shots}seed {task.seed}"
 
 
 def require(tasks: Sequence[RecognitionTask], machine: Machine) -> None:
     """Refuse what no learner could learn, and validation images on which the rule could choose no threshold."""
     require_learnable(tasks, machine)
-    task = tasks[0]  # the same in all of them
-    if task.scored_validation != "nothing":
+    of_each_set = {(task.trained, task.tested): task for task in tasks}  # the same in all of one data set
+    for task in of_each_set.values():
+        if task.scored_validation == "nothing":
+            continue
         names = task.sources["test"].load().classnames
         require_sides(task.sources["validation"].load(), names, task.operating)
 

@@ -12,6 +12,7 @@ from openworld.evaluations.recognition.tables import given
 from openworld.metrics import CLOSED_SET
 from openworld.report.sentences import HOLM, counted, few, listed, span
 from openworld.results import METRICS, Comparison
+from openworld.results.over_datasets import DATA_SETS, SEEDS, DatasetMeans
 
 
 def verdict(results: RecognitionResults) -> tuple[str, str, str]:
@@ -175,13 +176,24 @@ def _leader_of_many(results: RecognitionResults) -> str:
     if not averages:
         return f"No learner was run in all {count} settings, so no average is named."
     best = max(averages, key=averages.get)
+    what, means = "settings", ""
+    if len(results.over_datasets) == 1:
+        what, means = "data sets", _ends(results.over_datasets[0], best)
     firsts = sum(setting.best == best for setting in results.settings)
     tests = [_against_others(setting, best) for setting in results.settings]
     wins = sum(bool(others) and all(test.better for test in others) for others in tests)
     return (
-        f"Over {count} settings {best} has the highest mean OpenworldAUC, {AUC.write(averages[best])}; it has the "
+        f"Over {count} {what} {best} has the highest mean OpenworldAUC, {AUC.write(averages[best])}{means}; it has the "
         f"highest value in {firsts} of them, and is shown to be better than every other learner in {wins}."
     )
+
+
+def _ends(means: DatasetMeans, learner: str) -> str:
+    """The intervals of a mean over data sets, each with what it is over."""
+    said = {SEEDS: "over seeds, on these data sets", DATA_SETS: "over data sets"}
+    found = {words: means.mean(learner).value.over(over) for over, words in said.items()}
+    ends = [f"{AUC.write_interval(interval)} {words}" for words, interval in found.items() if interval]
+    return f" ({'; '.join(ends)})" if ends else ""
 
 
 def _against_baseline_of_many(results: RecognitionResults) -> str:

@@ -1,0 +1,157 @@
+"""Methods on several data sets: means with what their intervals are over, tests of all pairs, ranks (Demsar, 2006).
+
+Two kinds of chance are kept apart. Over seeds: draws and training could have gone otherwise, on these data sets;
+Student's t on the seeds' own means. Over data sets: these are a sample, and the mean might be another on others;
+Student's t on the data sets' values. Ranks make no assumption of scale: Friedman's test asks whether any two methods
+differ over data sets, and Nemenyi's critical difference which of them do.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from openworld._short_repr import short_repr
+from openworld.metrics import friedman_test, nemenyi, seeds_test
+from openworld.results.comparison import Comparison, comparison_of, correct_for_many, find_comparison
+from openworld.results.results import Result
+from openworld.results.seeds import mean, student
+from openworld.results.value import Metric, Value
+
+MEAN_RANK = Metric("mean_rank", "mean rank", "fraction", 2, -1, (1.0, None))
+CRITICAL_DIFFERENCE = Metric("critical_difference", "critical difference of mean ranks", "fraction", 2, 0, (0.0, None))
+FRIEDMAN_P = Metric("friedman_p", "p of Friedman's test", "number", 2, 0)
+
+SEEDS, DATA_SETS = "seeds", "data sets"
+NOT_EVERYWHERE = "it has no value on every data set"
+_SAME = 12  # decimals: numbers that differ in their last bits only have the same rank
+
+
+@dataclass(frozen=True)
+class RankedMethods:
+    """Methods ranked on every data set.
+
+    Args:
+        names: of the methods.
+        scores: float[methods, data sets], larger is better.
+        rank: the metric of a mean rank.
+        where: the place of the results.
+    """
+
+    names: tuple[str, ...]
+    scores: np.ndarray
+    rank: Metric = MEAN_RANK
+    where: Mapping[str, str | int | float] = field(default_factory=dict)
+
+    __repr__ = short_repr
+
+    def rows(self) -> Iterator[Result]:
+        """Yield the p-value of Friedman's test, Nemenyi's distance, and every mean rank."""
+        test, distance = friedman_test(self._rounded), self._nemenyi
+        yield Result("", FRIEDMAN_P, Value(test.p_value, reason=test.reason or ""), self.where)
+        yield Result("", CRITICAL_DIFFERENCE, Value(distance.value, reason=distance.reason or ""), self.where)
+        for name, rank in zip(self.names, distance.mean_ranks, strict=True):
+            yield Result(name, self.rank, Value(rank), self.where)
+
+    def tests(self) -> Iterator[Comparison]:
+        """Yield Nemenyi's tests of all pairs, where there are data sets enough."""
+        values = self._nemenyi
+        for first, second in combinations(range(len(self.names)), 2) if values.p_values else ():
+            difference = values.mean_ranks[first] - values.mean_ranks[second]
+            pair, where = (self.names[first], self.names[second]), {**self.where, "over": DATA_SETS}
+            yield Comparison(*pair, self.rank, difference, values.p_values[first][second], where=where)
+
+    @cached_property
+    def _nemenyi(self):
+        return nemenyi(self._rounded)
+
+    @property
+    def _rounded(self) -> np.ndarray:
+        return np.asarray(self.scores, dtype=float).round(_SAME)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetMeans:
+    """One metric of several methods on several data sets.
+
+    Args:
+        metric: which.
+        datasets: their names, in order.
+        numbers: {method: its result on every data set}; None where it has none.
+        where: the place of the means.
+    """
+
+    metric: Metric
+    datasets: tuple[str, ...]
+    numbers: Mapping[str, Sequence[Result | None]]
+    where: Mapping[str, str | int | float]
+
+    __repr__ = short_repr
+
+    @cached_property
+    def complete(self) -> tuple[str, ...]:
+        """The methods that have a value on every data set; the others have no mean."""
+        return tuple(
+            name for name, rows in self.numbers.items() if all(row and row.value.value is not None for row in rows)
+        )
+
+    def mean(self, name: str) -> Result:
+        """Return the mean of a method over the data sets, each counting the same."""
+        if name not in self.complete:
+            return Result(name, self.metric, Value(None, reason=NOT_EVERYWHERE), self.where)
+        values, by_seed = self._values(name), self._by_seed(name)
+        intervals = (*student(tuple(by_seed.values()), self.metric), *student(values, self.metric, DATA_SETS))
+        return Result(
+            name, self.metric, Value(mean(values), intervals), self.where, tuple(by_seed), tuple(by_seed.values())
+        )
+
+    @cached_property
+    def ranked(self) -> RankedMethods:
+        """The methods that have a value everywhere, by their ranks."""
+        sign = self.metric.better or 1
+        scores = sign * np.array([self._values(name) for name in self.complete]).reshape(len(self.complete), -1)
+        return RankedMethods(self.complete, scores, where=self.where)
+
+    def rows(self) -> Iterator[Result]:
+        """Yield every mean, and the ranks."""
+        yield from map(self.mean, self.numbers)
+        if self.complete:
+            yield from self.ranked.rows()
+
+    @cached_property
+    def tests(self) -> tuple[Comparison, ...]:
+        """All pairs: over data sets, paired by data set; over seeds, on these data sets; then by ranks.
+
+        Each of the three families is corrected by itself.
+        """
+        return (*self._pairs(DATA_SETS), *self._pairs(SEEDS), *(self.ranked.tests() if self.complete else ()))
+
+    def compare(self, name: str, other: str, over: str = DATA_SETS) -> Comparison | None:
+        """Return the test of two methods over data sets or seeds; None of one against itself."""
+        tests = (test for test in self.tests if test.metric == self.metric and test.where["over"] == over)
+        return find_comparison(tests, name, other)
+
+    def _pairs(self, over: str) -> tuple[Comparison, ...]:
+        where, tests = {**self.where, "over": over}, []
+        for name, other in combinations(self.complete, 2):
+            if over == DATA_SETS:
+                test = seeds_test(self._values(name), self._values(other))
+            else:
+                first, second = self._by_seed(name), self._by_seed(other)
+                shared = [seed for seed in first if seed in second]
+                test = seeds_test([first[seed] for seed in shared], [second[seed] for seed in shared])
+            tests.append(comparison_of(name, other, self.metric, test, over=over, where=where))
+        return correct_for_many(tests)
+
+    def _values(self, name: str) -> list[float]:
+        return [row.value.value for row in self.numbers[name]]
+
+    def _by_seed(self, name: str) -> dict[int, float]:
+        """{seed: the mean over the data sets}; empty where they have other seeds, or a number is not defined."""
+        rows = self.numbers[name]
+        if len({row.seeds for row in rows}) > 1 or any(None in row.per_seed for row in rows):
+            return {}
+        per_seed = zip(*(row.per_seed for row in rows), strict=True)
+        return dict(zip(rows[0].seeds, map(mean, per_seed), strict=True))
