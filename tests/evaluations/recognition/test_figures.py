@@ -13,6 +13,7 @@ from openworld.evaluations.recognition.figures import (
     miss_hit,
     parameters,
     points_lost,
+    ranks,
     score_time,
     setting,
     shots,
@@ -22,7 +23,7 @@ from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.report import styles
 from openworld.evaluations.recognition.results import LOSSES, join
 
-SWEEPS = (setting, shots)  # of what the small run holds still
+SWEEPS = (setting, shots, ranks)  # of what the small run holds still; it has one data set
 SHOWN = [figure for figure in FIGURES if figure not in SWEEPS]
 
 

@@ -119,3 +119,22 @@ def test_records_of_one_data_set_are_taken_over_and_a_run_takes_further_data_set
     more = run("runs/all", datasets=[*two, "emoji-withheld"])
     assert kept.read_bytes() == (alone / "timing.json").read_bytes()
     assert {row.where.get("task") for row in more.results} >= {"emoji-groups", "emoji-withheld"}
+
+
+def test_the_page_has_the_means_first_and_a_diagram_or_why_there_is_none(results_of):
+    from openworld.evaluations.recognition.data_sets import averages_table, ranks
+    from openworld.evaluations.recognition.report import styles
+
+    learners = {"zero-shot": (0.0, 0.0, 0.6, 0), "CoOp": (0.5, 0.4, 0.9, 512), "GMoP": (2.0, 1.5, 1.8, 6656)}
+    for tasks_of_run in ("ab", "abcde"):
+        found = results_of(learners=learners, names=list("stuv"), seeds=(1, 2), tasks=tuple(tasks_of_run))
+        (each,) = found.over_datasets
+        table = averages_table(each, "zero-shot", "overview")
+        assert [row.label for row in table.rows] == list(learners) and len(table.columns) == 5 + len(tasks_of_run)
+        figure = ranks(found.settings, styles(found))
+        assert len(figure.charts) == (len(tasks_of_run) == 5)
+        assert "CD" in figure.caption[1] if figure.charts else "2 data sets" in figure.caption[0]
+        setting = f"mean over {len(tasks_of_run)} data sets"
+        assert found.results().value("GMoP", "openworld_auc", setting=setting).value == pytest.approx(
+            found.averages["GMoP"]
+        )
