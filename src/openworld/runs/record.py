@@ -129,7 +129,7 @@ def renamed(record: Record, unit: Unit) -> bytes:
     """The `record.json` of a record under the key of another unit, which computes the same."""
     content = json.loads(read_plain(record.folder / "record.json"))
     del content["seal"]
-    return _seal(content | unit.identity() | {"key": unit.key})
+    return _seal(content | unit.identity() | {"key": unit.key, "name": unit.name})
 
 
 def load_record(folder: Path) -> Record:

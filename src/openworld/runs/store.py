@@ -195,12 +195,13 @@ class RunStore:
     def take_over(self, unit: Unit, others: Iterable["RunStore"]) -> bool:
         """Copy the record of a unit from another run that has it: a key stands for the same bytes in every run.
 
-        A record under the unit's former key is copied too, from this run or another, and bears the new one then.
+        A record under the unit's former key is copied too, from this run or another, and bears the new one then, and
+        the unit's name.
         Returns whether a record was copied: not where this run has one, nor while another process has the unit in hand.
         """
         with self.claim(unit, wait=False) as held:
             for run, known in product((self, *others), (unit, unit.former)) if held and not self.has(unit) else ():
-                if known and run.has(known) and (record := run.read(known)).name == unit.name:
+                if known and run.has(known) and _same_name((record := run.read(known)).name, unit):
                     self._put(unit, _contents(record.folder) | {"record.json": renamed(record, unit)})
                     return True
         return False
@@ -322,6 +323,11 @@ def _additions(there: Any, here: Any, path: str) -> Iterator[str]:
             yield f"{path} {', '.join(added)}"
         for entry in there:
             yield from _additions(entry, _same_entry(entry, here), f"{path}[{_title(entry)}]")
+
+
+def _same_name(name: str, unit: Unit) -> bool:
+    """Whether a record is called as a unit, which may say before it on which data set it is."""
+    return name == unit.name or unit.name.endswith(f", {name}")
 
 
 def _grows(there: Any, here: Any, path: str) -> bool:

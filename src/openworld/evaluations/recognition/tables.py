@@ -144,7 +144,7 @@ def imbalance_table(setting: SettingResults, name: str) -> Table | None:
 
 def variation_table(setting: SettingResults, name: str) -> Table | None:
     """Mean and variance of every number over the ratios of the sweep; None where no record holds them."""
-    if not setting.results.where(mix=ALL_RATIOS).rows:
+    if not (setting.results.where(mix=ALL_RATIOS).rows and swept_mixes(setting.outcomes)):
         return None
     metrics = [metric for key in reversed(MIXED) for metric in (METRICS[key], VARIANCES[key])]
     columns = tuple(
