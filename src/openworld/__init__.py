@@ -10,6 +10,7 @@ fit_watch, watch       the same as a daily job
 detect                 which detector sees what is out of distribution
 predict, decide        a fitted learner on images; the threshold to run it with
 open_run, compare      finished runs
+average                several runs, a data set each
 check                  whether one is good enough
 metrics_of, cite       a run's numbers for trackers; BibTeX of what it used
 hub_entries, model_card    the same for the Hugging Face hub
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 from openworld._errors import OpenworldError
 
 if TYPE_CHECKING:
+    from openworld.api.averaging import average
     from openworld.api.checking import check
     from openworld.api.citing import cite
     from openworld.api.deciding import decide
@@ -40,6 +42,7 @@ __version__ = "0.1.0"
 
 _LIES_IN = {
     "Run": "finished_run",
+    "average": "averaging",
     "check": "checking",
     "cite": "citing",
     "compare": "predictions",
@@ -77,6 +80,7 @@ __all__ = [
     "OpenworldError",
     "Run",
     "__version__",
+    "average",
     "check",
     "cite",
     "compare",

@@ -31,6 +31,7 @@ COMMAND_ONLY = {"as_json", "as_csv", "quiet", "page", "new_names", "plan", "acce
         "decide",
         "detect",
         "compare",
+        "average",
         "reproduce",
     ],
 )

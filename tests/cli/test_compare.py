@@ -31,7 +31,7 @@ def runs(tmp_path_factory):
 
 def test_records_are_read_once_however_much_is_told(runs, tmp_path, monkeypatch):
     read = []
-    monkeypatch.setattr(record, "decode_table", lambda data: read.append(data) or decode_table(data))
+    monkeypatch.setattr(record, "decode_table", lambda data, **how: read.append(data) or decode_table(data, **how))
     assert openworld("score", runs / "old.npz", "--out", tmp_path / "again").exit_code == 0
     assert read and len(read) == len(set(read))
 

@@ -70,10 +70,22 @@ def _read(spec: Any) -> tuple[Any, Any, str]:
     if is_dataclass(spec) and hasattr(spec, "protocol"):
         return spec, spec, evaluation_of(spec).name
     if isinstance(spec, Mapping):
+        _require_one(spec)
         resolved = read_protocol(spec)
         return resolved, spec, evaluation_of(resolved).name
     if not isinstance(spec, str | Path):
         raise OpenworldError(f"a spec came as {type(spec).__name__}, expected a TOML file, a mapping or a spec object.")
     if not Path(spec).exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
-    return read_protocol(Path(spec)), read_given(Path(spec)), Path(spec).stem
+    given = read_given(Path(spec))
+    _require_one(given)
+    return read_protocol(Path(spec)), given, Path(spec).stem
+
+
+def _require_one(given: Any) -> None:
+    """Refuse a spec of several runs."""
+    if isinstance(given, Mapping) and "each" in given:
+        raise OpenworldError(
+            "the spec has [[each]], which is several runs: carry it out with openworld run SPEC, or run its specs "
+            "(openworld.evaluations.each.expand) one by one, and put them together with ow.average."
+        )

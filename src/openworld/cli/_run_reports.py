@@ -9,8 +9,10 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
-from openworld.evaluations import report_of
+from openworld.evaluations import read_protocol, report_of
+from openworld.evaluations.each import expand
 from openworld.evaluations.running import RunOptions, carry_out
+from openworld.evaluations.several_runs import average_runs
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.records import protocol_of
 from openworld.report.story import FORMS
@@ -28,6 +30,31 @@ def run_and_show(spec, given, options: RunOptions, *, quiet: bool = False, as_js
         carry_out(spec, given, replace(options, command=console.command()), observer)
     with console.working():
         show_run(options.folder, out, as_json=as_json and not quiet)
+
+
+def run_each(given, options: RunOptions, *, quiet: bool = False, as_json: bool = False) -> None:
+    """Carry out every run of a spec with `[[each]]` in a folder of its own, then show their means.
+
+    All specs are checked before the first run begins.
+    """
+    specs = {name: (read_protocol(own), own) for name, own in expand(given).items()}
+    out = console.output(quiet=quiet or as_json)
+    for place, (name, (spec, own)) in enumerate(specs.items(), start=1):
+        out.print(f"[{place}/{len(specs)}] {name}", markup=False)
+        run = replace(options, folder=options.folder / name, command=console.command())
+        with console.observer(out) as observer:
+            carry_out(spec, own, run, observer)
+        with console.working():
+            read_story(run.folder).write()
+    if len(specs) < 2:
+        return
+    with console.working():
+        report = average_runs({name: options.folder / name for name in specs})
+        page = report.write(options.folder)
+    if as_json and not quiet:
+        console.write(report.results.to_json())
+    report.show(out)
+    out.print(f"Report: {page}   Runs: {options.folder}/", markup=False)
 
 
 def show_run(folder: Path, out, *, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from openworld import __version__
 from openworld.cli import console
 from openworld.cli._parts import with_parts
+from openworld.cli.average import average
 from openworld.cli.backbone import backbone
 from openworld.cli.cache import cache
 from openworld.cli.check import check
@@ -86,7 +87,14 @@ GROUPS = {
         "shift": shift,
         "synthesize": synthesize,
     },
-    "Results": {"report": report, "compare": compare, "check": check, "cite": cite, "decide": decide},
+    "Results": {
+        "report": report,
+        "compare": compare,
+        "average": average,
+        "check": check,
+        "cite": cite,
+        "decide": decide,
+    },
     "Look around": {
         "list": list_command,
         "new": new,

@@ -77,6 +77,16 @@ def run(
     in its spec, only units that these change are computed. `--engine ray` needs `pip install 'openworld[ray]'`; on a
     cluster, give folders for `--out` and `--cache` that all nodes share.
 
+    **Several data sets**, in any evaluation: `[[each]]` tables in the spec, each with a name and the fields that are
+    otherwise there. Each is a run in OUT/NAME; OUT/report.html has the means over them, ranks and tests
+    (`openworld average`). Recognition also takes `datasets = ["dtd", "eurosat"]` in one run.
+
+    ```toml
+    [[each]]
+    name = "eurosat"
+    dataset = "eurosat"
+    ```
+
     **Other questions** have a line at the head of their spec; `examples/NAME-embedded.toml` is a complete spec of most:
 
     - `protocol = "generalisation"` tunes on one data set and tests on others: the same classes drawn or photographed
@@ -97,7 +107,7 @@ def run(
     if not spec.exists():
         raise OpenworldError(f"{spec} does not exist; give the path of a TOML file (openworld run --help shows one).")
     from openworld import datasets
-    from openworld.cli._run_reports import run_and_show
+    from openworld.cli._run_reports import run_and_show, run_each
     from openworld.evaluations import read_protocol
     from openworld.evaluations.running import RunOptions
     from openworld.runs import read_given
@@ -105,4 +115,8 @@ def run(
     if data:
         datasets.use_root(data)
     options = RunOptions(out or Path("runs") / spec.stem, device, workers, cache, allow_corrupt, engine, cache_limit)
-    run_and_show(read_protocol(spec), read_given(spec), options, quiet=quiet, as_json=as_json)
+    given = read_given(spec)
+    if "each" in given:
+        run_each(given, options, quiet=quiet, as_json=as_json)
+        return
+    run_and_show(read_protocol(spec), given, options, quiet=quiet, as_json=as_json)

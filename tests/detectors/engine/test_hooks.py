@@ -129,7 +129,7 @@ def test_two_towers_are_sent_elsewhere():
 
 
 def test_images_that_are_no_batch():
-    with pytest.raises(OpenworldError, match="torch.uint8.*expected a float tensor"):
+    with pytest.raises(OpenworldError, match="torch.uint8.*expected a dense float tensor"):
         small_classifier().see(torch.zeros(2, 3, 8, 8, dtype=torch.uint8))
 
 

@@ -122,14 +122,14 @@ def test_records_of_one_data_set_are_taken_over_and_a_run_takes_further_data_set
 
 
 def test_the_page_has_the_means_first_and_a_diagram_or_why_there_is_none(results_of):
-    from openworld.evaluations.recognition.data_sets import averages_table, ranks
+    from openworld.evaluations.recognition.data_sets import ranks, table_of
     from openworld.evaluations.recognition.report import styles
 
     learners = {"zero-shot": (0.0, 0.0, 0.6, 0), "CoOp": (0.5, 0.4, 0.9, 512), "GMoP": (2.0, 1.5, 1.8, 6656)}
     for tasks_of_run in ("ab", "abcde"):
         found = results_of(learners=learners, names=list("stuv"), seeds=(1, 2), tasks=tuple(tasks_of_run))
         (each,) = found.over_datasets
-        table = averages_table(each, "zero-shot", "overview")
+        table = table_of(each, "zero-shot", "overview")
         assert [row.label for row in table.rows] == list(learners) and len(table.columns) == 5 + len(tasks_of_run)
         figure = ranks(found.settings, styles(found))
         assert len(figure.charts) == (len(tasks_of_run) == 5)

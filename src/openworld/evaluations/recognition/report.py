@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from openworld.evaluations.recognition.album import albums
-from openworld.evaluations.recognition.data_sets import averages_table
+from openworld.evaluations.recognition.data_sets import table_of
 from openworld.evaluations.recognition.figures import FIGURES
 from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, preferred, sentence, why_none
 from openworld.evaluations.recognition.outcome import Outcome, outcomes
@@ -121,7 +121,7 @@ def _overview(results: RecognitionResults) -> tuple[Table, ...]:
     if results.over_datasets:
         opponent = next(iter(results.baselines), None)
         places = enumerate(results.over_datasets)
-        return tuple(averages_table(means, opponent, f"overview{place or ''}") for place, means in places)
+        return tuple(table_of(means, opponent, f"overview{place or ''}") for place, means in places)
     return (overview_table(results),) if len(results.settings) > 1 else ()
 
 

@@ -1,0 +1,195 @@
+"""Several runs of one evaluation, a data set each: means over them, ranks, and one panel a data set.
+
+A number counts where every run has one of the same metric at the same place, such as the mean over near sets, or where
+it is of a run as a whole. Methods that some run lacks are shown there and have no mean.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from openworld._errors import OpenworldError, unknown_name
+from openworld.evaluations.stories import read_story
+from openworld.report.charts import IntervalChart, IntervalRow, Quantity
+from openworld.report.command_report import CommandReport
+from openworld.report.data_set_means import averages_table, ranks_figure
+from openworld.report.figure import Figure
+from openworld.report.page import Page, Section
+from openworld.report.sentences import listed
+from openworld.report.series_style import series_styles
+from openworld.results import Result, Results
+from openworld.results.over_datasets import DatasetMeans
+
+MOST_PLACES = 12
+"""Places of one metric that are shown, those with the fewest names first; all are in the results."""
+
+
+@dataclass(frozen=True)
+class SeveralRuns:
+    """The results of runs by the name of their data set.
+
+    Args:
+        evaluation: of all of them.
+        results: {data set: what its run measured}.
+    """
+
+    evaluation: str
+    results: Mapping[str, Results]
+
+    @classmethod
+    def read(cls, runs: Mapping[str, Path]) -> "SeveralRuns":
+        """Read finished runs.
+
+        Args:
+            runs: {name of the data set: folder of a run}, at least two.
+
+        Raises:
+            OpenworldError: fewer than two, runs of two evaluations, a folder without a finished run.
+        """
+        if len(runs) < 2:
+            raise OpenworldError(f"{len(runs)} run came, and a mean is over two or more; give the folders of several.")
+        results = {name: read_story(folder).results for name, folder in runs.items()}
+        kinds = dict.fromkeys(each.evaluation for each in results.values())
+        if len(kinds) > 1:
+            raise OpenworldError(f"these are runs of {listed(tuple(kinds))}; give runs of one evaluation.")
+        return cls(next(iter(kinds)), results)
+
+    def means(self, metric: str = "") -> tuple[DatasetMeans, ...]:
+        """Return the means of a metric, one for every place that all runs share, those with the fewest names first.
+
+        Args:
+            metric: its key; "" for the first metric of the first run that all runs share a place in.
+
+        Raises:
+            OpenworldError: a metric that a run does not have, or that no two runs have of the same thing.
+        """
+        first, *others = self.results.values()
+        known = [key for key in first.metrics() if all(key in other.metrics() for other in others)]
+        if metric and metric not in known:
+            raise unknown_name("metric of all these runs", metric, known)
+        for key in [metric] if metric else known:
+            if found := self._means(key):
+                return found
+        raise OpenworldError(
+            f"these runs have no {metric or 'number'} of the same thing; they name their methods apart."
+        )
+
+    def _means(self, metric: str) -> tuple[DatasetMeans, ...]:
+        rows = [
+            [row for row in results if row.metric.key == metric and row.entity] for results in self.results.values()
+        ]
+        places = set.intersection(*({frozenset(row.where.items()) for row in each} for each in rows))
+        if not places:  # places that name the data set: the numbers of the runs as a whole
+            rows = [_as_a_whole(results, metric) for results in self.results.values()]
+            places = {frozenset()} if all(rows) else set()
+        ordered = sorted(places, key=lambda place: (len(place), sorted(map(str, place))))
+        return tuple(self._mean_at(dict(place), rows) for place in ordered)
+
+    def _mean_at(self, place: Mapping, rows: Sequence[Sequence[Result]]) -> DatasetMeans:
+        here = [{row.entity: row for row in each if dict(row.where) == place} for each in rows]
+        methods = dict.fromkeys(name for each in here for name in each)
+        numbers = {name: tuple(each.get(name) for each in here) for name in methods}
+        metric = next(row.metric for each in here for row in each.values())
+        return DatasetMeans(metric, tuple(self.results), numbers, dict(place))
+
+
+def _as_a_whole(results: Results, metric: str) -> list[Result]:
+    """The number of a run as a whole for every method, without its place; none where a method has several."""
+    rows = [row for row in results.overall() if row.metric.key == metric and row.entity]
+    names = [row.entity for row in rows]
+    return [replace(row, where={}) for row in rows] if len(set(names)) == len(names) else []
+
+
+def average_runs(runs: Mapping[str, Path], metric: str = "") -> CommandReport:
+    """Return means over the data sets of several runs, with tests and ranks, as tables and a page.
+
+    Args:
+        runs, metric: as for `SeveralRuns.read` and `SeveralRuns.means`.
+
+    Raises:
+        OpenworldError: what these raise.
+    """
+    several = SeveralRuns.read(runs)
+    every = several.means(metric)
+    shown, named = every[:MOST_PLACES], every[0].metric
+    methods = list(dict.fromkeys(name for means in every for name in means.numbers))
+    styles = series_styles(methods)
+    several_places = len(every) > 1
+    tables = tuple(
+        averages_table(means, _best(means), f"means-{number}", label="method", place=_in_words(means, several_places))
+        for number, means in enumerate(shown)
+    )
+    verdict = tuple(f"{_in_words(means, several_places) or named.title}: {_verdict(means)}" for means in shown)
+    left_out = len(every) - len(shown)
+    notes = (f"Of {len(every)} places the first {len(shown)} are shown; results.parquet has all.",) if left_out else ()
+    charts = tuple(_panel(means, name) for means in shown[:1] for name in means.datasets)
+    panels = Figure(
+        "data-sets",
+        "Data set by data set",
+        _panel_caption(shown[0], several_places),
+        charts,
+        styles,
+        names=("data_set", "method"),
+    )
+    ranked = ranks_figure(
+        {_in_words(means, several_places): means for means in shown}, styles, ("place", "method"), "method"
+    )
+    sections = (
+        Section("Over the data sets", tables=tables, figures=tuple(filter(None, (ranked,)))),
+        Section("Data set by data set", figures=(panels,)),
+    )
+    rows = tuple(row for means in every for row in means.rows())
+    tests = tuple(test for means in every for test in means.tests)
+    title = f"{several.evaluation} on {len(runs)} data sets"
+    page = Page(title, tuple(runs), verdict, sections, styles, "Methods")
+    made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": named.key}
+    return CommandReport(Results(several.evaluation, rows, tests), tables, page, verdict[1:], notes, made, several)
+
+
+def _best(means: DatasetMeans) -> str | None:
+    """The method with the best mean; None where none has a mean."""
+    sign = means.metric.better or 1
+    return max(means.complete, key=lambda name: sign * means.mean(name).value.value, default=None)
+
+
+def _verdict(means: DatasetMeans) -> str:
+    best = _best(means)
+    if best is None:
+        return "no method has a value on every data set."
+    tests = [(name, means.compare(best, name)) for name in means.complete if name != best]
+    behind = [name for name, test in tests if test and test.differs]
+    value = means.metric.write(means.mean(best).value.value)
+    if not tests:
+        return f"{best} {value}, the only method on every data set."
+    if len(behind) == len(tests):
+        return f"{best} is the best on the average ({value}), and that is shown against every other method."
+    alike = [name for name, _ in tests if name not in behind]
+    return f"{best} has the best mean ({value}); {listed(alike[:3])}{' and others' * (len(alike) > 3)} not told apart."
+
+
+def _in_words(means: DatasetMeans, several_places: bool) -> str:
+    """The place of means; "" where all means have the same one."""
+    names = (value if isinstance(value, str) else f"{name} {value}" for name, value in means.where.items())
+    return ", ".join(dict.fromkeys(names)) if several_places else ""
+
+
+def _panel(means: DatasetMeans, dataset: str) -> IntervalChart:
+    place, rows = means.datasets.index(dataset), {}
+    for name, numbers in means.numbers.items():
+        number = numbers[place]
+        if number is not None and number.value.value is not None:
+            first = number.value.over()
+            rows[name] = IntervalRow(number.value.value, None if first is None else (first.low, first.high))
+    return IntervalChart(dataset, Quantity.of(means.metric), rows)
+
+
+def _panel_caption(means: DatasetMeans, several_places: bool) -> tuple[str, ...]:
+    over = dict.fromkeys(
+        number.value.over().over
+        for numbers in means.numbers.values()
+        for number in numbers
+        if number and number.value.over()
+    )
+    bars = f" The bar of each is its 95 % interval over {listed(tuple(over))}." if over else ""
+    where = _in_words(means, several_places)
+    return (f"{means.metric.title}{f' ({where})' if where else ''} of every method on every data set.{bars}",)

@@ -1,0 +1,125 @@
+"""Several runs of one evaluation: means over their data sets, by the command, from Python and from one spec."""
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+import openworld as ow
+from openworld.cli.app import app
+from openworld.evaluations.each import expand
+from openworld.evaluations.several_runs import SeveralRuns
+
+sys.path.insert(0, str(Path(__file__).parent))
+from small_specs import SMALL, draw  # noqa: E402
+
+MODELS = {"good": 0.8, "fair": 1.0, "poor": 1.6}
+SETS = ("cars", "dogs", "food", "maps", "pets", "toys")
+SAME = ["generalisation", "accuracy-estimation", "ood-detection", "recognition-by-shift", "decomposed-zero-shot"]
+
+
+def openworld(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "160"})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A run a data set: three models of one noise each, made by `openworld score`."""
+    folder, generator = tmp_path_factory.mktemp("runs"), np.random.default_rng(0)
+    for name in SETS:
+        columns = {key: [] for key in ("side", "score", "correct", "id", "model")}
+        for model, noise in MODELS.items():
+            score = np.repeat([1.0, 0.0], 30) + noise * generator.standard_normal(60)
+            for number in range(60):
+                row = ("base" if number < 30 else "new", score[number], True, number, model)
+                for key, value in zip(columns, row, strict=True):
+                    columns[key].append(value)
+        ow.score({key: np.array(values) for key, values in columns.items()}, out=folder / name)
+    return {name: folder / name for name in SETS}
+
+
+def value(results, entity, metric):
+    (row,) = results.where(entity=entity, metric=metric)
+    return row.value
+
+
+def test_means_tests_and_ranks_are_those_of_the_runs_numbers(runs, tmp_path):
+    report = ow.average(list(runs.values()), of="auroc", out=tmp_path)
+    each = {name: ow.open_run(folder).results for name, folder in runs.items()}
+    values = {model: [value(results, model, "auroc").value for results in each.values()] for model in MODELS}
+    for model, numbers in values.items():
+        mean = value(report.results, model, "auroc")
+        assert mean.value == pytest.approx(np.mean(numbers))
+        over = mean.over("data sets")
+        expected = stats.t.interval(0.95, 5, np.mean(numbers), stats.sem(numbers))
+        assert (over.low, over.high) == pytest.approx(np.clip(expected, 0, 1)) and over.n == 6
+    ranks = stats.rankdata(-np.array(list(values.values())), axis=0).mean(axis=1)
+    assert [value(report.results, model, "mean_rank").value for model in MODELS] == pytest.approx(ranks)
+    friedman = stats.friedmanchisquare(*values.values())
+    assert value(report.results, "", "friedman_p").value == pytest.approx(friedman.pvalue)
+    page = (tmp_path / "report.html").read_text()
+    assert "good" in page and all(name in page for name in SETS) and (tmp_path / "results.parquet").exists()
+    assert "good" in report.page.verdict[0] and "AUROC" in report.page.verdict[0]
+
+
+def test_the_command_shows_the_table_and_keeps_the_page(runs, tmp_path):
+    done = openworld("average", *runs.values(), "--of", "auroc", "--out", tmp_path / "all")
+    assert done.exit_code == 0, done.output
+    assert "mean rank" in done.output and "dogs" in done.output and "report.html" in done.output
+    rows = json.loads(openworld("average", *runs.values(), "--of", "auroc", "--json").output)
+    assert rows
+
+
+def test_a_method_that_a_run_lacks_has_no_mean(runs, tmp_path):
+    few = {"side": ["base", "new"] * 5, "score": np.arange(10.0), "correct": [True] * 10, "model": ["good"] * 10}
+    alone = ow.score({key: np.array(values) for key, values in few.items()}, out=tmp_path / "few")
+    several = SeveralRuns.read(runs | {"few": alone.folder})
+    (means,) = several.means("auroc")
+    assert means.complete == ("good",) and means.mean("poor").value.reason
+
+
+def test_refusals(runs, tmp_path):
+    one = openworld("average", runs["cars"])
+    assert one.exit_code == 2 and "two or more" in one.output
+    metric = openworld("average", runs["cars"], runs["dogs"], "--of", "aurok")
+    assert metric.exit_code == 2 and "auroc" in metric.output
+    twice = openworld("average", runs["cars"], runs["cars"])
+    assert twice.exit_code == 2 and "two runs are called 'cars'" in twice.output
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        ([], "expected tables"),
+        ([{"dataset": "dtd"}], "has the name None"),
+        ([{"name": "../up"}], "'../up'"),
+        ([{"name": "a"}, {"name": "a"}], "two tables of each are called 'a'"),
+    ],
+)
+def test_a_spec_with_wrong_tables_is_refused(tables, sentence):
+    with pytest.raises(ow.OpenworldError, match=sentence):
+        expand({"each": tables})
+
+
+@pytest.mark.parametrize("name", ["ood-benchmark", *(pytest.param(name, marks=pytest.mark.slow) for name in SAME)])
+def test_one_spec_makes_a_run_for_every_table_and_their_means(name, tmp_path, monkeypatch):
+    draw(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    field = {"decomposed-zero-shot": "seeds = [{}, 9]"}.get(name, "shots = {}")
+    tables = "".join(f'[[each]]\nname = "set-{number}"\n{field.format(number)}\n' for number in (2, 3))
+    Path("spec.toml").write_text(SMALL[name] + tables)
+    done = openworld("run", "spec.toml", "--out", "out", "--device", "cpu", "--cache", "cache", "--workers", 1)
+    assert done.exit_code == 0, done.output
+    specs = [json.loads((tmp_path / "out" / f"set-{number}" / "run.json").read_text()) for number in (2, 3)]
+    assert all(first["resolved"] != second["resolved"] for first, second in pairwise(specs))
+    again = openworld("run", "spec.toml", "--out", "out", "--device", "cpu", "--cache", "cache", "--workers", 1)
+    assert again.exit_code == 0 and (tmp_path / "out" / "report.html").exists()
+    report = ow.average([tmp_path / "out" / "set-2", tmp_path / "out" / "set-3"])
+    assert report.tables and report.page.verdict
+    with pytest.raises(ow.OpenworldError, match="several runs"):
+        ow.run("spec.toml")
