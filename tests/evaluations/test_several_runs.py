@@ -14,6 +14,7 @@ import openworld as ow
 from openworld.cli.app import app
 from openworld.evaluations.each import expand
 from openworld.evaluations.several_runs import SeveralRuns
+from openworld.results import METRICS, Result, Results, Value
 
 sys.path.insert(0, str(Path(__file__).parent))
 from small_specs import SMALL, draw  # noqa: E402
@@ -81,6 +82,22 @@ def test_a_method_that_a_run_lacks_has_no_mean(runs, tmp_path):
     several = SeveralRuns.read(runs | {"few": alone.folder})
     (means,) = several.means("auroc")
     assert means.complete == ("good",) and means.mean("poor").value.reason
+
+
+def test_where_places_name_the_data_set_each_runs_own_mean_counts():
+    def run(name, *numbers):
+        rows = [
+            Result(
+                entity, METRICS["auroc"], Value(value + shift), {"target": f"{name} {place}"}, (1, 2), (value, value)
+            )
+            for entity, shift in (("CoOp", 0.0), ("GMoP", 0.1))
+            for place, value in enumerate(numbers)
+        ]
+        return Results("generalisation", tuple(rows))
+
+    (means,) = SeveralRuns("generalisation", {"a": run("a", 0.2, 0.4), "b": run("b", 0.5)}).means("auroc")
+    assert means.mean("CoOp").value.value == pytest.approx((0.3 + 0.5) / 2)
+    assert means.mean("GMoP").per_seed == pytest.approx((0.4, 0.4)) and means.where == {}
 
 
 def test_refusals(runs, tmp_path):

@@ -48,9 +48,8 @@ def run_each(given, options: RunOptions, *, quiet: bool = False, as_json: bool =
             read_story(run.folder).write()
     if len(specs) < 2:
         return
-    with console.working():
-        report = average_runs({name: options.folder / name for name in specs})
-        page = report.write(options.folder)
+    report = average_runs({name: options.folder / name for name in specs})
+    page = report.write(options.folder)
     if as_json and not quiet:
         console.write(report.results.to_json())
     report.show(out)

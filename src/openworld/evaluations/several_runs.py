@@ -1,7 +1,8 @@
 """Several runs of one evaluation, a data set each: means over them, ranks, and one panel a data set.
 
-A number counts where every run has one of the same metric at the same place, such as the mean over near sets, or where
-it is of a run as a whole. Methods that some run lacks are shown there and have no mean.
+A number counts where every run has one of the same metric at the same place, such as the mean over near sets. Where the
+places name the data set, the number of each run as a whole counts, or the mean over its places, such as targets. Methods
+that some run lacks are shown there and have no mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
 from openworld.report.sentences import listed
 from openworld.report.series_style import series_styles
-from openworld.results import Result, Results
+from openworld.results import Result, Results, Value, mean
 from openworld.results.over_datasets import DatasetMeans
 
 MOST_PLACES = 12
@@ -79,7 +80,7 @@ class SeveralRuns:
             [row for row in results if row.metric.key == metric and row.entity] for results in self.results.values()
         ]
         places = set.intersection(*({frozenset(row.where.items()) for row in each} for each in rows))
-        if not places:  # places that name the data set: the numbers of the runs as a whole
+        if not places:
             rows = [_as_a_whole(results, metric) for results in self.results.values()]
             places = {frozenset()} if all(rows) else set()
         ordered = sorted(places, key=lambda place: (len(place), sorted(map(str, place))))
@@ -94,10 +95,22 @@ class SeveralRuns:
 
 
 def _as_a_whole(results: Results, metric: str) -> list[Result]:
-    """The number of a run as a whole for every method, without its place; none where a method has several."""
-    rows = [row for row in results.overall() if row.metric.key == metric and row.entity]
-    names = [row.entity for row in rows]
-    return [replace(row, where={}) for row in rows] if len(set(names)) == len(names) else []
+    """The number of a run as a whole for every method: its only one, or the mean over its places, such as targets."""
+    rows: dict[str, list[Result]] = {}
+    for row in results.overall():
+        if row.metric.key == metric and row.entity:
+            rows.setdefault(row.entity, []).append(row)
+    return [replace(own[0], where={}) if len(own) == 1 else _mean_of(own) for own in rows.values()]
+
+
+def _mean_of(rows: Sequence[Result]) -> Result:
+    """The mean of one method's numbers at several places, each counting the same."""
+    value = mean([row.value.value for row in rows])
+    reason = "" if value is not None else "it is not defined everywhere"
+    same = len({row.seeds for row in rows}) == 1
+    per_seed = tuple(map(mean, zip(*(row.per_seed for row in rows), strict=True))) if same else ()
+    seeds = rows[0].seeds if same else ()
+    return Result(rows[0].entity, rows[0].metric, Value(value, reason=reason), {}, seeds, per_seed)
 
 
 def average_runs(runs: Mapping[str, Path], metric: str = "") -> CommandReport:
