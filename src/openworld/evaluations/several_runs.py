@@ -1,8 +1,8 @@
 """Several runs of one evaluation, a data set each: means over them, ranks, and one panel a data set.
 
 A number counts where every run has one of the same metric at the same place, such as the mean over near sets. Where the
-places name the data set, the number of each run as a whole counts, or the mean over its places, such as targets. Methods
-that some run lacks are shown there and have no mean.
+places name the data set, the number of each run as a whole counts, or the mean over its places, such as targets.
+Methods that some run lacks are shown there and have no mean.
 """
 
 from collections.abc import Mapping, Sequence
