@@ -123,6 +123,23 @@ def test_a_spec_with_wrong_tables_is_refused(tables, sentence):
         expand({"each": tables})
 
 
+def test_a_mistake_in_any_table_is_named_before_the_first_run_begins(tmp_path, monkeypatch):
+    draw(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENWORLD_DATA", raising=False)
+    for wrong, sentence in (("shotz = 2", "'shotz'"), ('dataset = "dtd"', "where the data sets lie")):
+        text = f'{SMALL["recognition"]}\n[[each]]\nname = "one"\n[[each]]\nname = "two"\n{wrong}\n'
+        Path("spec.toml").write_text(text)
+        done = openworld("run", "spec.toml", "--out", "out")
+        assert done.exit_code == 2 and "each 'two'" in done.output and sentence in done.output
+        assert not Path("out").exists()
+
+
+def test_a_folder_of_runs_says_what_lies_in_it(runs):
+    done = openworld("report", runs["cars"].parent)
+    assert done.exit_code == 2 and "cars, dogs" in done.output
+
+
 @pytest.mark.parametrize("name", ["ood-benchmark", *(pytest.param(name, marks=pytest.mark.slow) for name in SAME)])
 def test_one_spec_makes_a_run_for_every_table_and_their_means(name, tmp_path, monkeypatch):
     draw(tmp_path)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.cli import console
-from openworld.evaluations import read_protocol, report_of
-from openworld.evaluations.each import expand
+from openworld.evaluations import report_of
+from openworld.evaluations.each import expand, read_each
 from openworld.evaluations.running import RunOptions, carry_out
 from openworld.evaluations.several_runs import average_runs
 from openworld.evaluations.stories import compare_runs, read_story
@@ -35,15 +35,15 @@ def run_and_show(spec, given, options: RunOptions, *, quiet: bool = False, as_js
 def run_each(given, options: RunOptions, *, quiet: bool = False, as_json: bool = False) -> None:
     """Carry out every run of a spec with `[[each]]` in a folder of its own, then show their means.
 
-    All specs are checked before the first run begins.
+    All specs are checked, and their data looked for, before the first run begins.
     """
-    specs = {name: (read_protocol(own), own) for name, own in expand(given).items()}
+    specs, own = read_each(given), expand(given)
     out = console.output(quiet=quiet or as_json)
-    for place, (name, (spec, own)) in enumerate(specs.items(), start=1):
+    for place, (name, spec) in enumerate(specs.items(), start=1):
         out.print(f"[{place}/{len(specs)}] {name}", markup=False)
         run = replace(options, folder=options.folder / name, command=console.command())
         with console.observer(out) as observer:
-            carry_out(spec, own, run, observer)
+            carry_out(spec, own[name], run, observer)
         with console.working():
             read_story(run.folder).write()
     if len(specs) < 2:

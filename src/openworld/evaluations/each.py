@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld.evaluations import read_protocol
+from openworld.evaluations.class_lists import require_data
 
 EACH = "each"
 _NAME = re.compile(r"[\w][\w.,+-]*")
@@ -40,4 +42,20 @@ def expand(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if name in specs:
             raise OpenworldError(f"two tables of {EACH} are called {name!r}; names tell the runs apart.")
         specs[name] = shared | {key: value for key, value in table.items() if key != "name"}
+    return specs
+
+
+def read_each(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the checked specs of a spec with `[[each]]`, by name; their data are there.
+
+    Raises:
+        OpenworldError: what `expand` raises; a mistake in one of the specs, or data that are missing, with its name.
+    """
+    specs = {}
+    for name, own in expand(given).items():
+        try:
+            specs[name] = read_protocol(own)
+            require_data(specs[name])
+        except OpenworldError as error:
+            raise OpenworldError(f"{EACH} {name!r}: {error}") from error
     return specs

@@ -129,7 +129,13 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> CommandReport:
     styles = series_styles(methods)
     several_places = len(every) > 1
     tables = tuple(
-        averages_table(means, _best(means), f"means-{number}", label="method", place=_in_words(means, several_places))
+        averages_table(
+            means,
+            _best(means) if methods[1:] else None,
+            f"means-{number}",
+            label="method",
+            place=_in_words(means, several_places),
+        )
         for number, means in enumerate(shown)
     )
     verdict = tuple(f"{_in_words(means, several_places) or named.title}: {_verdict(means)}" for means in shown)

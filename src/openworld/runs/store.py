@@ -96,7 +96,9 @@ class RunStore:
         """
         run = self._load_run()
         if run is None:
-            raise OpenworldError(f"{self.folder} holds no run: it has no run.json. Give the folder of a run.")
+            below = sorted(path.parent.name for path in self.folder.glob("*/run.json"))
+            instead = f" one of the folders in it: {', '.join(below[:5])}" if below else " the folder of a run"
+            raise OpenworldError(f"{self.folder} holds no run: it has no run.json. Give{instead}.")
         return run
 
     def plan(self, units: Sequence[Unit]) -> None:
