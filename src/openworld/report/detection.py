@@ -15,11 +15,11 @@ from openworld.report.sentences import counted, few, listed
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Results, Value
 from openworld.results.detection_results import SHIFT_SEEN
-from openworld.results.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
+from openworld.results.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, WORST_IMAGES, ScoredSets, SetScores
 
 AREA = METRICS["auroc"]
 RATES = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")
-SHOWN, IMAGES = 4, 8  # detectors whose failures are shown, images of each set
+SHOWN = 4  # detectors whose failures are shown
 CAPTION = (
     "Percent, means over the sets of a group, 95 % intervals over images. In positive: the share of images out of "
     "distribution that pass when 95 % of in-distribution ones do (MCM and most papers); out positive: the share of "
@@ -159,8 +159,12 @@ def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iter
     groups = [group for group in OTHER_CLASSES if sets.of(group)]
     if groups:
         best = order[0]
-        numbers = [f"{AREA.write(results.value(best, 'auroc', group=group).value)} {group}" for group in groups]
-        yield f"{best} sees most of what is out of distribution: AUROC {listed(numbers)}."
+        values = {group: results.value(best, "auroc", group=group) for group in groups}
+        numbers = listed([f"{AREA.write(value.value)} {group}" for group, value in values.items()])
+        if any(_above_chance(value) for value in values.values()):
+            yield f"{best} sees most of what is out of distribution: AUROC {numbers}."
+        else:
+            yield f"No detector stands out from chance (AUROC 50): the best, {best}, has AUROC {numbers}."
     else:
         yield f"There is no set of other classes; {len(sets.others)} set(s) tell how much of a shift is seen."
     for group in groups:
@@ -183,6 +187,12 @@ def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iter
             "columns of that name (OpenOOD v1.5), and in no other."
         )
     yield from (f"Note: {warning}" for warning in sets.warnings)
+
+
+def _above_chance(value: Value) -> bool:
+    """Whether the interval of an AUROC lies above one half; without an interval, the value."""
+    interval = value.over()
+    return value.value is not None and (value.value if interval is None else interval.low) > 0.5
 
 
 def _failures(sets: ScoredSets, order: Sequence[str]) -> Iterator[Section]:
@@ -208,7 +218,7 @@ def _failures(sets: ScoredSets, order: Sequence[str]) -> Iterator[Section]:
 
 def _worst(sets: ScoredSets, images: SetScores, name: str, sign: int) -> tuple[AlbumImage, ...]:
     inside = np.sort(images.inside.get(name, sets.test.scores[name]))
-    places = np.argsort(sign * images.scores[name], kind="stable")[:IMAGES]
+    places = np.argsort(sign * images.scores[name], kind="stable")[:WORST_IMAGES]
     below = np.searchsorted(inside, images.scores[name][places]) / len(inside)
     return tuple(
         AlbumImage(_address(images, place), str(images.images[place]), f"{100 * share:.0f} %")

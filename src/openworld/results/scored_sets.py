@@ -19,6 +19,8 @@ OTHER_CLASSES = ("near", "far")
 SAME_CLASSES = ("covariate", "full-spectrum")
 GROUPS = (*OTHER_CLASSES, *SAME_CLASSES)
 FULL = "full-spectrum"
+WORST_IMAGES = 8
+"""Images of every set that a detector is most wrong about: so many are kept and shown."""
 SCORE_COLUMN, STREAM = "score ", "stream "
 """How columns begin that hold what a detector says of images, and of test images in the stream with a set."""
 

@@ -51,6 +51,16 @@ def test_scores_that_are_kept_give_the_same_numbers(file, tmp_path):
     assert "cars (near)" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_detector_that_is_not_shown_to_beat_chance_is_not_said_to_see_most():
+    generator = np.random.default_rng(1)
+    table = {"group": ["id"] * 200 + ["near"] * 200, "set": [""] * 200 + ["cars"] * 200}
+    noise = {name: generator.normal(size=400) for name in ("MSP", "KNN")}
+    verdict = ow.detect(scores=table | noise, replicates=0, quiet=True).page.verdict[0]
+    assert "No detector stands out from chance" in verdict and "sees most" not in verdict
+    better = noise | {"KNN": noise["KNN"] + np.repeat([2.0, 0.0], 200)}
+    assert "KNN sees most" in ow.detect(scores=table | better, replicates=0, quiet=True).page.verdict[0]
+
+
 def test_scores_that_are_larger_outside_are_turned(file):
     plain, turned = (ow.detect(scores=file, larger_out=way, replicates=0, quiet=True).results for way in (False, True))
     assert plain.value("KNN", "auroc", group="far").value == pytest.approx(

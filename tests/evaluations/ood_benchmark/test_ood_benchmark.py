@@ -181,3 +181,18 @@ def test_a_detector_that_wants_more_images_is_refused_before_anything_is_trained
     models = [{"architecture": "convnet", "recipe": RECIPE, "detectors": [{"detector": "KNN", "settings": {"k": 17}}]}]
     with pytest.raises(OpenworldError, match="17 neighbour"):
         run(spec(places, models, seeds=[0]), tmp_path)
+
+
+def test_every_image_that_a_page_of_a_unit_shows_is_kept(ran):
+    for record in ran[2]:
+        table = record.table("images")
+        names = table["set"].astype(str)
+        for number, name in enumerate(dict.fromkeys(names.tolist())):
+            rows = np.flatnonzero(names == name)
+            group = str(table["group"][rows[0]])
+            if group not in ("id", "near", "far"):
+                continue
+            for column in (column for column in table if column.startswith("score ")):
+                order = np.argsort((1 if group == "id" else -1) * table[column][rows], kind="stable")[:8]
+                kept = {f"pictures/{number}/{place}.png" for place in order.tolist()}
+                assert kept <= set(record.attachments)

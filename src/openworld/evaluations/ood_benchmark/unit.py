@@ -21,11 +21,8 @@ from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.searched_classifiers import searched_classifier_scores
 from openworld.results.detection_results import detection_results
-from openworld.results.scored_sets import OTHER_CLASSES, ScoredSets, SetScores, score_columns
+from openworld.results.scored_sets import OTHER_CLASSES, WORST_IMAGES, ScoredSets, SetScores, score_columns
 from openworld.runs import UnitResult, to_json
-
-SHOWN = 4
-"""Images of every set and detector that a unit keeps for the report."""
 
 
 def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
@@ -127,6 +124,6 @@ def _thumbnails(sets: ScoredSets, readable: list[ReadableImages]) -> Iterator[tu
             continue
         sign = 1 if each.group == "id" else -1
         orders = (np.argsort(sign * values, kind="stable") for values in each.scores.values())
-        worst = {int(place) for order in orders for place in order[:SHOWN]}
+        worst = {int(place) for order in orders for place in order[:WORST_IMAGES]}
         for place in sorted(worst):
             yield f"pictures/{number}/{place}.png", thumbnail(part.images.image(int(part.rows[place])))
