@@ -205,3 +205,56 @@ def test_a_check_and_a_comparison_show_a_table_at_a_prompt_and_in_a_notebook():
     for answer in (ow.check(run, "auroc >= 0.8"), ow.compare(run, run)):
         assert "CheckReport(" not in repr(answer) and len(repr(answer).splitlines()) > 3
         assert "<table>" in answer._repr_html_()
+
+
+def _reports():
+    generator = np.random.default_rng(0)
+    predictions = {
+        "side": ["base", "base", "new", "new"] * 10,
+        "score": generator.normal(size=40),
+        "correct": [1, 0] * 20,
+    }
+    logits = generator.normal(size=(300, 4))
+    labels = np.where(np.arange(300) < 60, generator.integers(0, 4, 300), logits.argmax(axis=1))
+    run, other = (ow.score(predictions, name=name) for name in ("CoOp", "GMoP"))
+    scores = {"group": ["id", "far"] * 20, "MSP": predictions["score"]}
+    return {
+        "score": run,
+        "compare": ow.compare(run, other),
+        "check": ow.check(run, ["auroc >= 0.8", "auroc >= 0.8"]),
+        "estimate": ow.estimate({"logits": 2 * logits, "labels": labels}, {"logits": logits[:200]}, quiet=True),
+        "detect": ow.detect(scores=scores, replicates=0, quiet=True),
+    }
+
+
+def test_every_report_offers_the_same_names():
+    for name, report in _reports().items():
+        assert report.verdict and all(isinstance(sentence, str) for sentence in report.verdict), name
+        assert report.tables and all("tabular" in table.to_latex() for table in report.tables.values()), name
+        assert "tabular" in report.to_latex() and report.to_markdown().count("|") > 6, name
+        whole = report.to_dict()
+        assert len(whole["results"]) == len(report.results) > 0 and whole["verdict"] == list(report.verdict), name
+        assert isinstance(ow.metrics_of(report), dict), name
+        assert report.comparisons == report.results.comparisons, name
+        with pytest.raises(ow.OpenworldError, match="unknown name in this report"):
+            _ = report.figures["nothing"]
+        assert "CoOp" not in report.results.entities or "/tmp" not in str(report.verdict), name
+
+
+def test_a_name_given_to_predictions_is_what_reports_call_them():
+    reports = _reports()
+    caption = reports["compare"].tables["comparison"].table.caption
+    assert caption.startswith("First: CoOp. Second: GMoP.")
+    assert {change[0] for change in reports["compare"].changes} == {"learner"}
+    assert reports["check"].verdict[0].startswith("CoOp: ") and reports["score"].results.entities[0] == "CoOp"
+
+
+def test_every_place_where_a_report_is_made_hands_back_a_report():
+    from openworld.api.deciding import ThresholdChoice
+    from openworld.api.reproducing import Reproduction
+    from openworld.applications.predict import PredictionReport
+    from openworld.report.command_report import CommandReport
+    from openworld.report.report import Report
+
+    for kind in (ow.Run, CommandReport, ThresholdChoice, Reproduction, PredictionReport):
+        assert issubclass(kind, Report), kind

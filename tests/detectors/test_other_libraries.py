@@ -277,7 +277,7 @@ def test_by_the_command(tmp_path):
     labels = ("KNN:k=3", "pytorch-ood:KNN:k=3", "openood:knn:K=3")
     model, others = str(tmp_path / "head.npz"), str(tmp_path / "others.npz")
     report = ow.detect(
-        in_distribution=str(tmp_path / "mine.npz"),
+        id=str(tmp_path / "mine.npz"),
         model=model,
         ood=[f"far={others}"],
         detector=labels,

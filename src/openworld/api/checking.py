@@ -51,4 +51,4 @@ def check(
         other = against.folder if isinstance(against, Run) else against
         pairs = compare_runs(other, run.folder, metric).pairs
         checks += judge_difference([pair for pair in pairs if of in ("", pair.second.entity)], margin)
-    return CheckReport(str(run.folder), checks)
+    return CheckReport(run.title or str(run.folder), checks)

@@ -7,16 +7,19 @@ from pathlib import Path
 from openworld import _html
 from openworld._errors import unknown_name
 from openworld.api.finished_run import Run
-from openworld.api.table_view import TableView
 from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
 from openworld.evaluations.recognition.outcome import outcomes
 from openworld.evaluations.recognition.report import Decision, decision_results, decisions, story_of
 from openworld.evaluations.recognition.results import RecognitionResults, join
+from openworld.report.render import plain_html_table
+from openworld.report.report import Report
+from openworld.report.table import Table
+from openworld.report.table_view import TableView
 from openworld.results import Results, RunFolder
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdChoice:
+class ThresholdChoice(Report):
     """The thresholds that a rule chooses in a finished run.
 
     Args:
@@ -38,9 +41,13 @@ class ThresholdChoice:
         return decision_results(self.recognition)
 
     @property
-    def tables(self) -> tuple[TableView, ...]:
+    def verdict(self) -> tuple[str, ...]:
+        """A sentence for each setting."""
+        return tuple(decision.text for decision in self.decisions)
+
+    def _all_tables(self) -> tuple[Table, ...]:
         """A table per setting."""
-        return tuple(TableView(decision.table) for decision in self.decisions)
+        return tuple(decision.table for decision in self.decisions)
 
     def commands(self, decision: Decision) -> list[str]:
         """What to type next for the preferred learner of a setting, one line a seed, since each learned something else.
@@ -68,7 +75,7 @@ class ThresholdChoice:
         return "\n\n".join(f"{TableView(decision.table)!r}\n{decision.text}" for decision in self.decisions)
 
     def _repr_html_(self) -> str:
-        return _html.block([decision.text for decision in self.decisions], *(one._repr_html_() for one in self.tables))
+        return _html.block(self.verdict, *map(plain_html_table, self._all_tables()))
 
 
 def decide(

@@ -18,7 +18,7 @@ def detect(
     larger_out: bool = False,
     model: Any = "",
     member: Sequence[Any] = (),
-    in_distribution: Any = "",
+    id: Any = "",
     ood: Sequence[str] | Mapping[str, Any] = (),
     train: Any = "",
     validation: Any = "",
@@ -54,8 +54,8 @@ def detect(
         larger_out: these scores are larger for what is out of distribution.
         model: as for the command, or an object that `docs/own-models.md` lists.
         member: other classifiers of the same classes, for DeepEnsemble.
-        in_distribution, train, validation: places as for the command, image sets, or columns with `features` or
-            `logits` and `labels`.
+        id, train, validation: in-distribution images: places as for the command, image sets, or columns with
+            `features` or `logits` and `labels`.
         ood: {"near:cars": images, "far": images}, or words as for the command, "near:cars=cars/", "openood:imagenet".
         validation_ood: places of images out of distribution on which settings of detectors are chosen; none of them
             among the tested.
@@ -94,7 +94,7 @@ def detect(
     others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
     others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
     others |= {"architecture": architecture}
-    asked = question(scores=scores, apply=apply, images=places, known=in_distribution, others=others)
+    asked = question(scores=scores, apply=apply, images=places, known=id, others=others)
     folder = None if out is None else Path(out)
     strange = validation_ood if isinstance(validation_ood, list | tuple) else (validation_ood,)
     options = command.DetectOptions(replicates, seed, folder, flag_rate)
@@ -114,7 +114,7 @@ def detect(
         names = command.read_names(classnames)
         of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}
         inputs = command.DetectInputs(
-            _place(in_distribution, "in-distribution images"),
+            _place(id, "in-distribution images"),
             {title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else tuple(ood),
             train=_place(train, "training images"),
             validation=_place(validation, "validation images"),

@@ -13,6 +13,7 @@ from openworld.api.finished_run import Run, as_run
 from openworld.papers.bibliography import names_used
 from openworld.report.provenance import command
 from openworld.report.render import markdown_table, plain
+from openworld.report.report import Report
 from openworld.report.result_table import result_table
 from openworld.results import Result
 from openworld.results.requirements import titles
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 _REFUSED = re.compile(r"[^\w\-. ]+")  # signs that MLflow refuses in the name of a metric, and "/", which groups
 
 
-def metrics_of(run: Run | Path | str) -> dict[str, float]:
-    """Return the numbers of a run as a whole by flat names, for an experiment tracker.
+def metrics_of(run: Report | Path | str) -> dict[str, float]:
+    """Return the numbers of a run, or of any other answer, as a whole by flat names, for an experiment tracker.
 
     Args:
-        run: a finished run, or its folder.
+        run: what a function of openworld returned, such as a finished run; or the folder of one.
 
     Returns:
         {"GMoP/openworld_auc": 0.47, ...}: shares are fractions; what is not defined is left out. A place stands in the
@@ -38,7 +39,7 @@ def metrics_of(run: Run | Path | str) -> dict[str, float]:
     >>> ow.metrics_of(run)["model/openworld_auc"]
     0.5
     """
-    results = as_run(run).results.overall()
+    results = (run if isinstance(run, Report) else as_run(run)).results.overall()
     numbers: dict[str, float] = {}
     for metric in results.metrics():
         rows = results.where(metric=metric).rows

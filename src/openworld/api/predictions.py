@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
-from openworld.api.finished_run import Run, open_run
+from openworld.api.finished_run import Run
 from openworld.api.tables import columns_of, write_parquet
 from openworld.report.run_comparison import RunComparison
 
 TABLE = "predictions.parquet"
 
 
-def score(predictions: Any, out: Path | str | None = None) -> Run:
+def score(predictions: Any, out: Path | str | None = None, *, name: str = "") -> Run:
     """Return OpenworldAUC and its companions of predictions that were made elsewhere.
 
     Args:
@@ -24,6 +24,7 @@ def score(predictions: Any, out: Path | str | None = None) -> Run:
             `openworld score --help` says. Without a value of `correct` for new images, of a classifier that knows base
             names alone, there is no OpenworldAUC, and all that rests on base names and on `score` stands.
         out: folder that keeps records and report; None for none.
+        name: of the model where the table has no column `model`, and of the run in `compare`; "" for "model".
 
     Raises:
         OpenworldError: a table that lacks a column or holds what it cannot, as the message says.
@@ -33,13 +34,15 @@ def score(predictions: Any, out: Path | str | None = None) -> Run:
     'model reaches an OpenworldAUC of 50.'
     """
     from openworld.applications import score as scoring
+    from openworld.evaluations.stories import read_story
 
     scratch = Path(tempfile.mkdtemp(prefix="openworld-"))
     folder = Path(out) if out is not None else scratch / "run"
     try:
         file = _file(predictions, scratch)
-        scoring.score_file(file, folder, ["openworld.score"])
-        run = open_run(folder)
+        title = "predictions" if file.parent == scratch else file.name
+        scoring.score_file(file, folder, ["openworld.score"], title, name or "model")
+        run = Run(read_story(folder), "" if out is not None else name or title)
     except BaseException as error:
         shutil.rmtree(scratch, ignore_errors=True)
         if isinstance(error, OpenworldError):  # columns have no path that anybody knows
@@ -63,7 +66,10 @@ def compare(first: Any, second: Any, metric: str = "") -> RunComparison:
     """
     from openworld.evaluations.stories import compare_runs
 
-    return compare_runs(*(run.folder if isinstance(run, Run) else run for run in (first, second)), metric)
+    folders = [run.folder if isinstance(run, Run) else run for run in (first, second)]
+    names = [run.title if isinstance(run, Run) else "" for run in (first, second)]
+    first_name, second_name = (str(name or folder) for name, folder in zip(names, folders, strict=True))
+    return compare_runs(*folders, metric, (first_name, second_name))
 
 
 def _file(predictions: Any, scratch: Path) -> Path:

@@ -9,24 +9,26 @@ from typing import Any
 from openworld import _html
 from openworld.api.finished_run import Run, open_run
 from openworld.api.progress import observing
-from openworld.api.table_view import TableView
 from openworld.report.figure import Figure
+from openworld.report.report import Named, Report
+from openworld.report.table_view import TableView
+from openworld.results import Results
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reproduction:
+class Reproduction(Report):
     """The runs of a paper, and its tables and figures beside the printed ones.
 
     Args:
         folder: of all runs, with a page of its own, `report.html`.
-        comparisons: of every table that could be made: `.sentences` say what the numbers share.
+        paper_tables: every table that could be made, beside the printed one: `.sentences` say what the numbers share.
         failures: {run that failed: why}.
         names: of the runs.
         drawn: every figure that could be made: `.figure`, and `.sentences` that say what it shows.
     """
 
     folder: Path
-    comparisons: tuple[Any, ...]
+    paper_tables: tuple[Any, ...]
     failures: Mapping[str, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     drawn: tuple[Any, ...] = ()
@@ -36,27 +38,36 @@ class Reproduction:
         """The finished runs by name."""
         return {name: open_run(self.folder / name) for name in self.names if name not in self.failures}
 
+    @cached_property
+    def results(self) -> Results:
+        """Every number of the tables beside the printed one, and the tests between them."""
+        from openworld.reproduction.comparison.compared_results import compared_results
+
+        return compared_results(self.paper_tables)
+
     @property
     def tables(self) -> dict[str, TableView]:
         """The tables by number, ours beside the printed numbers."""
         from openworld.reproduction.comparison.table import table_of
 
-        return {comparison.table.number: TableView(table_of(comparison)) for comparison in self.comparisons}
+        return Named({made.table.number: TableView(table_of(made)) for made in self.paper_tables})
 
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures by number; `.rows()` are their numbers, `.save("figure.pdf")` needs `pip install matplotlib`."""
-        return {made.number: made.figure for made in self.drawn}
+        return Named({made.number: made.figure for made in self.drawn})
 
-    def _sentences(self) -> list[str]:
-        tables = [f"{comparison.table.heading}: {comparison.sentences[0]}" for comparison in self.comparisons]
-        return [*tables, *(f"{made.heading}: {made.sentences[0]}" for made in self.drawn)]
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """A sentence for each table and figure."""
+        tables = (f"{comparison.table.heading}: {comparison.sentences[0]}" for comparison in self.paper_tables)
+        return (*tables, *(f"{made.heading}: {made.sentences[0]}" for made in self.drawn))
 
     def __repr__(self) -> str:
-        return "\n".join(self._sentences())
+        return "\n".join(self.verdict)
 
     def _repr_html_(self) -> str:
-        return _html.block(["", *self._sentences()])
+        return _html.block(["", *self.verdict])
 
 
 def reproduce(

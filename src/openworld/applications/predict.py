@@ -16,9 +16,10 @@ from openworld._plain import read_plain
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.results import TEXT, Metric, Value
+from openworld.results import TEXT, Metric, Result, Results, Value
 
 if TYPE_CHECKING:
     from openworld.datasets import ImageSet
@@ -196,7 +197,7 @@ def _find_images(images: Sequence[Path]) -> "tuple[list[Path], ImageSet | None]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PredictionReport:
+class PredictionReport(Report):
     """Predictions, and how they are shown; one per image that could be read.
 
     Args:
@@ -217,14 +218,28 @@ class PredictionReport:
         return f"{fitted.learner.name} on {fitted.clip.name!r} · {names} · {counted(count, 'image')}"
 
     @property
-    def table(self) -> Table:
+    def verdict(self) -> tuple[str, ...]:
+        return (self.headline, *self.text)
+
+    @property
+    def results(self) -> Results:
+        """The numbers of each image: `where["image"]` is its path, `where["row"]` its place among those given."""
+        learner = self.inputs.fitted.learner.name
+        rows = (
+            Result(learner, metric, Value(float(value)), {"image": str(self.inputs.paths[own.row]), "row": own.row})
+            for own in self.predictions
+            for metric, value in ((BASENESS, own.baseness), (LOG_BASENESS, own.log_baseness), (PLACE, own.rank))
+        )
+        return Results("predict", tuple(rows))
+
+    def _all_tables(self) -> tuple[Table]:
         """A row per image."""
         flags = [Column(TEXT, "looks", 1), Column(TEXT, "so called", 1)] * (self.inputs.threshold is not None)
         learner = Column(TEXT, self.inputs.fitted.learner.name, 1)
         numbers = (Column(BASENESS, priority=1), Column(LOG_BASENESS, priority=1), Column(PLACE, priority=1))
         columns = (learner, *numbers, *flags, Column(TEXT, "zero-shot CLIP", 1))
         rows = tuple(Row(_one_line(self.inputs.paths[own.row]), tuple(self._cells(own))) for own in self.predictions)
-        return Table("predictions", "", "", "image", columns, rows)
+        return (Table("predictions", "", "", "image", columns, rows),)
 
     def _cells(self, prediction):
         yield _listed(prediction.guesses)
@@ -256,14 +271,14 @@ class PredictionReport:
 
     def show(self, out) -> None:
         """Print it on a rich console."""
-        for line in (self.headline, terminal_table(self.table), *self.text):
+        for line in (self.headline, terminal_table(*self._all_tables()), *self.text):
             out.print(line, markup=False)
 
     def __repr__(self) -> str:
         return as_text(self.show)
 
     def _repr_html_(self) -> str:
-        return _html.block([self.headline, *self.text], plain_html_table(self.table))
+        return _html.block([self.headline, *self.text], plain_html_table(*self._all_tables()))
 
     @property
     def rows(self) -> list[dict]:

@@ -24,11 +24,12 @@ _ROWS = 2**18
 PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 
-def read_predictions(path: Path) -> Columns:
+def read_predictions(path: Path, model: str = "model") -> Columns:
     """The file's columns, checked, with `correct`, `group`, `id`, `model` and `seed` filled in.
 
     Args:
         path: a .parquet, .csv or .npz file with one row per image, model and seed.
+        model: what the model is called where there is no column `model`.
 
     Returns:
         Columns of N rows: side, model, part ("test" or "validation"), label, prediction and joint_prediction as text
@@ -56,7 +57,7 @@ def read_predictions(path: Path) -> Columns:
     if "confidence" in table:
         table["confidence"] = as_fractions(table["confidence"], "column confidence")
     table["seed"] = _whole_numbers(table["seed"], "seed") if "seed" in table else _constant(0, count)
-    table.setdefault("model", Coded.constant("model", count))
+    table.setdefault("model", Coded.constant(model, count))
     runs = runs_of(table)
     table["closed_set"] = _closed_set(table, runs, unnamed)
     table["correct"] = _correct(table, count)

@@ -27,18 +27,20 @@ from openworld.runs import RunStore, Unit, UnitResult, execute, provenance, to_j
 ALGORITHM_VERSION = 2
 
 
-def units(path: Path) -> list[Unit]:
+def units(path: Path, title: str = "", model: str = "model") -> list[Unit]:
     """One unit per model and seed of the file, in order of first appearance.
 
     Args:
         path: as `read_predictions` takes it, with its errors.
+        title: what the predictions are called; "" for the name of the file.
+        model: what the model is called where the file has no column `model`.
     """
-    runs = runs_of(read_predictions(path)).names
+    runs = runs_of(read_predictions(path, model)).names
     digest = _digest(path)
     return [
         Unit(
             function="scored-predictions",
-            arguments={"model": str(model), "seed": int(seed), "name": Path(path).name},
+            arguments={"model": str(model), "seed": int(seed), "name": title or Path(path).name},
             inputs={"predictions": digest},
             version=ALGORITHM_VERSION,
             name=f"{model}, seed {seed}",
@@ -48,20 +50,20 @@ def units(path: Path) -> list[Unit]:
     ]
 
 
-def score_file(path: Path, folder: Path, command: Sequence[str]) -> None:
+def score_file(path: Path, folder: Path, command: Sequence[str], title: str = "", model: str = "model") -> None:
     """Score a file into a run, whose records are all that comes of it.
 
     Args:
-        path: as for `units`.
+        path, title, model: as for `units`.
         folder: of the run.
         command: what a person typed, for the record of where the numbers come from.
 
     Raises:
         OpenworldError: what `read_predictions` raises, or a folder that holds another run.
     """
-    planned = units(path)
+    planned = units(path, title, model)
     store = RunStore(folder)
-    origin = {"file": path.name, "predictions": planned[0].inputs["predictions"]}
+    origin = {"file": title or path.name, "predictions": planned[0].inputs["predictions"]}
     store.create({"file": str(path)}, origin, provenance(command=command))
     with failing():
         execute(planned, store)
@@ -72,7 +74,7 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
     """The record of one model and seed of a file."""
     if _digest(path) != inputs["predictions"]:
         raise OpenworldError(f"{path} changed since this run was planned; start the run in a new folder.")
-    chosen = _rows_of_run(read_predictions(Path(path)), (model, seed))
+    chosen = _rows_of_run(read_predictions(Path(path), model), (model, seed))
     closed_set = bool(chosen.pop("closed_set").any())
     named = "label" in chosen
     classes, chosen = _number_classes(chosen)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld.api.finished_run import open_run
 from openworld.cli import console
 from openworld.evaluations import report_of
 from openworld.evaluations.each import expand, read_each
@@ -105,11 +106,11 @@ def save_figures(folder: Path, output: Path | None, form: str) -> None:
     """Save every figure of a finished run as a file of its own.
 
     Raises:
-        OpenworldError: as `Story.save_figures`.
+        OpenworldError: as `Run.save_figures`.
     """
     goal = output or folder / "figures"
     with console.observer(console.output()) as observer:
-        paths = read_story(folder).save_figures(form, goal, observer.progress)
+        paths = open_run(folder).save_figures(goal, form, observer.progress)
     names = ", ".join(path.name for path in paths)
     console.write(f"Figures: {names} in {goal}/" if paths else f"{folder} has no figures.")
 

@@ -64,7 +64,7 @@ def check(
         console.write(json_text({"decision": verdict.decision, "checks": checks}))
     else:
         out = console.output()
-        out.print(terminal_table(verdict.table))
+        out.print(terminal_table(verdict.tables["check"].table))
         out.print(verdict.text, markup=False)
     sys.exit(verdict.exit_code)
 

@@ -20,7 +20,7 @@ def detect(
     member: Annotated[
         list[str] | None, typer.Option(help="Another classifier of the same classes, for DeepEnsemble; repeat it.")
     ] = None,
-    in_distribution: Annotated[str, typer.Option("--id", help="Images of the model's classes: see Images.")] = "",
+    id: Annotated[str, typer.Option("--id", help="Images of the model's classes: see Images.")] = "",
     ood: Annotated[
         list[str] | None, typer.Option(help="GROUP=IMAGES, GROUP:NAME=IMAGES, or a set known by name; repeat it.")
     ] = None,
@@ -146,7 +146,7 @@ def detect(
     others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
     others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
     others |= {"architecture": architecture}
-    asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=in_distribution, others=others)
+    asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=id, others=others)
     screen, made = console.output(quiet=quiet or as_json), shlex.join(console.command())
     chosen, options = tuple(detector or ()), command.DetectOptions(replicates, seed, out, flag_rate)
     with console.observer(screen) as observer:
@@ -169,7 +169,7 @@ def detect(
             of_names = {"negatives": negatives, "learner": learner, "shots": shots, "seed": seed}
             of_model |= {"members": tuple(member or ())}
             inputs = command.DetectInputs(
-                in_distribution, tuple(ood or ()), **of_model, **of_images, **of_names, detectors=chosen, device=device
+                id, tuple(ood or ()), **of_model, **of_images, **of_names, detectors=chosen, device=device
             )
             answer = command.detect_images(inputs, options=options, **shared)
     answer.show(screen)

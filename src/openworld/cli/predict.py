@@ -83,6 +83,6 @@ def predict(
             screen.print(report.headline, markup=False)
             screen.print(f"Stream: {out}", markup=False)
     elif quiet:
-        screen.print(terminal_table(report.table))
+        screen.print(terminal_table(report.tables["predictions"].table))
     else:
         report.show(screen)

@@ -9,6 +9,7 @@ import typer
 def score(
     file: Annotated[Path, typer.Argument(help="Predictions: .parquet, .csv or .npz, columns as above.")],
     out: Annotated[Path | None, typer.Option(help="Also keep records and a report in this folder.")] = None,
+    name: Annotated[str, typer.Option(help="Of the model, where the file has no column `model`.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
 ) -> None:
     """OpenworldAUC and its companions for predictions that you made with your own code.
@@ -41,7 +42,7 @@ def score(
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = out or Path(scratch)
-        scoring.score_file(file, folder, console.command())
+        scoring.score_file(file, folder, console.command(), model=name or "model")
         with console.working():
             story = read_story(folder)
             page = story.write() if out else None

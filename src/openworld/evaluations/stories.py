@@ -27,22 +27,25 @@ def read_story(folder: Path | str) -> Story:
     return report.story(RunFolder.read(folder))
 
 
-def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> RunComparison:
+def compare_runs(
+    first: Path | str, second: Path | str, metric: str = "", names: tuple[str, str] | None = None
+) -> RunComparison:
     """Two runs side by side.
 
     Args:
         first, second: folders of runs of one evaluation on the same data.
         metric: what is compared; "" the first metric of the evaluation.
+        names: what the runs are called; None for their folders.
 
     Raises:
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
     reports = [_report(protocol_of(folder)) for folder in (first, second)]
     runs = [RunFolder.read(folder) for folder in (first, second)]
-    names = [run.evaluation or "recognition" for run in runs]
+    kinds = [run.evaluation or "recognition" for run in runs]
     pairing = [getattr(report, "compare", None) for report in reports]
-    if names[0] != names[1] and (pairing[0] is None or pairing[0] is not pairing[1]):
-        raise OpenworldError(f"{first} holds a run of {names[0]} and {second} one of {names[1]}; give two of one kind.")
+    if kinds[0] != kinds[1] and (pairing[0] is None or pairing[0] is not pairing[1]):
+        raise OpenworldError(f"{first} holds a run of {kinds[0]} and {second} one of {kinds[1]}; give two of one kind.")
     require_same_data(*runs)
     ours, theirs = (report.story(run) for report, run in zip(reports, runs, strict=True))
     pair = pairing[0] or (lambda first, other, of: pair_results(first.results, other.results, of))
@@ -51,7 +54,7 @@ def compare_runs(first: Path | str, second: Path | str, metric: str = "") -> Run
         comparison = RunComparison((str(first), str(second)), comparison[0].first.metric, comparison)
     known = {setting for setting, _, _ in comparison.changes}
     settings = [change for change in differing_settings(*runs) if change[0] not in known]
-    return replace(comparison, changes=(*comparison.changes, *settings))
+    return replace(comparison, names=names or comparison.names, changes=(*comparison.changes, *settings))
 
 
 def _report(evaluation: str | None):

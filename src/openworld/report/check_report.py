@@ -7,15 +7,16 @@ from xml.etree import ElementTree
 from openworld import _html
 from openworld._terminal import as_text
 from openworld.report.render import markdown_table, plain_html_table, terminal_table
+from openworld.report.report import Report
 from openworld.report.table import Column, Row, Table
-from openworld.results import TEXT
+from openworld.results import TEXT, Result, Results
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Check
 
 EXIT_CODES = {HOLDS: 0, BROKEN: 3, OPEN: 4}
 
 
 @dataclass(frozen=True, repr=False)
-class CheckReport:
+class CheckReport(Report):
     """Requirements on a run, each with what is known of it.
 
     Args:
@@ -37,7 +38,17 @@ class CheckReport:
         return EXIT_CODES[self.decision]
 
     @property
-    def table(self) -> Table:
+    def results(self) -> Results:
+        """The numbers that were checked, told apart by `where["required"]`."""
+        rows = (Result(check.title, check.metric, check.value, {"required": check.required}) for check in self.checks)
+        return Results("check", tuple({row.key: row for row in rows}.values()))  # a requirement may come twice
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The decision, then a sentence for every number."""
+        return (self.text, *(f"{check.sentence}." for check in self.checks))
+
+    def _all_tables(self) -> tuple[Table]:
         """A row per number."""
         metrics = dict.fromkeys(check.metric for check in self.checks)
         columns = (Column(TEXT, "required"), *map(Column, metrics), Column(TEXT, "decision"), Column(TEXT, "to tell"))
@@ -47,7 +58,7 @@ class CheckReport:
             more = f"{check.more:,} more {check.value.intervals[0].over}" if check.more else check.reason
             rows.append(Row(check.title, (check.required, *values, check.decision, more)))
         caption = "[95 %]: a requirement holds where the whole interval is on its right side."
-        return Table("check", f"What is required of {self.run}", caption, "", columns, tuple(rows), best="")
+        return (Table("check", f"What is required of {self.run}", caption, "", columns, tuple(rows), best=""),)
 
     @property
     def text(self) -> str:
@@ -57,14 +68,14 @@ class CheckReport:
         return f"{self.run}: {self.decision} ({len(self.checks)} checked: {listed})."
 
     def __repr__(self) -> str:
-        return as_text(lambda out: out.print(terminal_table(self.table))) + f"\n\n{self.text}"
+        return as_text(lambda out: out.print(terminal_table(*self._all_tables()))) + f"\n\n{self.text}"
 
     def _repr_html_(self) -> str:
-        return _html.block([self.text], plain_html_table(self.table))
+        return _html.block([self.text], plain_html_table(*self._all_tables()))
 
     def markdown(self) -> str:
         """Return the text for the summary of a pipeline."""
-        return f"{markdown_table(self.table)}\n{self.text}\n"
+        return f"{markdown_table(*self._all_tables())}\n{self.text}\n"
 
     def junit(self) -> str:
         """Return JUnit XML: what is broken is a failure, what cannot be told is skipped."""

@@ -1,6 +1,6 @@
 """What a command on one's own data says: its numbers as data, sentences and tables for a terminal, and a page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,21 +8,23 @@ from typing import Any
 from openworld import _html
 from openworld._terminal import as_text
 from openworld.report.class_names import read_audits
-from openworld.report.page import Page, render, write_page
+from openworld.report.figure import Figure
+from openworld.report.page import Page, figures_of, render, write_page
 from openworld.report.provenance import Part
 from openworld.report.render import plain_html_table, terminal_table
+from openworld.report.report import Report
 from openworld.report.table import Table
 from openworld.results import Results
 from openworld.runs.atomic import write_file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CommandReport:
+class CommandReport(Report):
     """What a command found; a `Story` without a run folder.
 
     Args:
         results: every number.
-        tables: what a terminal shows, the main one first.
+        terminal_tables: what a terminal shows, the main one first.
         page: everything; its verdict begins with the answer in one sentence.
         text: sentences of a terminal below the main table.
         notes: what speaks against the answer, fainter, at the end.
@@ -33,7 +35,7 @@ class CommandReport:
     """
 
     results: Results
-    tables: tuple[Table, ...]
+    terminal_tables: tuple[Table, ...]
     page: Page
     text: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -42,10 +44,20 @@ class CommandReport:
     json: str = ""
     files: Mapping[str, bytes | None] = field(default_factory=dict)
 
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        return self.page.verdict
+
+    def _all_tables(self) -> tuple[Table, ...]:
+        return self.terminal_tables
+
+    def _all_figures(self) -> Iterator[Figure]:
+        return figures_of(self.page.sections)
+
     def show(self, out) -> None:
         """Print the answer, the tables and the sentences on a rich console."""
         out.print(self.page.verdict[0], style="bold", markup=False)
-        for place, table in enumerate(self.tables):
+        for place, table in enumerate(self.terminal_tables):
             out.print()
             out.print(terminal_table(table))
             if not place:
@@ -76,8 +88,13 @@ class CommandReport:
         write_file(folder / "results.parquet", self.results.to_parquet())
         return write_page(folder, None, self.html(folder))
 
+    def save_report(self, path: Path | str) -> Path:
+        """Write the page as one file, and return its path."""
+        return write_page(Path(path).parent, path, self.html())
+
     def __repr__(self) -> str:
         return as_text(self.show)
 
     def _repr_html_(self) -> str:
-        return _html.block((self.page.verdict[0], *self.text, *self.notes), *map(plain_html_table, self.tables[:1]))
+        sentences = (self.page.verdict[0], *self.text, *self.notes)
+        return _html.block(sentences, *map(plain_html_table, self.terminal_tables[:1]))

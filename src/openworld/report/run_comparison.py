@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 
 from openworld import _html
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.results import TEXT, Metric, Pair
+from openworld.results import TEXT, Metric, Pair, Results
 from openworld.results.value import SHARES
 
 Change = tuple[str, str, str]
@@ -18,7 +20,7 @@ SIGNED = {"percent": "points", "fraction": "difference"}
 
 
 @dataclass(frozen=True, repr=False)
-class RunComparison:
+class RunComparison(Report):
     """What two runs have in common, and what differs.
 
     Args:
@@ -37,8 +39,23 @@ class RunComparison:
     basis: str = ""
     unpaired: tuple[str, ...] = ()
 
+    @cached_property
+    def results(self) -> Results:
+        """The numbers of both runs, told apart by `where["run"]`, "first" or "second", and their tests."""
+        rows = (
+            replace(result, where={**result.where, "run": run})
+            for pair in self.pairs
+            for run, result in (("first", pair.first), ("second", pair.second))
+        )
+        return Results("compare", tuple(rows), tuple(pair.comparison for pair in self.pairs))
+
     @property
-    def tables(self) -> tuple[Table, ...]:
+    def verdict(self) -> tuple[str, ...]:
+        """Whether the second run is better, for each pair of numbers that was compared."""
+        pairs = [pair for pair in self.pairs if _has_number(pair)]
+        return tuple(f"{_title(pair)}: {pair.first.metric.title} {pair.comparison.verdict}." for pair in pairs)
+
+    def _all_tables(self) -> tuple[Table, ...]:
         """A table per metric, a row per pair of which at least one run has a number."""
         return tuple(map(self._table, dict.fromkeys(pair.first.metric for pair in self.pairs if _has_number(pair))))
 
@@ -73,7 +90,7 @@ class RunComparison:
         """Print it on a rich console."""
         for setting, before, after in self.changes:
             out.print(f"{setting.replace('_', ' ')}: {before} → {after}", markup=False)
-        for table in self.tables:
+        for table in self._all_tables():
             out.print(terminal_table(table))
         for sentence in (*self.undefined, *self.unpaired):
             out.print(f"Not compared: {sentence}.", style="dim", markup=False)
@@ -82,7 +99,7 @@ class RunComparison:
         return as_text(self.show)
 
     def _repr_html_(self) -> str:
-        return _html.block(("", *self.undefined, *self.unpaired), *map(plain_html_table, self.tables))
+        return _html.block(("", *self.undefined, *self.unpaired), *map(plain_html_table, self._all_tables()))
 
     def to_json(self) -> str:
         """The pairs in fractions, with their intervals, seeds and tests."""

@@ -1,12 +1,11 @@
 """What one run says, in every form: its numbers as data, its tables for a terminal and for papers, and its page."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import unknown_name
 from openworld.report.class_names import read_audits
-from openworld.report.figure import FORMATS, Figure
+from openworld.report.figure import Figure
 from openworld.report.page import Page, figures_of, render, write_page
 from openworld.report.provenance import parts_of
 from openworld.report.render import latex_table, markdown_table, terminal_table
@@ -67,29 +66,6 @@ class Story:
     def figures(self) -> dict[str, Figure]:
         """The figures of the page, by name; those with nothing to draw are left out."""
         return {figure.name: figure for figure in figures_of(self.page.sections) if figure.charts}
-
-    def save_figures(
-        self, form: str, folder: Path | str, progress: Callable[[str, int, int], None] = lambda *_: None
-    ) -> tuple[Path, ...]:
-        """Write every figure of the page for a paper, `<name>.<form>`, and return their paths.
-
-        Args:
-            form: "pdf", "svg" or "png".
-            folder: where they go; made where it is missing.
-            progress: called before each figure with its name, how many are saved, and how many there are.
-
-        Raises:
-            OpenworldError: for another form, or without matplotlib.
-        """
-        forms = [suffix.removeprefix(".") for suffix in FORMATS]
-        if form not in forms:
-            raise unknown_name("figure form", form, forms)
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name, figure in self.figures.items():
-            progress(f"saving {name}", len(paths), len(self.figures))
-            paths.append(figure.save(Path(folder) / f"{name}.{form}"))
-        return tuple(paths)
 
     def html(self) -> str:
         """The page; the same bytes for the same records."""

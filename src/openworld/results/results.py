@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld import _html
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, unknown_name
 from openworld.results import tidy
 from openworld.results.comparison import Comparison
 from openworld.results.value import Interval, Metric, Value
@@ -120,19 +120,28 @@ class Results:
         return replace(self, rows=tuple(row for row in self.rows if len(row.where) == fewest[row.metric.key]))
 
     def result(self, entity: str, metric: str, **place: Place) -> Result:
-        """The one result of an entity and metric at exactly this place.
+        """The result of an entity and metric at exactly this place, or the only one whose place has all of it.
 
         Raises:
-            OpenworldError: there is none.
+            OpenworldError: there is none, or there are several; the nearest are named.
         """
-        result = self._by_key.get((entity, metric, frozenset(place.items())))
-        if result is None:
-            like = [row.where for row in self.rows if (row.entity, row.metric.key) == (entity, metric)]
-            known = "; ".join(_named(entity, metric, where) for where in like[:3]) or f"none of {entity} in {metric}"
-            raise OpenworldError(
-                f"{self.evaluation} has no result {_named(entity, metric, place)}; there is {known}, of {len(self)}."
-            )
-        return result
+        exact = self._by_key.get((entity, metric, frozenset(place.items())))
+        if exact is not None:
+            return exact
+        rows = [row for row in self.rows if (row.entity, row.metric.key) == (entity, metric)]
+        fitting = [row for row in rows if place.items() <= row.where.items()]
+        if len(fitting) == 1:
+            return fitting[0]
+        asked = _named(entity, metric, place)
+        if fitting:
+            near = "; ".join(_named(entity, metric, row.where) for row in fitting[:3])
+            raise OpenworldError(f"{self.evaluation} has {len(fitting)} results {asked}; say which: {near} ...")
+        if rows:
+            near = "; ".join(_named(entity, metric, row.where) for row in rows[:3])
+            raise OpenworldError(f"{self.evaluation} has no result {asked}; there is {near}, of {len(rows)}.")
+        if entity not in self.entities:
+            raise unknown_name(f"entity of {self.evaluation}:", entity, filter(None, self.entities))
+        raise unknown_name(f"metric of {entity}:", metric, self.where(entity=entity).metrics())
 
     def value(self, entity: str, metric: str, **place: Place) -> Value:
         """The value of `result`."""
@@ -184,7 +193,11 @@ class Results:
 
     def to_json(self) -> str:
         """The rows, the tests, and how every metric is called and written."""
-        return json.dumps(self._about() | {"results": self.records()}, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `to_json` writes, as plain lists and dicts."""
+        return self._about() | {"results": self.records()}
 
     def to_parquet(self) -> bytes:
         """The table as a Parquet file."""

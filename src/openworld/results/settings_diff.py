@@ -6,6 +6,7 @@ from typing import Any
 WITHOUT_EFFECT = (
     *("keep_learners", "keep_validation", "operating", "threads"),
     *("ratios", "resamples", "imbalance_factor"),
+    "predictions",  # the hash of a scored file: whose numbers differ is what is compared
 )
 """Keys of a spec that change no number of `openworld compare`."""
 

@@ -115,7 +115,7 @@ def _published(name):
 def test_a_whole_benchmark_is_run_with_groups_known_by_name(root, saved):
     report = ow.detect(
         model=saved,
-        in_distribution="openood:cifar10",
+        id="openood:cifar10",
         ood=["openood:cifar10", "covariate=ninco"],
         detector=["MSP", "KNN:k=3"],
         root=root,
@@ -224,7 +224,7 @@ def small(path, classnames):
 
 def test_a_state_dict_is_a_model_of_detect_and_its_threshold_is_used_again(root, state_dict, tmp_path):
     small(state_dict, CIFAR10)
-    shared = {"model": str(state_dict), "in_distribution": "openood:cifar10", "ood": ["svhn"], "root": root}
+    shared = {"model": str(state_dict), "id": "openood:cifar10", "ood": ["svhn"], "root": root}
     report = ow.detect(
         **shared, detector=["MSP", "KNN:k=3", "MDS"], flag_rate=0.1, replicates=0, out=tmp_path / "out", quiet=True
     )
@@ -237,7 +237,7 @@ def test_a_state_dict_is_a_model_of_detect_and_its_threshold_is_used_again(root,
 
 def test_a_state_dict_takes_the_names_of_the_images_if_there_are_as_many(root, tmp_path):
     torch.manual_seed(0)
-    shared = {"in_distribution": "openood:cifar10", "ood": ["svhn"], "root": root, "replicates": 0, "quiet": True}
+    shared = {"id": "openood:cifar10", "ood": ["svhn"], "root": root, "replicates": 0, "quiet": True}
     for count in (10, 11):
         torch.save(resnet((1, 1, 1, 1), count), tmp_path / f"{count}.pth")
     assert ow.detect(model=str(tmp_path / "10.pth"), detector=["MDS"], **shared).found.detectors == ("MDS",)
@@ -275,7 +275,7 @@ def test_a_spec_runs_a_state_dict_on_sets_known_by_name(root, tmp_path, monkeypa
     value = run.results.value("MSP", "auroc", group="far", set="SVHN").value
     report = ow.detect(
         model=str(tmp_path / "mine.pth"),
-        in_distribution="openood:cifar10",
+        id="openood:cifar10",
         ood=["svhn"],
         detector=["MSP"],
         replicates=0,

@@ -53,7 +53,7 @@ def saved(place):
 def test_scores_of_a_classifier_are_those_of_its_detectors_on_the_same_images(place, saved):
     report = ow.detect(
         model=saved,
-        in_distribution=place / "mine",
+        id=place / "mine",
         ood={"near": place / "others", "far:listed": place / "others.txt"},
         detector=["MSP", "KNN:k=3"],
         replicates=0,
@@ -77,7 +77,7 @@ def test_images_are_flagged_by_kept_thresholds_with_the_share_that_was_wanted(pl
     out = tmp_path / "out"
     report = ow.detect(
         model=saved,
-        in_distribution=place / "mine",
+        id=place / "mine",
         ood=[f"near={place / 'others'}"],
         detector=["MSP", "KNN:k=3"],
         flag_rate=0.1,
@@ -99,7 +99,7 @@ def test_images_are_flagged_by_kept_thresholds_with_the_share_that_was_wanted(pl
 def test_thresholds_of_another_model_are_refused(place, saved, tmp_path):
     ow.detect(
         model=saved,
-        in_distribution=place / "mine",
+        id=place / "mine",
         ood=[f"near={place / 'others'}"],
         detector=["MSP"],
         flag_rate=0.1,
@@ -131,7 +131,7 @@ def features(tmp_path):
 def test_features_and_a_head_are_enough(features):
     report = ow.detect(
         model=str(features / "head.npz"),
-        in_distribution=features / "mine.npz",
+        id=features / "mine.npz",
         ood={"far": features / "others.npz"},
         flag_rate=0.1,
         out=features / "out",
@@ -145,7 +145,7 @@ def test_features_and_a_head_are_enough(features):
     detector = KNN(k=5).fit(train)
     again = ow.detect(
         model=str(features / "head.npz"),
-        in_distribution=features / "mine.npz",
+        id=features / "mine.npz",
         ood={"far": features / "others.npz"},
         detector=["KNN:k=5"],
         replicates=0,
@@ -168,7 +168,7 @@ def test_parts_of_a_place_are_found_by_their_names(place):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"in_distribution": ""}, "none of --scores"),
+        ({"id": ""}, "none of --scores"),
         ({"ood": ["nearby=others"]}, "unknown group"),
         ({"ood": ["near"]}, "expected GROUP=IMAGES"),
         ({"ood": []}, "no set but in-distribution"),
@@ -179,19 +179,19 @@ def test_parts_of_a_place_are_found_by_their_names(place):
     ],
 )
 def test_what_cannot_work_is_refused(place, saved, how, said):
-    given = {"model": saved, "in_distribution": str(place / "mine"), "ood": [f"near={place / 'others'}"]}
+    given = {"model": saved, "id": str(place / "mine"), "ood": [f"near={place / 'others'}"]}
     with pytest.raises(ow.OpenworldError, match=said):
         ow.detect(**given | how, quiet=True)
 
 
 def test_a_detector_that_learns_is_refused_without_training_images(place, saved):
-    given = {"in_distribution": str(place / "mine" / "test"), "ood": [f"near={place / 'others'}"]}
+    given = {"id": str(place / "mine" / "test"), "ood": [f"near={place / 'others'}"]}
     with pytest.raises(ow.OpenworldError, match="KNN learns from training images"):
         ow.detect(model=saved, **given, detector=["KNN"], quiet=True)
 
 
 def test_too_few_validation_images_for_a_rate_are_refused(place, saved):
-    given = {"in_distribution": str(place / "mine"), "ood": [f"near={place / 'others'}"], "detector": ["MSP"]}
+    given = {"id": str(place / "mine"), "ood": [f"near={place / 'others'}"], "detector": ["MSP"]}
     with pytest.raises(ow.OpenworldError, match="60 validation images are too few to flag 1 %: give 100"):
         ow.detect(model=saved, **given, flag_rate=0.01, quiet=True)
 
@@ -206,7 +206,7 @@ def test_all_leaves_out_what_the_model_cannot_serve_and_what_cannot_learn_says_s
     known = detectors.all_detectors()
     known.pop("CoRP")  # whose principal components of 4,096 Fourier features take longer than all others together
     monkeypatch.setattr(detectors, "all_detectors", lambda: known)
-    given = {"in_distribution": str(place / "mine"), "ood": [f"near={place / 'others'}"], "detector": ["all"]}
+    given = {"id": str(place / "mine"), "ood": [f"near={place / 'others'}"], "detector": ["all"]}
     report = ow.detect(model=saved, **given, replicates=0, quiet=True)
     assert {"MSP", "ODIN", "MDS"} <= set(report.found.detectors) and "MCM" not in report.found.detectors
     assert any("ViM is left out" in warning for warning in report.found.warnings)
@@ -220,7 +220,7 @@ def test_members_and_dropout_serve_the_detectors_that_sample_and_all_says_what_i
     other = classifiers.Classifier(classifiers.build("resnet-8", len(NAMES), SIDE), NAMES, preprocess, "resnet-8")
     classifiers.save(other, tmp_path / "other")
     classifiers.save(classifiers.Classifier(dropping, NAMES, preprocess, "convnet"), tmp_path / "dropping")
-    of_images = {"in_distribution": place / "mine", "ood": {"near": place / "others"}, "replicates": 0, "quiet": True}
+    of_images = {"id": place / "mine", "ood": {"near": place / "others"}, "replicates": 0, "quiet": True}
     report = ow.detect(model=saved, member=[str(tmp_path / "other")], detector=["DeepEnsemble", "MSP"], **of_images)
     images = images_at(str(place / "others"))
     both = [classifiers.load(folder).logits(images) for folder in (saved, tmp_path / "other")]

@@ -62,7 +62,7 @@ def learner(clip, images):
 
 def judge(model, images, **given):
     known, others = images
-    parts = {"in_distribution": known["test"], "train": known["train"], "validation": known["validation"]}
+    parts = {"id": known["test"], "train": known["train"], "validation": known["validation"]}
     return ow.detect(model=model, **parts, ood=others, replicates=0, quiet=True, device="cpu", **given)
 
 

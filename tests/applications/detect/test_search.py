@@ -35,7 +35,7 @@ def place(tmp_path_factory):
 def detect(place, *, ood=("near", "far"), validation_ood=("noise", "more"), **given):
     return ow.detect(
         model=str(place / "head.npz"),
-        in_distribution=given.pop("in_distribution", place / "mine.npz"),
+        id=given.pop("id", place / "mine.npz"),
         ood=[f"{name}={place / name}.npz" for name in ood],
         validation_ood=[str(place / f"{name}.npz") for name in validation_ood],
         quiet=True,
@@ -126,7 +126,7 @@ def test_a_search_wants_in_distribution_validation_images(place, tmp_path):
     kept = table["part"] != "validation"
     np.savez(tmp_path / "bare.npz", **{name: column[kept] for name, column in table.items()})
     with pytest.raises(ow.OpenworldError, match="searched with in-distribution validation images, too"):
-        detect(place, in_distribution=tmp_path / "bare.npz")
+        detect(place, id=tmp_path / "bare.npz")
 
 
 def test_some_tested_images_among_the_validation_images_are_counted(place, tmp_path):
@@ -135,7 +135,7 @@ def test_some_tested_images_among_the_validation_images_are_counted(place, tmp_p
     with pytest.raises(ow.OpenworldError, match="4 of the 39 images of --validation-ood mixed are among those of far"):
         ow.detect(
             model=str(place / "head.npz"),
-            in_distribution=place / "mine.npz",
+            id=place / "mine.npz",
             ood=[f"far={place / 'far.npz'}"],
             validation_ood=[str(tmp_path / "mixed.npz")],
             quiet=True,
@@ -173,7 +173,7 @@ def test_every_image_is_looked_at_once_however_many_settings_are_tried(images, m
     monkeypatch.setattr(classifiers.Classifier, "batches", counted)
     report = ow.detect(
         model=str(images / "classifier"),
-        in_distribution=images / "mine",
+        id=images / "mine",
         ood=[f"near={images / 'near'}"],
         validation_ood=[str(images / "noise")] * search,
         detector=["GEN", "ASH", "ReAct"],
@@ -190,7 +190,7 @@ def test_a_file_that_is_tested_is_no_validation_image_by_whatever_path(images, t
     with pytest.raises(ow.OpenworldError, match="1 of the 2 images of --validation-ood list are among those of near"):
         ow.detect(
             model=str(images / "classifier"),
-            in_distribution=images / "mine",
+            id=images / "mine",
             ood=[f"near={images / 'near'}"],
             validation_ood=[str(tmp_path / "list.txt")],
             root=str(images),

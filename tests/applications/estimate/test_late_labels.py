@@ -105,7 +105,7 @@ def test_periods_with_labels_are_told_by_them_and_correct_later_ones(folder):
     assert second.quote.method == "DoC" and "needed" in second.labelled.reason
     assert third.labelled is None and "corrected by labels of 1 period" in third.quote.why
     assert abs(third.quote.accuracy - RIGHT[400:].mean()) < abs(bare[2].quote.accuracy - RIGHT[400:].mean())
-    assert "60 labels" in str(report.tables) and json.loads(report.json)["stretches"][0]["labelled"]["n"] == 60
+    assert "60 labels" in str(report.terminal_tables) and json.loads(report.json)["stretches"][0]["labelled"]["n"] == 60
 
 
 def test_a_proposed_worksheet_is_filled_in_and_read_back(folder):

@@ -86,7 +86,7 @@ def test_against_the_share_of_new_every_estimator_has_a_line(home):
 def test_made_up_streams_have_errors_of_every_part(home):
     (row, *_) = (row for row in home.found.made_up if row.estimator == "own")
     assert row.streams == 10 and row.mean_absolute["auroc"] < 0.2
-    assert home.tables[1].name == "made-up"
+    assert home.terminal_tables[1].name == "made-up"
 
 
 def test_shares_that_part_raise_the_alarm_and_nothing_is_told():

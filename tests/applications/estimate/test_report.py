@@ -295,7 +295,7 @@ def test_every_table_says_the_same_in_every_form(full):
     assert [table.name for table in tables] == [
         *("methods-table", "details", "over-time-table", "classes-table", "labelled-table")
     ]
-    for table in (*answer.tables, *tables):
+    for table in (*answer.terminal_tables, *tables):
         check_table(table)
 
 

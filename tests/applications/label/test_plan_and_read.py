@@ -65,7 +65,7 @@ def test_a_few_labels_give_intervals_that_hold_the_truth(tmp_path, world, design
 
 def test_a_plan_says_how_many_labels_each_number_needs(tmp_path, world):
     report = plan(tmp_path / "few", world, n=None, within=8.0)
-    (table,) = report.tables
+    (table,) = report.terminal_tables
     assert table.rows[0].label == "OpenworldAUC" and len(table.rows) == 5  # the stream says no name among all
     needed = [cell.value for cell in table.rows[0].cells]
     assert needed == sorted(needed) and needed[0] < report.found.plan.chosen.size < needed[1]

@@ -68,10 +68,10 @@ def test_every_table_says_the_same_in_every_form():
     many = tuple(replace(FOUND.concepts[0], name=f"owl [/x] {place:02}") for place in range(ON_PAGE + 5))
     answer = report(replace(FOUND, concepts=many))
     tables = [table for section in answer.page.sections for part in (section, *section.folded) for table in part.tables]
-    assert [table.name for table in answer.tables] == ["axes", "styles", "concepts", "cells"]
-    assert len(answer.tables[2].rows) == ON_TERMINAL
+    assert [table.name for table in answer.terminal_tables] == ["axes", "styles", "concepts", "cells"]
+    assert len(answer.terminal_tables[2].rows) == ON_TERMINAL
     assert [table.name for table in tables] == ["axes", "levels", "all-concepts", "styles", "concepts"]
-    for table in (*answer.tables, *tables):
+    for table in (*answer.terminal_tables, *tables):
         check_table(table)
 
 

@@ -94,7 +94,7 @@ def test_the_table_the_lines_and_the_collector_s_text_tell_what_labels_say(fitte
     before = watch(fitted, tmp_path, 0, 1)
     report = watch(fitted, tmp_path, 2, labels=sheet(tmp_path / "late.csv", 1, draw(60)), out=tmp_path / "out")
     found = labels_of(report.found.state.records[1])
-    assert "60 labels" in str(report.tables) and "corrected" in str(report.tables)
+    assert "60 labels" in str(report.terminal_tables) and "corrected" in str(report.terminal_tables)
     told = lines(tmp_path)
     assert [(line["number"], line.get("kind")) for line in told] == [(0, None), (1, None), (1, "labels"), (2, None)]
     assert told[1]["accuracy"] == before.found.state.records[1].chunk.quote.accuracy

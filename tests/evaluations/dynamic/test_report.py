@@ -12,6 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from openworld._errors import OpenworldError
+from openworld.api.finished_run import open_run
 from openworld.cli.app import app
 from openworld.evaluations.dynamic.averages import Average
 from openworld.evaluations.dynamic.figures import curve_figure, parts_figure, rank_figure
@@ -270,5 +271,5 @@ def test_tables_and_figures_are_not_asked_for_at_once(course_run):
 
 def test_a_figure_form_that_does_not_exist_is_refused(course_run, tmp_path):
     with pytest.raises(OpenworldError, match="pdf, svg, png"):
-        read_story(course_run).save_figures("bmp", tmp_path)
+        open_run(course_run).save_figures(tmp_path, "bmp")
     assert not list(tmp_path.iterdir())

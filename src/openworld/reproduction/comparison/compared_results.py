@@ -1,7 +1,7 @@
 """Every number of a comparison as tidy rows, with what the paper printed in further columns."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from openworld.papers import METRICS
@@ -17,14 +17,16 @@ class ComparedResults(Results):
     """Ours, one row per cell of the papers' tables.
 
     Args:
-        pairs: what each row was compared with.
+        pairs: what each row was compared with, by its key.
     """
 
-    pairs: tuple[CellPair, ...] = ()
+    pairs: Mapping[tuple, CellPair] = field(default_factory=dict)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows of all results, each with the printed number, its deviation as printed, the difference, the test."""
-        return [row | _printed(pair) for row, pair in zip(super().records(), self.pairs, strict=True)]
+        return [
+            record | _printed(self.pairs[row.key]) for record, row in zip(super().records(), self.rows, strict=True)
+        ]
 
 
 def compared_results(comparisons: Sequence[PaperComparison]) -> ComparedResults:
@@ -37,7 +39,8 @@ def compared_results(comparisons: Sequence[PaperComparison]) -> ComparedResults:
         if (pair := comparison.pairs.get((row, column)))
     ]
     tests = tuple(pair.test for _, pair in cells if pair.test)
-    return ComparedResults("reproduction", tuple(row for row, _ in cells), tests, tuple(pair for _, pair in cells))
+    rows = tuple(row for row, _ in cells)
+    return ComparedResults("reproduction", rows, tests, {row.key: pair for row, pair in cells})
 
 
 def _result(comparison: PaperComparison, row: str, column: PaperColumn, pair: CellPair) -> Result:
