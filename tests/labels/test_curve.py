@@ -5,6 +5,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.labels import curve_stream, estimate_curve, plan_curve
+from openworld.labels.curve import _worth, area_weights
 from openworld.metrics import robustness
 
 N, CLASSES = 200, 4
@@ -133,3 +134,15 @@ def test_few_labels_give_no_number_but_say_how_many_are_needed(made):
 def test_what_will_not_do_is_refused(made, change, words):
     with pytest.raises(OpenworldError, match=words):
         change(made)
+
+
+def test_labels_go_where_the_difference_of_two_models_is_least_certain():
+    generator = np.random.default_rng(4)
+    tables = [generator.normal(size=(6, 3)) for _ in range(2)]
+    stream = curve_stream([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], *tables, [0, 1, 2, 0, 1, 2])
+    first, second = stream.expected, stream.zero_shot_expected
+    # One of two different names is right at most: the difference is +1, -1 or 0 with these chances.
+    spread = np.sqrt(first + second - (first - second) ** 2) * (tables[0].argmax(1) != tables[1].argmax(1))
+    possible, worth = _worth(stream, "delta_auc")
+    np.testing.assert_allclose(worth, stream.over_images(area_weights(stream.levels), spread))
+    np.testing.assert_array_equal(possible, np.bincount(stream.image, spread > 0) > 0)

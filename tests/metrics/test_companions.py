@@ -43,3 +43,7 @@ def test_undefined_and_refused():
 
 def test_open_auc_with_all_base_right_is_auroc():
     assert open_auc([3, 1, 2], [1, 1, 1], [2, 0]).value == auroc([3, 1, 2], [2, 0]).value
+
+
+def test_overall_accuracy_of_no_image_is_undefined():
+    assert overall_accuracy(np.zeros((0, 2)), np.zeros((0, 1)), []).value is None

@@ -142,3 +142,9 @@ def test_a_report_is_as_bad_as_its_worst_and_says_so_in_every_form():
     assert suite.attrib["tests"] == "3" and suite.attrib["failures"] == "1" and suite.attrib["skipped"] == "1"
     assert len(suite.findall("testcase/failure")) == 1
     assert whole.markdown().count("| GMoP |") == 3
+
+
+@pytest.mark.parametrize(("bound", "more"), [("0.65", 1500), ("0.55", 300)])
+def test_how_many_more_images_would_tell_follows_the_end_of_the_interval_that_faces_the_bound(bound, more):
+    (check, *_) = judge(results(0.6, 0.5, 0.8), [Requirement.parse(f"openworld_auc >= {bound}")])
+    assert (check.decision, check.more) == (OPEN, more)

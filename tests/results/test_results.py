@@ -175,3 +175,7 @@ def test_results_need_no_torch():
 
     code = "import sys, openworld.results; assert not {'torch', 'scipy', 'pyarrow', 'rich'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_json_is_written_for_people_too():
+    assert made().to_json().splitlines()[1].startswith(' "evaluation"')

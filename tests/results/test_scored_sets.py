@@ -1,12 +1,14 @@
 """Detectors by group of sets: means count sets alike, full spectrum counts shifted images as in-distribution."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from openworld import OpenworldError
 from openworld.metrics import auroc, detection_report
 from openworld.results.detection_results import detection_results
-from openworld.results.scored_sets import ScoredSets, SetScores
+from openworld.results.scored_sets import ScoredSets, SetScores, stream_columns
 
 MEANS = {"test": 2.0, "a": 1.0, "b": 0.5, "c": 0.0, "v": 1.8, "w": 1.5}
 GROUPS = {"test": "id", "a": "near", "b": "near", "c": "far", "v": "covariate", "w": "full-spectrum"}
@@ -88,3 +90,14 @@ def test_sets_that_do_not_fit_are_refused(change, said):
     test = SetScores(**whole | {"name": "test", "group": "id"})
     with pytest.raises(OpenworldError, match=said):
         ScoredSets(test, (SetScores(**whole | change),))
+
+
+def test_columns_of_streams_are_as_long_as_the_table(sets):
+    generator = np.random.default_rng(1)
+    streams = tuple(replace(each, inside={"A": generator.normal(size=80)}) for each in sets.others)
+    columns = stream_columns(ScoredSets(sets.test, streams))
+    rows = sum(map(len, sets.all))
+    assert len(columns) == len(streams)
+    for column, each in zip(columns.values(), streams, strict=True):
+        assert column.shape == (rows,) and np.isnan(column[80:]).all()
+        np.testing.assert_array_equal(column[:80], each.inside["A"])

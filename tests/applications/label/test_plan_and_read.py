@@ -9,8 +9,10 @@ from made_up_stream import BASE, answer, made_up
 
 from openworld import OpenworldError
 from openworld.applications.label.command import plan_labels, read_labels
+from openworld.applications.label.frame import expected_outcomes
 from openworld.applications.label.kept_plan import PLAN, read_plan
 from openworld.applications.label.planning import PlanInputs
+from openworld.applications.open_world_stream.reading import read_stream
 from openworld.applications.score_files import scores_of
 from openworld.metrics import openworld_auc
 from openworld.results import Results
@@ -290,3 +292,24 @@ def test_a_plan_says_beforehand_that_a_rare_side_will_have_too_few_labels(tmp_pa
     stream = scores_of(rare.columns | {"base": np.full(400, 0.97)}, "rare.npz")
     text = " ".join(plan_labels(PlanInputs(stream, tmp_path / "rare", n=100)).text)
     assert "images are expected to be new ones; OpenworldAUC takes 100 of so rare a side" in text
+
+
+def test_what_is_expected_of_an_image_comes_from_its_logits():
+    base_logits, new_logits = np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([[1.0], [3.0]])
+    columns = {
+        "id": np.arange(2), "score": np.array([0.1, 0.2]), "logits": np.concatenate([base_logits, new_logits], axis=1)
+    }  # fmt: skip
+    names = {"classnames": '["a", "b", "c"]', "n_base": "2"}
+    stream = read_stream(scores_of(columns, "mine.npz", names))
+    joint = np.exp(columns["logits"]) / np.exp(columns["logits"]).sum(axis=1, keepdims=True)
+    expected = expected_outcomes(stream)
+    np.testing.assert_allclose(expected.base, joint[:, :2].sum(axis=1))
+    np.testing.assert_allclose(expected.base_right, joint[:, :2].max(axis=1))
+    np.testing.assert_allclose(expected.new_right, joint[:, 2])
+
+
+def test_a_second_stream_with_further_images_is_refused(tmp_path, world):
+    more = {name: np.append(column, column[:1]) for name, column in world.columns.items()}
+    more["id"][-1] = "one more"
+    with pytest.raises(OpenworldError, match="400 images and .* 401"):
+        plan_labels(PlanInputs(world.stream(), tmp_path, n=80, compare=scores_of(more, "other.npz")))

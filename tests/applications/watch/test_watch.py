@@ -15,6 +15,7 @@ from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.score_files import scores_of
 from openworld.applications.watch import command
 from openworld.applications.watch.exports import append_lines
+from openworld.applications.watch.files import FITTED, read_arrays, write_arrays
 from openworld.applications.watch.fitted import WatchSettings, read_watch
 from openworld.applications.watch.state import read_state
 from openworld.estimators import find_alarms
@@ -272,3 +273,19 @@ def test_lines_that_a_killed_call_left_out_are_written_and_half_a_line_is_mended
     with pytest.raises(OpenworldError, match="not ours"):
         append_lines(lines, state, "live", state.records)
     assert lines.read_bytes() == b"notes of mine"
+
+
+@pytest.mark.parametrize(("alert", "fact"), [(0.8, "alarms below 80.0 %"), (None, "")])
+def test_what_is_fitted_says_below_what_it_gives_an_alarm(tmp_path, alert, fact):
+    report = command.fit([of(source_columns(), "val")], tmp_path / "watch", WatchSettings(alert=alert), images=[100])
+    caption = report.terminal_tables[0].caption
+    assert fact in caption and ("alarms below" in caption) == bool(fact)
+
+
+def test_a_file_of_a_watch_keeps_names_as_they_are_and_no_nan(tmp_path):
+    write_arrays(tmp_path / "a.safetensors", FITTED, {"name": "Äpfel"}, {"x": np.arange(3)})
+    assert "Äpfel".encode() in (tmp_path / "a.safetensors").read_bytes()
+    assert read_arrays(tmp_path / "a.safetensors", FITTED)[0] == {"name": "Äpfel"}
+    with pytest.raises(ValueError):
+        write_arrays(tmp_path / "b.safetensors", FITTED, {"x": np.nan}, {})
+    assert not (tmp_path / "b.safetensors").exists()

@@ -1,0 +1,35 @@
+"""Two runs side by side: what differs, over which seeds, and why nothing could be tested."""
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.results import METRICS, Result, Results, Value
+from openworld.results.paired_runs import pair_results
+
+AUC = METRICS["auroc"]
+
+
+def run(value, seeds=(), per_seed=(), reason=""):
+    return Results("demo", (Result("CoOp", AUC, Value(value, reason=reason), {}, seeds, per_seed),))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "difference", "reason"),
+    [
+        (run(0.3, (1,), (0.3,)), run(0.5, (2,), (0.5,)), 0.2, "no seed in common"),
+        (run(0.3), run(0.5), 0.2, "it has no seeds"),
+        (run(0.3, (1,), (0.3,)), run(0.5), 0.2, "it has no seeds"),
+        (run(0.3, (1,), (0.3,)), run(None, reason="no new image"), None, "no new image"),
+        (run(None, reason="no new image"), run(0.3, (1,), (0.3,)), None, "no new image"),
+        (run(0.3, (1, 2), (0.2, 0.4)), run(0.5, (2, 1), (0.7, 0.3)), 0.2, ""),
+    ],
+)
+def test_the_difference_of_two_runs_is_the_second_minus_the_first(first, second, difference, reason):
+    (pair,) = pair_results(first, second)
+    assert pair.comparison.difference == (None if difference is None else pytest.approx(difference))
+    assert reason in pair.comparison.reason
+
+
+def test_a_metric_that_no_run_has_is_refused_with_those_that_they_have():
+    with pytest.raises(OpenworldError, match="auroc"):
+        pair_results(run(0.3), run(0.5), "fpr")
