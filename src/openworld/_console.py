@@ -1,10 +1,14 @@
-"""Where results and progress are shown: a rich console for the one, bars on a terminal for the other.
+"""Where results and progress are shown: a rich console for the one, bars or lines for the other.
+
+Progress goes to standard error: as a bar on a terminal, as a line now and then in a pipe or a file.
 
 Names of files, classes and labels are other people's, and a terminal obeys escape sequences wherever they come from:
 whatever is printed here passes `visible`.
 """
 
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
@@ -14,6 +18,8 @@ from openworld._sizes import duration
 from openworld._terminal import one_line, visible
 
 PIPED = 160  # columns of a table where nothing says how wide the output is
+SHORT = 2.0  # seconds; work that is over sooner leaves no line in a log, and lines are not closer together
+SILENCE = 30.0  # seconds of some work between two lines in a log that say how far it is
 
 
 def output(quiet: bool = False, file: IO[str] | None = None):
@@ -99,12 +105,77 @@ def bars(quiet: bool = False) -> Iterator[object]:
         yield progress
 
 
+class ProgressLog:
+    """Progress as lines on standard error, for where no terminal shows a bar.
+
+    A milestone is a line at once. Other work is a line every `SILENCE` seconds, from a thread: a step may take many
+    minutes without a word. Work that is over within `SHORT` seconds leaves none.
+    """
+
+    def __init__(self, clock=time.monotonic):
+        self._clock, self._lock, self._ended = clock, threading.Lock(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._doing, self._done, self._total, self._before = "", 0, None, 0
+        self._began = self._changed = self._said = clock()
+
+    def __call__(self, doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False):
+        """Take note of how far some work is; an `openworld._observer.Progress`."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._watch, name="openworld progress", daemon=True)
+            self._thread.start()
+        with self._lock:
+            now = self._clock()
+            new = total != self._total or done < self._done or (total is None and doing != self._doing)
+            if new:
+                self._began = self._changed = self._said = now
+            elif done != self._done:
+                self._changed = now
+            self._doing, self._done, self._total, self._before = doing, done, total, before
+            if milestone and now - self._said >= SHORT:
+                self._say(now)
+
+    def tick(self) -> None:
+        """Say how far the work is, where nothing was said of it for `SILENCE` seconds."""
+        with self._lock:
+            waits = self._total is None or self._done < self._total
+            if waits and (now := self._clock()) - self._said >= SILENCE:
+                self._say(now)
+
+    def end(self) -> None:
+        """Say nothing more."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(1.0):
+            self.tick()
+
+    def _say(self, now: float) -> None:
+        count = f": {self._done:,} of {self._total:,}" if self._total else f": {self._done:,}" if self._done else ""
+        done, left = self._done - self._before, (self._total or 0) - self._done
+        rest = time_left(done, left, self._changed - self._began, now - self._began)
+        line = f"{self._doing}{count} after {duration(now - self._began)}{', ' if rest else ''}{rest}"
+        self._said = now
+        try:
+            print(one_line(line), file=sys.stderr, flush=True)
+        except (OSError, ValueError):  # nobody reads it any more, and the work goes on
+            self._ended.set()
+
+
 @contextmanager
 def observer(out) -> Iterator[object]:
-    """An `Observer` whose progress is a bar, and whose lines are printed on the console `out` in between."""
+    """An `Observer` whose progress is a bar, or lines in a log; what it says is printed on the console `out`."""
     with bars(out.quiet) as progress:
+        if progress.disable and not out.quiet:
+            log = ProgressLog()
+            try:
+                yield Observer(log, lambda line: out.print(line, markup=False))
+            finally:
+                log.end()
+            return
 
-        def show(doing: str, done: int, total: int | None = None, before: int = 0) -> None:
+        def show(doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False) -> None:
             current = progress.tasks[-1] if progress.tasks else None
             if current is None or current.total != total or done < current.completed:  # other work has begun
                 if current is not None:

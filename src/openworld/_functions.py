@@ -1,6 +1,8 @@
 """Functions of a user's own code, named as "package.module:function"."""
 
+import hashlib
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -8,6 +10,23 @@ from collections.abc import Callable
 from openworld._errors import OpenworldError
 
 FORM = "package.module:function"
+
+
+def code_of(network: object) -> str:
+    """Return hex SHA-256 of the files that the classes of a network and of its layers are written in.
+
+    Weights do not show what a `forward` does with them. Classes without a file, as in a notebook, do not count.
+    """
+    layers = network.modules() if hasattr(network, "modules") else [network]
+    digest = hashlib.sha256()
+    for kind in sorted({type(layer) for layer in layers}, key=lambda kind: (kind.__module__, kind.__qualname__)):
+        digest.update(f"{kind.__module__}.{kind.__qualname__}\0".encode())
+        try:
+            with open(inspect.getfile(kind), "rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        except (OSError, TypeError):
+            continue
+    return digest.hexdigest()
 
 
 def find_function(name: str) -> Callable:

@@ -11,9 +11,12 @@ class Progress(Protocol):
         doing: what is being done, in words.
         done, total: how much of it is done, and how much there is; None where that is not known.
         before: how much of `done` was there when the work began, which says nothing about its pace.
+        milestone: whether something whole was finished, such as a unit of a run; a log says so at once.
     """
 
-    def __call__(self, doing: str, done: int, total: int | None = None, before: int = 0) -> None: ...
+    def __call__(
+        self, doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False
+    ) -> None: ...
 
 
 class Say(Protocol):
@@ -26,7 +29,7 @@ class Say(Protocol):
 class Observer:
     """Two functions that work calls; without them it is silent."""
 
-    progress: Progress = lambda doing, done, total=None, before=0: None
+    progress: Progress = lambda doing, done, total=None, before=0, milestone=False: None
     say: Say = lambda line: None
 
 

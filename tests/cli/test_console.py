@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.testing import CliRunner
 
-from openworld import OpenworldError
+from openworld import OpenworldError, _console
 from openworld.cli import console
 from openworld.cli.app import app
 
@@ -94,6 +94,48 @@ def test_a_bar_says_how_long_the_rest_takes_from_what_was_done_since_it_began(ca
         progress.update(bar, completed=6)
         progress.refresh()
     assert "about 4 min left" in capsys.readouterr().err
+
+
+LOG = {  # steps: (seconds, doing, done, total, before, milestone), None to wait; lines that come of them
+    "short work": ([(0, "reading", 0, 9, 0, False), (1.9, "finished a", 9, 9, 0, True)], []),
+    "units": (
+        [
+            (0, "fitting", 2, 12, 2, False),
+            (1, "started a", 2, 12, 2, False),
+            (200, "finished a", 3, 12, 2, True),
+            (201, "finished b", 4, 12, 2, True),
+            (203, "finished c", 5, 12, 2, True),
+        ],
+        ["finished a: 3 of 12 after 3 min, about 30 min left", "finished c: 5 of 12 after 3 min, about 8 min left"],
+    ),
+    "one long step": (
+        [(0, "looking at \x1b[31m", 0, 720, 0, False), (20, "looking at \x1b[31m", 128, 720, 0, False), 25, 31, 45, 62],
+        [
+            "looking at ␛[31m: 128 of 720 after 31 s, about 1 min left",
+            "looking at ␛[31m: 128 of 720 after 62 s, about 30 s left",
+        ],
+    ),
+    "no end known": (
+        [(0, "drawing", 0, None, 0, False), 40, (41, "counting", 0, None, 0, False), 60],
+        ["drawing after 40 s"],
+    ),
+    "done": ([(0, "reading", 0, 9, 0, False), (5, "reading", 9, 9, 0, False), 50], []),
+}
+
+
+@pytest.mark.parametrize("name", LOG)
+def test_a_log_has_a_line_for_what_is_finished_and_now_and_then_for_long_work(name, capsys):
+    steps, lines = LOG[name]
+    now = [0.0]
+    log = _console.ProgressLog(clock=lambda: now[0])
+    for step in steps:
+        now[0] = step if isinstance(step, int) else step[0]
+        if isinstance(step, int):
+            log.tick()
+        else:
+            log(*step[1:])
+    log.end()
+    assert capsys.readouterr().err.splitlines() == lines
 
 
 def test_data_are_exact_in_a_pipe_and_visible_on_a_terminal(capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""How far some work is: a bar on a terminal, a bar in a notebook, nothing in a pipe."""
+"""How far some work is: a bar on a terminal, a bar in a notebook, lines in a pipe."""
 
 import sys
 import time
@@ -17,7 +17,7 @@ A_SECOND = 5
 
 @contextmanager
 def observing(*, quiet: bool = False) -> Iterator[Observer]:
-    """Yield an `Observer` that shows a bar and prints lines, on a terminal and in a notebook; silent when `quiet`."""
+    """Yield an `Observer` that shows how far work is and prints lines; silent when `quiet`."""
     if quiet:
         yield Observer()
     elif in_notebook():
@@ -42,7 +42,7 @@ def _notebook_bar():
     shown = display(HTML(""), display_id=True)
     drawn = 0.0
 
-    def progress(doing: str, done: int, total: int | None = None, before: int = 0) -> None:
+    def progress(doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False) -> None:
         nonlocal drawn
         if time.monotonic() - drawn > 1 / A_SECOND:
             drawn = time.monotonic()

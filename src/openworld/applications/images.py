@@ -1,6 +1,7 @@
 """Image sets by what a person names: folders and data sets, with labels or without."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,11 @@ def target_images(where: str | ImageSet, classnames: Sequence[str]) -> tuple[Ima
     named = set(map(readable_class_name, _folders(path)))
     if (named and named <= set(classnames)) or (path / "classnames.txt").is_file():
         return labelled_images(where), True
-    return unlabelled_folder.load(unlabelled_folder.find_pictures([path]), path.resolve().name, path), False
+    files = unlabelled_folder.find_pictures([path])
+    images = unlabelled_folder.load(files, path.resolve().name, path)
+    return replace(
+        images, content=datasets.folder.content_of_files(path, files)
+    ), False  # other images under the same names
 
 
 def _folders(folder: Path) -> list[str]:

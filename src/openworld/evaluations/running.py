@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
-from openworld._console import time_left
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._sizes import parse_size
 from openworld.evaluations import evaluation_of
 from openworld.runs import RunStore
-
-_SILENCE = 600.0  # seconds of a stage between two lines that say how far it is
 
 
 @dataclass(frozen=True)
@@ -188,18 +185,15 @@ def _prepare(stage, options: RunOptions, observer: Observer) -> None:
     """Do a stage of a run, and say what came of it where there was something to do."""
     from openworld.evaluations.artifacts import Crew
 
-    started = said = time.perf_counter()
+    started = time.perf_counter()
 
     def progress(done: int, total: int) -> None:
-        nonlocal started, said
+        nonlocal started
         now = time.perf_counter()
         if not done:
-            started = said = now
+            started = now
         pace = f" {done / (now - started):,.1f} {stage.counted}/s" if done else ""
         observer.progress(f"{options.title}{stage.doing}{pace}", done, total)
-        if now - said > _SILENCE and 0 < done < total:  # a log has no bar
-            said, left = now, time_left(done, total - done, now - started, now - started)
-            observer.say(f"{stage.done} {done:,} of {total:,} {stage.counted},{pace}, {left}")
 
     observer.progress(f"{options.title}{stage.doing}", 0, None)
     count = stage.work(Crew(options.engine, options.workers, options.folder, options.several_devices), progress)
@@ -221,7 +215,8 @@ def _execute(units, store: RunStore, options: RunOptions, observer: Observer) ->
         nonlocal before
         if event.state == "kept":
             before = start + event.done
-        observer.progress(f"{options.title}{event.state} {event.unit}", start + event.done, total, before)
+        doing, finished = f"{options.title}{event.state} {event.unit}", event.state == "finished"
+        observer.progress(doing, start + event.done, total, before, milestone=finished)
 
     observer.progress(f"{options.title}fitting", start, total, start)
     workers = min(options.workers, len(units))

@@ -48,6 +48,14 @@ def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path) -> Non
     remove(old)
 
 
+def move_file(written: Path, path: Path) -> None:
+    """Put a file that is too large for memory, and was written elsewhere in this file system, at `path` in one step."""
+    with open(written, "rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(written, path)
+    _sync_folder(path.parent)
+
+
 def remove(path: Path) -> None:
     """Delete a file or a folder with all it holds, if it is there."""
     if path.is_dir() and not path.is_symlink():

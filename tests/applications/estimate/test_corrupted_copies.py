@@ -50,7 +50,7 @@ def test_scores_know_what_they_are_made_of(images, tmp_path):
     few, path = images.subset([0, 1]), tmp_path / "scores.parquet"
     made = made_of(few, {"logits": model})
     assert not is_written(path, made)
-    write_scores(few, {"logits": model}, path, made=made)
+    write_scores(few, {"logits": model}, path)
     assert is_written(path, made)
     different = [
         made_of(few, {"logits": other}),

@@ -1,9 +1,11 @@
 """Models look at pictures and write a file of scores; whose labels count, and which models will not do."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from openworld import OpenworldError, backbones, classifiers, datasets
@@ -11,7 +13,7 @@ from openworld.applications.estimate import scoring
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.models import find_model
 from openworld.applications.estimate.score_tables import open_table
-from openworld.applications.estimate.scoring import write_scores
+from openworld.applications.estimate.scoring import made_of, write_scores
 from openworld.applications.images import are_images, labelled_images, labels_among, target_images
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
@@ -52,8 +54,8 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     reference = find_model("embedded", model.classnames, SENTENCE, "cpu", scaled=False)
     done = []
     models = {"logits": model, "reference": reference, "partner_1": model}
-    write_scores(images, models, tmp_path / "s.parquet", lambda *counts: done.append(counts))
-    assert done == [(10, 32), (20, 32), (30, 32), (32, 32)]
+    assert write_scores(images, models, tmp_path / "s.parquet", lambda *counts: done.append(counts)) == 0
+    assert done == [(count, 32, 0) for count in (0, 10, 20, 30, 32)]
     table = open_table([tmp_path / "s.parquet"])
     (block,) = (block.outputs for block in table.blocks())
     assert table.classnames == images.classnames and len(block.partners) == 1
@@ -65,6 +67,65 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     expected = cosine_logits(clip.encode_image(pixels).detach(), text, 1.0)
     np.testing.assert_allclose(block.reference[31], expected[0].numpy(), atol=1e-5)
     assert np.abs(block.reference).max() <= 1
+
+
+def test_a_call_that_was_stopped_goes_on_where_it_was(folder, classifier, tmp_path, monkeypatch):
+    monkeypatch.setattr(scoring, "TOGETHER", 10)
+    images = labelled_images(str(folder / "by class"))
+    model = find_model(str(classifier), None, SENTENCE, "cpu", scaled=True)
+    scored = []
+
+    def stopping_at(most):
+        def scores(part):
+            if len(scored) == most:
+                raise KeyboardInterrupt
+            scored.append(len(part))
+            return model.scores(part)
+
+        return {"logits": replace(model, scores=scores)}
+
+    whole, path = tmp_path / "whole.parquet", tmp_path / "scores" / "s.parquet"
+    write_scores(images, {"logits": model}, whole)
+    with pytest.raises(KeyboardInterrupt):
+        write_scores(images, stopping_at(2), path)
+    assert not path.exists() and scored == [10, 10]  # whole or not at all
+    (shard,) = path.parent.glob("*/scores-00001.safetensors")
+    shard.write_bytes(shard.read_bytes()[:-1])
+    assert write_scores(images, stopping_at(9), path) == 10 and scored == [10, 10, 10, 10, 2]
+    assert path.read_bytes() == whole.read_bytes() and len(list(path.parent.iterdir())) == 2
+    assert write_scores(images, stopping_at(5), path) == 32
+    for bad in (path.read_bytes()[:-10], b"PAR1", path.read_bytes().replace(b"classnames", b"classnamed")):
+        path.write_bytes(bad)
+        assert write_scores(images, stopping_at(99), path) == 0
+
+
+DIFFERENT = {  # what is changed in (images, model, labelled)
+    "labels": lambda images, model: (replace(images, labels=images.labels[::-1].copy()), model, True),
+    "no labels": lambda images, model: (images, model, False),
+    "weights": lambda images, model: (images, replace(model, fingerprint="other"), True),
+    "code, precision, device": lambda images, model: (images, replace(model, settings="other"), True),
+    "classes": lambda images, model: (images, replace(model, classnames=model.classnames[::-1]), True),
+    "sentence": lambda images, model: (images, replace(model, text=torch.ones(2, 2)), True),
+}
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_other_inputs_never_use_scores_again(what, folder, classifier):
+    images = labelled_images(str(folder / "by class"))
+    model = find_model(str(classifier), None, SENTENCE, "cpu", scaled=True)
+    made = made_of(images, {"logits": model})
+    other, changed, labelled = DIFFERENT[what](images, model)
+    assert made != made_of(other, {"logits": changed}, labelled=labelled)
+    assert made == made_of(labelled_images(str(folder / "by class")), {"logits": model})
+
+
+def test_another_image_under_the_same_name_is_another_target(folder, tmp_path):
+    shutil.copytree(folder / "loose", tmp_path / "loose")
+    first, second, *_ = sorted((tmp_path / "loose").iterdir())
+    before = target_images(str(tmp_path / "loose"), ("cat",))[0].fingerprint
+    assert before == target_images(str(tmp_path / "loose"), ("cat",))[0].fingerprint
+    shutil.copy(first, second)
+    assert before != target_images(str(tmp_path / "loose"), ("cat",))[0].fingerprint
 
 
 def scores_of(where, classifier, path):

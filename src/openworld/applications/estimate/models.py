@@ -11,6 +11,7 @@ import torch
 
 from openworld import classifiers
 from openworld._errors import OpenworldError
+from openworld._functions import code_of
 from openworld.applications.estimate.columns import order_of
 from openworld.applications.estimate.inputs import ModelNames
 from openworld.applications.own_models import own_encoder, own_model
@@ -37,6 +38,7 @@ class ScoringModel:
         reordered: whether the model itself has its classes in another order.
         find_seen: images -> uint8[N], which of them it was trained on; None where nobody knows.
         tokenizer, text: of a backbone, and its text features float32[C, D]; None of a classifier.
+        settings: what else the scores depend on: code, preprocessing, precision, scale, kind of device.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ScoringModel:
     find_seen: Callable[[ImageSet], np.ndarray] | None = None
     tokenizer: object = None
     text: torch.Tensor | None = None
+    settings: str = ""
 
 
 Models = dict[str, ScoringModel]
@@ -127,7 +130,9 @@ def find_model(
             embeddings = torch.from_numpy(np.array(encode(clip, images, cache=Path(scratch)).embeddings))
         return cosine_logits(embeddings, text, scale).float().numpy()
 
-    return ScoringModel(clip.name, clip.fingerprint, tuple(classnames), scores, tokenizer=clip.tokenizer, text=text)
+    parts = clip.preprocess_fingerprint, clip.dtype, float(scale), torch.device(device).type, code_of(clip)
+    known = {"tokenizer": clip.tokenizer, "text": text, "settings": " ".join(map(str, parts))}
+    return ScoringModel(clip.name, clip.fingerprint, tuple(classnames), scores, **known)
 
 
 def _is_classifier(name: Any) -> bool:
@@ -165,4 +170,6 @@ def _scoring(classifier: Classifier, where: str, classnames: Sequence[str] | Non
         return logits if order is None else logits[:, order]
 
     find_seen = None if classifier.seen is None else classifier.find_seen
-    return ScoringModel(Path(where).name, classifier.fingerprint, wanted, scores, order is not None, find_seen)
+    settings = f"{torch.device(device).type} {code_of(classifier.module)}"
+    about = {"reordered": order is not None, "find_seen": find_seen, "settings": settings}
+    return ScoringModel(Path(where).name, classifier.fingerprint, wanted, scores, **about)

@@ -1,4 +1,4 @@
-"""From images and models to files of scores, a thousand images at a time; the estimate is then made from the files."""
+"""From images and models to files of scores, a shard of images at a time; the estimate is then made from the files."""
 
 import hashlib
 import json
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 
 import numpy as np
 
@@ -24,8 +25,10 @@ from openworld.applications.images import (
 )
 from openworld.datasets import ImageSet
 from openworld.datasets.templates import PHOTO, TEMPLATES
+from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
+from openworld.runs.atomic import move_file, remove
 
-TOGETHER = 1024  # images that are scored at a time
+TOGETHER = 256  # images of a shard, which is what a call that is stopped may lose; whole batches of any model
 MADE_OF = b"made of"
 
 
@@ -70,7 +73,7 @@ def score_images(
         if shift.place == CORRUPTIONS:
             shifts += _corrupted(source, writer, seed)
         elif are_images(shift.place):
-            path = writer.write(f"labelled-{number}", labelled_images(shift.place), again=False)
+            path = writer.write(f"labelled-{number}", labelled_images(shift.place))
             shifts.append(NamedShift(shift.family, path, title=shift.place))
         else:
             shifts.append(shift)
@@ -85,7 +88,7 @@ def _corrupted(source: ImageSet | None, writer: "_Writer", seed: int) -> list[Na
         )
     copies = ((family, copy, copy.domain.replace(" ", "-")) for family, copy in corrupted_copies(source, seed))
     return [
-        NamedShift(family, writer.write(f"labelled-{name}", copy, again=False), artificial=True, title=copy.domain)
+        NamedShift(family, writer.write(f"labelled-{name}", copy), artificial=True, title=copy.domain)
         for family, copy, name in copies
     ]
 
@@ -119,32 +122,35 @@ class _Writer:
     folder: Path
     observer: Observer
 
-    def write(self, name: str, images: ImageSet, *, labelled: bool = True, again: bool = True) -> str:
-        """Return the file of scores, written unless it holds the very same already and it need not be `again`."""
-        path, made = self.folder / f"{name}.parquet", made_of(images, self.models)
-        if again or not is_written(path, made):
-            progress = partial(self.observer.progress, f"looking at {_title(images)}")
-            with failing():
-                write_scores(images, self.models, path, progress, labelled=labelled, made=made)
+    def write(self, name: str, images: ImageSet, *, labelled: bool = True) -> str:
+        """Return the file of scores; what an earlier call scored of the same is used again."""
+        path = self.folder / f"{name}.parquet"
+        progress = partial(self.observer.progress, f"looking at {_title(images)}")
+        with failing():
+            reused = write_scores(images, self.models, path, progress, labelled=labelled)
+        if reused:
+            count = f"{len(images):,}" if reused == len(images) else f"{reused:,} of {len(images):,}"
+            self.observer.say(f"{_title(images)}: scores of {count} images are there already, and are used again.")
         return str(path)
 
 
-def made_of(images: ImageSet, models: Models) -> str:
+def made_of(images: ImageSet, models: Models, *, labelled: bool = True) -> str:
     """Return hex SHA-256 of all that scores depend on: images, labels, models, class names and their sentence."""
-    digest = hashlib.sha256(images.fingerprint.encode())
+    digest = hashlib.sha256(f"{images.fingerprint} {labelled} {TOGETHER}".encode())
     for table, model in models.items():
-        digest.update(json.dumps([table, model.fingerprint, model.classnames]).encode())
+        seen = labelled and model.find_seen is not None
+        digest.update(json.dumps([table, model.fingerprint, model.classnames, model.settings, seen]).encode())
         if model.text is not None:
             digest.update(model.text.numpy().tobytes())
     return digest.hexdigest()
 
 
 def is_written(path: Path, made: str) -> bool:
-    """Whether a file holds scores that are `made_of` these things, to its end."""
+    """Whether a file holds scores that are `made_of` these things, as they were written."""
     from pyarrow import ArrowInvalid, parquet
 
     try:
-        return (parquet.read_schema(path).metadata or {}).get(MADE_OF) == made.encode()
+        return is_intact(path) and (parquet.read_schema(path).metadata or {}).get(MADE_OF) == made.encode()
     except (OSError, ArrowInvalid):
         return False
 
@@ -153,45 +159,74 @@ def write_scores(
     images: ImageSet,
     models: Models,
     path: Path,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
     *,
     labelled: bool = True,
-    made: str = "",
-) -> None:
-    """Let every model score every image, and write the scores as Parquet.
+) -> int:
+    """Let every model score every image, and write the scores as Parquet, whole or not at all.
 
-    Of labelled images, which may be a source, it is written too which of them the model was trained on, where it knows.
+    Shards lie beside the file until all are there, so that a call that was stopped goes on where it was. Of labelled
+    images, which may be a source, it is written too which of them the model was trained on, where it knows.
 
     Args:
-        images, models, path: what is scored, by whom, and the file. progress: called with (images done, in all).
-        labelled: whether the images have labels. made: what `is_written` is to know the file by; "" for nothing.
+        images, models, path: what is scored, by whom, and the file. labelled: whether the images have labels.
+        progress: called with (images done, in all, how many of them were done before).
+
+    Returns:
+        How many images an earlier call had scored with the same models.
+
     Raises:
         OpenworldError: no image, one that cannot be read, a class that the model lacks.
     """
     import pyarrow
     from pyarrow import parquet
+    from safetensors.numpy import load, save
 
     model = models["logits"]
     labels = labels_among(images, model.classnames) if labelled else None
     find_seen = model.find_seen if labelled else None
     if not len(images):
         raise OpenworldError(f"{images.name} holds no image; there is nothing to estimate.")
+    made, reused = made_of(images, models, labelled=labelled), 0
+    if is_written(path, made):
+        return len(images)
+    parts = [np.arange(start, min(start + TOGETHER, len(images))) for start in range(0, len(images), TOGETHER)]
+    folder = path.with_name(f"{path.stem}.{made[:32]}")
+    shards = [folder / f"scores-{number:05d}.safetensors" for number in range(len(parts))]
+    for rows, shard in zip(parts, shards, strict=True):
+        if progress:
+            progress(int(rows[0]), len(images), reused)
+        if is_intact(shard):
+            reused += len(rows)
+        else:
+            part = images.subset(rows)
+            arrays = {name: np.ascontiguousarray(own.scores(part), np.float32) for name, own in models.items()}
+            arrays |= {SEEN: np.asarray(find_seen(part), np.int64)} if find_seen else {}
+            write_with_checksum(shard, save(arrays))
+    if progress:
+        progress(len(images), len(images), reused)
+
     columns = {"path": pyarrow.string()}
     columns |= dict.fromkeys(models, pyarrow.list_(pyarrow.float32(), len(model.classnames)))
     columns |= {"labels": pyarrow.int64()} if labelled else {}
     columns |= {SEEN: pyarrow.int64()} if find_seen else {}
     about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
     schema = pyarrow.schema(list(columns.items()), metadata=about)
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for start in range(0, len(images), TOGETHER):
-            rows = np.arange(start, min(start + TOGETHER, len(images)))
-            part = images.subset(rows)
+    whole = folder / f"{token_hex(4)}.parquet"
+    with parquet.ParquetWriter(whole, schema, compression="zstd") as writer:
+        for rows, shard in zip(parts, shards, strict=True):
+            scored = load(read_intact(shard))
             arrays = [pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())]
-            for own in models.values():
-                flat = pyarrow.array(np.ascontiguousarray(own.scores(part), np.float32).reshape(-1))
+            for name in models:
+                flat = pyarrow.array(scored[name].reshape(-1))
                 arrays.append(pyarrow.FixedSizeListArray.from_arrays(flat, len(model.classnames)))
             arrays += [pyarrow.array(labels[rows])] if labelled else []
-            arrays += [pyarrow.array(find_seen(part), pyarrow.int64())] if find_seen else []
+            arrays += [pyarrow.array(scored[SEEN])] if find_seen else []
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
-            if progress:
-                progress(int(rows[-1]) + 1, len(images))
+    move_file(whole, path)
+    note_checksum(path)
+    for other in path.parent.glob(
+        f"{path.stem}.{'[0-9a-f]' * 32}"
+    ):  # of this call, and of stopped ones with other models
+        remove(other)
+    return reused

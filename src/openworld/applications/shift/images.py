@@ -12,7 +12,7 @@ from openworld.applications.images import labelled_images
 from openworld.datasets import ImageSet
 from openworld.datasets.formats import unlabelled_folder
 from openworld.datasets.formats.embeddings import image_set
-from openworld.datasets.formats.folder import PARTS, _content
+from openworld.datasets.formats.folder import PARTS, content_of_files
 from openworld.features import Features, encode
 
 PART_FOLDERS = {folder for names in PARTS.values() for folder in names}
@@ -114,7 +114,7 @@ def gather(where: str | ImageCollection) -> ImageCollection:
     depths = {len(parts) for parts in inside}
     if depths == {2} or (1 not in depths and {parts[0] for parts in inside} <= PART_FOLDERS):
         return ImageCollection(name, labelled_images(where), True)
-    images = replace(unlabelled_folder.load(files, name, path), content=_content(path, files))
+    images = replace(unlabelled_folder.load(files, name, path), content=content_of_files(path, files))
     return ImageCollection(name, images, False, deeper=depths != {1})
 
 

@@ -71,7 +71,7 @@ def load(
         classnames=tuple(names.values()),
         labels=labels,
         groups=np.arange(len(labels)),
-        content=_content(root, paths),
+        content=content_of_files(root, paths),
         read=_FileReader(root, tuple(paths)),
     )
 
@@ -91,7 +91,7 @@ def load_whole(folder: str | Path) -> ImageSet:
         raise OpenworldError(f"{top} holds no image ending in {', '.join(FORMATS)}.")
     labels, groups = np.zeros(len(paths), np.int64), np.arange(len(paths))
     name, read = root.resolve().name, _FileReader(root, tuple(paths))
-    return ImageSet(name, "", (name,), labels, groups, _content(root, paths), read)
+    return ImageSet(name, "", (name,), labels, groups, content_of_files(root, paths), read)
 
 
 def class_names(folder: str | Path) -> tuple[str, ...]:
@@ -222,7 +222,8 @@ def _require_inside(root: Path, path: Path) -> None:
         raise OpenworldError(f"{path} is a link that leaves {root}; copy what it points to, or load that folder.")
 
 
-def _content(root: Path, paths: list[Path]) -> str:
+def content_of_files(root: Path, paths: list[Path]) -> str:
+    """Return hex SHA-256 of files and of where they lie below `root`."""
     digest = hashlib.sha256()
     for path in paths:
         require_text(path.relative_to(root).as_posix())
