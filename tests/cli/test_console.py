@@ -112,7 +112,7 @@ LOG = {  # steps: (seconds, doing, done, total, before, milestone), None to wait
         [(0, "looking at \x1b[31m", 0, 720, 0, False), (20, "looking at \x1b[31m", 128, 720, 0, False), 25, 31, 45, 62],
         [
             "looking at ␛[31m: 128 of 720 after 31 s, about 1 min left",
-            "looking at ␛[31m: 128 of 720 after 62 s, about 30 s left",
+            "looking at ␛[31m: 128 of 720 after 1 min, about 50 s left",
         ],
     ),
     "no end known": (
