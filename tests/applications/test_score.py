@@ -8,9 +8,10 @@ import pyarrow.parquet
 import pytest
 
 from openworld import OpenworldError, metrics
-from openworld.applications import score_files
+from openworld.applications import score, score_files
 from openworld.applications.predictions import read_predictions
 from openworld.applications.score import units
+from openworld.runs import RunStore
 
 
 def columns(count=40, model=None):
@@ -221,6 +222,20 @@ def test_a_missing_file_and_an_unknown_ending(tmp_path):
         read_predictions(tmp_path / "none.csv")
     with pytest.raises(OpenworldError, match="expected .parquet, .csv, .npz"):
         read_predictions(write(tmp_path / "mine.csv", columns()).rename(tmp_path / "mine.txt"))
+
+
+def test_a_file_of_several_models_is_read_once_for_all(tmp_path, monkeypatch):
+    order = np.random.default_rng(1).permutation(160)
+    parts = [columns(model=f"m{number}") for number in range(4)]
+    table = {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
+    path = write(tmp_path / "mine.csv", table | {"id": np.tile(np.arange(40), 4)[order]})
+    read = []
+    monkeypatch.setattr(score, "read_predictions", lambda *args: read.append(args) or read_predictions(*args))
+    score.score_file(path, tmp_path / "run", ["a test"])
+    assert len(read) == 2  # once to plan, once for the units
+    alone = units(write(tmp_path / "one.csv", parts[0]))[0].run().metrics
+    for record in RunStore(tmp_path / "run").records():
+        assert record.metrics["openworld_auc"] == alone["openworld_auc"]
 
 
 def test_a_file_that_changes_after_planning_is_noticed(tmp_path):

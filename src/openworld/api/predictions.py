@@ -14,7 +14,7 @@ from openworld.report.run_comparison import RunComparison
 TABLE = "predictions.parquet"
 
 
-def score(predictions: Any, out: Path | str | None = None, *, name: str = "") -> Run:
+def score(predictions: Any, out: Path | str | None = None, *, name: str = "", all_pairs: bool = False) -> Run:
     """Return OpenworldAUC and its companions of predictions that were made elsewhere.
 
     Args:
@@ -25,6 +25,8 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "") ->
             names alone, there is no OpenworldAUC, and all that rests on base names and on `score` stands.
         out: folder that keeps records and report; None for none.
         name: of the model where the table has no column `model`, and of the run in `compare`; "" for "model".
+        all_pairs: test every model against every other, also of more than 100, of which the best alone is tested
+            against all others. Corrections are for all pairs either way, since the best was chosen by these numbers.
 
     Raises:
         OpenworldError: a table that lacks a column or holds what it cannot, as the message says.
@@ -41,7 +43,7 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "") ->
     try:
         file = _file(predictions, scratch)
         title = "predictions" if file.parent == scratch else file.name
-        scoring.score_file(file, folder, ["openworld.score"], title, name or "model")
+        scoring.score_file(file, folder, ["openworld.score"], title, name or "model", all_pairs=all_pairs)
         run = Run(read_story(folder), "" if out is not None else name or title)
     except BaseException as error:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -11,7 +11,9 @@ no number: `openworld decide` chooses a threshold on them.
 
 import gc
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -44,19 +46,28 @@ def units(path: Path, title: str = "", model: str = "model") -> list[Unit]:
             inputs={"predictions": digest},
             version=ALGORITHM_VERSION,
             name=f"{model}, seed {seed}",
-            resources={"path": str(Path(path).absolute())},
+            resources={"path": str(Path(path).absolute()), "several": len(runs) > 1},
         )
         for model, seed in runs
     ]
 
 
-def score_file(path: Path, folder: Path, command: Sequence[str], title: str = "", model: str = "model") -> None:
+def score_file(
+    path: Path,
+    folder: Path,
+    command: Sequence[str],
+    title: str = "",
+    model: str = "model",
+    *,
+    all_pairs: bool = False,
+) -> None:
     """Score a file into a run, whose records are all that comes of it.
 
     Args:
         path, title, model: as for `units`.
         folder: of the run.
         command: what a person typed, for the record of where the numbers come from.
+        all_pairs: test every model against every other, however many there are.
 
     Raises:
         OpenworldError: what `read_predictions` raises, or a folder that holds another run.
@@ -64,17 +75,25 @@ def score_file(path: Path, folder: Path, command: Sequence[str], title: str = ""
     planned = units(path, title, model)
     store = RunStore(folder)
     origin = {"file": title or path.name, "predictions": planned[0].inputs["predictions"]}
-    store.create({"file": str(path)}, origin, provenance(command=command))
+    wanted = {"all_pairs": True} if all_pairs else {}
+    store.create({"file": str(path)} | wanted, origin | wanted, provenance(command=command))
     with failing():
         execute(planned, store)
+    _of_several.cache_clear()
     gc.collect()  # a result and its estimates refer to one another, and keep the arrays that both rest on
 
 
-def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, str]) -> UnitResult:
+def run_unit(
+    model: str, seed: int, name: str, path: str, inputs: Mapping[str, str], several: bool = False
+) -> UnitResult:
     """The record of one model and seed of a file."""
     if _digest(path) != inputs["predictions"]:
         raise OpenworldError(f"{path} changed since this run was planned; start the run in a new folder.")
-    chosen = _rows_of_run(read_predictions(Path(path), model), (model, seed))
+    if several:
+        table, rows = _of_several(path, inputs["predictions"])
+        chosen = _rows_of_run(dict(table), rows[model, seed])
+    else:
+        chosen = _rows_of_run(read_predictions(Path(path), model), None)
     closed_set = bool(chosen.pop("closed_set").any())
     named = "label" in chosen
     classes, chosen = _number_classes(chosen)
@@ -101,14 +120,29 @@ def run_unit(model: str, seed: int, name: str, path: str, inputs: Mapping[str, s
 
 
 def _digest(path: Path | str) -> str:
+    state = os.stat(path)
+    return _digest_of(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _digest_of(path: str, _inode: int, _size: int, _changed: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _rows_of_run(table: Columns, run: tuple[str, int]) -> Columns:
-    """The rows of one model and seed, in one order for all models, so that images pair up; taken out of `table`."""
-    runs, ids = runs_of(table), table["id"]
-    own = None if len(runs.names) == 1 else np.flatnonzero(runs == run)
+@lru_cache(maxsize=1)
+def _of_several(path: str, _digest: str) -> tuple[Columns, dict[tuple[str, int], np.ndarray]]:
+    """The table of a file of several models and seeds, which all units share, and the rows of each."""
+    table = read_predictions(Path(path))
+    runs = runs_of(table)
+    order = np.argsort(runs.codes, kind="stable")
+    ends = np.searchsorted(runs.codes[order], np.arange(len(runs.names)), side="right")
+    return table, dict(zip(runs.names, np.split(order, ends[:-1]), strict=True))
+
+
+def _rows_of_run(table: Columns, own: np.ndarray | None) -> Columns:
+    """Some rows, or all, in one order for all models, so that images pair up; taken out of `table`."""
+    ids = table["id"]
     if own is not None or (ids[1:] < ids[:-1]).any():
         own = np.arange(len(ids)) if own is None else own
         own = own[np.argsort(ids[own], kind="stable")]

@@ -10,6 +10,12 @@ def score(
     file: Annotated[Path, typer.Argument(help="Predictions: .parquet, .csv or .npz, columns as above.")],
     out: Annotated[Path | None, typer.Option(help="Also keep records and a report in this folder.")] = None,
     name: Annotated[str, typer.Option(help="Of the model, where the file has no column `model`.")] = "",
+    all_pairs: Annotated[
+        bool,
+        typer.Option(
+            "--all-pairs", help="Test every model against every other, also of more than 100, where only the best is."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
 ) -> None:
     """OpenworldAUC and its companions for predictions that you made with your own code.
@@ -42,7 +48,7 @@ def score(
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = out or Path(scratch)
-        scoring.score_file(file, folder, console.command(), model=name or "model")
+        scoring.score_file(file, folder, console.command(), model=name or "model", all_pairs=all_pairs)
         with console.working():
             story = read_story(folder)
             page = story.write() if out else None

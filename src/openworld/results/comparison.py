@@ -158,8 +158,12 @@ def comparison_of(
     )
 
 
-def correct_for_many(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...]:
+def correct_for_many(comparisons: Iterable[Comparison], among: int = 0) -> tuple[Comparison, ...]:
     """Correct the p-values together (Holm, 1979): those of differing as one family, of equivalence too.
+
+    Args:
+        comparisons: that were made. among: of how many that could have been, where these were chosen by the numbers
+            themselves: no correction is smaller than if all had been made.
 
     >>> from openworld.results import METRICS
     >>> pairs = [Comparison("a", other, METRICS["accuracy"], 0.1, p) for other, p in (("b", 0.01), ("c", 0.03))]
@@ -167,7 +171,10 @@ def correct_for_many(comparisons: Iterable[Comparison]) -> tuple[Comparison, ...
     [0.02, 0.03]
     """
     family = tuple(comparisons)
-    differing, equivalent = (holm([getattr(test, name) for test in family]) for name in ("p", "equivalence_p"))
+    others = [1.0] * (among - len(family))  # those that were not made, as if they showed nothing
+    differing, equivalent = (
+        holm([*(getattr(test, name) for test in family), *others])[: len(family)] for name in ("p", "equivalence_p")
+    )
     corrected = zip(family, differing, equivalent, strict=True)
     return tuple(replace(test, p=p, equivalence_p=equivalence) for test, p, equivalence in corrected)
 

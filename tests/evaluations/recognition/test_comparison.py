@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from openworld import metrics
+from openworld.evaluations.recognition import results
 from openworld.evaluations.recognition.comparison import compare_all
 from openworld.results import significant
 
@@ -25,6 +26,22 @@ def test_every_pair_is_tested_once_and_corrected_together(small_results, scores)
     averages = {name: metrics.average([seed.result for seed in own]) for name, own in scores.items()}
     raw = [metrics.paired_test(averages[test.entity], averages[test.other]).p_value for test in one.results.comparisons]
     assert [test.p for test in one.results.comparisons] == pytest.approx(metrics.holm(raw))
+
+
+def test_of_many_learners_those_pairs_are_tested_that_are_shown(small_results, scores, monkeypatch):
+    """No correction is smaller than that of all pairs: the best was chosen by the numbers that are tested."""
+    (all_pairs,) = small_results.settings
+    monkeypatch.setattr(results, "ALL_PAIRS", 3)
+    few = results.setting_results(all_pairs.key, all_pairs.title, all_pairs.outcomes)
+    assert few.opponents == all_pairs.opponents and few.tested == all_pairs.tested == 6
+    pairs = {(test.entity, test.other) for test in few.results.comparisons}
+    assert all(set(pair) & set(few.opponents) for pair in pairs) and len(pairs) == 5
+    for learner in few.learners:
+        for other in few.opponents:
+            if test := few.compare(learner, other):
+                assert test.p >= all_pairs.compare(learner, other).p
+    asked = results.setting_results(all_pairs.key, all_pairs.title, all_pairs.outcomes, all_pairs=True)
+    assert asked.results.comparisons == all_pairs.results.comparisons
 
 
 def test_five_percent_is_one_number_everywhere():

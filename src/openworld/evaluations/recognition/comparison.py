@@ -2,7 +2,7 @@
 
 A test holds the seeds fixed: it asks whether the difference of two means over seeds would stand on other images. All
 pairs of a setting are tested and corrected together (Holm, 1979), because which learner is called the best was chosen
-on the same images.
+on the same images. Of many learners only those pairs are tested that are shown, and corrected as one of all pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,10 @@ def average_over_seeds(scores: Sequence[ImageScores]) -> SeedAverage | None:
 
 
 def compare_all(
-    by_learner: Mapping[str, Sequence[ImageScores]], where: Place | None = None, metric: Metric = AUC
+    by_learner: Mapping[str, Sequence[ImageScores]],
+    where: Place | None = None,
+    metric: Metric = AUC,
+    against: Sequence[str] = (),
 ) -> tuple[Comparison, ...]:
     """The tests of a metric between all pairs, each pair once in the order of the learners, corrected together.
 
@@ -36,17 +39,19 @@ def compare_all(
         by_learner: the scores of every seed.
         where: what tells these tests apart from others.
         metric: one of `openworld.metrics.QUANTITIES`.
+        against: learners against whom alone all are tested, corrected as if all pairs were; () for all pairs.
     """
     averages = {learner: average_over_seeds(scores) for learner, scores in by_learner.items()}
     tests = []
-    for learner, other in combinations(by_learner, 2):
+    pairs = [pair for pair in combinations(by_learner, 2) if not against or set(pair) & set(against)]
+    for learner, other in pairs:
         same = np.array_equal(by_learner[learner][0].ids, by_learner[other][0].ids)
         if same and averages[learner] and averages[other]:
             test = paired_test(averages[learner], averages[other], metric.key)
             tests.append(comparison_of(learner, other, metric, test, where=where))
         else:
             tests.append(_on_shared_images(learner, other, by_learner, where or {}, metric))
-    return correct_for_many(tests)
+    return correct_for_many(tests, among=len(by_learner) * (len(by_learner) - 1) // 2)
 
 
 def _on_shared_images(

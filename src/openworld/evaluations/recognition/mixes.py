@@ -56,13 +56,13 @@ def mix_results(learners: Learners, place: Place) -> Iterator[Result]:
             yield from _variation(learner, outcomes, {**place, "mix": ALL_RATIOS})
 
 
-def mix_comparisons(learners: Learners, place: Place) -> Iterator[Comparison]:
-    """The tests of all pairs in both directions, corrected together in each."""
+def mix_comparisons(learners: Learners, place: Place, against: Sequence[str] = ()) -> Iterator[Comparison]:
+    """The tests of all pairs, or `against` some, in both directions, corrected together in each."""
     for direction in shrunk_mixes(learners):
         scores = {
             learner: [_weigh(outcome, direction) for outcome in outcomes] for learner, outcomes in learners.items()
         }
-        yield from compare_all(scores, {**place, "mix": direction})
+        yield from compare_all(scores, {**place, "mix": direction}, against=against)
 
 
 def _shrunk(learner: str, outcomes: Sequence[Outcome], direction: str, place: Place) -> Iterator[Result]:

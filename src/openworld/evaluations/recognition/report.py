@@ -1,6 +1,6 @@
 """What a run of recognition says: tables and verdict, figures, other mixes, operating points, images."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from openworld.evaluations.recognition.album import albums
@@ -35,7 +35,8 @@ KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")
 
 def story(run: RunFolder) -> Story:
     """The story of a run of recognition, or of predictions that were scored."""
-    return story_of(run, join(outcomes(run)))
+    all_pairs = isinstance(run.resolved, Mapping) and bool(run.resolved.get("all_pairs"))
+    return story_of(run, join(outcomes(run), all_pairs=all_pairs))
 
 
 def story_of(run: RunFolder, results: RecognitionResults) -> Story:

@@ -33,6 +33,9 @@ from openworld.results import (
 )
 from openworld.results.over_datasets import DatasetMeans
 
+ALL_PAIRS = 100
+"""Learners of a setting up to which every pair is tested; of more, pairs with the best and with what tunes nothing."""
+
 HM = METRICS["harmonic_mean_of_means"]
 MEASURED = {
     **{name: METRICS[name] for name in ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")},
@@ -68,7 +71,7 @@ class SettingResults:
         key: what its learners have in common.
         title: what tells it from the other settings of its run.
         outcomes: by learner, in the order of the run; seeds in increasing order.
-        results: every number, all of them in the place of the setting, and the tests between all pairs of learners;
+        results: every number, all of them in the place of the setting, and the tests between pairs of learners;
             those of another mix of images name it in `where`.
         operating_points: of the learners that have one.
     """
@@ -106,8 +109,7 @@ class SettingResults:
 
     def find(self, learner: str, metric: str) -> Value | None:
         """The value of a learner on the images as they are; None where it was not measured."""
-        rows = self.results.where(entity=learner, metric=metric)
-        return next((row.value for row in rows if row.where == self.place), None)
+        return self._here.get((learner, metric))
 
     def auc(self, learner: str) -> float | None:
         """OpenworldAUC of a learner; None where it is not defined, or the learner is not here."""
@@ -132,7 +134,7 @@ class SettingResults:
         """The number by which its learners are compared: OpenworldAUC, or AUROC where there is none."""
         return headline_of(self.outcomes)
 
-    @property
+    @cached_property
     def best(self) -> str:
         """The learner of the largest headline number."""
         values = {learner: self.value(learner, self.headline.key).value for learner in self.learners}
@@ -170,13 +172,24 @@ class SettingResults:
 
     def compare(self, learner: str, other: str, mix: str | None = None) -> Comparison | None:
         """The test of `learner` against `other`, on the images as they are or in a mix; None against itself."""
-        tests = (test for test in self.results.comparisons if test.where.get("mix") == mix)
-        return find_comparison(tests, learner, other)
+        test = self._tests.get((mix, learner, other))
+        return test or find_comparison(filter(None, [self._tests.get((mix, other, learner))]), learner, other)
+
+    @cached_property
+    def _tests(self) -> dict[tuple[str | None, str, str], Comparison]:
+        return {(test.where.get("mix"), test.entity, test.other): test for test in self.results.comparisons}
+
+    @cached_property
+    def _here(self) -> dict[tuple[str, str], Value]:
+        return {
+            (row.entity, row.metric.key): row.value for row in reversed(self.results.rows) if row.where == self.place
+        }
 
     @property
     def tested(self) -> int:
-        """How many pairs of learners could be tested."""
-        return sum(test.p is not None for test in self.results.comparisons if "mix" not in test.where)
+        """For how many pairs of learners the tests are corrected: all but those that could not be tested."""
+        untested = sum(test.p is None for test in self.results.comparisons if "mix" not in test.where)
+        return len(self.learners) * (len(self.learners) - 1) // 2 - untested
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,11 +265,18 @@ def join_results(evaluation: str, settings: Sequence[SettingResults], further: I
     return Results(evaluation, (*rows, *further), tests)
 
 
-def join(outcomes: Sequence[Outcome]) -> RecognitionResults:
-    """Outcomes as results, setting by setting in order of first appearance."""
+def join(outcomes: Sequence[Outcome], *, all_pairs: bool = False) -> RecognitionResults:
+    """Outcomes as results, setting by setting in order of first appearance.
+
+    Args:
+        all_pairs: test every learner against every other, however many there are.
+    """
     settings = by_setting(outcomes)
     named = titles(list(settings))
-    joined = (setting_results(setting, named[setting], learners) for setting, learners in settings.items())
+    joined = (
+        setting_results(setting, named[setting], learners, all_pairs=all_pairs)
+        for setting, learners in settings.items()
+    )
     return RecognitionResults(tuple(joined), tuple(outcomes))
 
 
@@ -275,17 +295,20 @@ def place_of(setting: Setting, title: str) -> Place:
     return {"setting": title, **setting.place}
 
 
-def setting_results(setting: Setting, title: str, learners: Mapping[str, tuple[Outcome, ...]]) -> SettingResults:
-    """The results of the learners of one setting, and the tests between them."""
+def setting_results(
+    setting: Setting, title: str, learners: Mapping[str, tuple[Outcome, ...]], *, all_pairs: bool = False
+) -> SettingResults:
+    """The results of the learners of one setting, and the tests between them; see `join`."""
     place, points = place_of(setting, title), operating_points(learners, place_of(setting, title))
     rows = [row for learner, seeds in learners.items() for row in learner_results(learner, seeds, place)]
     rows += [*mix_results(learners, place), *(row for point in points for row in point.results)]
     scores = {learner: [seed.test for seed in seeds] for learner, seeds in learners.items()}
-    tests = compare_all(scores, place, headline_of(learners))
-    tests = (*tests, *mix_comparisons(learners, place))
-    return SettingResults(
-        setting, title, learners, Results("recognition", (*rows, *_counts(learners, place)), tests), points
-    )
+    results = Results("recognition", (*rows, *_counts(learners, place)))
+    untested = SettingResults(setting, title, learners, results, points)
+    against = untested.opponents if len(learners) > ALL_PAIRS and not all_pairs else ()
+    tests = compare_all(scores, place, headline_of(learners), against)
+    tests = (*tests, *mix_comparisons(learners, place, against))
+    return replace(untested, results=replace(results, comparisons=tests))
 
 
 def learner_results(learner: str, seeds: Sequence[Outcome], place: Place) -> Iterator[Result]:
