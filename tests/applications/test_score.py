@@ -7,6 +7,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+import openworld
 from openworld import OpenworldError, metrics
 from openworld.applications import score, score_files
 from openworld.applications.predictions import read_predictions
@@ -55,6 +56,14 @@ def test_labels_and_predictions_stand_in_for_correct(tmp_path):
     assert read["correct"].mean() == pytest.approx((table["label"] == table["prediction"]).mean())
     (unit,) = units(tmp_path / "mine.csv")
     assert set(unit.run().metrics["classnames"]) == {"cat", "dog", "lynx"}
+
+
+@pytest.mark.parametrize("sign, asked", [(1, False), (-1, True)])
+def test_scores_the_wrong_way_round_are_asked_about(sign, asked):
+    table = columns(count=200)
+    table["score"] = sign * (table["score"] + np.where(table["side"] == "base", 1.0, 0.0))
+    words = "below chance (AUROC 50): are the scores the right way round?"
+    assert (words in " ".join(openworld.score(table).verdict)) == asked
 
 
 def test_a_unit_per_model_and_seed(tmp_path):

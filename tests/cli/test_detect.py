@@ -24,7 +24,11 @@ def scores(tmp_path):
 
 def test_thresholds_of_scores_flag_rows_of_another_table_and_the_exit_code_says_so(scores, tmp_path):
     done = openworld("detect", "--scores", scores, "--flag-rate", "0.05", "--out", tmp_path / "out")
-    assert done.exit_code == 0 and "MSP sees most" in done.output and "Flagged by a threshold" in done.output
+    assert (
+        done.exit_code == 0
+        and "Near: MSP has the highest AUROC" in done.output
+        and "Flagged by a threshold" in done.output
+    )
     (tmp_path / "today.csv").write_text("image,MSP\na.png,-3\nb.png,4\n")
     done = openworld("detect", "--apply", tmp_path / "out", tmp_path / "today.csv")
     assert done.exit_code == 3 and "a.png" in done.output and "b.png" not in done.output

@@ -16,9 +16,9 @@ from openworld.report.command_report import CommandReport
 from openworld.report.data_set_means import averages_table, ranks_figure
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
-from openworld.report.sentences import listed
+from openworld.report.sentences import leads, listed
 from openworld.report.series_style import series_styles
-from openworld.results import Result, Results, Value, mean
+from openworld.results import Result, Results, Standing, Value, mean, standing
 from openworld.results.over_datasets import DatasetMeans
 
 MOST_PLACES = 12
@@ -131,7 +131,7 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> CommandReport:
     tables = tuple(
         averages_table(
             means,
-            _best(means) if methods[1:] else None,
+            found.names[0] if methods[1:] and (found := _standing(means)) else None,
             f"means-{number}",
             label="method",
             place=_in_words(means, several_places),
@@ -165,25 +165,18 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> CommandReport:
     return CommandReport(Results(several.evaluation, rows, tests), tables, page, verdict[1:], notes, made, several)
 
 
-def _best(means: DatasetMeans) -> str | None:
-    """The method with the best mean; None where none has a mean."""
-    sign = means.metric.better or 1
-    return max(means.complete, key=lambda name: sign * means.mean(name).value.value, default=None)
+def _standing(means: DatasetMeans) -> Standing | None:
+    """Who has the best mean, and over whom that is shown over data sets; None where no method has a mean."""
+    values = {name: means.mean(name).value.value for name in means.complete}
+    return standing(values, means.compare, means.metric.better or 1)
 
 
 def _verdict(means: DatasetMeans) -> str:
-    best = _best(means)
-    if best is None:
+    found = _standing(means)
+    if found is None:
         return "no method has a value on every data set."
-    tests = [(name, means.compare(best, name)) for name in means.complete if name != best]
-    behind = [name for name, test in tests if test and test.differs]
-    value = means.metric.write(means.mean(best).value.value)
-    if not tests:
-        return f"{best} {value}, the only method on every data set."
-    if len(behind) == len(tests):
-        return f"{best} is the best on the average ({value}), and that is shown against every other method."
-    alike = [name for name, _ in tests if name not in behind]
-    return f"{best} has the best mean ({value}); {listed(alike[:3])}{' and others' * (len(alike) > 3)} not told apart."
+    number = means.metric.write(means.mean(found.names[0]).value.value)
+    return f"{leads(found, 'mean', number, 'methods', 'smallest' if means.metric.better < 0 else 'largest')}."
 
 
 def _in_words(means: DatasetMeans, several_places: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ from openworld.datasets.formats.folder import read_picture
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import thumbnail_address
 from openworld.report.page import Page, Section
-from openworld.report.sentences import counted, few, listed
+from openworld.report.sentences import HOLM, below_chance, counted, leads, listed, possessive
 from openworld.report.table import Column, Row, Table
-from openworld.results import METRICS, TEXT, Comparison, Results, Value
+from openworld.results import METRICS, TEXT, Comparison, Results, Value, against_chance, find_comparison, standing
 from openworld.results.detection_results import SHIFT_SEEN
 from openworld.results.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, WORST_IMAGES, ScoredSets, SetScores
 
@@ -139,7 +140,8 @@ def _tested(sets: ScoredSets, results: Results) -> Iterator[Section]:
         _test_table(number, dict(place), [test for test in results.comparisons if test.where == dict(place)])
         for number, place in enumerate(places)
     )
-    text = "The best detector of each place against the others: AUROC on the same images (DeLong), corrected (Holm)."
+    text = "The best detector of each place against the others: AUROC on the same images (DeLong), corrected for "
+    text += "all pairs of detectors (Holm), since the best was chosen on these images."
     yield Section("Is the best one better?", (text,), tables[:1], folded=(Section("By set", tables=tables[1:]),))
 
 
@@ -157,25 +159,29 @@ def _test_table(number: int, where: dict, tests: Sequence[Comparison]) -> Table:
 
 def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iterator[str]:
     groups = [group for group in OTHER_CLASSES if sets.of(group)]
-    if groups:
-        best = order[0]
-        values = {group: results.value(best, "auroc", group=group) for group in groups}
-        numbers = listed([f"{AREA.write(value.value)} {group}" for group, value in values.items()])
-        if any(_above_chance(value) for value in values.values()):
-            yield f"{best} sees most of what is out of distribution: AUROC {numbers}."
-        else:
-            yield f"No detector stands out from chance (AUROC 50): the best, {best}, has AUROC {numbers}."
-    else:
+    rows = [results.result(name, AREA.key, group=group) for group in groups for name in order]
+    tests = against_chance(rows)
+    above = {test.where["group"] for test in tests if test.better}
+    if not groups:
         yield f"There is no set of other classes; {len(sets.others)} set(s) tell how much of a shift is seen."
-    for group in groups:
-        tests = [test for test in results.comparisons if dict(test.where) == {"group": group}]
-        if tests:
-            worse = [test.other for test in tests if test.better]
-            same = [test.other for test in tests if not test.better]
-            told = f"not told apart from {few(same, 'detectors')}" if same else "shown to be better than every other"
-            if same and worse:
-                told += f", and better than {counted(len(worse), 'other')}"
-            yield f"{group.capitalize()}: {tests[0].entity} is {told} (Holm, 5 %)."
+    elif not above:
+        largest = max(rows, key=lambda row: row.value.value)
+        number = f"{AREA.write(largest.value.value)} {AREA.write_interval(largest.value.over())}".rstrip()
+        yield (
+            f"No detector is shown to be above chance (AUROC 50; {HOLM}, {counted(len(tests), 'test')}): the largest "
+            f"AUROC is {possessive(largest.entity)}, {number}, {largest.where['group']}."
+        )
+    for group in groups if above else ():
+        if group not in above:
+            yield f"{group.capitalize()}: no detector is shown to be above chance (AUROC 50; {HOLM})."
+            continue
+        here = [test for test in results.comparisons if dict(test.where) == {"group": group}]
+        values = {row.entity: row.value for row in rows if row.where["group"] == group}
+        found = standing({name: value.value for name, value in values.items()}, partial(find_comparison, here))
+        best = values[found.names[0]]
+        number = f"{AREA.write(best.value)} {AREA.write_interval(best.over())}".rstrip()
+        yield f"{group.capitalize()}: {leads(found, 'AUROC', number, 'detectors')}."
+    yield from filter(None, [below_chance(tests, "in-distribution")])
     if sets.of("covariate"):
         yield (
             "Covariate sets show the same classes in another appearance: their number says how much of that shift a "
@@ -187,12 +193,6 @@ def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iter
             "columns of that name (OpenOOD v1.5), and in no other."
         )
     yield from (f"Note: {warning}" for warning in sets.warnings)
-
-
-def _above_chance(value: Value) -> bool:
-    """Whether the interval of an AUROC lies above one half; without an interval, the value."""
-    interval = value.over()
-    return value.value is not None and (value.value if interval is None else interval.low) > 0.5
 
 
 def _failures(sets: ScoredSets, order: Sequence[str]) -> Iterator[Section]:
@@ -212,7 +212,7 @@ def _failures(sets: ScoredSets, order: Sequence[str]) -> Iterator[Section]:
         )
         for name in order[:SHOWN]
     )
-    text = f"Of the {counted(len(albums), 'detector')} that {'is' if len(albums) == 1 else 'are'} best."
+    text = f"Of the {counted(len(albums), 'detector')} with the largest mean AUROC over near and far."
     yield Section("Where each fails", (text,), albums=albums)
 
 

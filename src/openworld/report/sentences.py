@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from openworld.results import SIGNIFICANCE, Value
+from openworld.results import SIGNIFICANCE, Comparison, Standing, Value
 
 HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
 """How p-values are corrected, and what counts as significant."""
@@ -42,6 +42,85 @@ def shortened(name: str, longest: int) -> str:
     ('tench', 'great w…')
     """
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def possessive(name: str) -> str:
+    """A name that something belongs to.
+
+    >>> possessive("GMoP"), possessive("ALine-S")
+    ("GMoP's", "ALine-S'")
+    """
+    return f"{name}'" if name.lower().endswith("s") else f"{name}'s"
+
+
+def leads(found: Standing, what: str, number: str, noun: str = "others", most: str = "highest") -> str:
+    """Who has the best number, and over whom that is shown; as much of a sentence as there is, without a full stop.
+
+    Args:
+        what: the number's name and what it is of. number: with its interval. noun: what others are called where they
+            are many. most: "highest", "smallest", ...
+
+    >>> leads(Standing(("GMoP", "CoOp")), "AUROC", "81.0")
+    'GMoP and CoOp share the highest AUROC, 81.0, the same to the last digit'
+    >>> leads(Standing(("GMoP",), ("CoOp",)), "AUROC", "81.0")
+    'GMoP has the highest AUROC, 81.0, but no difference from CoOp is tested'
+    """
+    count, several = len(found.others), len(found.names) > 1
+    if not several and not count:
+        return f"{possessive(found.names[0])} {what} is {number}; nothing was run beside it"
+    lead = f"{few(found.names, noun)} {'share' if several else 'has'} the {most} {what}, {number}"
+    lead += ", the same to the last digit" * several
+    if not count:
+        return lead
+    known = [test for test in found.tests if test.p is not None]
+    it_is, verb = ("they are", "are") if several else ("it is", "is")
+    if not known:
+        reasons = listed(sorted({test.reason for test in found.tests if test.reason}))
+        named = found.others[0] if count == 1 else f"the {count} others"
+        return f"{lead}, but no difference from {named} is tested{f' ({reasons})' if reasons else ''}"
+    if len(found.beaten) == count:
+        named = found.others[0] if count == 1 else f"all {count} others"
+        return f"{lead}, and {verb} better than {named} ({max(known, key=lambda test: test.p).p_text})"
+    if not found.beaten:
+        named = found.others[0] if count == 1 else f"any of the {count} others"
+        return f"{lead}, but {it_is} not shown to differ from {named} ({min(known, key=lambda test: test.p).p_text})"
+    level = {name: "" for name in found.others if name not in found.beaten}
+    level |= {test.other: f" ({test.p_text})" for test in known if test.other in level}
+    open_tests = few([f"{name}{p}" for name, p in level.items()], noun)
+    return f"{lead}; {it_is} better than {few(found.beaten, noun)}, but no difference is shown from {open_tests}"
+
+
+def first_in(each: Sequence[Standing | None], name: str, of: str) -> str:
+    """In how many of several a name comes first: alone, and beside others.
+
+    >>> first_in([Standing(("GMoP",), ("CoOp",)), Standing(("GMoP", "CoOp"))], "GMoP", "of them")
+    'GMoP comes first in 1 and shares the first place in 1 of them'
+    """
+    first = [found for found in each if found is not None and name in found.names]
+    shared = sum(len(found.names) > 1 for found in first)
+    beside = f" and shares the first place in {shared}" if shared else ""
+    return f"{name} comes first in {none_or(len(first) - shared)}{beside} {of}"
+
+
+def below_chance(tests: Iterable[Comparison], inside: str, named: int = 4) -> str:
+    """A question where AUROCs are shown to be below chance; "" where none is.
+
+    Args:
+        tests: of `against_chance`. inside: what a larger score must mean. named: at most so many are named.
+    """
+    below: dict[str, list[str]] = {}
+    for test in tests:
+        if test.worse:
+            below.setdefault(test.entity, []).append(test.metric.write(0.5 + test.difference))
+    if not below:
+        return ""
+    who = listed([f"{name} ({', '.join(areas)})" for name, areas in list(below.items())[:named]])
+    more = f" and {len(below) - named} more" * (len(below) > named)
+    verb = "is" if len(below) == 1 else "are"
+    return (
+        f"{who}{more} {verb} below chance (AUROC 50): are the scores the right way round? A larger score must mean "
+        f"{inside}."
+    )
 
 
 def none_or(count: int) -> str:

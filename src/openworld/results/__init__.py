@@ -4,6 +4,7 @@ Value, Interval, Metric, METRICS    a number, its 95 % intervals, and how it is 
 Result, Results                     one row; all rows of a run, as pyarrow table, CSV, JSON and Parquet
 over_seeds, student, mean           the mean over seeds and Student's t interval
 Comparison, correct_for_many        a minus b with its p-value after Holm's correction
+standing, against_chance            who has the best number of several and what of that is shown; AUROCs against chance
 RunFolder                           the verified records of a run, its spec and provenance
 pair_results                        two runs side by side
 """
@@ -22,6 +23,7 @@ from openworld.results.paired_runs import Pair, pair_results, require_same_data
 from openworld.results.results import Result, Results
 from openworld.results.run_folder import RunFolder
 from openworld.results.seeds import mean, over_seeds, student
+from openworld.results.standing import Standing, against_chance, standing
 from openworld.results.value import DASH, MINUS, TEXT, UNITS, Interval, Metric, Value, interval_of
 
 __all__ = [
@@ -39,7 +41,9 @@ __all__ = [
     "Result",
     "Results",
     "RunFolder",
+    "Standing",
     "Value",
+    "against_chance",
     "compare_over_seeds",
     "comparison_of",
     "correct_for_many",
@@ -50,5 +54,6 @@ __all__ = [
     "pair_results",
     "require_same_data",
     "significant",
+    "standing",
     "student",
 ]

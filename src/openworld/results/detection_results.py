@@ -8,6 +8,7 @@ best, paired, since all of them answer the same images.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from openworld.results.comparison import Comparison, comparison_of, correct_for_
 from openworld.results.metrics import METRICS
 from openworld.results.results import Result, Results
 from openworld.results.scored_sets import FULL, GROUPS, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
+from openworld.results.standing import SAME_DIGITS
 from openworld.results.value import Interval, Metric, Value, interval_of
 
 SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
@@ -127,8 +129,8 @@ class _Group:
     def tests(self) -> Iterator[Comparison]:
         """Yield the tests of the best detector against every other, by AUROC; those of one place are one family."""
         for place, where in enumerate(self.places if self.areas else ()):
-            best, *others = sorted(self.areas, key=lambda name: -self.areas[name][place].value)
-            yield from correct_for_many(
+            best, *others = sorted(self.areas, key=lambda name: -round(self.areas[name][place].value, SAME_DIGITS))
+            tests = (
                 comparison_of(
                     best,
                     other,
@@ -138,6 +140,7 @@ class _Group:
                 )
                 for other in others
             )
+            yield from correct_for_many(tests, among=comb(len(self.areas), 2))
 
 
 def _percentiles(values: np.ndarray) -> tuple[float, float] | None:

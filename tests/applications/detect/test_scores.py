@@ -56,9 +56,29 @@ def test_a_detector_that_is_not_shown_to_beat_chance_is_not_said_to_see_most():
     table = {"group": ["id"] * 200 + ["near"] * 200, "set": [""] * 200 + ["cars"] * 200}
     noise = {name: generator.normal(size=400) for name in ("MSP", "KNN")}
     verdict = ow.detect(scores=table | noise, replicates=0, quiet=True).page.verdict[0]
-    assert "No detector stands out from chance" in verdict and "sees most" not in verdict
+    assert "No detector is shown to be above chance" in verdict
     better = noise | {"KNN": noise["KNN"] + np.repeat([2.0, 0.0], 200)}
-    assert "KNN sees most" in ow.detect(scores=table | better, replicates=0, quiet=True).page.verdict[0]
+    assert (
+        "Near: KNN has the highest AUROC" in ow.detect(scores=table | better, replicates=0, quiet=True).page.verdict[0]
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_is_claimed_of_noise_however_many_detectors(seed):
+    generator = np.random.default_rng(seed)
+    table = {"group": ["id"] * 150 + ["near"] * 75 + ["far"] * 75, "set": [""] * 150 + ["cars"] * 75 + ["dtd"] * 75}
+    noise = {f"D{number}": generator.normal(size=300) for number in range(12)}
+    verdict = " ".join(ow.detect(scores=table | noise, replicates=0, quiet=True).page.verdict)
+    assert "No detector is shown to be above chance" in verdict and "highest" not in verdict and "better" not in verdict
+
+
+def test_scores_the_wrong_way_round_are_asked_about():
+    generator = np.random.default_rng(0)
+    table = {"group": ["id"] * 150 + ["near"] * 150, "set": [""] * 150 + ["cars"] * 150}
+    turned = {"MSP": generator.normal(size=300) - np.repeat([1.0, 0.0], 150), "KNN": generator.normal(size=300)}
+    first, *others = ow.detect(scores=table | turned, replicates=0, quiet=True).page.verdict
+    assert "No detector is shown to be above chance" in first
+    assert others[0].startswith("MSP (2") and "are the scores the right way round?" in others[0]
 
 
 def test_scores_that_are_larger_outside_are_turned(file):

@@ -9,12 +9,12 @@ from scipy.stats import linregress, t
 from openworld import OpenworldError
 from openworld.evaluations.ood_detection.errors import seed_mean
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
-from openworld.evaluations.ood_detection.leads import Contender, difference, image_error
+from openworld.evaluations.ood_detection.leads import Contender, area_test, difference, image_error
 from openworld.evaluations.ood_detection.measurements import AUROC, CELL_METRICS
 from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.evaluations.ood_detection.results import DetectionResults, is_mixed
 from openworld.evaluations.stories import read_story
-from openworld.metrics import auroc, paired_test
+from openworld.metrics import auroc, holm, paired_test
 from openworld.results import RunFolder, Value
 
 NETWORK = {"model": "resnet-8"}
@@ -243,9 +243,10 @@ def test_the_lead_counts_all_comparisons(shifts):
     tests = [one for one in shifts.results.comparisons if one.metric.key == "auroc"]
     assert len(tests) == 4 and {one.entity for one in tests} == {"MCM of a CLIP"}
     sentence = next(one for one in shifts.page.verdict if "largest AUROC" in one)
-    verb = "is significantly" if tests[0].differs else "is not significantly"
-    assert f"MCM of a CLIP {verb} above the next, {tests[0].other}: " in sentence
-    assert "corrected for 4 comparisons" in sentence
+    assert all((test.other in sentence.split("no difference is shown from")[0]) == test.better for test in tests)
+    rivals = (contender(shifts, *test.other.split(" of ")) for test in tests)
+    alone = [area_test(contender(shifts, "MCM", "a CLIP"), rival).p for rival in rivals]
+    assert [test.p for test in tests] == holm(alone + [1.0] * 6)[:4], "of five detectors there are ten pairs"
 
 
 def test_one_detector_leads_nobody(one_detector):

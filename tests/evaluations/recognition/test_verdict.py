@@ -32,6 +32,14 @@ def test_nobody_is_praised_where_nothing_differs(results_of):
     assert loss.startswith("Of the ")
 
 
+def test_equal_learners_share_the_first_place(results_of):
+    found = results_of(learners={"zero-shot": (0.0, 0.0, 0.6, 0), "GMoP": (2.0, 1.5, 1.8, 512)}, names=NAMES)
+    twins = [replace(one, record=replace(one.record, learner="twin")) for one in found.settings[0].outcomes["GMoP"]]
+    leader, _, evidence = sentences_of(join((*found.outcomes, *twins)))
+    assert re.match(r"GMoP and twin share the highest .* the same to the last digit, and are better than", leader)
+    assert "comes first in none and shares the first place in 3 of them" in evidence
+
+
 def test_losing_against_the_untuned_is_said(results_of):
     learners = {"zero-shot": (1.5, 1.5, 1.8, 0), "CoOp": (0.0, -1.0, 0.3, 512)}
     leader, baseline, _ = sentences_of(results_of(learners=learners, names=NAMES))
@@ -74,5 +82,7 @@ def test_a_sweep_over_shots_is_described_by_its_largest(results_of):
     leader, baseline, evidence = sentences_of(swept)
     assert leader.startswith("GMoP has the highest OpenworldAUC on emoji-concepts with 16 shots, ")
     assert "GMoP (+" in baseline
-    assert baseline.endswith("; with fewer shots the lead goes to zero-shot (with 1 and 2) and GMoP (with 4).")
+    assert baseline.endswith(
+        "; with fewer shots shown to be better than all others: zero-shot (with 1 and 2) and GMoP (with 4)."
+    )
     assert evidence.startswith("This rests on 200 base")

@@ -10,6 +10,7 @@ a single training, that side is held fixed and the interval speaks of the other 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 
 import numpy as np
 
@@ -99,10 +100,11 @@ class CrossedBootstrap:
         p, reason = (None, NO_ESTIMATE) if mean is None else self._p_value(mean, difference, line)
         return Comparison(label, other, ERROR, mean, p, reason, where={"images": line, "against": other})
 
-    def compare_all(self, other: str, line: str) -> tuple[Comparison, ...]:
-        """Test every other method against one, corrected together (Holm, 1979)."""
+    def compare_all(self, other: str, line: str, *, chosen: bool = False) -> tuple[Comparison, ...]:
+        """Test every other method against one, corrected together (Holm, 1979); `chosen`: for being the best here."""
         labels = self.measured.labels
-        return correct_for_many(self.compare(label, other, line) for label in labels if label != other)
+        tests = (self.compare(label, other, line) for label in labels if label != other)
+        return correct_for_many(tests, among=comb(len(labels), 2) if chosen else 0)
 
     def _p_value(self, mean: float, difference: np.ndarray, line: str) -> tuple[float | None, str]:
         """Two-sided p of a mean difference by Student's t; or why there is none."""

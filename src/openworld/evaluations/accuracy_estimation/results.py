@@ -46,9 +46,12 @@ def read_results(run: RunFolder) -> tuple[Results, Measurements]:
     rows += [*calibration(bootstrap), *temperatures(measured), *alignment(bootstrap)]
     rows += [*_times(measured), *_estimates(measured)]
     baseline, first = measured.baseline, leader(errors, measured)
-    comparisons = [test for line in measured.lines for test in bootstrap.compare_all(baseline, line)]
+    comparisons = []
+    for line in measured.lines:
+        chosen = first == baseline and line == measured.main
+        comparisons += bootstrap.compare_all(baseline, line, chosen=chosen)
     if first not in (None, baseline):
-        comparisons += bootstrap.compare_all(first, measured.main)
+        comparisons += bootstrap.compare_all(first, measured.main, chosen=True)
     return Results(NAME, tuple(rows), tuple(comparisons)), measured
 
 

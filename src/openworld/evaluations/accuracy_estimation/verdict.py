@@ -6,10 +6,10 @@ what this rests on. Which method is the best was chosen on the very conditions i
 
 from openworld.evaluations.accuracy_estimation.cards import BIAS, ERROR, LINES_WON
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite
-from openworld.evaluations.accuracy_estimation.results import leader
+from openworld.evaluations.accuracy_estimation.results import best, leader
 from openworld.evaluations.accuracy_estimation.tables import count_models, tests_against, what_is_drawn
-from openworld.report.sentences import counted, listed, none_or, span
-from openworld.results import SIGNIFICANCE, Results
+from openworld.report.sentences import counted, leads, none_or, span
+from openworld.results import SIGNIFICANCE, Results, Standing
 
 ONE_SIDED = 0.5
 """Share of the mean error that is bias; beyond it a method errs in one direction."""
@@ -21,36 +21,17 @@ def verdict(results: Results, measured: Measurements) -> tuple[str, str, str]:
 
 
 def _best(results: Results, measured: Measurements) -> str:
-    best = leader(results, measured)
-    if best is None:
+    first = leader(results, measured)
+    if first is None:
         return "No method gave an estimate for every condition and model, so none is called the best."
-    error = results.value(best, ERROR.key, images=measured.main)
-    number = f"{ERROR.write(error.value)} {ERROR.write_interval(error.over())}".strip().replace(" ", "\u00a0")
-    size = f"off by {number} points on average"
-    if len(measured.labels) == 1:
-        return f"{best}'s estimates are {size}; nothing was run beside it."
-    won, lines = results.value(best, LINES_WON.key).value, len(measured.rows)
-    rows = f", and it is best in {none_or(int(won))} of {counted(lines, 'line')}" if lines > 1 else ""
-    return f"{best}'s estimates lie nearest to the truth, {size}{rows}; {_others(results, measured, best)}."
-
-
-def _others(results: Results, measured: Measurements, best: str) -> str:
-    """Which of the other methods are shown to err more than the best."""
-    tests = tests_against(results, measured.main, best).values()
-    tested = [test for test in tests if test.p is not None]
-    if not tested:
-        return f"no difference is tested ({listed(sorted({test.reason for test in tests if test.reason}))})"
-    equal = sorted((test for test in tested if not test.worse), key=lambda test: test.difference)
-    if not equal:
-        return f"it is shown to err less than each of the {len(tested)} others"
-    errors = {test.entity: results.value(test.entity, ERROR.key, images=measured.main).value for test in equal}
-    names = [f"{name} ({ERROR.write(error)})" for name, error in errors.items()]
-    if len(equal) == len(tested) > 3:
-        return f"it is not told apart from any of the {len(tested)} others, next {listed(names[:3])}"
-    worse = len(tested) - len(equal)
-    lead = f"shown to err less than {worse} of {len(tested)} others, it" if worse else "it"
-    more = [f"{len(names) - 3} more"] if len(names) > 3 else []
-    return f"{lead} is not told apart from {listed([*names[:3], *more])}"
+    error = results.value(first, ERROR.key, images=measured.main)
+    number = f"{ERROR.write(error.value)} points {ERROR.write_interval(error.over())}".strip().replace(" ", "\u00a0")
+    names, tests = best(results, measured, measured.main), tests_against(results, measured.main, first)
+    others = tuple(label for label in measured.labels if label not in names)
+    found = Standing(names, others, tuple(tests[label].reversed() for label in others if label in tests))
+    won, lines = results.value(first, LINES_WON.key).value, len(measured.rows)
+    rows = f"; {first} is best, alone or with others, in {none_or(int(won))} of {counted(lines, 'line')}" * (lines > 1)
+    return f"{leads(found, 'mean error', number, 'methods', 'smallest')}{rows}."
 
 
 def _against_baseline(results: Results, measured: Measurements) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from openworld.evaluations.dynamic.averages import AREA_RANK, Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
-from openworld.evaluations.dynamic.verdict import best_of
+from openworld.evaluations.dynamic.verdict import standing_of
 from openworld.report.charts import Line, LineChart, Quantity, RankChart
 from openworld.report.charts.quantity import CROWDED
 from openworld.report.figure import Figure
@@ -37,7 +37,14 @@ def curve_figure(results: Results, runs: Sequence[Average], baseline: str, style
     means = [value for by_learner in lines for line in by_learner.values() for value in line.y]
     accuracy = Quantity("accuracy", "accuracy, %", covers=(min(means), max(means)))
     charts = tuple(
-        LineChart(run.first.key.newcomer, LEVEL, accuracy, by_learner, (baseline, best_of(results, run)), ends=SEEDS)
+        LineChart(
+            run.first.key.newcomer,
+            LEVEL,
+            accuracy,
+            by_learner,
+            (baseline, standing_of(results, run).names[0]),
+            ends=SEEDS,
+        )
         for run, by_learner in zip(runs, lines, strict=True)
     )
     sources = dict.fromkeys(run.first.key.source for run in runs if run.first.key.against)
@@ -87,7 +94,7 @@ def _part(results: Results, run: Average, baseline: str, part: str) -> LineChart
     values = {name: [row.value.value for row in rows if row.entity == name] for name in run.learners}
     lines = {name: Line(run.levels, by_level) for name, by_level in values.items()}
     title = f"{SCENARIOS[run.scenario]}: {PARTS[part]}"
-    return LineChart(title, LEVEL, Quantity(part, "%"), lines, (baseline, best_of(results, run)))
+    return LineChart(title, LEVEL, Quantity(part, "%"), lines, (baseline, standing_of(results, run).names[0]))
 
 
 def _has_new(charts: Sequence[LineChart]) -> bool:

@@ -6,12 +6,13 @@ what this rests on.
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from openworld.evaluations.dynamic.averages import Average
 from openworld.evaluations.dynamic.record import SCENARIOS
 from openworld.evaluations.dynamic.results import DynamicFacts
-from openworld.report.sentences import HOLM, counted, few, listed, none_or, span
-from openworld.results import METRICS, Comparison, Results, find_comparison
+from openworld.report.sentences import HOLM, counted, few, first_in, leads, listed, none_or, span
+from openworld.results import METRICS, Comparison, Results, Standing, find_comparison, standing
 from openworld.results.over_datasets import FRIEDMAN_P
 
 AUC, GAIN = METRICS["auc"], METRICS["delta_auc"]
@@ -34,28 +35,17 @@ def area_test(results: Results, run: Average, learner: str, other: str, over: st
     return find_comparison(area_tests(results, run, over), learner, other)
 
 
-def best_of(results: Results, run: Average) -> str:
-    """Return the learner of the largest area."""
-    return max(run.learners, key=lambda learner: results.value(learner, "auc", **run.where).value)
-
-
-def _tests_of(results: Results, run: Average, learner: str) -> list[Comparison]:
-    return [area_test(results, run, learner, other) for other in run.learners if other != learner]
+def standing_of(results: Results, run: Average) -> Standing:
+    """Return who has the largest area, and over whom that is shown."""
+    areas = {learner: results.value(learner, "auc", **run.where).value for learner in run.learners}
+    return standing(areas, partial(area_test, results, run))
 
 
 def _leader(results: Results, run: Average) -> str:
-    best = best_of(results, run)
-    value, tests = results.value(best, "auc", **run.where), _tests_of(results, run, best)
-    interval = AUC.write_interval(value.over("images"))
-    lead = f"{run.title}: {best} has the largest area under its curve, {AUC.write(value.value)} {interval}".rstrip()
-    beaten = [test.other for test in tests if test.better]
-    equal = [f"{test.other} ({test.p_text})" for test in tests if not test.better]
-    if not tests:
-        return f"{lead}; nothing was run beside it."
-    if not equal:
-        return f"{lead}, and is better than {few(beaten)}."
-    apart = f"not shown to differ from {few(equal)}"
-    return f"{lead}; it is better than {few(beaten)} and {apart}." if beaten else f"{lead}, but it is {apart}."
+    found = standing_of(results, run)
+    value = results.value(found.names[0], "auc", **run.where)
+    number = f"{AUC.write(value.value)} {AUC.write_interval(value.over('images'))}".rstrip()
+    return f"{run.title}: {leads(found, 'area under the curve', number, 'learners', 'largest')}."
 
 
 def _leader_of_many(results: Results, facts: DynamicFacts) -> str:
@@ -63,19 +53,21 @@ def _leader_of_many(results: Results, facts: DynamicFacts) -> str:
     everywhere = [name for name in facts.learners if all(name in run.learners for run in facts.runs)]
     if not everywhere:
         return f"No learner took part in all of the {count} scenario runs, so that none leads over all of them."
-    best = max(everywhere, key=lambda learner: results.value(learner, "auc").value)
-    firsts = none_or(sum(best_of(results, run) == best for run in facts.runs))
-    lead = f"Over {count} scenario runs {best} has the largest mean area under its curves"
-    lead += f", {AUC.write(results.value(best, 'auc').value)}"
+    found = standing({learner: results.value(learner, "auc").value for learner in everywhere})
+    best, each = found.names[0], [standing_of(results, run) for run in facts.runs]
+    lead = leads(
+        found, "mean area under the curves", AUC.write(results.value(best, "auc").value), "learners", "largest"
+    )
+    lead = f"Over {count} scenario runs {lead}"
     if best == baseline:
-        return f"{lead}, though it tunes nothing; it comes first in {firsts} of them."
+        return f"{lead}; {first_in(each, best, 'of them')}, though it tunes nothing."
     against = [area_test(results, run, best, baseline) for run in facts.runs]
-    first_in = sum(all(test.better for test in _tests_of(results, run, best)) for run in facts.runs)
     gain = GAIN.write(results.value(best, GAIN.key).value)
+    wins = sum(own.alone and own.names == (best,) for own in each)
     return (
-        f"{lead} ({gain} against {baseline}); it comes first in {firsts}, is shown to be better than {baseline} in "
-        f"{none_or(sum(test.better for test in against))} and worse in {none_or(sum(test.worse for test in against))}, "
-        f"and better than every other learner in {none_or(first_in)}."
+        f"{lead}; {first_in(each, best, 'of them')}, gains {gain} against {baseline} on average, is shown to be better "
+        f"than it in {none_or(sum(test.better for test in against))} and worse in "
+        f"{none_or(sum(test.worse for test in against))}, and better than every other learner in {none_or(wins)}."
     )
 
 

@@ -8,7 +8,7 @@ from openworld.evaluations.recognition import report as recognition
 from openworld.evaluations.recognition.outcome import outcomes
 from openworld.evaluations.recognition.results import AUC, HM, RecognitionResults, SettingResults, join, join_results
 from openworld.evaluations.recognition.tables import clustered, given, means, trained_on
-from openworld.evaluations.recognition.verdict import against_baseline, evidence_of_many, leader, points
+from openworld.evaluations.recognition.verdict import against_baseline, evidence_of_many, leader, points, turned_scores
 from openworld.report.page import Section
 from openworld.report.sentences import counted, listed
 from openworld.report.story import Story
@@ -97,7 +97,7 @@ def verdict(results: RecognitionResults, averages: Sequence[TargetAverage]) -> t
     for average in averages:
         sentences.append(f"{_capital(average.heading)}: {leader(average.mean)}")
         sentences.append(f"{against_baseline(average.mean)} {_from_the_source(average)}".rstrip())
-    return (*sentences, evidence_of_many(results.settings))
+    return (*sentences, *turned_scores(results.settings), evidence_of_many(results.settings))
 
 
 def _from_the_source(average: TargetAverage) -> str:

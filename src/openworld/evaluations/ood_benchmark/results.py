@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from openworld.results.scored_sets import (
     with_streams,
 )
 from openworld.results.settings_search import SettingsSearch, search_results
+from openworld.results.standing import SAME_DIGITS
 from openworld.runs import Record
 
 _METRICS = METRICS | {SHIFT_SEEN.key: SHIFT_SEEN}
@@ -157,8 +159,8 @@ def _seed_tests(rows: Sequence[Result]) -> Iterator[Comparison]:
             places.setdefault(tuple(row.where.items()), []).append(row)
     for where, found in places.items():
         count = max(len(row.seeds) for row in found)
-        best, *others = sorted(found, key=lambda row: -row.value.value)
-        yield from correct_for_many(
+        best, *others = sorted(found, key=lambda row: -round(row.value.value, SAME_DIGITS))
+        tests = (
             comparison_of(
                 best.entity,
                 other.entity,
@@ -169,6 +171,7 @@ def _seed_tests(rows: Sequence[Result]) -> Iterator[Comparison]:
             )
             for other in others
         )
+        yield from correct_for_many(tests, among=comb(len(found), 2))
 
 
 def _per_seed(row: Result, count: int) -> list[float]:

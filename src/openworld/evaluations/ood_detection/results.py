@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from openworld.evaluations.ood_detection.measurements import (
 from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.report.shift_axes import AXES
 from openworld.results import Comparison, Metric, Result, Results, RunFolder, Value, correct_for_many
+from openworld.results.standing import SAME_DIGITS
 
 CHANCE = 0.5
 POINT = 0.01
@@ -56,7 +58,8 @@ class DetectionResults:
         rows += [row for detector in facts.detectors for row in generated_rows(facts, detector)]
         tests = _families([row for row in measured if isinstance(row, Comparison)])
         best, *others = results.ranked() or [None]
-        leads = correct_for_many(area_test(Contender(facts, best), Contender(facts, other)) for other in others)
+        pairs = (area_test(Contender(facts, best), Contender(facts, other)) for other in others)
+        leads = correct_for_many(pairs, among=comb(len(others) + 1, 2))
         return cls(facts, Results("ood-detection", tuple(rows), (*tests, *leads)))
 
     def value(self, detector: Detector, metric: str, **where) -> Value:
@@ -92,7 +95,8 @@ class DetectionResults:
     def ranked(self) -> list[Detector]:
         """Return the detectors that have an AUROC against the whole pool, the largest first."""
         values = {detector: self.whole_pool(detector).value for detector in self.facts.detectors}
-        return sorted((detector for detector in values if values[detector] is not None), key=lambda name: -values[name])
+        known = [detector for detector in values if values[detector] is not None]
+        return sorted(known, key=lambda detector: -round(values[detector], SAME_DIGITS))
 
     def best_cells(self) -> dict[Detector, np.ndarray]:
         """bool[R, C], the cells in which each detector has the largest AUROC; a tie counts for all of them."""

@@ -2,22 +2,23 @@
 
 A direction is claimed for an axis where most detectors' slopes are significant, after Holm's correction over all of
 them, on the common cells, for over all cells the mix may make a trend; where it does, the verdict says so. The best
-detector was chosen on the images that it is scored on; whether it is above the next is tested on the same images.
+detector was chosen on the images that it is scored on: its tests are corrected for all pairs of detectors.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import fmean
 
 import numpy as np
 
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
-from openworld.evaluations.ood_detection.leads import DIFFERENCE
 from openworld.evaluations.ood_detection.measurements import AUROC, CELLS, COMMON, slope_of
-from openworld.evaluations.ood_detection.results import DetectionResults, is_below_chance, is_blind, is_mixed
+from openworld.evaluations.ood_detection.results import DetectionResults, is_blind, is_mixed
 from openworld.evaluations.ood_detection.tables import counted_images, reach
-from openworld.report.sentences import counted, few, listed, span
+from openworld.report.sentences import HOLM, below_chance, counted, few, leads, listed, possessive, span
 from openworld.report.shift_axes import AXES
-from openworld.results import Comparison, Value
+from openworld.results import Comparison, Result, Value, against_chance, find_comparison, standing
 
 NAMED = 3  # models or detectors that a sentence names
 SLOPE = slope_of(AUROC)
@@ -94,33 +95,31 @@ def _mix(results: DetectionResults, axis: str) -> str:
 
 
 def _best(results: DetectionResults) -> str:
+    facts = results.facts
+    areas = {detector.title: results.whole_pool(detector) for detector in facts.detectors}
+    tests = against_chance(Result(name, AUROC, area) for name, area in areas.items())
+    turned = below_chance(tests, "in-distribution")
     best, *others = results.ranked() or [None]
     if not others:
-        return ""
+        return turned
     cells = results.best_cells()
     counts = {detector: int(where.sum()) for detector, where in cells.items()}
     others = [detector for detector in counts if detector != best and counts[detector]]
     leaders = sorted(others, key=counts.get, reverse=True)
-    value, present = results.whole_pool(best), int(results.facts.present().sum())
+    value, present = results.whole_pool(best), int(facts.present().sum())
     number = f"{AUROC.write(value.value)} {AUROC.write_interval(value.over())}".rstrip()
-    sentence = (
-        f"{best.title} has the largest AUROC against the whole pool, {number}, and in {counts[best]} of {present} cells"
-    )
+    leading = [test for test in results.rows.comparisons if test.metric.key == "auroc"]
+    found = standing({name: area.value for name, area in areas.items()}, partial(find_comparison, leading))
+    sentence = leads(found, "AUROC against the whole pool", number, "detectors", "largest")
+    if not any(test.better for test in tests):
+        sentence = (
+            f"No detector is shown to be above chance against the whole pool (AUROC 50; {HOLM}): the largest AUROC is "
+            f"{possessive(best.title)}, {number}"
+        )
+    sentence += f"; of {present} cells {best.title} has the largest AUROC in {counts[best]}"
     named = [f"{detector.title} in {counts[detector]} ({_where(cells[detector])})" for detector in leaders[:NAMED]]
     named += [f"{len(leaders) - NAMED} more in some"] * (len(leaders) > NAMED)
-    return "; ".join(filter(None, (sentence, listed(named) if named else ""))) + f".{_ahead(results, best)}"
-
-
-def _ahead(results: DetectionResults, best: Detector) -> str:
-    """Whether the best is significantly above the next; "" where that cannot be tested."""
-    tests = [test for test in results.rows.comparisons if test.metric.key == "auroc" and test.entity == best.title]
-    test = tests[0]
-    if test.interval is None:
-        return ""
-    size = f"{DIFFERENCE.write(test.difference)} {DIFFERENCE.write_interval(test.interval)}"
-    verb = "is significantly" if test.differs else "is not significantly"
-    many = f", corrected for {len(tests)} comparisons" * (len(tests) > 1)
-    return f" {best.title} {verb} above the next, {test.other}: {size} points over {test.interval.over}{many}."
+    return f"{', '.join([sentence, *filter(None, [listed(named)] if named else [])])}. {turned}".rstrip()
 
 
 def _where(cells: np.ndarray) -> str:
@@ -152,12 +151,16 @@ def _blind(results: DetectionResults) -> str:
 
 
 def _below(results: DetectionResults) -> str:
-    counts = {detector: int(cells.sum()) for detector, cells in _masks(results, is_below_chance).items()}
-    most = max(counts, key=counts.__getitem__)
-    if not counts[most]:
+    detectors = results.facts.detectors
+    tests = against_chance(
+        Result(detector.title, AUROC, area) for detector in detectors for area in results.cells(detector).values()
+    )
+    counts = Counter(test.entity for test in tests if test.worse)
+    if not counts:
         return ""
-    who, cells = "it" if len(counts) == 1 else most.title, counted(counts[most], "cell")
-    return f" In {cells} {who} is below chance: it ranks their images above the in-distribution ones."
+    ((most, count),) = counts.most_common(1)
+    who, cells = "it" if len(detectors) == 1 else most, counted(count, "cell")
+    return f" In {cells} {who} is below chance ({HOLM}): it ranks their images above the in-distribution ones."
 
 
 def _masks(results: DetectionResults, holds: Callable[[Value], bool]) -> dict[Detector, np.ndarray]:

@@ -25,11 +25,13 @@ from openworld.results import (
     Metric,
     Result,
     Results,
+    Standing,
     Value,
     find_comparison,
     interval_of,
     mean,
     over_seeds,
+    standing,
 )
 from openworld.results.over_datasets import DatasetMeans
 
@@ -135,10 +137,17 @@ class SettingResults:
         return headline_of(self.outcomes)
 
     @cached_property
+    def standing(self) -> Standing | None:
+        """Who has the largest headline number, and over whom that is shown; None where nobody has one."""
+        return standing(
+            {learner: self.value(learner, self.headline.key).value for learner in self.learners}, self.compare
+        )
+
+    @property
     def best(self) -> str:
-        """The learner of the largest headline number."""
-        values = {learner: self.value(learner, self.headline.key).value for learner in self.learners}
-        return max(values, key=lambda learner: -1.0 if values[learner] is None else values[learner])
+        """The learner of the largest headline number; of several the first."""
+        found = self.standing
+        return self.learners[0] if found is None else found.names[0]
 
     @property
     def untuned(self) -> tuple[str, ...]:

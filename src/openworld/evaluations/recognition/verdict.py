@@ -10,19 +10,27 @@ from dataclasses import replace
 from openworld.evaluations.recognition.results import AUC, LOSSES, RecognitionResults, SettingResults
 from openworld.evaluations.recognition.tables import given
 from openworld.metrics import CLOSED_SET
-from openworld.report.sentences import HOLM, counted, few, listed, span
-from openworld.results import METRICS, Comparison
+from openworld.report.sentences import HOLM, below_chance, counted, first_in, leads, listed, none_or, span
+from openworld.results import METRICS, Comparison, against_chance, standing
 from openworld.results.over_datasets import DATA_SETS, SEEDS, DatasetMeans
 
 
-def verdict(results: RecognitionResults) -> tuple[str, str, str]:
-    """Three sentences: the leader, tuning against not tuning, and the evidence."""
+def verdict(results: RecognitionResults) -> tuple[str, ...]:
+    """Sentences: the leader, tuning against not tuning, scores that may be turned round, and the evidence."""
+    turned = turned_scores(results.settings)
     if len(results.settings) == 1:
         setting = results.settings[0]
-        return leader(setting), against_baseline(setting), _evidence(setting)
+        return leader(setting), against_baseline(setting), *turned, _evidence(setting)
     if len({replace(setting.key, shots=None) for setting in results.settings}) == 1:
-        return _verdict_of_sweep(results)
-    return _leader_of_many(results), _against_baseline_of_many(results), evidence_of_many(results.settings)
+        lead, baseline, evidence = _verdict_of_sweep(results)
+        return lead, baseline, *turned, evidence
+    return _leader_of_many(results), _against_baseline_of_many(results), *turned, evidence_of_many(results.settings)
+
+
+def turned_scores(settings: Sequence[SettingResults]) -> tuple[str, ...]:
+    """Ask whether scores are the right way round, where any AUROC of base against new images is below chance."""
+    rows = (setting.result(learner, "auroc") for setting in settings for learner in setting.learners)
+    return tuple(filter(None, [below_chance(against_chance(rows), "base")]))
 
 
 def losses_line(setting: SettingResults, learner: str) -> str:
@@ -48,26 +56,10 @@ def points(setting: SettingResults, learner: str) -> str:
 
 def leader(setting: SettingResults, title: str = "") -> str:
     """Who has the highest headline number of a setting (called `title`, or as it is), and over whom that is shown."""
-    title = title or setting.title
-    best, others = setting.best, [learner for learner in setting.learners if learner != setting.best]
-    number = setting.headline.title
-    if setting.value(best, setting.headline.key).value is None:
-        return f"No {number} is defined on {title}: {setting.value(best, setting.headline.key).reason}."
-    if not others:
-        return f"{best} reaches an {number} of {points(setting, best)} on {title}; nothing was run beside it."
-    tests = [setting.compare(best, other) for other in others]
-    beaten, level = [test.other for test in tests if test.better], [test for test in tests if not test.differs]
-    lead = f"{best} has the highest {number} on {title}, {points(setting, best)}"
-    if not level:
-        named = others[0] if len(others) == 1 else f"all {len(others)} others"
-        return f"{lead}, and is better than {named} ({max(tests, key=lambda test: test.p).p_text})."
-    if not beaten:
-        named = others[0] if len(others) == 1 else f"any of the {len(others)} others"
-        known = [test for test in tests if test.p is not None]
-        smallest = f" ({min(known, key=lambda test: test.p).p_text})" if known else ""
-        return f"{lead}, but it is not shown to differ from {named}{smallest}."
-    open_tests = few([f"{test.other} ({test.p_text})" for test in level], "learners")
-    return f"{lead}; it is better than {few(beaten, 'learners')}, but no difference is shown from {open_tests}."
+    title, found, number = title or setting.title, setting.standing, setting.headline.title
+    if found is None:
+        return f"No {number} is defined on {title}: {setting.value(setting.best, setting.headline.key).reason}."
+    return f"{leads(found, f'{number} on {title}', points(setting, setting.best), 'learners')}."
 
 
 def against_baseline(setting: SettingResults) -> str:
@@ -149,13 +141,13 @@ def _evidence(setting: SettingResults) -> str:
 
 
 def _first_in_seeds(setting: SettingResults) -> str:
-    """Say with how many seeds the leader comes first, where every learner has the same seeds."""
+    """Say with how many seeds the leader comes first, alone or beside others; all learners have the same seeds."""
     rows = {learner: setting.result(learner, AUC.key) for learner in setting.learners}
     numbers, seeds = [row.per_seed for row in rows.values()], {row.seeds for row in rows.values()}
     if len(rows) < 2 or len(seeds) > 1 or len(numbers[0]) < 2 or any(None in per_seed for per_seed in numbers):
         return ""
-    leading = [max(rows, key=lambda learner: rows[learner].per_seed[at]) for at in range(len(numbers[0]))]
-    return f" ({setting.best} comes first in {leading.count(setting.best)} of them)"
+    values = [{learner: row.per_seed[at] for learner, row in rows.items()} for at in range(len(numbers[0]))]
+    return f" ({first_in([standing(each) for each in values], setting.best, 'of them')})"
 
 
 def _verdict_of_sweep(results: RecognitionResults) -> tuple[str, str, str]:
@@ -163,10 +155,11 @@ def _verdict_of_sweep(results: RecognitionResults) -> tuple[str, str, str]:
     *fewer, most = sorted(results.settings, key=lambda setting: setting.key.shots)
     leaders: dict[str, list[str]] = {}
     for setting in fewer:
-        if setting.auc(setting.best) is not None:
-            leaders.setdefault(setting.best, []).append(str(setting.key.shots))
-    parts = listed([f"{learner} (with {listed(counts)})" for learner, counts in leaders.items()])
-    with_fewer = f"; with fewer shots the lead goes to {parts}." if parts else "."
+        found = setting.standing
+        if found is not None:
+            leaders.setdefault(found.names[0] if found.alone else "no learner", []).append(str(setting.key.shots))
+    parts = [f"{learner} (with {listed(counts)})" for learner, counts in leaders.items()]
+    with_fewer = f"; with fewer shots shown to be better than all others: {listed(parts)}." if parts else "."
     lead = leader(most, f"{most.key.task} with {most.title}")
     return lead, f"{against_baseline(most).removesuffix('.')}{with_fewer}", _evidence(most)
 
@@ -175,16 +168,15 @@ def _leader_of_many(results: RecognitionResults) -> str:
     count, averages = len(results.settings), results.averages
     if not averages:
         return f"No learner was run in all {count} settings, so no average is named."
-    best = max(averages, key=averages.get)
-    what, means = "settings", ""
-    if len(results.over_datasets) == 1:
-        what, means = "data sets", _ends(results.over_datasets[0], best)
-    firsts = sum(setting.best == best for setting in results.settings)
-    tests = [_against_others(setting, best) for setting in results.settings]
-    wins = sum(bool(others) and all(test.better for test in others) for others in tests)
+    means = results.over_datasets[0] if len(results.over_datasets) == 1 else None
+    found = standing(averages, means and means.compare)
+    best, each = found.names[0], [setting.standing for setting in results.settings]
+    what, ends = ("settings", "") if means is None else ("data sets", _ends(means, best))
+    wins = sum(own is not None and own.alone and own.names == (best,) for own in each)
+    lead = leads(found, "mean OpenworldAUC", f"{AUC.write(averages[best])}{ends}", "learners")
     return (
-        f"Over {count} {what} {best} has the highest mean OpenworldAUC, {AUC.write(averages[best])}{means}; it has the "
-        f"highest value in {firsts} of them, and is shown to be better than every other learner in {wins}."
+        f"Over {count} {what} {lead}; {first_in(each, best, 'of them')}, and is shown to be better than every other "
+        f"learner in {none_or(wins)}."
     )
 
 

@@ -1,13 +1,14 @@
 """The results of recognition by shift: OpenworldAUC and its parts overall, by level and by cell, and every estimate.
 
 Averages by level are made anew from the images of the records: the interval over images of a mean over seeds does not
-follow from those of the seeds. A learner is tested against the baseline at every level, on the same images; tests are
-corrected over all learners and levels of an axis and kind of base images.
+follow from those of the seeds. Against all new images every learner is tested against every other; at every level
+against the baseline, on the same images, corrected over all learners and levels of an axis and kind of base images.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import combinations
 
 import numpy as np
 
@@ -21,11 +22,14 @@ from openworld.results import (
     Result,
     Results,
     RunFolder,
+    Standing,
     Value,
     comparison_of,
     correct_for_many,
+    find_comparison,
     interval_of,
     over_seeds,
+    standing,
     student,
 )
 from openworld.runs import Record
@@ -98,7 +102,7 @@ class RecognitionShiftResults:
 
     Args:
         facts: what the records have in common.
-        rows: every number, and the tests against the baseline.
+        rows: every number, and the tests: all pairs against all new images, and against the baseline by level.
     """
 
     facts: RecognitionShiftFacts
@@ -117,8 +121,13 @@ class RecognitionShiftResults:
         )
         images = {name: [_Images.read(record) for _, record in pairs] for name, pairs in by_learner.items()}
         rows, tests = [], []
-        for name, seeds in images.items():
-            rows += _average(name, average([seed.score(seed.new) for seed in seeds]), facts, {"view": NEAR})
+        overall = {name: average([seed.score(seed.new) for seed in seeds]) for name, seeds in images.items()}
+        for name, mean_of_seeds in overall.items():
+            rows += _average(name, mean_of_seeds, facts, {"view": NEAR})
+        tests += correct_for_many(
+            comparison_of(name, other, AUC, paired_test(overall[name], overall[other]), where={"view": NEAR})
+            for name, other in combinations(overall, 2)
+        )
         for view, axis in BY_LEVEL:
             averages = {name: _averages(seeds, facts, view, axis) for name, seeds in images.items()}
             for name, by_level in averages.items():
@@ -141,12 +150,19 @@ class RecognitionShiftResults:
 
     def tests(self, view: str, axis: str) -> list[Comparison]:
         """The tests against the baseline at the levels of an axis."""
-        return [test for test in self.rows.comparisons if (test.where["view"], test.where["axis"]) == (view, axis)]
+        return [test for test in self.rows.comparisons if (test.where["view"], test.where.get("axis")) == (view, axis)]
+
+    @cached_property
+    def standing(self) -> Standing | None:
+        """Who has the highest OpenworldAUC against all new images, and over whom that is shown; None if nobody has."""
+        areas = {name: self.value(name, AUC.key, view=NEAR).value for name in self.facts.learners}
+        tests = [test for test in self.rows.comparisons if test.where == {"view": NEAR}]
+        return standing(areas, partial(find_comparison, tests))
 
     @property
     def best_learner(self) -> str:
-        """The learner with the highest OpenworldAUC against all new images."""
-        return max(self.facts.learners, key=lambda name: self.value(name, AUC.key, view=NEAR).value or 0.0)
+        """The learner with the highest OpenworldAUC against all new images; of several the first."""
+        return self.standing.names[0] if self.standing else self.facts.learners[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,12 @@
 """What a run of recognition by shift says, in sentences made from its results and tests."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from openworld.evaluations.recognition_by_shift.record import PARTS
 from openworld.evaluations.recognition_by_shift.results import AUC, BY_LEVEL, NEAR, SAME, RecognitionShiftResults
-from openworld.report.sentences import counted, listed
+from openworld.report.sentences import counted, leads, listed, possessive
 from openworld.report.shift_axes import AXES
-from openworld.results import METRICS, Comparison, mean
+from openworld.results import METRICS, Comparison, mean, standing
 
 ERROR = METRICS["absolute_error"]
 
@@ -25,16 +25,17 @@ def verdict(results: RecognitionShiftResults) -> tuple[str, ...]:
 
 
 def _leader(results: RecognitionShiftResults) -> str:
-    best, count = results.best_learner, len(results.facts.learners)
-    value, among = results.value(best, AUC.key, view=NEAR), f" of {count} learners" * (count > 1)
+    value = results.value(results.best_learner, AUC.key, view=NEAR)
+    if results.standing is None:
+        return f"Against all new images no learner has an OpenworldAUC: {value.reason}."
     number = f"{AUC.write(value.value)} {AUC.write_interval(value.over('images'))}".strip()
-    return f"Against all new images {best} has the highest OpenworldAUC{among}, {number}."
+    return f"{leads(results.standing, 'OpenworldAUC against all new images', number, 'learners')}."
 
 
-def _known(results: RecognitionShiftResults, entity: str, metric: str, axis: str, **where: str) -> list[float]:
-    """A number at the levels where it is defined, from the nearest to the farthest."""
-    values = (level.value for level in results.by_level(entity, metric, axis, **where))
-    return [value for value in values if value is not None]
+def _known(results: RecognitionShiftResults, entity: str, metric: str, axis: str, **where: str) -> dict[int, float]:
+    """A number by level, where it is defined; level 0 is the nearest."""
+    values = enumerate(level.value for level in results.by_level(entity, metric, axis, **where))
+    return {level: value for level, value in values if value is not None}
 
 
 def _along(results: RecognitionShiftResults, view: str, axis: str) -> str:
@@ -43,22 +44,27 @@ def _along(results: RecognitionShiftResults, view: str, axis: str) -> str:
     values = {part: _known(results, results.best_learner, part, axis, view=view) for part in parts}
     if len(values[AUC.key]) < 2:
         return ""
-    whole, *changes = (f"from {_from_to(values[part])}" for part in parts)
+    whole, *changes = (_from_to(values[part]) for part in parts)
     named = listed([f"{PARTS[part]} {change}" for part, change in zip(parts[1:], changes, strict=True)])
     together = " if base images change their appearance too" * (view == SAME)
-    return f"From the nearest to the farthest level of {AXES[axis]}{together}, its OpenworldAUC goes {whole} ({named})."
+    levels, farthest = sorted(values[AUC.key]), len(results.facts.levels(axis)) - 1
+    first = f"level {levels[0]} (nearer ones are N/A)" if levels[0] else "the nearest level"
+    last = "the farthest" if levels[-1] == farthest else f"level {levels[-1]} (farther ones are N/A)"
+    return (
+        f"From {first} to {last} in {AXES[axis]}{together}, the OpenworldAUC of {results.best_learner} goes {whole} "
+        f"({named})."
+    )
 
 
 def _leader_in_same_appearance(results: RecognitionShiftResults) -> str:
     """Which learner leads when base images change their appearance too, where that is another."""
-    means = {name: mean(_known(results, name, AUC.key, "covariate", view=SAME)) for name in results.facts.learners}
-    best, other = results.best_learner, max(means, key=lambda name: means[name] or 0.0)
-    if None in means.values() or other == best:
+    known = {name: _known(results, name, AUC.key, "covariate", view=SAME) for name in results.facts.learners}
+    means, best = {name: mean([*values.values()]) for name, values in known.items()}, results.best_learner
+    found = standing(means)
+    if found is None or best in found.names or None in means.values():
         return ""
-    return (
-        f"If base images change their appearance too, {other} has the highest OpenworldAUC, mean of the levels: "
-        f"{AUC.write(means[other])}, and {best} {AUC.write(means[best])}."
-    )
+    lead = leads(found, "mean OpenworldAUC of the levels", AUC.write(means[found.names[0]]), "learners")
+    return f"If base images change their appearance too, {lead}; that of {best} is {AUC.write(means[best])}."
 
 
 def _tuning(results: RecognitionShiftResults, view: str, axis: str) -> str:
@@ -93,13 +99,14 @@ def _estimates(results: RecognitionShiftResults) -> str:
     known = {name: error for name, error in errors.items() if error is not None}
     if not known:
         return "No estimator could say anything."
-    best = min(known, key=known.get)
-    along = (f"{_from_to(_known(results, best, ERROR.key, axis))} along {AXES[axis]}" for axis in AXES)
-    bias = METRICS["bias"].write(results.value(best, "bias").value)
-    return (
-        f"Of the label-free estimates {best} errs least: {ERROR.write(known[best])} points over cells and learners "
-        f"({'; '.join(along)}), mean signed error {bias}."
-    )
+    found = standing(known, better=-1)
+    best = found.names[0]
+    by_axis = {axis: _known(results, best, ERROR.key, axis) for axis in AXES}
+    along = [f"{_from_to(errors)} as images move away in {AXES[axis]}" for axis, errors in by_axis.items() if errors]
+    bias, number = METRICS["bias"].write(results.value(best, "bias").value), f"{ERROR.write(known[best])} points"
+    lead = leads(found, "mean error over cells and learners", number, "estimators", "smallest")
+    changes = f"; {possessive(best)} goes {listed(along)}" if along else ""
+    return f"Of the label-free estimates {lead}{changes}; its mean signed error is {bias}."
 
 
 def _evidence(results: RecognitionShiftResults) -> str:
@@ -111,6 +118,6 @@ def _evidence(results: RecognitionShiftResults) -> str:
     )
 
 
-def _from_to(values: Sequence[float]) -> str:
-    """The first and the last of some fractions, in percent."""
-    return f"{AUC.write(values[0])} to {AUC.write(values[-1])}"
+def _from_to(values: Mapping[int, float]) -> str:
+    """The first and the last of some fractions by level, in percent."""
+    return f"from {AUC.write(values[min(values)])} to {AUC.write(values[max(values)])}"

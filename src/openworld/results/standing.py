@@ -1,0 +1,102 @@
+"""Who has the best number of several, and what of that is shown: every sentence that names a best rests on this.
+
+The best of k is chosen on the very images that it is tested on, so that a test must hold whichever was chosen. Each is
+therefore corrected as one of all k (k - 1) / 2 pairs (Holm, 1979), of which those that were not made count as p = 1;
+where all k are equal, a difference is claimed in 5 % of samples at most. Whether an AUROC is above or below chance is
+one family as well, of all that are looked at together. The largest of the k statistics, drawn jointly, would be as
+exact and hardly sharper (`bench/best_of_noise.py`), and it needs every image, which means over seeds do not have.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import erfc, sqrt
+from statistics import NormalDist
+
+from openworld.metrics.estimate import LEVEL
+from openworld.results.comparison import Comparison, correct_for_many
+from openworld.results.results import Result
+
+CHANCE = 0.5
+"""The AUROC of scores that know nothing."""
+
+SAME_DIGITS = 12
+"""Decimals that two numbers share to be called the same: beyond lies the rounding of floats."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The best of several.
+
+    Args:
+        names: who has the best number; several where it is the same to the last digit.
+        others: who has another one.
+        tests: of the best against each other that there is a test of; of several best the least sure one.
+    """
+
+    names: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    tests: tuple[Comparison, ...] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether the best is shown to be better than every other."""
+        return len(self.names) == 1 and bool(self.others) and len(self.beaten) == len(self.others)
+
+    @property
+    def beaten(self) -> tuple[str, ...]:
+        """The others that the best is shown to be better than."""
+        return tuple(test.other for test in self.tests if test.better)
+
+
+def standing(
+    values: Mapping[str, float | None],
+    compare: Callable[[str, str], Comparison | None] | None = None,
+    better: int = 1,
+) -> Standing | None:
+    """Return who has the best of some numbers and over whom that is shown; None where there is no number.
+
+    Args:
+        values: by name; None where it is not defined.
+        compare: the corrected test of one against another, None where there is none; None where nothing is tested.
+        better: 1 where larger numbers are better, -1 where smaller ones are.
+
+    >>> standing({"CoOp": 0.4, "GMoP": 0.5, "TCP": 0.5}).names
+    ('GMoP', 'TCP')
+    """
+    known = {name: round(better * value, SAME_DIGITS) for name, value in values.items() if value is not None}
+    if not known:
+        return None
+    names = tuple(name for name in known if known[name] == max(known.values()))
+    others = tuple(name for name in known if name not in names)
+    tests = []
+    for other in others if compare is not None else ():
+        found = [test for test in (compare(name, other) for name in names) if test is not None]
+        tests += sorted(found, key=lambda test: 2.0 if test.p is None else test.p)[-1:]
+    return Standing(names, others, tuple(tests))
+
+
+def against_chance(rows: Iterable[Result]) -> tuple[Comparison, ...]:
+    """Return the tests of AUROCs against chance, as one family (Holm), from their intervals over images.
+
+    An interval of 95 % that ends at chance is p = .05; beyond, its half towards chance is taken for that of a normal.
+
+    >>> from openworld.results import METRICS, Interval, Value
+    >>> area = Value(0.3, (Interval(0.2, 0.4, "images"),))
+    >>> [test.verdict for test in against_chance([Result("turned", METRICS["auroc"], area)])]
+    ['worse, p\xa0<\xa0.001']
+    """
+    tests = []
+    quantile = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    for row in rows:
+        area, interval = row.value.value, row.value.over("images")
+        if area is None:
+            continue
+        test = Comparison(row.entity, "chance", row.metric, area - CHANCE, where=row.where)
+        half = 0.0 if interval is None else area - interval.low if area > CHANCE else interval.high - area
+        if half <= 0:
+            tests.append(replace(test, reason="no interval is known of it"))
+            continue
+        moved = replace(interval, low=interval.low - CHANCE, high=interval.high - CHANCE)
+        p = erfc(quantile * abs(test.difference) / half / sqrt(2))
+        tests.append(replace(test, p=p, interval=moved))
+    return correct_for_many(tests)
