@@ -1,7 +1,9 @@
 """What a folder that somebody else made may consist of: plain files, whose names are text."""
 
+import json
 import sys
 from pathlib import Path
+from typing import Any, NoReturn
 
 from openworld._errors import OpenworldError
 
@@ -26,6 +28,35 @@ def read_plain(path: Path) -> bytes:
     """
     require_plain(path)
     return path.read_bytes()
+
+
+def read_json(path: Path) -> Any:
+    """Return what a plain file of JSON says; NaN and infinity, which JSON has no word for, are refused.
+
+    Raises:
+        OpenworldError: no plain file, no JSON, or lists nested too deep. OSError where there is nothing.
+    """
+    try:
+        return parse_json(read_plain(path))
+    except OpenworldError:
+        raise
+    except ValueError as error:
+        raise OpenworldError(f"{path} is not JSON ({error}).") from error
+
+
+def parse_json(text: bytes | str) -> Any:
+    """Return what JSON says.
+
+    Raises:
+        ValueError: no JSON, a number that is not finite, lists or tables that are nested too deep.
+
+    >>> parse_json('{"shots": 4}')
+    {'shots': 4}
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("lists or tables are nested too deep") from None
 
 
 def is_text(name: str) -> bool:
@@ -55,6 +86,10 @@ def require_text(name: str) -> None:
             "set PYTHONUTF8=1."
         )
     raise OpenworldError(f"the name {name!a} is not UTF-8 text; unpack its archive again, or rename it.")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"it holds {constant}, which is no number of JSON")
 
 
 def _kind(path: Path) -> str:

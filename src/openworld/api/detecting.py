@@ -33,6 +33,7 @@ def detect(
     architecture: str = "",
     classnames: Path | str | Sequence[str] | None = None,
     template: str = "a photo of a {}",
+    backbone: str = "",
     root: str = "",
     replicates: int = 200,
     levels: int = 8,
@@ -69,6 +70,8 @@ def detect(
             `FittedLearner`, or the folder of a saved one, is a `model`.
         architecture: what builds the network of a saved classifier or of a state dict.
         classnames: of a two-tower model or a state dict, a file or names.
+        backbone: of a saved learner, where it is not the one that it names, or that is code. Beside `apply`, `model`,
+            `member`, `architecture` and `backbone` name what thresholds may not: code, and what would be fetched.
         root: of the paths of lists, and of downloads, such as OpenOOD's data folder; "" for $OPENWORLD_DATA.
         replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
         levels: of each axis, of scores with shift degrees. least: cells with fewer images are N/A.
@@ -93,7 +96,7 @@ def detect(
     places = () if images is None else tuple(images) if isinstance(images, list | tuple) else (images,)
     others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
     others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
-    others |= {"architecture": architecture}
+    others |= {"architecture": architecture, "backbone": backbone}
     asked = question(scores=scores, apply=apply, images=places, known=id, others=others)
     folder = None if out is None else Path(out)
     strange = validation_ood if isinstance(validation_ood, list | tuple) else (validation_ood,)
@@ -103,7 +106,8 @@ def detect(
         if asked == "apply":
             named = [_place(where, "images") for where in places]
             which = {"detector": detector[0] if detector else "", "at_most": at_most, "root": root}
-            which |= {"device": device, "out": folder}
+            named_model = {"model": model, "architecture": architecture, "members": tuple(member), "backbone": backbone}
+            which |= {"device": device, "out": folder, "named": named_model}
             return applying.apply_thresholds(Path(apply), named, **which, allow_corrupt=allow_corrupt, **shared)
         if asked == "scores":
             given = str(scores) if isinstance(scores, str | Path) else _columns(scores, "the table")
@@ -128,6 +132,7 @@ def detect(
             shots=shots,
             seed=seed,
             members=tuple(member),
+            backbone=backbone,
             **of_model,
         )
         return command.detect_images(inputs, options=options, **shared)

@@ -1,6 +1,5 @@
 """What a fitted learner says about images: from what a person names to predictions, and from these to text."""
 
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,6 @@ from openworld import _html
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld._plain import read_plain
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
@@ -42,26 +40,6 @@ class SavedLearner:
     folder: Path
     sentence: str = ""
     new_names: tuple[str, ...] = ()
-
-    @property
-    def backbone(self) -> str:
-        """The name of the backbone that it was fitted on."""
-        return self._description["backbone"]
-
-    @property
-    def precision(self) -> str:
-        """In which that backbone computed."""
-        return self._description.get("precision", "float32")
-
-    @property
-    def _description(self) -> dict:
-        try:
-            description = json.loads(read_plain(self.folder / "learner.json"))
-            return description | {"backbone": description["backbone"]}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise OpenworldError(
-                f"{self.folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote."
-            ) from error
 
 
 def find_saved(model: Path, unit: str) -> SavedLearner:
@@ -160,7 +138,7 @@ def prediction_inputs(
         images: folders and files, or a data set as NAME/DOMAIN/PART.
         new: further names; with `run_names` also the new names of the run.
         template: sentence of zero-shot CLIP; "" for that of the data set, or of the learner.
-        backbone: where it is not that of the learner.
+        backbone: where it is not that of the learner, or that one is code or would be fetched.
 
     Raises:
         OpenworldError: no learner there, no images, new names of a run that has none.
@@ -170,13 +148,15 @@ def prediction_inputs(
     from openworld.backbones.precision import DTYPES
     from openworld.datasets.templates import PHOTO
     from openworld.learners import load
+    from openworld.learners.engine.saved_folders import backbone_of, describe
 
     saved = find_saved(model, unit)
     if run_names and not saved.new_names:
         raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")
     names = (*new, *(saved.new_names if run_names else ()))
     paths, dataset = _find_images(images)
-    tower = backbones.load(backbone or saved.backbone, device=find_device(device), dtype=DTYPES[saved.precision])
+    name = backbone or backbone_of(saved.folder, "--backbone {}")
+    tower = backbones.load(name, device=find_device(device), dtype=DTYPES[describe(saved.folder).precision])
     fitted = load(saved.folder, tower)
     sentence = template or saved.sentence or getattr(fitted.learner, "template", PHOTO)
     return PredictionInputs(fitted, names, sentence, tuple(paths), top, threshold, allow_corrupt, dataset)

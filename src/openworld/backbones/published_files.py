@@ -196,6 +196,11 @@ def vocabulary_folders(beside: Path) -> Iterator[Path]:
         yield from cached_folders(source, None)
 
 
+def vocabulary_lies_here(beside: Path) -> bool:
+    """Whether OpenAI's vocabulary lies on this machine."""
+    return any(_tokenizer(folder) for folder in vocabulary_folders(beside))
+
+
 def cached_folders(source: str, revision: str | None) -> list[Path]:
     """The folders of a repository in the hub cache: of its revision; of main, then of its pull requests, where None."""
     from huggingface_hub import snapshot_download

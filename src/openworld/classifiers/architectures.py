@@ -97,7 +97,7 @@ def _of_a_function(architecture: str, classes: int, side: int) -> nn.Module:
     function = find_function(architecture)
     try:
         network = function(classes)
-    except Exception as error:  # somebody's code may fail in any way; the failure is named
+    except (Exception, SystemExit) as error:  # somebody's code may fail in any way; the failure is named
         raise OpenworldError(
             f"{architecture!r} gives no network for {classes} classes ({type(error).__name__}: {error}); expected a "
             "function that is called with the number of classes."

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld._plain import read_plain
+from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.classifier import Classifier
 
@@ -96,10 +97,8 @@ def load(place: Path | str, architecture: str | None = None) -> Classifier:
         raise OpenworldError(f"there is no file {path}; give the path of an exported model.")
     kind = kind_of(path) or KINDS[path.suffix.lower()]
     if kind in ASKED and architecture != kind:
-        raise OpenworldError(
-            f"{path} may run code of its own when it is loaded; if you trust it, say so: --architecture {kind} (in "
-            f"Python and in a spec, architecture = {kind!r} beside it)."
-        )
+        say = "--architecture {0} (in Python and in a spec, architecture = {0!r} beside it)"
+        raise not_said(f"{path} may run code of its own when it is loaded", say, kind)
     if architecture not in (None, "", kind):
         raise OpenworldError(f"{path} came with the architecture {architecture!r}, expected {kind!r} or none.")
     classnames, preprocess = described(path)

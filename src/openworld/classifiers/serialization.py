@@ -1,6 +1,7 @@
 """A classifier on disk: weights in safetensors beside a JSON description, no pickle; and hashes of what it has seen."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ from openworld._errors import OpenworldError
 from openworld._functions import FORM
 from openworld._plain import read_plain
 from openworld.backbones.layouts import require_finite
+from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers import _timm, checkpoints, exported
 from openworld.classifiers.architectures import ARCHITECTURES, build
@@ -78,7 +80,7 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
         )
     except (ValueError, KeyError, TypeError) as error:
         raise OpenworldError(f"{where} holds no whole classifier ({error}); save it again.") from error
-    if architecture is None and _is_foreign(named):
+    if architecture is None and is_foreign(named):
         raise without_function(where, named, "architecture={!r} (in a spec, architecture beside the folder)")
     network = build(architecture or named, len(names), preprocess.crop)
     _fill(network, contents[WEIGHTS], where)
@@ -103,7 +105,7 @@ def function_of(folder: Path | str) -> str:
         named = str(json.loads(read_plain(Path(folder) / DESCRIPTION))["architecture"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""  # `load` says what is wrong with it
-    return named if _is_foreign(named) else ""
+    return named if is_foreign(named) else ""
 
 
 def without_function(where: str, named: str, remedy: str) -> OpenworldError:
@@ -113,14 +115,11 @@ def without_function(where: str, named: str, remedy: str) -> OpenworldError:
         where: the classifier. named: what it says of its function. remedy: how to give one, with a place for the name.
     """
     if named in exported.ASKED:
-        reason = f"may run code of its own when it is loaded; if you trust it, say so: {remedy.format(named)}."
-    elif ":" in named:
-        reason = f"is to be built by the function {named!r}; if you trust it, say so: {remedy.format(named)}."
-    else:
-        reason = (
-            f"says of its network only {named!r}, which nothing here builds; name a function: {remedy.format(FORM)}."
-        )
-    return OpenworldError(f"{where} {reason}")
+        return not_said(f"{where} may run code of its own when it is loaded", remedy, named)
+    if ":" in named:
+        return not_said(f"{where} is to be built by {named!r}, which a file may not start", remedy, named)
+    reason = f"{where} says of its network only {named!r}, which nothing here builds"
+    return OpenworldError(f"{reason}; name a function: {remedy.format(FORM)}.")
 
 
 def from_weights(
@@ -192,9 +191,9 @@ def _seen(content: bytes | None, where: str) -> SeenPictures | None:
         ) from error
 
 
-def _is_foreign(architecture: str) -> bool:
-    """Whether neither we nor timm build it."""
-    return architecture not in ARCHITECTURES and not architecture.startswith(_timm.PREFIX)
+def is_foreign(architecture: str) -> bool:
+    """Whether neither we nor timm build it; of timm names alone, since "timm:hf-hub:NAME" is fetched."""
+    return architecture not in ARCHITECTURES and not re.fullmatch(rf"{_timm.PREFIX}[\w.]+", architecture)
 
 
 def _untouched(value):

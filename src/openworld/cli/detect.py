@@ -53,6 +53,9 @@ def detect(
         Path | None, typer.Option(help="Text file, a name per line, for a two-tower model or a state dict.")
     ] = None,
     template: Annotated[str, typer.Option(help="Sentence around class names.")] = "a photo of a {}",
+    backbone: Annotated[
+        str, typer.Option(help="Of a saved learner, where it is not the one that it names, or that is code.")
+    ] = "",
     root: Annotated[
         str, typer.Option(help="Folder that paths of lists are relative to, and in which downloads lie.")
     ] = "",
@@ -145,7 +148,7 @@ def detect(
 
     others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
     others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
-    others |= {"architecture": architecture}
+    others |= {"architecture": architecture, "backbone": backbone}
     asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=id, others=others)
     screen, made = console.output(quiet=quiet or as_json), shlex.join(console.command())
     chosen, options = tuple(detector or ()), command.DetectOptions(replicates, seed, out, flag_rate)
@@ -153,7 +156,8 @@ def detect(
         shared = {"observer": observer, "made": made}
         if asked == "apply":
             which = {"detector": chosen[0] if chosen else "", "at_most": at_most, "root": root}
-            which |= {"device": device, "out": out}
+            named = {"model": model, "architecture": architecture, "members": tuple(member or ()), "backbone": backbone}
+            which |= {"device": device, "out": out, "named": named}
             answer = applying.apply_thresholds(apply, images, **which, allow_corrupt=allow_corrupt, **shared)
         elif asked == "scores":
             which = {"larger_out": larger_out, "detector": chosen, "options": options}
@@ -167,7 +171,7 @@ def detect(
             of_images = {"train": train, "validation": validation, "validation_ood": tuple(validation_ood or ())}
             of_images |= {"root": root, "allow_corrupt": allow_corrupt}
             of_names = {"negatives": negatives, "learner": learner, "shots": shots, "seed": seed}
-            of_model |= {"members": tuple(member or ())}
+            of_model |= {"members": tuple(member or ()), "backbone": backbone}
             inputs = command.DetectInputs(
                 id, tuple(ood or ()), **of_model, **of_images, **of_names, detectors=chosen, device=device
             )

@@ -212,7 +212,7 @@ class JudgedSpec:
         if not self.backbone:
             if "{seed}" in self.learner:
                 raise OpenworldError(f"the learners {self.learner!r} need the name of their backbone; give it.")
-            settle(self, backbone=backbone_of(self.learner))
+            settle(self, backbone=backbone_of(self.learner, 'backbone = "{}" beside it'))
 
     def _require_one_kind(self) -> None:
         if not (self.architecture or self.weights or self.backbone):

@@ -12,7 +12,7 @@ from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._sizes import parse_size
 from openworld.evaluations import evaluation_of
-from openworld.runs import RunStore
+from openworld.runs import RunStore, to_json
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,8 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
     from openworld.evaluations.class_lists import require_data
     from openworld.evaluations.name_audit import audit_names
 
+    if code := code_named(spec):
+        observer.say(f"this spec runs code: {', '.join(code)}")
     machine = machine_of(options, spec)
     store = RunStore(options.folder)
     _require_free(options.folder)
@@ -120,6 +122,38 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
             for stage in evaluation.artifacts(spec, machine):
                 _prepare(stage, options, observer)
         _execute(units, store, options, observer)
+
+
+def code_named(spec: Any) -> tuple[str, ...]:
+    """Return the code of a user's own that a spec names, each with where it lies; nothing is imported.
+
+    >>> code_named({"models": [{"architecture": "no_such_module:net"}]})
+    ('no_such_module:net from an installed package',)
+    """
+    from openworld.backbones.foreign import is_function
+    from openworld.classifiers.exported import ASKED
+
+    named: dict[str, None] = {}
+
+    def look(part: Any) -> None:
+        if isinstance(part, list):
+            for entry in part:
+                look(entry)
+        elif isinstance(part, dict):
+            for name in (part.get("backbone"), part.get("architecture")):
+                if isinstance(name, str) and is_function(name):
+                    module = name.partition(":")[0].replace(".", "/")
+                    here = next(
+                        (file for file in (f"{module}.py", f"{module}/__init__.py") if Path(file).is_file()), ""
+                    )
+                    named[f"{name} from {f'./{here}' if here else 'an installed package'}"] = None
+                elif name in ASKED:
+                    named[f"{part.get('weights') or part.get('classifier')}, loaded by {name}"] = None
+            for entry in part.values():
+                look(entry)
+
+    look(to_json(spec))
+    return tuple(named)
 
 
 def machine_of(options: RunOptions, spec):

@@ -12,6 +12,7 @@ from openworld import classifiers, detectors
 from openworld.applications.detect.named_sets import named_sets
 from openworld.applications.detect.places import images_at, known_images
 from openworld.detectors import KNN, MSP, Activations, Head
+from openworld.runs.sealed import seal, unseal
 
 NAMES = ("blue", "green", "red")
 SIDE = 32
@@ -106,9 +107,9 @@ def test_thresholds_of_another_model_are_refused(place, saved, tmp_path):
         out=tmp_path / "out",
         quiet=True,
     )
-    kept = json.loads((tmp_path / "out" / "thresholds.json").read_text())
+    kept = unseal((tmp_path / "out" / "thresholds.json").read_bytes())
     kept["model"]["fingerprint"] = "other"
-    (tmp_path / "out" / "thresholds.json").write_text(json.dumps(kept))
+    (tmp_path / "out" / "thresholds.json").write_bytes(seal(kept))
     with pytest.raises(ow.OpenworldError, match="another model"):
         ow.detect(place / "others", apply=tmp_path / "out", quiet=True)
 

@@ -1,6 +1,6 @@
 """Flag images of a folder, or rows of a table of scores, with a threshold that was kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,15 @@ from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.reading import ABOUT, KINDS
-from openworld.applications.detect.saved import BESIDE, FITTED, FLAGGED, LEARNER, SavedThresholds, read_saved
+from openworld.applications.detect.saved import (
+    BESIDE,
+    FITTED,
+    FLAGGED,
+    JSON,
+    LEARNER,
+    SavedThresholds,
+    read_saved_thresholds,
+)
 from openworld.applications.score_files import ScoreFile, open_scores
 from openworld.metrics import accuracy
 from openworld.report.album import Album, AlbumImage, AlbumPart
@@ -66,6 +74,7 @@ def apply_thresholds(
     at_most: float = 0.0,
     allow_corrupt: int = 0,
     root: str = "",
+    named: Mapping[str, Any] | None = None,
     device: str = "auto",
     out: Path | None = None,
     observer: Observer = SILENT,
@@ -79,6 +88,8 @@ def apply_thresholds(
         detector: which of those kept; "" for the best.
         at_most: the share of flagged images that is no alarm.
         root: as for `places.images_at`.
+        named: `model`, `architecture`, `members` and `backbone`, of `judging.ModelWish`, as far as whoever starts this
+            names them: what runs code, or is fetched, is not taken from the folder.
 
     Raises:
         OpenworldError: no thresholds there, no images, another model than the one they were chosen for.
@@ -87,13 +98,13 @@ def apply_thresholds(
         raise OpenworldError("name the images that --apply is to look at, such as a folder.")
     if not 0 <= at_most < 1:
         raise OpenworldError(f"--at-most is {at_most}, expected a share from 0 to less than 1.")
-    saved = read_saved(folder)
+    saved = read_saved_thresholds(folder)
     label, threshold = saved.threshold(detector)
-    if saved.model:
+    if saved.model.model:
         from openworld.applications.detect.places import images_at
 
         places = [images_at(where, root) for where in images]
-        found = _of_images(saved, folder, label, places, allow_corrupt, device, observer)
+        found = _of_images(saved, folder, label, places, named or {}, allow_corrupt, device, observer)
     else:
         found = _of_scores(label, images)
     report = _report(FlaggedImages(label, threshold, *found[:2], at_most, found[2]), saved, found[3])
@@ -103,20 +114,20 @@ def apply_thresholds(
     return report
 
 
-def _of_images(saved, folder, label, places, allow_corrupt, device, observer) -> tuple:
-    from openworld.applications.detect.judging import ModelWish, find_model
+def _of_images(saved, folder, label, places, named, allow_corrupt, device, observer) -> tuple:
+    from openworld.applications.detect.judging import ModelWish, find_model, wish_of
     from openworld.applications.detect.places import FeatureTable, KnownImages, reader_of
     from openworld.backbones.devices import find_device
     from openworld.detectors import load_together
 
-    kept = dict(saved.model)
-    if kept["model"] == BESIDE:
-        kept["model"] = str(folder / LEARNER)
-    fingerprint = kept.pop("fingerprint")
-    wish = ModelWish(**kept | {"classnames": tuple(kept["classnames"]), "device": find_device(device)})
+    folder = folder if folder.is_dir() else folder.parent
+    given = ModelWish(**{"model": "", **named}, device=find_device(device))
+    if saved.model.model == BESIDE and not given.model:
+        given = replace(given, model=str(folder / LEARNER))
+    wish = wish_of(saved.model, given, folder / JSON)
     features = next((place for place in places if isinstance(place, FeatureTable)), None)
     model = find_model(wish, None if features is None else KnownImages(features))
-    if model.fingerprint != fingerprint:
+    if model.fingerprint != saved.model.fingerprint:
         raise OpenworldError(f"{wish.model} is another model than the one that the thresholds of {folder} are for.")
     kinds = getattr(model, "kinds", ())
     fitted = {label: load_together(folder / FITTED, kinds=kinds, device=wish.device)[label]}

@@ -9,7 +9,14 @@ from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.reading import read_scores, scores_parquet
 from openworld.applications.detect.report import SCORES, detection_report
-from openworld.applications.detect.saved import BESIDE, LEARNER, choose_thresholds, flagged_results, write_saved
+from openworld.applications.detect.saved import (
+    BESIDE,
+    LEARNER,
+    SavedModel,
+    choose_thresholds,
+    flagged_results,
+    write_saved,
+)
 from openworld.report.command_report import CommandReport
 from openworld.report.detection import ranked
 from openworld.results import Results
@@ -55,7 +62,8 @@ class DetectInputs:
         root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
         learner: prompt learner that is trained first, "NAME" or "NAME:setting=value,..."; shots: of each class, 0 for
             all; seed: of its training.
-        members: other classifiers beside the model, as `judging.ModelWish` has them.
+        members, backbone: other classifiers beside the model, and what a saved learner stands on, as
+            `judging.ModelWish` has them.
     """
 
     known: Any
@@ -76,6 +84,7 @@ class DetectInputs:
     shots: int = 16
     seed: int = 0
     members: Sequence[Any] = ()
+    backbone: str = ""
 
 
 def detect_scores(
@@ -124,7 +133,7 @@ class JudgedSets:
 
     sets: ScoredSets
     fitted: Mapping[str, Any] = field(default_factory=dict)
-    model: Mapping[str, Any] = field(default_factory=dict)
+    model: SavedModel = SavedModel()
     searches: tuple[SettingsSearch, ...] = ()
     learner: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -195,18 +204,16 @@ def _wish(inputs: DetectInputs) -> Any:
     if inputs.learner:
         learner = LearnerWish(*name_and_settings(inputs.learner), inputs.shots, inputs.seed)
     made_from = (inputs.model, inputs.architecture, inputs.template, inputs.classnames, find_device(inputs.device))
-    return ModelWish(*made_from, inputs.negatives, learner, tuple(inputs.members))
+    return ModelWish(*made_from, inputs.negatives, learner, tuple(inputs.members), inputs.backbone)
 
 
-def _kept(inputs: DetectInputs, model: Any) -> dict[str, Any]:
+def _kept(inputs: DetectInputs, model: Any) -> SavedModel:
     """What finds the model again; nothing of an object."""
     if not all(isinstance(own, str) for own in (inputs.model, *inputs.members)):
-        return {}
+        return SavedModel()
     place = BESIDE if inputs.learner else inputs.model
-    named = {"model": place, "architecture": inputs.architecture, "template": inputs.template}
     names = tuple(getattr(model, "classnames", ()))
-    members = {"members": tuple(inputs.members)} if inputs.members else {}
-    return {**named, "classnames": names, "fingerprint": model.fingerprint, **members}
+    return SavedModel(place, inputs.architecture, tuple(inputs.members), inputs.template, names, model.fingerprint)
 
 
 def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> CommandReport:
@@ -230,7 +237,7 @@ def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SIL
         for name, content in judged.learner.items():
             write_file(options.out / LEARNER / name, content)
         if saved is not None:
-            kept = {label: judged.fitted[label] for label in saved.thresholds} if judged.model else None
+            kept = {label: judged.fitted[label] for label in saved.thresholds} if judged.model.model else None
             write_saved(saved, kept, options.out)
     return report
 

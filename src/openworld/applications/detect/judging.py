@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from openworld import detectors
@@ -16,11 +17,13 @@ from openworld.applications.detect.models import (
     unheard,
 )
 from openworld.applications.detect.places import FeatureTable, KnownImages, are_labelled
+from openworld.applications.detect.saved import SavedModel
 from openworld.applications.detect.tuned import LearnerModel, LearnerWish, facts_of, tune
 from openworld.applications.own_models import own_encoder, own_model
+from openworld.backbones.names_in_files import require_data
 from openworld.classifiers import Classifier, from_checkpoint, load
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
-from openworld.classifiers.serialization import function_of, is_classifier, without_function
+from openworld.classifiers.serialization import function_of, is_classifier, is_foreign, without_function
 from openworld.datasets import ImageSet
 from openworld.datasets.names.word_lists import WordList, word_list
 from openworld.detectors import DetectorCandidates, FittedDetector
@@ -44,6 +47,7 @@ class ModelWish:
             words; "" for none.
         learner: prompt learner to be trained on a two-tower model; None for none.
         members: other classifiers of the same classes, named as `model`, for DeepEnsemble.
+        backbone: of a saved learner; "" for the one that it names, where that is no code and lies here.
     """
 
     model: Any
@@ -54,6 +58,7 @@ class ModelWish:
     negatives: str | Sequence[str] = ""
     learner: LearnerWish | None = None
     members: Sequence[Any] = ()
+    backbone: str = ""
 
 
 def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = unheard) -> JudgedModel:
@@ -77,7 +82,7 @@ def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = 
     if isinstance(given, FittedLearner) or (isinstance(given, str) and holds_learner(given)):
         if wish.learner:
             raise OpenworldError(f"{given} is a tuned learner already; leave --learner out, or name a backbone.")
-        return _with_words(_saved_learner(given, wish.device), words, where)
+        return _with_words(_saved_learner(given, wish), words, where)
     names = wish.classnames or _names(known)
     own = _own(given, wish, names)
     if wish.members and not isinstance(own, Classifier):
@@ -110,6 +115,35 @@ def _own(given: Any, wish: ModelWish, names: Sequence[str]) -> Any:
     return _saved(own, wish.architecture) if isinstance(own, str) and is_classifier(own) else own
 
 
+def wish_of(saved: SavedModel, given: ModelWish, where: Path) -> ModelWish:
+    """Return the model that saved thresholds name; code, and what would be fetched, must be given beside them.
+
+    Args:
+        saved: what the thresholds say. given: the model, architecture, members and backbone that whoever starts the
+            command names, each "" or () where it does not. where: the file of thresholds.
+
+    Raises:
+        OpenworldError: a name that is not taken from a file.
+    """
+    named = (saved.model, *saved.members)
+    say = ("--model {}", f"--member {' --member '.join(saved.members)}")
+    for place, name in enumerate(named):
+        if not (given.members if place else given.model):
+            own = Path(name).exists() and (holds_learner(name) or is_classifier(name))
+            require_data(name, where, say[min(place, 1)], is_read=own)
+    architecture = given.architecture or saved.architecture
+    if architecture and not given.architecture and is_foreign(architecture):
+        raise without_function(f"{where}: {saved.model}", architecture, "--architecture {}")
+    return replace(
+        given,
+        model=given.model or saved.model,
+        architecture=architecture,
+        members=given.members or saved.members,
+        template=saved.template,
+        classnames=saved.classnames,
+    )
+
+
 def words_of(negatives: str | Sequence[str]) -> tuple[WordList | None, str]:
     """Return a list of words, None for none, and what it is called."""
     if isinstance(negatives, str):
@@ -122,10 +156,11 @@ def _with_words(model: LearnerModel, words: WordList | None, where: str) -> Lear
     return replace(model, words=words and words.without(model.classnames), where=where)
 
 
-def _saved_learner(given: Any, device: str) -> LearnerModel:
+def _saved_learner(given: Any, wish: ModelWish) -> LearnerModel:
     if isinstance(given, FittedLearner):
         return LearnerModel(given, facts_of(given))
-    fitted = load_learner(saved_folder(given), own_encoder(backbone_of(given), device))
+    backbone = wish.backbone or backbone_of(given, "--backbone {}")
+    fitted = load_learner(saved_folder(given), own_encoder(backbone, wish.device))
     return LearnerModel(fitted, facts_of(fitted, saved=given))
 
 

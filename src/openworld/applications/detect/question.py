@@ -5,6 +5,9 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 
+OF_THE_MODEL = ("model", "member", "architecture", "backbone")
+"""Options that say which model it is; beside --apply, where it is not the one that the thresholds name."""
+
 
 def question(*, scores: Any, apply: Any, images: Any, known: Any, others: Mapping[str, Any] | None = None) -> str:
     """Return "scores", "apply" or "images"; arrays count as given.
@@ -26,7 +29,7 @@ def question(*, scores: Any, apply: Any, images: Any, known: Any, others: Mappin
     if images and asked != ["apply"]:
         raise OpenworldError(f"{images[0]} came without --apply; name in-distribution images with --id, others --ood.")
     for name, value in (others or {}).items() if asked != ["images"] else ():
-        if _is_given(value):
+        if _is_given(value) and not (asked == ["apply"] and name in OF_THE_MODEL):
             raise OpenworldError(
                 f"--{name} is of a model and images (--model, --id), and --{asked[0]} came; leave it out."
             )

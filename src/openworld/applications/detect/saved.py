@@ -5,9 +5,9 @@ smallest of theirs, m = floor(rate (n + 1)). A new image of the same kind is the
 m / (n + 1), ties or not (split conformal prediction).
 """
 
-import json
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ import numpy as np
 from openworld import __version__
 from openworld._errors import OpenworldError, unknown_name
 from openworld.metrics import accuracy
-from openworld.report.data_files import json_text
 from openworld.results import Metric, Result, Value
 from openworld.results.scored_sets import ScoredSets
 from openworld.results.value import interval_of
+from openworld.runs import to_json
 from openworld.runs.atomic import write_file
+from openworld.runs.sealed import read_saved, seal
 
 LEARNER = "learner"  # folder of a learner that was trained first
 BESIDE = "learner beside the thresholds"
@@ -33,22 +34,54 @@ THRESHOLD = Metric("threshold", "threshold", "number", 6, 0, (None, None))
 
 
 @dataclass(frozen=True)
+class SavedModel:
+    """How the model of thresholds is found again; without a name where scores alone were compared.
+
+    Args:
+        model, architecture, members, template, classnames: as `judging.ModelWish` has them.
+        fingerprint: of the model.
+    """
+
+    model: str = ""
+    architecture: str = ""
+    members: tuple[str, ...] = ()
+    template: str = ""
+    classnames: tuple[str, ...] = ()
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
 class SavedThresholds:
-    """What is kept.
+    """What is kept, with a seal on all of it.
 
     Args:
         thresholds: {detector: score below which an image is flagged}.
         flag_rate: the share of in-distribution images that may be flagged.
         validation: how many images they were chosen on.
         best: the detector that is used if none is named.
-        model: what `judging.ModelWish` needs to find the model again, with its fingerprint; empty of scores alone.
+        model: how it is found again.
+        openworld: version that chose them.
+        fitted: SHA-256 of the file of fitted detectors beside it; "" where scores alone were compared.
+
+    Raises:
+        OpenworldError: a rate outside (0, 1), no images, no thresholds, a best detector that is not among them.
     """
 
-    thresholds: Mapping[str, float]
+    thresholds: dict[str, float]
     flag_rate: float
     validation: int
     best: str
-    model: Mapping[str, Any]
+    model: SavedModel
+    openworld: str = __version__
+    fitted: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.flag_rate < 1 or self.validation < 1:
+            raise OpenworldError(
+                f"flag_rate is {self.flag_rate} on {self.validation} images, expected a share between 0 and 1, and 1 "
+                "image or more."
+            )
+        self.threshold()
 
     def threshold(self, detector: str = "") -> tuple[str, float]:
         """The detector, the best if none is named, and its threshold.
@@ -61,14 +94,8 @@ class SavedThresholds:
             raise unknown_name("detector", label, self.thresholds)
         return label, self.thresholds[label]
 
-    def to_json(self) -> bytes:
-        """As text."""
-        return json_text({"openworld": __version__, **vars(self)}).encode()
 
-
-def choose_thresholds(
-    sets: ScoredSets, flag_rate: float, order: Sequence[str], model: Mapping[str, Any]
-) -> SavedThresholds:
+def choose_thresholds(sets: ScoredSets, flag_rate: float, order: Sequence[str], model: SavedModel) -> SavedThresholds:
     """Choose the threshold of every detector on the validation images, but for those whose scores depend on the order.
 
     Args:
@@ -115,28 +142,39 @@ def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:
 
 
 def write_saved(saved: SavedThresholds, fitted: Mapping[str, Any] | None, folder: Path) -> None:
-    """Write thresholds, and what was fitted, into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FITTED).unlink(missing_ok=True)
+    """Write what was fitted, and then thresholds that vouch for it.
+
+    A process that ends in between leaves other detectors beside the old thresholds, which `read_saved` refuses.
+    """
     if fitted:
         from openworld.detectors import save_together
 
         save_together(fitted, folder / FITTED)
-    write_file(folder / JSON, saved.to_json())
+        saved = replace(saved, fitted=_hash(folder / FITTED))
+    write_file(folder / JSON, seal(to_json(saved)))
+    if not fitted:
+        (folder / FITTED).unlink(missing_ok=True)
 
 
-def read_saved(folder: Path) -> SavedThresholds:
+def read_saved_thresholds(folder: Path) -> SavedThresholds:
     """Read what `write_saved` wrote.
 
     Raises:
-        OpenworldError: no such folder, or another kind of file in it.
+        OpenworldError: no such folder, another kind of file in it, thresholds that were edited, or fitted detectors
+            that are not those they were chosen with.
     """
     file = folder / JSON if folder.is_dir() else folder
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        kept.pop("openworld")
-        return SavedThresholds(**kept)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    remedy = "give a folder that openworld detect --flag-rate ... --out wrote, or choose thresholds again."
+    saved = read_saved(file, SavedThresholds, f"{folder} holds no thresholds", remedy, sealed=True)
+    fitted = file.parent / FITTED
+    if saved.fitted and not (fitted.is_file() and _hash(fitted) == saved.fitted):
         raise OpenworldError(
-            f"{folder} holds no thresholds ({error}); give a folder that openworld detect --flag-rate ... --out wrote."
-        ) from error
+            f"{fitted} is not the file that its thresholds were chosen with: it is missing or damaged, or the command "
+            "that wrote it was ended half-way; choose thresholds again."
+        )
+    return saved
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

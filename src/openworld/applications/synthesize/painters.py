@@ -116,7 +116,7 @@ def _own_painter(name: str) -> synthesis.Painter:
     function = find_function(name)
     try:
         painter = function()
-    except Exception as error:  # somebody's code may fail in any way; the failure is named
+    except (Exception, SystemExit) as error:  # somebody's code may fail in any way; the failure is named
         raise OpenworldError(f"{name} gives no painter ({type(error).__name__}: {error}).") from error
     lacking = [part for part in ("about", "fitting", "paint") if not hasattr(painter, part)]
     if lacking:

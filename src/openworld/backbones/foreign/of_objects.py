@@ -79,7 +79,7 @@ def made_by(name: str) -> Any:
         return function()
     except OpenworldError:
         raise
-    except Exception as error:  # somebody's code may fail in any way; the failure is named
+    except (Exception, SystemExit) as error:  # somebody's code may fail in any way; the failure is named
         raise OpenworldError(
             f"{name!r} gives no model ({type(error).__name__}: {error}); expected a function that is called without "
             "arguments and returns a model."

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._memory import BatchSize
-from openworld._plain import read_plain
 from openworld._short_repr import short_repr
 from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
 from openworld.features import Encoding, Features
 from openworld.learners.engine.images import Answer, Consumes, Images, select_images
 from openworld.learners.engine.lifted import Lifted
+from openworld.learners.engine.saved_folders import LearnerDescription, describe
 from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
 from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, draw_batches_by_class, train
@@ -225,14 +225,14 @@ def load(folder: Path, clip: DualEncoder) -> FittedLearner:
     from openworld.learners import find_learner
 
     folder = Path(folder)
-    description, parameters = _read_saved(folder, str(clip.device))
-    if description["backbone_fingerprint"] != clip.fingerprint:
+    saved, parameters = _read_saved(folder, str(clip.device))
+    if saved.backbone_fingerprint != clip.fingerprint:
         raise OpenworldError(
-            f"{folder} was fitted on backbone {description['backbone']!r} with other weights than {clip.name!r}; "
+            f"{folder} was fitted on backbone {saved.backbone!r} with other weights than {clip.name!r}; "
             "load that backbone."
         )
-    learner = configure(find_learner(description["learner"]), description["settings"])
-    return FittedLearner(learner, clip, tuple(description["classnames"]), parameters, tuple(description["history"]))
+    learner = configure(find_learner(saved.learner), saved.settings)
+    return FittedLearner(learner, clip, saved.classnames, parameters, saved.history)
 
 
 def fit_prompts(learner: TrainedLearner, clip: DualEncoder, features: Features, *, seed: int) -> FittedLearner:
@@ -327,15 +327,15 @@ def _joined(parts: list[Tensor | None]) -> np.ndarray | None:
     return None if parts[0] is None else torch.cat(parts).float().cpu().numpy()
 
 
-def _read_saved(folder: Path, device: str) -> tuple[dict, dict[str, Tensor]]:
+def _read_saved(folder: Path, device: str) -> tuple[LearnerDescription, dict[str, Tensor]]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
+    description = describe(folder)
     try:
-        description = json.loads(read_plain(folder / "learner.json"))
         # Copied, since matrix products round otherwise where a weight does not lie as the allocator lays it.
         parameters = {name: one.clone() for name, one in load_file(folder / "parameters.safetensors", device).items()}
-    except (OSError, ValueError, RecursionError, SafetensorError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise OpenworldError(
             f"{folder} holds no whole learner ({error}); give a folder that `FittedLearner.save` wrote, or fit again."
         ) from error
