@@ -8,11 +8,16 @@ A package names its class in its own pyproject.toml, in the group of its kind an
 Nothing is imported before it is asked for, and a plug-in that fails takes nothing else with it.
 """
 
+import os
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from types import FrameType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
@@ -120,15 +125,83 @@ def _loaded(kind: str, promised: tuple[str, ...], named_by: str, of: type, entry
 def failures_named(kind: str, name: str, origin: str, doing: str) -> Iterator[None]:
     """Whatever the code of a plug-in raises in this block becomes an `OpenworldError` that names it.
 
-    A plug-in may fail in any way, `sys.exit` included, which would otherwise end the command as if all were well.
+    A plug-in may fail in any way, `sys.exit` and `os._exit` included, which would otherwise end the command as if all
+    were well. A KeyboardInterrupt is its own failure unless a signal came. Standard output and error are put back. What
+    ends the process from below Python (a crash in C, `os.abort`, a signal to itself) has an exit code of its own, and
+    is not caught: that would take a second process for every plug-in.
     """
+    interrupts: list[int] = []
     try:
-        yield
-    except KeyboardInterrupt:
-        raise
+        with _streams_put_back(), _interrupts_noted(interrupts), _exits_refused():
+            yield
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and interrupts:
+            raise
         reason = f"{type(error).__name__}: {error}"
         raise OpenworldError(f"the plug-in {kind} {name!r} of {origin} cannot be {doing}: {reason}") from error
+
+
+@contextmanager
+def _interrupts_noted(interrupts: list[int]) -> Iterator[None]:
+    """Add to a list whenever SIGINT comes; it goes on to whoever was to have it."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield  # no KeyboardInterrupt of a signal can come here
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        interrupts.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _exits_refused() -> Iterator[None]:
+    """Let `os._exit` raise in this process, which it would end with any exit code and without a word."""
+    exit_now, process, inside = os._exit, os.getpid(), True
+
+    def refuse(status: int) -> None:
+        if not inside or os.getpid() != process:  # kept for later, or of a process that was forked meanwhile
+            exit_now(status)
+        raise SystemExit(f"os._exit({status})")
+
+    homes = [module for module in map(sys.modules.get, ("os", "posix", "nt")) if module is not None]
+    for module in homes:
+        module._exit = refuse
+    try:
+        yield
+    finally:
+        inside = False
+        for module in homes:
+            module._exit = exit_now
+
+
+@contextmanager
+def _streams_put_back() -> Iterator[None]:
+    """Leave standard output and error as they were, also where they are closed or replaced meanwhile."""
+    kept = []
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        try:
+            number = stream.fileno()
+            kept.append((name, stream, number, os.dup(number)))
+        except (AttributeError, OSError, ValueError):  # none, or one of a test or a notebook that is no file
+            kept.append((name, stream, -1, -1))
+    try:
+        yield
+    finally:
+        for name, stream, number, copy in kept:
+            if copy >= 0:
+                os.dup2(copy, number)
+                os.close(copy)
+                if stream.closed:
+                    stream = open(number, "w", encoding=stream.encoding, errors=stream.errors, closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def _refused(kind: str, entry: EntryPoint, reason: str) -> OpenworldError:

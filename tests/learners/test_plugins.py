@@ -1,5 +1,8 @@
 """Learners of other packages: found by their entry points, refused by name, never in the way of ours."""
 
+import os
+import signal
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -16,7 +19,15 @@ BROKEN = {
     "Renamed": ("halfway:Halfway", "calls itself 'Halfway'"),
     "CoOp": ("halfway:Halfway", "openworld has a learner 'CoOp' of its own"),
 }
-MODULES = {"raises_on_import": "1 / 0", "empty_class": "class Learner:\n    fit = None\n"}
+MODULES = {
+    "raises_on_import": "1 / 0",
+    "empty_class": "class Learner:\n    fit = None\n",
+    "ends_the_process": "import os; os._exit(0)",
+    "ends_it_below": "import posix; posix._exit(0)",
+    "stops": "raise KeyboardInterrupt",
+    "closes": "import sys; sys.stdout.close(); from halfway import *",
+    "replaces": "import io, sys; sys.stdout = io.StringIO(); from halfway import *",
+}
 
 
 @pytest.fixture
@@ -93,3 +104,33 @@ def test_an_entry_point_without_a_package_is_named_by_its_value(monkeypatch):
     entry = SimpleNamespace(name="Loose", value="nowhere:Loose", dist=None, load=lambda: 1)
     with pytest.raises(OpenworldError, match="'Loose' of nowhere:Loose cannot be used: nowhere:Loose is no learner"):
         _plugins._loaded.__wrapped__("learner", ("name",), "name", type, entry)
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        ("ends_the_process", "SystemExit: os._exit(0)"),
+        ("ends_it_below", "SystemExit: os._exit(0)"),
+        ("stops", "KeyboardInterrupt"),
+    ],
+)
+def test_a_plug_in_cannot_end_the_command_in_silence(installed, module, reason):
+    installed("their-package", Ends=f"{module}:Learner")
+    with pytest.raises(OpenworldError) as told:
+        plugins.find_learner("Ends")
+    assert "'Ends' of their-package 1.2 cannot be used" in str(told.value) and reason in str(told.value)
+    assert os._exit.__name__ == "_exit"
+
+
+def test_an_interrupt_that_a_signal_brought_is_one(installed):
+    installed("their-package", Halfway="halfway:Halfway")
+    with pytest.raises(KeyboardInterrupt), _plugins.failures_named("learner", "Halfway", "their-package", "used"):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("module", ["closes", "replaces"])
+def test_a_plug_in_leaves_standard_output_open(installed, module, tmp_path):
+    installed("their-package", Halfway=f"{module}:Halfway")
+    code = f"import sys; sys.path[:0] = {sys.path[:3]!r}; from openworld.cli.app import app; app(['list', 'learners'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, "Halfway" in done.stdout) == (0, True), done.stderr
