@@ -10,7 +10,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,10 @@ import torch
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
-from openworld._plain import read_plain
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.classifier import Classifier
+from openworld.runs.sealed import read_saved
 
 KINDS = {
     ".pt2": "torch.export",
@@ -39,6 +39,15 @@ LOADED_AS = frozenset(KINDS.values())
 """Architectures of exported files, which say how a file is loaded and not what the network is."""
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".bin")
+
+
+@dataclass(frozen=True)
+class _Described:
+    """What stands beside an exported file; classes may have numbers for names."""
+
+    classnames: tuple[str | int, ...]
+    preprocess: Preprocess
+
 
 Run = Callable[[Tensor], Tensor]
 
@@ -175,14 +184,8 @@ def described(path: Path) -> tuple[tuple[str, ...], Preprocess]:
     """
     require_description(path)
     beside = description_of(path)
-    try:
-        given = json.loads(read_plain(beside))
-        settings = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in given["preprocess"].items()
-        }
-        return tuple(map(str, given["classnames"])), Preprocess(**settings)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise OpenworldError(f"{beside} describes no classifier ({error}); expected such as {_EXAMPLE}.") from error
+    said = read_saved(beside, _Described, f"{beside} describes no classifier", f"expected such as {_EXAMPLE}.")
+    return tuple(map(str, said.classnames)), said.preprocess
 
 
 def _hash(path: Path) -> str:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from torch import nn
@@ -18,10 +18,21 @@ from openworld.classifiers import _timm, checkpoints, exported
 from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier
 from openworld.datasets.training_images import SeenPictures
+from openworld.runs.sealed import read_saved
 
 WEIGHTS, DESCRIPTION = "weights.safetensors", "classifier.json"
 SEEN = "training-pictures.safetensors"
 """Hashes of the training pictures, where they are known; folders without them are read all the same."""
+
+
+@dataclass(frozen=True)
+class _Description:
+    """What classifier.json says."""
+
+    architecture: str
+    classnames: tuple[str, ...]
+    preprocess: Preprocess
+    history: tuple[dict[str, float], ...]
 
 
 def save(classifier: Classifier, folder: Path | str) -> None:
@@ -70,21 +81,14 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     if isinstance(saved, str | Path) and exported.is_exported(saved):
         return exported.load(saved, architecture)
     contents, where = _contents(saved)
-    try:
-        description = json.loads(contents[DESCRIPTION])
-        preprocess = Preprocess(**{name: _untouched(value) for name, value in description["preprocess"].items()})
-        named, names, history = (
-            description["architecture"],
-            tuple(description["classnames"]),
-            tuple(description["history"]),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise OpenworldError(f"{where} holds no whole classifier ({error}); save it again.") from error
+    said = read_saved(contents[DESCRIPTION], _Description, f"{where} holds no whole classifier", "save it again.")
+    named, names = said.architecture, said.classnames
     if architecture is None and is_foreign(named):
         raise without_function(where, named, "architecture={!r} (in a spec, architecture beside the folder)")
-    network = build(architecture or named, len(names), preprocess.crop)
+    network = build(architecture or named, len(names), said.preprocess.crop)
     _fill(network, contents[WEIGHTS], where)
-    return Classifier(network, names, preprocess, architecture or named, history, _seen(contents.get(SEEN), where))
+    seen = _seen(contents.get(SEEN), where)
+    return Classifier(network, names, said.preprocess, architecture or named, said.history, seen)
 
 
 def is_classifier(place: Path | str) -> bool:
@@ -102,8 +106,8 @@ def function_of(folder: Path | str) -> str:
     if exported.is_exported(folder):
         return kind if (kind := exported.kind_of(folder)) in exported.ASKED else ""
     try:
-        named = str(json.loads(read_plain(Path(folder) / DESCRIPTION))["architecture"])
-    except (OSError, ValueError, KeyError, TypeError):
+        named = read_saved(Path(folder) / DESCRIPTION, _Description, "", "").architecture
+    except OpenworldError:
         return ""  # `load` says what is wrong with it
     return named if is_foreign(named) else ""
 
@@ -194,11 +198,6 @@ def _seen(content: bytes | None, where: str) -> SeenPictures | None:
 def is_foreign(architecture: str) -> bool:
     """Whether neither we nor timm build it; of timm names alone, since "timm:hf-hub:NAME" is fetched."""
     return architecture not in ARCHITECTURES and not re.fullmatch(rf"{_timm.PREFIX}[\w.]+", architecture)
-
-
-def _untouched(value):
-    """JSON's lists as the tuples they were."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _fill(network: nn.Module, content: bytes, where: str) -> None:

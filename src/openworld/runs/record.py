@@ -6,7 +6,6 @@ give the same bytes, and `seal` must be the digest of all the rest. What varies 
 """
 
 import hashlib
-import json
 import math
 import re
 import time
@@ -18,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import read_plain
+from openworld._plain import parse_json, read_plain
 from openworld._short_repr import short_repr
-from openworld.runs.canonical import digest, readable_json, to_json
+from openworld.runs.canonical import to_json
+from openworld.runs.sealed import seal, unseal
 from openworld.runs.tables import decode_table, encode_table
 from openworld.runs.unit import Unit, UnitResult
 
@@ -66,8 +66,8 @@ class Record:
         one or by stage or by stage and name, and left out where not.
         """
         try:
-            timing = json.loads(read_plain(self.folder / "timing.json"))
-        except (OSError, ValueError, RecursionError):
+            timing = parse_json(read_plain(self.folder / "timing.json"))
+        except (OSError, ValueError):
             return {}
         if not isinstance(timing, dict):
             return {}
@@ -122,14 +122,13 @@ def pack(unit: Unit, result: UnitResult) -> dict[str, bytes]:
         "metrics": to_json(result.metrics, "metrics"),
         "files": {name: _entry(data) for name, data in files.items()},
     }
-    return files | {"record.json": _seal(content)}
+    return files | {"record.json": seal(content)}
 
 
 def renamed(record: Record, unit: Unit) -> bytes:
     """The `record.json` of a record under the key of another unit, which computes the same."""
-    content = json.loads(read_plain(record.folder / "record.json"))
-    del content["seal"]
-    return _seal(content | unit.identity() | {"key": unit.key, "name": unit.name})
+    content = unseal(read_plain(record.folder / "record.json"))
+    return seal(content | unit.identity() | {"key": unit.key, "name": unit.name})
 
 
 def load_record(folder: Path) -> Record:
@@ -140,10 +139,8 @@ def load_record(folder: Path) -> Record:
     path = folder / "record.json"
     try:
         data = read_plain(path)
-        content = json.loads(data)
-        whole = readable_json(content) == data
-        seal = content.pop("seal")
-        if not whole or digest(content) != seal:
+        content = unseal(data)
+        if seal(content) != data:
             raise ValueError("its bytes have changed")
         record = _from_content(content, folder)
     except OSError as error:
@@ -196,10 +193,6 @@ def _from_content(content: dict[str, Any], folder: Path) -> Record:
         raise ValueError("its key does not belong to its arguments")
     require_names("attachment", content["files"])  # a forged name must not lead out of the folder
     return Record(unit, content["metrics"], content["files"], folder)
-
-
-def _seal(content: dict[str, Any]) -> bytes:
-    return readable_json(content | {"seal": digest(content)})
 
 
 def _is_time(seconds: Any, levels: int = 2) -> bool:

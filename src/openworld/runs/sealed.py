@@ -31,31 +31,35 @@ def unseal(data: bytes) -> dict[str, Any]:
     Raises:
         ValueError: no JSON, no table, no seal, or not what was sealed.
     """
-    content = _table(data)
+    return without_seal(_table(data))
+
+
+def without_seal(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a sealed table says.
+
+    Raises:
+        ValueError: no seal, or not what was sealed.
+    """
+    said = {key: value for key, value in content.items() if key != SEAL}
     if SEAL not in content:
         raise ValueError("it has no seal")
-    given = content.pop(SEAL)
-    try:
-        as_sealed = digest(content) == given
-    except RecursionError:
-        as_sealed = False
-    if not as_sealed:
+    if digest(said) != content[SEAL]:
         raise ValueError("its bytes have changed since it was written")
-    return content
+    return said
 
 
-def read_saved(place: Path, schema: type[Schema], refusal: str, remedy: str, *, sealed: bool = False) -> Schema:
+def read_saved(place: Path | bytes, schema: type[Schema], refusal: str, remedy: str, *, sealed: bool = False) -> Schema:
     """Return what a JSON file of ours says, as the dataclass that it was written from.
 
     Args:
-        place: of the file. refusal: says what is not there, such as "runs/x holds no whole learner".
+        place: of the file, or its content. refusal: says what is not there, such as "runs/x holds no whole learner".
         remedy: says what to do. sealed: whether it bears a seal.
 
     Raises:
         OpenworldError: no such file, damage, a key or a type that it should not have: one sentence.
     """
     try:
-        data = read_plain(place)
+        data = place if isinstance(place, bytes) else read_plain(place)
         return read_spec(unseal(data) if sealed else _table(data), schema)
     except (OSError, ValueError) as error:  # ours among them
         raise OpenworldError(f"{refusal} ({str(error).removesuffix('.')}); {remedy}") from error

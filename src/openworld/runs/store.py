@@ -16,7 +16,6 @@ run does not know, in its folder or in that of a unit, are left alone and never 
 """
 
 import contextlib
-import json
 import os
 import re
 from collections import Counter
@@ -27,11 +26,12 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
-from openworld._plain import read_plain
+from openworld._plain import parse_json, read_plain
 from openworld.runs.atomic import remove, write_file, write_folder
-from openworld.runs.canonical import canonical_json, digest, readable_json, to_json
+from openworld.runs.canonical import canonical_json, readable_json, to_json
 from openworld.runs.lock import file_lock
 from openworld.runs.record import Record, load_record, pack, renamed
+from openworld.runs.sealed import SEAL, seal, without_seal
 from openworld.runs.unit import Unit, UnitResult
 
 NO_RECORD = "this unit has no record yet."
@@ -86,7 +86,7 @@ class RunStore:
                 run["provenance"].append(provenance)
             elif run["resolved"] is before:
                 return added
-            write_file(self.folder / "run.json", readable_json(run | {"seal": digest(run)}))
+            write_file(self.folder / "run.json", seal(run))
             return added
 
     def description(self) -> dict[str, Any]:
@@ -260,20 +260,23 @@ class RunStore:
         if run is None:
             return None
         kinds = {"given": object, "resolved": object, "provenance": list}
-        if not isinstance(run, dict) or not all(isinstance(run.get(key), kind) for key, kind in kinds.items()):
+        whole = isinstance(run, dict) and all(key in run and isinstance(run[key], kind) for key, kind in kinds.items())
+        if not whole:
             raise self._damaged("run.json", f"expected a table of {', '.join(kinds)}")
-        seal = run.pop("seal", None)  # openworld 0.1 wrote none
-        if seal is not None and seal != digest(run):
-            raise self._damaged("run.json", "its bytes have changed since it was written")
-        return run
+        if run.get(SEAL) is None:  # openworld 0.1 wrote none
+            return run
+        try:
+            return without_seal(run)
+        except ValueError as error:
+            raise self._damaged("run.json", str(error)) from error
 
     def _load(self, name: str) -> Any:
         """What a file of the run holds; None where there is no such file."""
         try:
-            content = json.loads(read_plain(self.folder / name))
+            content = parse_json(read_plain(self.folder / name))
         except FileNotFoundError:
             return None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise self._damaged(name, str(error)) from error
         if content is None:
             raise self._damaged(name, "it says nothing")

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.shifts._rows import (
@@ -174,7 +175,7 @@ def load_decomposition(path: Path | str) -> Decomposition:
     try:
         with safe_open(Path(path), "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-            about = json.loads((file.metadata() or {})["about"])
+            about = parse_json((file.metadata() or {})["about"])
         return Decomposition(**tensors, about=about)
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise OpenworldError(

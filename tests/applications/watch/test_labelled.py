@@ -16,10 +16,9 @@ from openworld.applications.estimate.inputs import EstimateInputs
 from openworld.applications.score_files import scores_of
 from openworld.applications.watch import command, following
 from openworld.applications.watch.exports import append_lines
-from openworld.applications.watch.files import STATE, read_arrays, write_arrays
 from openworld.applications.watch.fitted import read_watch
 from openworld.applications.watch.labelled import labels_of, quoted_chunk
-from openworld.applications.watch.state import read_state
+from openworld.applications.watch.state import STATE, read_state
 
 STRENGTHS = (2.0, 1.2, 1.2, 1.2)
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
@@ -243,7 +242,7 @@ def test_refusals_change_nothing(fitted, tmp_path):
 
 def test_a_state_that_was_written_before_labels_could_come_goes_on(fitted, tmp_path):
     watch(fitted, tmp_path, 0)
-    about, arrays, _ = read_arrays(tmp_path / "state", STATE)
+    about, arrays, _ = read_arrays(tmp_path / "state", STATE, lambda *parts: parts)
     about = {name: entry for name, entry in about.items() if name not in ("kept", "sheets")}
     write_arrays(tmp_path / "state", STATE, about, {k: v for k, v in arrays.items() if not k.startswith("kept.")})
     state = watch(fitted, tmp_path, 1).found.state

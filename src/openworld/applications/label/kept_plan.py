@@ -1,23 +1,22 @@
 """A plan on disk: what was drawn, with which probabilities, what answers mean; one file, whole or not at all."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld.applications.label.question import Names
 from openworld.labels import LabelPlan
 from openworld.runs.atomic import write_file
+from openworld.runs.sealed_arrays import read_arrays, sealed_bytes
 
 PLAN = "plan.safetensors"
-VERSION = 1
-ABOUT, _STREAM = "openworld-label", "stream"
+KIND = "the plan of `openworld label plan`"
+_STREAM = "stream"
 
 
 @dataclass(frozen=True)
@@ -99,9 +98,9 @@ class KeptPlan:
         if self.groups is not None:
             arrays["groups"] = np.ascontiguousarray(self.groups)
         fields = ("stream", "sources", "models", "base_names", "new_names", "closed", "left_out")
-        about = {"version": VERSION, **{name: getattr(self, name) for name in fields}}
+        about: dict[str, Any] = {name: getattr(self, name) for name in fields}
         about |= {"batches": [asdict(batch) for batch in self.batches], "plans": heads}
-        return save(arrays, {ABOUT: json.dumps(about)})  # one entry: safetensors writes several in any order
+        return sealed_bytes(KIND, about, arrays)[0]
 
     def write(self, folder: Path) -> None:
         """Put it into a folder in one step."""
@@ -117,22 +116,14 @@ def read_plan(folder: Path) -> KeptPlan:
     path = folder / PLAN
     if not path.is_file():
         raise OpenworldError(f"{folder} holds no {PLAN}; give the folder that `openworld label plan` wrote.")
-    try:
-        with safe_open(path, "numpy") as file:
-            about, arrays = file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = json.loads(about[ABOUT])
-        if about.pop("version") != VERSION:
-            raise OpenworldError(f"{path} is of another version; read it with the openworld that wrote it.")
-        plans = tuple(_plan(arrays, place, head) for place, head in enumerate(about.pop("plans")))
-        batches = tuple(map(_batch, about.pop("batches")))
-        about = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
-        return KeptPlan(**about, batches=batches, plans=plans, groups=arrays.get("groups"))
-    except (SafetensorError, KeyError, ValueError, TypeError) as error:
-        if isinstance(error, OpenworldError):
-            raise
-        raise OpenworldError(
-            f"{path} is damaged ({error}); take a copy of it, or plan anew in another folder."
-        ) from error
+    return read_arrays(path, KIND, _plan_of)
+
+
+def _plan_of(about: dict[str, Any], arrays: Mapping[str, np.ndarray], _: str) -> KeptPlan:
+    plans = tuple(_plan(arrays, place, head) for place, head in enumerate(about.pop("plans")))
+    batches = tuple(map(_batch, about.pop("batches")))
+    about = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
+    return KeptPlan(**about, batches=batches, plans=plans, groups=arrays.get("groups"))
 
 
 def _plan(arrays: Mapping[str, np.ndarray], place: int, head: str) -> LabelPlan:

@@ -22,11 +22,12 @@ from openworld.applications.estimate.quotes import DECIDING, Quoting, shared_siz
 from openworld.applications.estimate.reading import Pass, Progress
 from openworld.applications.estimate.remarks import source_remarks
 from openworld.applications.estimate.score_tables import ScoreTable
-from openworld.applications.watch.files import FITTED, narrow, read_arrays, write_arrays
 from openworld.estimators import FittedEstimator, Null, Outputs, find_estimator
 from openworld.estimators.engine.temperature import Temperature, source_temperature
 from openworld.estimators.quote.alarm import AlarmLimit, alarm_limit
+from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
+FITTED = "what `openworld estimate fit` writes"
 USUAL_IMAGES = 1_000
 
 
@@ -169,7 +170,10 @@ class Watch:
 
 def read_watch(path: Path) -> Watch:
     """Return what `openworld estimate fit` wrote. Raises as `read_arrays` does."""
-    about, arrays, fingerprint = read_arrays(path, FITTED)
+    return read_arrays(path, FITTED, _watch_of)
+
+
+def _watch_of(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], fingerprint: str) -> Watch:
     outputs = outputs_of(arrays, arrays["labels"])
     known = about["temperature"]
     temperature = Temperature(known["value"], arrays["pulls"], known["warning"])
@@ -186,6 +190,19 @@ def read_watch(path: Path) -> Watch:
         about["made"],
         fingerprint,
     )
+
+
+def narrow(array: np.ndarray) -> np.ndarray:
+    """Return an array of the fewest bytes a number that still holds every value exactly.
+
+    >>> narrow(np.array([0.5, 3.0])).dtype.name, narrow(np.array([0.1])).dtype.name
+    ('float16', 'float64')
+    """
+    with np.errstate(over="ignore"):
+        for smaller in (np.float16, np.float32):
+            if np.array_equal(array.astype(smaller), array):
+                return array.astype(smaller)
+    return array
 
 
 def tables_of(outputs: Outputs) -> dict[str, np.ndarray]:

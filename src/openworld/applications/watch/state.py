@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate, PeriodLabels
-from openworld.applications.watch.files import STATE, read_arrays, write_arrays
 from openworld.applications.watch.fitted import Measured, Watch, outputs_of, tables_of
 from openworld.applications.watch.kept import KeptPeriod, kept_of
 from openworld.estimators.quote import Quote
@@ -17,6 +17,9 @@ from openworld.estimators.quote.shift_signs import ShiftSigns
 from openworld.estimators.quote.spans import Span
 from openworld.estimators.streaming import Sample
 from openworld.runs import to_json
+from openworld.runs.sealed_arrays import read_arrays, write_arrays
+
+STATE = "the state of `openworld estimate watch`"
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,13 @@ def read_state(path: Path, watch: Watch) -> WatchState:
     """
     if not path.exists():
         return WatchState(watch.fingerprint)
-    about, arrays, _ = read_arrays(path, STATE)
+    return read_arrays(path, STATE, partial(_state_of, path, watch))
+
+
+def _state_of(
+    path: Path, watch: Watch, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], _: str
+) -> WatchState:
+    """Return the state of what a file says."""
     if about["watch"] != watch.fingerprint:
         raise OpenworldError(
             f"{path} belongs to another fit (fingerprint {about['watch'][:12]}, given {watch.fingerprint[:12]}): its "

@@ -14,6 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld._types import checked
 from openworld.detectors.engine.fit_statistics import FitStatistics, statistics_of
 from openworld.detectors.engine.fitted import FittedDetector
@@ -161,7 +162,7 @@ def _read(path: Path, what: str, device: str) -> tuple[dict, dict[str, Tensor]]:
                 raise ValueError("it is a file of another kind")
             names = file.keys()
             # Copied: in the file they are not aligned, on which the last bit of a product depends.
-            return json.loads(headers[what]), {name: file.get_tensor(name).clone() for name in names}
+            return parse_json(headers[what]), {name: file.get_tensor(name).clone() for name in names}
     except (OSError, SafetensorError, ValueError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and path.is_file():
             raise OpenworldError(

@@ -2,9 +2,9 @@
 
 import hashlib
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -14,12 +14,37 @@ from openworld._plain import read_plain
 from openworld._short_repr import short_repr
 from openworld.datasets.formats.decoding import decode
 from openworld.datasets.image_set import ImageSet
+from openworld.runs import to_json
+from openworld.runs.sealed import read_saved
 from openworld.runs.tables import decode_table
 from openworld.shifts.grid import ShiftGrid
 
 MANIFEST, TABLE = "manifest.json", "images.parquet"
 VERSION = 1
 """Of the layout; a set of another version is refused."""
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    """What manifest.json says, checked as it is read."""
+
+    version: int
+    order: dict[str, Any]
+    labels: tuple[str, ...]
+    styles: tuple[dict[str, Any], ...]
+    shape: tuple[int, int]
+    seed: int
+    report: Any
+    origin: Any
+    refused: int
+    table_sha256: str
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise OpenworldError(f"version {self.version}, expected {VERSION}")
+        named = all(isinstance(style.get("name"), str) for style in self.styles)
+        if not named or not isinstance(self.order.get("painter"), dict):
+            raise OpenworldError("a style has no name, or the order no painter")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,15 +148,7 @@ def _manifest(folder: Path) -> dict:
     path = folder / MANIFEST
     if not path.is_file():
         raise OpenworldError(f"{folder} holds no finished set (no {MANIFEST}); run its generation to the end first.")
-    try:
-        about = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise OpenworldError(f"{path} is not JSON ({error}); generate the set again.") from error
-    if about.get("version") != VERSION:
-        raise OpenworldError(
-            f"{path} has version {about.get('version')!r}, expected {VERSION}; generate the set again."
-        )
-    return about
+    return to_json(read_saved(path, _Manifest, f"{path} is of no generated set", "generate the set again."))
 
 
 def _table(folder: Path) -> bytes:
