@@ -77,10 +77,9 @@ class Kept:
 
 def places(content: Any, path: tuple = ()) -> Iterator[tuple]:
     """Yield the path of every value in JSON; of long lists the first two entries alone."""
-    entries = (
-        content.items() if isinstance(content, dict) else enumerate(content[:2]) if isinstance(content, list) else ()
-    )
-    for key, value in entries:
+    listed = list(content.items()) if isinstance(content, dict) else []
+    listed += enumerate(content[:2]) if isinstance(content, list) else ()
+    for key, value in listed:
         yield (*path, key)
         yield from places(value, (*path, key))
 
@@ -117,7 +116,7 @@ def edits(content: Any) -> Iterator[tuple[str, Any]]:
 
 
 def texts(content: Any) -> Iterator[tuple[str, str]]:
-    """Yield texts that are no JSON of ours: cut, empty, of another kind, nested deep, with numbers that JSON has not."""
+    """Yield texts that are no JSON of ours: cut, empty, of another kind, nested deep, with numbers that are none."""
     text = json.dumps(content)
     yield "cut", text[: len(text) // 2]
     yield "empty", ""

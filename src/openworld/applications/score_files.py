@@ -16,6 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.datasets.formats.listing import require_commas
 
 Columns = dict[str, np.ndarray]
@@ -175,7 +176,7 @@ def _rows_of_a_block(numbers: int, widths: Sequence[int]) -> int:
 def _safetensors(path: Path) -> ScoreFile:
     with safe_open(path, "numpy") as tensors:
         names, about = tuple(tensors.keys()), dict(tensors.metadata() or {})
-    texts = {name: np.array(column) for name, column in json.loads(about.pop(TEXTS, "{}")).items()}
+    texts = {name: np.array(column) for name, column in parse_json(about.pop(TEXTS, "{}")).items()}
 
     def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
         with safe_open(path, "numpy") as tensors:

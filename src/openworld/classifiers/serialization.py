@@ -212,4 +212,5 @@ def _fill(network: nn.Module, content: bytes, where: str) -> None:
     except SafetensorError as error:
         raise OpenworldError(f"{where}: the weights are no whole safetensors file ({error}).") from error
     except RuntimeError as error:  # names that are missing or left over, shapes that differ
-        raise OpenworldError(f"{where}: the weights are not of this network. {error}") from error
+        reason = " ".join(str(error).split())
+        raise OpenworldError(f"{where}: the weights are not of this network. {reason}") from error

@@ -4,7 +4,6 @@ A training is an artifact; its key is a hash of its recipe and images.
 """
 
 import hashlib
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +12,7 @@ import torch
 
 from openworld import classifiers
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.checkpoints import is_checkpoint
 from openworld.classifiers.exported import description_of, is_exported
@@ -56,10 +56,11 @@ class Training:
         """Whether it has its manifest, and every checkpoint that this names as it was written."""
         folder = folder_of(self, machine)
         try:
-            epochs = json.loads((folder / MANIFEST).read_bytes())["checkpoints"]
+            epochs = parse_json((folder / MANIFEST).read_bytes())["checkpoints"]
+            files = [_file(epoch, name) for epoch in epochs for name in _FILES]
         except (OSError, ValueError, KeyError, TypeError):
             return False
-        return all(is_intact(folder / _file(epoch, name)) for epoch in epochs for name in _FILES)
+        return all(is_intact(folder / name) for name in files)
 
     def build(self, machine: Machine) -> None:
         """Train it, and keep its checkpoints; a spec says itself what is trained on, so that these do not."""

@@ -5,7 +5,6 @@ of a training, classifiers' answers to pictures, a decomposition into meaning an
 else. Whatever else lies in the folder of a cache is not ours: it is manifest, and nothing is removed beside it.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.features.cache_limit import IN_USE, LOCK, last_used, remove_unused
 
 _FOLDER = re.compile(r"(\.removed-)?[0-9a-f]{32}")
@@ -124,12 +124,16 @@ def _kept(folder: Path) -> CachedSet:
     )
 
 
+_KINDS = {"name": str, "domain": str, "model": str, "backbone": str, "count": int, "encoding": dict}
+
+
 def _manifest(folder: Path) -> Mapping:
     try:
-        manifest = json.loads((folder / "manifest.json").read_bytes())
+        manifest = parse_json((folder / "manifest.json").read_bytes())
     except (OSError, ValueError):
         return {}  # a set that is not whole, or damaged: its size is known, and it can still be removed
-    return manifest if isinstance(manifest, dict) else {}
+    known = manifest.items() if isinstance(manifest, dict) else ()
+    return {key: value for key, value in known if isinstance(value, _KINDS.get(key, object))}
 
 
 def _holds(encoding: Mapping, files: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ What `in-use` holds is how many bytes a set that is being written will have: roo
 """
 
 import gc
-import json
 import logging
 import os
 import shutil
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld._sizes import size_in_words
 from openworld.runs.lock import SharedLock, file_lock
 
@@ -185,7 +185,7 @@ def rank_of(*, views: int, patches: bool, pixels: bool) -> int:
 
 def _rank(folder: Path) -> int:
     try:
-        encoding = json.loads((folder / "manifest.json").read_bytes())["encoding"]
+        encoding = parse_json((folder / "manifest.json").read_bytes())["encoding"]
         return rank_of(**{name: encoding[name] for name in ("views", "patches", "pixels")})
     except (OSError, ValueError, LookupError, TypeError):
         return 0  # not whole: little is lost with it

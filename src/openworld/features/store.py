@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld._short_repr import short_repr
 from openworld.datasets.splits import ClassSplit
 from openworld.features.cache_limit import hold
@@ -158,11 +159,12 @@ class FeatureStore:
     def manifest(self) -> dict | None:
         """What was written; None where there is none yet, or it is damaged, which is the same: it is written again."""
         try:
-            manifest = json.loads((self.folder / "manifest.json").read_bytes())
+            manifest = parse_json((self.folder / "manifest.json").read_bytes())
         except (FileNotFoundError, ValueError):
             return None
         shards = manifest.get("shards") if isinstance(manifest, dict) else None
-        return manifest if shards and isinstance(shards, list) else None
+        whole = shards and isinstance(shards, list) and all(isinstance(own, str | None) for own in shards)
+        return manifest if whole else None
 
     def shard_path(self, index: int) -> Path:
         """Where shard `index` stands once it is complete."""
@@ -227,7 +229,7 @@ def memory_map(path: Path, name: str) -> np.ndarray | None:
     try:
         with path.open("rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
-            header = json.loads(file.read(length))
+            header = parse_json(file.read(length))
     except (struct.error, ValueError, OverflowError, MemoryError) as error:
         raise _damaged(path, "is cut short or no safetensors file") from error
     end = max(entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__")

@@ -4,11 +4,11 @@ The audit is no part of a record: it says what to think of a number and changes 
 depends on the machine (WordNet is not installed everywhere).
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.datasets.names.findings import SEVERITIES, Audit
 from openworld.report.data_files import json_text
 from openworld.runs.atomic import write_file
@@ -33,8 +33,8 @@ def read_audits(folder: Path | str) -> tuple[Audit, ...]:
     if not path.is_file():
         return ()
     try:
-        return tuple(Audit.from_dict(audit) for audit in json.loads(path.read_bytes())["audits"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return tuple(Audit.from_dict(audit) for audit in parse_json(path.read_bytes())["audits"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OpenworldError(f"{path} is damaged ({error}). Delete it; the next start writes it again.") from error
 
 

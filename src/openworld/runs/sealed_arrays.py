@@ -87,7 +87,13 @@ def read_arrays(path: Path, kind: str, read: Callable[[dict[str, Any], dict[str,
         return read(head.about, arrays, head.sha256)
     except OpenworldError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError) as error:  # sealed, and yet of another shape
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:  # sealed, and yet of another shape
         raise OpenworldError(
             f"{path} is {kind} of another openworld ({type(error).__name__}: {error}); read it with that, or make it "
             "anew."

@@ -261,7 +261,7 @@ class RunStore:
             return None
         kinds = {"given": object, "resolved": object, "provenance": list}
         whole = isinstance(run, dict) and all(key in run and isinstance(run[key], kind) for key, kind in kinds.items())
-        if not whole:
+        if not whole or run.keys() - kinds.keys() - {"history", SEAL}:
             raise self._damaged("run.json", f"expected a table of {', '.join(kinds)}")
         if run.get(SEAL) is None:  # openworld 0.1 wrote none
             return run

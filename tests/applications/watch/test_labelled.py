@@ -19,6 +19,7 @@ from openworld.applications.watch.exports import append_lines
 from openworld.applications.watch.fitted import read_watch
 from openworld.applications.watch.labelled import labels_of, quoted_chunk
 from openworld.applications.watch.state import STATE, read_state
+from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
 STRENGTHS = (2.0, 1.2, 1.2, 1.2)
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]

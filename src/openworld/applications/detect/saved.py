@@ -144,7 +144,7 @@ def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:
 def write_saved(saved: SavedThresholds, fitted: Mapping[str, Any] | None, folder: Path) -> None:
     """Write what was fitted, and then thresholds that vouch for it.
 
-    A process that ends in between leaves other detectors beside the old thresholds, which `read_saved_thresholds` refuses.
+    A process that ends in between leaves new detectors beside old thresholds, which `read_saved_thresholds` refuses.
     """
     if fitted:
         from openworld.detectors import save_together

@@ -13,11 +13,11 @@ Class names come with the columns, an array or list "classnames" (npz; safetenso
 JSON list), or from the caller. A column of time stamps is read where it is asked for.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import parse_json
 from openworld.applications.score_files import ScoreFile
 
 LABELS = ("labels", "label")
@@ -78,7 +78,7 @@ class ScoreLayout:
 def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: str = "") -> ScoreLayout:
     """Return what the columns of a file mean; `classnames` where the caller knows them."""
     given = tuple(classnames) if classnames is not None else None
-    in_list = _listed_names(file)
+    in_list = listed_names(file)
     tables, in_columns = _tables(file, in_list, given)
     scores = [name for name in MODEL if name in tables]
     labels = [name for name in LABELS if name in file.columns]
@@ -156,11 +156,12 @@ def _tables(
     return tables, expected if named else ()
 
 
-def _listed_names(file: ScoreFile) -> tuple[str, ...] | None:
+def listed_names(file: ScoreFile) -> tuple[str, ...] | None:
+    """Return the class names that a file lists beside its columns; None where it lists none."""
     if "classnames" not in file.about:
         return None
     try:
-        return tuple(str(name) for name in json.loads(file.about["classnames"]))
+        return tuple(str(name) for name in parse_json(file.about["classnames"]))
     except (ValueError, TypeError) as error:
         raise OpenworldError(f"classnames of {file.path} are no JSON list of names ({error}).") from error
 

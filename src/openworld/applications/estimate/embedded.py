@@ -13,7 +13,7 @@ import numpy as np
 
 from openworld._embeddings import Embeddings, holds_embeddings, read_embeddings
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.columns import LABELS, MODEL
+from openworld.applications.estimate.columns import LABELS, MODEL, listed_names
 from openworld.applications.score_files import Columns, ScoreFile, open_scores
 
 EMBEDDED = "embeddings"
@@ -107,7 +107,8 @@ def _of_probabilities(model: Any) -> _Head:
 
 def _scored(file: ScoreFile, head: _Head) -> ScoreFile:
     """The file with scores in the place of its embeddings, computed as they are read."""
-    own = np.array(json.loads(file.about["classnames"])) if "classnames" in file.about else None
+    names = listed_names(file)
+    own = None if names is None else np.array(names)
     about = {} if head.classnames is None else {"classnames": json.dumps(head.classnames)}
 
     def named(labels: np.ndarray) -> np.ndarray:

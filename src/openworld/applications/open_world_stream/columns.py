@@ -12,7 +12,6 @@ array of an npz file or JSON in the metadata of safetensors and Parquet; or behi
 colons; or nobody names them.
 """
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import numpy as np
 
 from openworld._arrays import as_array
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import parse_json
 from openworld.applications.score_files import Columns, ScoreFile
 from openworld.datasets.names.forms import normalise_class_name
 
@@ -213,7 +213,7 @@ def _width(file: ScoreFile, columns, matrix: str) -> int:
 
 def _json(file: ScoreFile, key: str, kind: type):
     try:
-        value = json.loads(file.about[key])
+        value = parse_json(file.about[key])
         if isinstance(value, kind) and not isinstance(value, bool):
             return value
         raise ValueError(f"it is {value!r}")

@@ -1,7 +1,6 @@
 """From what a person names to degrees, and from these to a report and files."""
 
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from openworld._csv import as_cell
 from openworld._embeddings import holds_embeddings
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
+from openworld._plain import parse_json
 from openworld.applications.own_models import own_encoder
 from openworld.applications.shift import remarks
 from openworld.applications.shift.decomposition import DecompositionSource, fit_or_read
@@ -103,7 +103,7 @@ def read_levels(file: Path | None) -> dict[str, Levels] | None:
     if not file.is_file():
         raise OpenworldError(f"there is no file {file}; give the {JSON} that --out kept.")
     try:
-        axes = json.loads(file.read_text(encoding="utf-8"))["axes"]
+        axes = parse_json(file.read_text(encoding="utf-8"))["axes"]
         return {half: Levels(axes[half]["cuts"]) for half in HALVES}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error

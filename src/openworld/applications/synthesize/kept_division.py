@@ -4,7 +4,6 @@ FOLDER/division/ holds laid.safetensors, prompts.parquet (a row per prompt: labe
 last, request.json: what was asked, and where levels begin.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.applications.synthesize.plan import PromptDivision, SynthesisOptions
 from openworld.runs import readable_json
 from openworld.runs.atomic import write_file
@@ -49,7 +49,7 @@ def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | 
     if not (own / REQUEST).is_file():
         return None
     try:
-        kept = json.loads((own / REQUEST).read_bytes())
+        kept = parse_json((own / REQUEST).read_bytes())
         changed = [part for part in request if kept.get(part) != to_json(request[part])]
         if changed:
             raise OpenworldError(
@@ -59,7 +59,9 @@ def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | 
         degrees = {half: rows[f"{half}_degree"].astype(np.float64) for half in HALVES}
         cuts = {half: Levels(kept["cuts"][half]) for half in HALVES}
         return PromptDivision(degrees, cuts, kept["reference_pictures"], kept["held_out_right"])
-    except (OSError, KeyError, json.JSONDecodeError) as error:
+    except OpenworldError:
+        raise
+    except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise OpenworldError(f"{own} cannot be read ({error!r}); remove {folder} and begin anew.") from error
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.applications.watch.labelled import CORRECTED, LABELLED, labelled_records, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
 from openworld.runs import to_json
@@ -218,7 +219,7 @@ def _last_line(file, path: Path) -> dict[str, Any]:
     if not newline:
         return {}
     try:
-        last = json.loads(whole.rpartition(b"\n")[2])
+        last = parse_json(whole.rpartition(b"\n")[2])
     except ValueError as error:
         raise OpenworldError(
             f"the last line of {path} is no JSON ({error}); give --json-lines another file."

@@ -5,7 +5,6 @@ label from 0, class name], ...]}. FGVC-Aircraft lists its variants in variants.t
 line per picture: the file's name without ".jpg", a space, the variant.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -13,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld._plain import parse_json, require_plain
 
 FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
 """Part -> what split files call it."""
@@ -114,13 +113,15 @@ _AGAIN = "get the file again."
 def _entries(path: Path) -> dict[str, list]:
     text = _read_text(path)
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except ValueError as error:
         raise OpenworldError(f"{path} is no JSON ({error}); {_AGAIN}") from error
     if not isinstance(found, dict) or set(found) != set(FILE_PARTS.values()):
         came = f"the parts {', '.join(map(str, found))}" if isinstance(found, dict) else f"a {type(found).__name__}"
         raise OpenworldError(f"{path} holds {came or 'nothing'}, expected train, val and test; {_AGAIN}")
     for key, own in found.items():
+        if not isinstance(own, list):
+            raise OpenworldError(f"{path}, {key} is {own!r}, expected a list of [path, label, class name]; {_AGAIN}")
         bad = next((place for place, entry in enumerate(own) if not _is_entry(entry)), None)
         if bad is not None:
             raise OpenworldError(f"{path}, {key}[{bad}] is {own[bad]!r}, expected [path, label, class name]; {_AGAIN}")

@@ -6,7 +6,6 @@ node_names.txt and dataset_class_info.json; the pictures are ImageNet's. Splits 
 0dad37c with split="good", which puts similar subclasses on both sides; nothing in them is random.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.datasets.formats.split_files import ImageRows, Split, read_lines
 from openworld.datasets.names.taxonomy import read_edges
 
@@ -172,7 +172,7 @@ def _children(classes: Iterable[str], parents: dict[str, tuple[str, ...]]) -> di
 
 def _class_ids(path: Path) -> list[str]:
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = parse_json(path.read_text(encoding="utf-8"))
         return [str(wordnet_id) for _, wordnet_id, _ in entries]
     except FileNotFoundError:
         raise OpenworldError(f"there is no file {path}.") from None

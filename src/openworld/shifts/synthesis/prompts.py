@@ -6,7 +6,6 @@ the JSON files in which SDXL's templates go around (sdxl_styles_sai.json, sdxl_s
 styler"): `published_styles` takes the paper's 51 out of them.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.templates import fill
 
@@ -94,7 +94,7 @@ def published_styles(path: str | Path) -> tuple[PromptStyle, ...]:
 
 def _sdxl_styles(path: Path) -> tuple[PromptStyle, ...]:
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = parse_json(path.read_text(encoding="utf-8"))
         texts = [(str(entry["name"]), entry["prompt"], entry.get("negative_prompt") or "") for entry in entries]
         return tuple(PromptStyle(name, text.replace("{prompt}", "{}"), negative) for name, text, negative in texts)
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:

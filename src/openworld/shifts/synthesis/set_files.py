@@ -5,12 +5,15 @@ import io
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
+from openworld.runs import read_spec
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import readable_json
 from openworld.runs.tables import encode_table
@@ -20,6 +23,16 @@ from openworld.shifts.synthesis.planning import SynthesisPlan
 ORDER, JOURNAL = "order.json", "journal.jsonl"
 DIVISION = "division"
 """A folder that may be there before the order: what the plan was drawn from."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the journal."""
+
+    number: int
+    file: str | None
+    attempt: int | None
+    sha256: str | None
 
 
 def open_folder(folder: Path, order: dict) -> None:
@@ -59,11 +72,11 @@ def read_journal(folder: Path, count: int) -> dict[int, dict]:
     rows: dict[int, dict] = {}
     for line in path.read_bytes().split(b"\n") if path.exists() else ():
         try:
-            entry = json.loads(line)
+            entry = read_spec(parse_json(line), _Line)
         except ValueError:
             continue
-        if 0 <= entry["number"] < count:
-            rows[entry["number"]] = entry
+        if 0 <= entry.number < count:
+            rows[entry.number] = asdict(entry)
     whole = {number: entry for number, entry in rows.items() if entry["sha256"] is None or _is_whole(folder, entry)}
     write_file(path, b"".join(map(_line, whole.values())))
     return whole
@@ -137,7 +150,10 @@ def _line(row: dict) -> bytes:
 
 def _parse(path: Path) -> dict:
     try:
-        return json.loads(path.read_bytes())
+        found = parse_json(path.read_bytes())
+        if isinstance(found, dict):
+            return found
+        raise ValueError("it is no table of keys")
     except ValueError as error:
         raise OpenworldError(f"{path} is not JSON ({error}); remove the folder and begin anew.") from error
 
