@@ -41,7 +41,7 @@ class _Manifest:
 
     def __post_init__(self) -> None:
         if self.version != VERSION:
-            raise OpenworldError(f"version {self.version}, expected {VERSION}")
+            raise OpenworldError(f"it has version {self.version}, expected {VERSION}")
         named = all(isinstance(style.get("name"), str) for style in self.styles)
         if not named or not isinstance(self.order.get("painter"), dict):
             raise OpenworldError("a style has no name, or the order no painter")
