@@ -15,11 +15,11 @@ from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.score_files import scores_of
 from openworld.applications.watch import command
 from openworld.applications.watch.exports import append_lines
-from openworld.applications.watch.files import FITTED, read_arrays, write_arrays
-from openworld.applications.watch.fitted import WatchSettings, read_watch
+from openworld.applications.watch.fitted import FITTED, WatchSettings, read_watch
 from openworld.applications.watch.state import read_state
 from openworld.estimators import find_alarms
 from openworld.estimators.quote.alarm import Chunk
+from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
 STRENGTHS = (2.0, 2.0, 1.4, 1.2, 1.2, 2.0, 0.2)
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
@@ -285,7 +285,7 @@ def test_what_is_fitted_says_below_what_it_gives_an_alarm(tmp_path, alert, fact)
 def test_a_file_of_a_watch_keeps_names_as_they_are_and_no_nan(tmp_path):
     write_arrays(tmp_path / "a.safetensors", FITTED, {"name": "Äpfel"}, {"x": np.arange(3)})
     assert "Äpfel".encode() in (tmp_path / "a.safetensors").read_bytes()
-    assert read_arrays(tmp_path / "a.safetensors", FITTED)[0] == {"name": "Äpfel"}
+    assert read_arrays(tmp_path / "a.safetensors", FITTED, lambda about, *_: about) == {"name": "Äpfel"}
     with pytest.raises(ValueError):
         write_arrays(tmp_path / "b.safetensors", FITTED, {"x": np.nan}, {})
     assert not (tmp_path / "b.safetensors").exists()

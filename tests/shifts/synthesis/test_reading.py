@@ -67,7 +67,7 @@ def test_a_changed_manifest_or_table_is_refused(folder):
     with pytest.raises(OpenworldError, match="has version 99, expected 1"):
         read_generated(folder)
     manifest.write_text("{")
-    with pytest.raises(OpenworldError, match="is not JSON"):
+    with pytest.raises(OpenworldError, match="is of no generated set"):
         read_generated(folder)
     manifest.write_text(json.dumps(about | {"table_sha256": "0"}))
     with pytest.raises(OpenworldError, match="is not the one its manifest was written for"):
