@@ -223,6 +223,40 @@ def require_at_least(least: float, **numbers: float) -> None:
             raise OpenworldError(f"{name} is {number}, expected at most {most}.")
 
 
+FRACTIONS = {
+    "()": (lambda number: 0 < number < 1, "above 0 and below 1"),
+    "[)": (lambda number: 0 <= number < 1, "from 0 to below 1"),
+    "(]": (lambda number: 0 < number <= 1, "above 0, at most 1"),
+    "[]": (lambda number: 0 <= number <= 1, "from 0 to 1"),
+}
+"""Which ends belong to the fractions that may come: whether one may, and that in words."""
+
+
+def require_fraction(ends: str = "()", /, **numbers: float | None) -> None:
+    """Raise unless every number is a fraction, or None; whoever means percent or points reads how they are written.
+
+    Args:
+        ends: of `FRACTIONS`.
+
+    >>> require_fraction("[)", margin=1)
+    Traceback (most recent call last):
+    openworld._errors.OpenworldError: margin is 1, expected a fraction from 0 to below 1: 1 is 100 %, and 1 % is 0.01.
+    """
+    holds, words = FRACTIONS[ends]
+    for name, number in numbers.items():
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise OpenworldError(f"{name} is {number!r}, expected a fraction {words}, such as 0.05.")
+        if not holds(number):  # said so that NaN is refused too
+            percent = (
+                f": {number:g} is {100 * number:g} %, and {number:g} % is {number / 100:g}"
+                if 1 <= number <= 100
+                else ""
+            )
+            raise OpenworldError(f"{name} is {number}, expected a fraction {words}{percent}.")
+
+
 def require_seeds(seeds: Sequence[int]) -> None:
     """Raise unless seeds are not negative, fit into 63 bits, and are at most `MOST_SEEDS`.
 

@@ -27,7 +27,7 @@ def check(
         require: such as "openworld_auc >= 0.5"; each is asked of every learner, detector or method.
         of: only this one; "" for all.
         against: another run; then the run must not be worse than it by more than the margin.
-        margin: in the unit of data: 0.01 is a point.
+        margin: in the unit of data, of shares a fraction in [0, 1): 0.01 is a point.
         metric: what is compared with the other run; "" for the first of the evaluation.
         where: only numbers of this place, such as {"level": 3}.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openworld import _html
+from openworld._arrays import require_fraction
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
@@ -150,6 +151,7 @@ def prediction_inputs(
     from openworld.learners import load
     from openworld.learners.engine.saved_folders import backbone_of, describe
 
+    require_fraction("[]", threshold=threshold)
     saved = find_saved(model, unit)
     if run_names and not saved.new_names:
         raise OpenworldError(f"{model} is not the folder of a run with new names; name them with --new.")

@@ -21,7 +21,7 @@ def check(
     against: Annotated[
         Path | None, typer.Option(help="Another run: this one must not be worse than it by more than --margin.")
     ] = None,
-    margin: Annotated[float, typer.Option(help="Of --against, in fractions: 0.01 is one point.")] = 0.01,
+    margin: Annotated[float, typer.Option(help="Of --against, a fraction below 1: 0.01 is one point.")] = 0.01,
     metric: Annotated[str, typer.Option(help="What --against compares; default: the evaluation's first number.")] = "",
     where: Annotated[
         list[str] | None, typer.Option(help="Only numbers of this place, such as level=3; repeat it.")

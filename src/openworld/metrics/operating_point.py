@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_correct, as_fractions, as_scores, require_length, require_size
+from openworld._arrays import (
+    ArrayLike,
+    as_correct,
+    as_fractions,
+    as_scores,
+    require_fraction,
+    require_length,
+    require_size,
+)
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics.accuracy import Accuracy, accuracy
@@ -40,8 +48,7 @@ class Costs:
 
     def __post_init__(self):
         require_size(as_scores([self.base_kept, self.base_missed, self.new_hit, self.new_unhit], "costs"), "costs")
-        if self.new_share is not None and not 0 <= self.new_share <= 1:
-            raise OpenworldError(f"new_share is {self.new_share}, expected a share in [0, 1].")
+        require_fraction("[]", new_share=self.new_share)
 
     @checked
     def mean(self, miss_rate, hit_rate, new_share: float):
@@ -266,7 +273,5 @@ def _require_one_rule(miss_rate, hit_rate, costs) -> None:
     if len(given) != 1:
         rules = " and ".join(given) or "none"
         raise OpenworldError(f"a threshold follows one rule, and {rules} came; give miss_rate, hit_rate or costs.")
-    if miss_rate is not None and not 0 <= miss_rate < 1:
-        raise OpenworldError(f"miss_rate is {miss_rate}, expected a share of base images in [0, 1).")
-    if hit_rate is not None and not 0 < hit_rate <= 1:
-        raise OpenworldError(f"hit_rate is {hit_rate}, expected a share of new images in (0, 1].")
+    require_fraction("[)", miss_rate=miss_rate)
+    require_fraction("(]", hit_rate=hit_rate)

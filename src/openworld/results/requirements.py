@@ -8,12 +8,13 @@ said to hold in at most 2.5 % of samples. Several requirements hold together onl
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf, isfinite
 
+from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, unknown_name
 from openworld.results.paired_runs import Pair
 from openworld.results.results import Place, Result, Results
-from openworld.results.value import Interval, Metric, Value
+from openworld.results.value import SHARES, Interval, Metric, Value
 
 HOLDS, BROKEN, OPEN = "holds", "broken", "cannot be told"
 _FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|>|<)\s*([-+]?[0-9.]+(?:e-?[0-9]+)?)\s*(%?)\s*", re.IGNORECASE)
@@ -118,6 +119,8 @@ def judge(
         if not rows:
             place = dict(where or {})
             raise OpenworldError(f"the run has no {requirement.metric} of {entity or 'anything'} in {place}.")
+        for metric in dict.fromkeys(row.metric for row in rows):
+            _require_possible(requirement, metric)
         checks += [
             _judge(title, requirement.write(row.metric), row.metric, row.value, requirement)
             for title, row in zip(titles(rows), rows, strict=True)
@@ -132,13 +135,17 @@ def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
 
     Args:
         pairs: of numbers of the other run and of this one, with the test of this minus the other.
-        margin: of the difference, in the unit of data, at least 0: by how much it may be worse.
+        margin: of the difference, in the unit of data: by how much it may be worse. Of shares a fraction in [0, 1).
 
     Raises:
-        OpenworldError: a margin below 0, a metric of which neither way is better.
+        OpenworldError: a margin below 0, of shares one of 1 or more, a metric of which neither way is better.
     """
-    if margin < 0:
-        raise OpenworldError(f"the margin is {margin:g}, expected by how much the run may be worse: 0 or more.")
+    if any(pair.comparison.metric.unit in SHARES for pair in pairs):
+        require_fraction("[)", margin=margin)
+    elif not 0 <= margin < inf:
+        raise OpenworldError(
+            f"margin is {margin:g}, expected by how much the run may be worse: a finite number of 0 or more."
+        )
     checks = []
     for title, pair in zip(titles([pair.second for pair in pairs]), pairs, strict=True):
         test, metric = pair.comparison, pair.comparison.metric
@@ -151,6 +158,25 @@ def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
         check = _judge(title, words, metric, value, requirement)
         checks.append(replace(check, decision=HOLDS, reason="the same number") if same else check)
     return tuple(checks)
+
+
+def _require_possible(requirement: Requirement, metric: Metric) -> None:
+    """Refuse a bound that a metric cannot break or cannot reach; whoever means percent reads how they are written."""
+    low, high = metric.bounds
+    bound, sign = requirement.bound, ">=" if requirement.sign > 0 else "<="
+    outside = (low is not None and bound < low) or (high is not None and bound > high)
+    if outside or (high is not None and requirement.sign < 0 and bound == high) or not isfinite(bound):
+        ends = " and ".join(
+            f"{end} {value:g}" for end, value in (("at least", low), ("at most", high)) if value is not None
+        )
+        percent = (
+            f'; for {bound:g} % write "{metric.key} {sign} {bound:g} %"'
+            if metric.unit in SHARES and 1 <= bound <= 100
+            else ""
+        )
+        raise OpenworldError(
+            f"{metric.key} {sign} {bound:g} is the same for every run: {metric.title} is {ends}{percent}."
+        )
 
 
 def titles(rows: Sequence[Result], between: str = ", ") -> list[str]:

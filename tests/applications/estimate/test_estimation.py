@@ -176,7 +176,7 @@ def test_an_alert_without_chunks_is_of_the_whole(pair):
     named = ("DoC",)
     assert estimate_accuracy(*pair(), EstimateOptions(named, alert=0.99)).alerts == ("target.npz",)
     assert estimate_accuracy(*pair(), EstimateOptions(named, alert=0.01)).alerts == ()
-    with pytest.raises(OpenworldError, match="the alert is 80, expected a fraction"):
+    with pytest.raises(OpenworldError, match="alert is 80, expected a fraction"):
         EstimateOptions(alert=80)
 
 

@@ -174,7 +174,7 @@ def test_the_exit_code_says_that_nothing_can_be_told(tmp_path):
 REFUSED = {
     "no labels": (stream(400, 0.0, 0), {}, "has no labels"),
     "few labels": (stream(20, 0.0, 0, labelled=True), {}, "20 labelled base image.*20 more"),
-    "an odd share": (SOURCE, {"new_share": 1.5}, "between 0 and 1"),
+    "an odd share": (SOURCE, {"new_share": 1.5}, "above 0 and below 1"),
     "an unknown estimator": (SOURCE, {"estimator": ["owm"]}, "unknown open-world estimator 'owm'"),
     "chunks": (SOURCE, {"chunks": 3}, "--chunks does not go with --open-world"),
     "by class": (SOURCE, {"by_class": True}, "--by-class does not go"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from openworld._arrays import require_fraction
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
@@ -96,8 +97,7 @@ def apply_thresholds(
     """
     if not images:
         raise OpenworldError("name the images that --apply is to look at, such as a folder.")
-    if not 0 <= at_most < 1:
-        raise OpenworldError(f"--at-most is {at_most}, expected a share from 0 to less than 1.")
+    require_fraction("[)", at_most=at_most)
     saved = read_saved_thresholds(folder)
     label, threshold = saved.threshold(detector)
     if saved.model.model:

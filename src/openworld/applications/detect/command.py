@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.reading import read_scores, scores_parquet
@@ -43,6 +44,7 @@ class DetectOptions:
     flag_rate: float | None = None
 
     def __post_init__(self) -> None:
+        require_fraction(flag_rate=self.flag_rate)
         if self.replicates < 0 or self.replicates == 1:
             raise OpenworldError(f"replicates is {self.replicates}, expected 2 or more, or 0 for no bootstrap.")
         if self.out is not None and ((self.out / "run.json").exists() or (self.out.exists() and not self.out.is_dir())):

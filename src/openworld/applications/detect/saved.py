@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from openworld import __version__
+from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, unknown_name
 from openworld.metrics import accuracy
 from openworld.results import Metric, Result, Value
@@ -104,8 +105,7 @@ def choose_thresholds(sets: ScoredSets, flag_rate: float, order: Sequence[str], 
     Raises:
         OpenworldError: a rate outside (0, 1), no validation image, too few for the rate, no detector left.
     """
-    if not 0 < flag_rate < 1:
-        raise OpenworldError(f"--flag-rate is {flag_rate}, expected a share between 0 and 1, such as 0.05.")
+    require_fraction(flag_rate=flag_rate)
     if sets.validation is None:
         raise OpenworldError(
             "a threshold is chosen on in-distribution images that are not tested: give --validation IMAGES, a part "

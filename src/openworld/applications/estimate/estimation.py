@@ -7,6 +7,7 @@ of sets like the source stands beside it. The target may be of any size: it is r
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate, Range
 from openworld.applications.estimate.alerts import with_alarms
@@ -68,8 +69,7 @@ class EstimateOptions:
                     f"{name} orders sets by accuracy and tells none: it needs labelled shifted sets beside the source. "
                     "In Python: openworld.estimators.ScoreRegression."
                 )
-        if self.alert is not None and not 0 <= self.alert <= 1:
-            raise OpenworldError(f"the alert is {self.alert:g}, expected a fraction in [0, 1] such as 0.8.")
+        require_fraction("[]", alert=self.alert)
         if self.false_alarms is None:
             return
         if self.alert is None:

@@ -30,6 +30,7 @@ from openworld.runs.atomic import write_file
 
 WORKSHEET, PAGE = "worksheet.csv", "label.html"
 USUAL = 100  # labels
+FINEST = 0.1  # points either way; less is a fraction that was meant for points
 HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
 QUANTITIES = ("openworld_auc", "auroc", "base_accuracy", "new_accuracy", "overall_accuracy", "base_share")
 TELLING = 50_000  # images whose proxies say how many labels are needed; of more a sample is asked
@@ -132,8 +133,13 @@ def _require_inputs(inputs: PlanInputs) -> None:
         raise OpenworldError("give one of --out DIR, for a new plan, and --add DIR, for a further batch of a plan.")
     if inputs.n is not None and inputs.within is not None:
         raise OpenworldError("give one of --n and --within: so many labels, or as many as the half-width takes.")
-    if inputs.within is not None and not 0 < inputs.within < 50:
-        raise OpenworldError(f"--within is {inputs.within:g}, expected points either way, such as 3.")
+    if inputs.within is not None and not FINEST <= inputs.within < 50:
+        points = (
+            f": {100 * inputs.within:g} for a fraction of {inputs.within:g}"
+            if 0 < inputs.within < FINEST
+            else ", such as 3"
+        )
+        raise OpenworldError(f"--within is {inputs.within:g}, expected points either way, {FINEST} to 50{points}.")
     if inputs.out is not None:
         _require_empty(inputs.out)
         if inputs.stream is None:

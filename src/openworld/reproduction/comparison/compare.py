@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld._arrays import require_fraction
+from openworld._errors import unknown_name
 from openworld.papers import (
     AVERAGE,
     METRICS,
@@ -173,12 +174,11 @@ def compare_with_paper(
         show: what stands behind ours: the 95 % "interval", or the "deviation" over seeds with ±, as papers print it.
 
     Raises:
-        OpenworldError: an unknown paper or table, another `show`, a margin that is not above 0.
+        OpenworldError: an unknown paper or table, another `show`, a margin outside (0, 1).
     """
     if show not in SHOWS:
         raise unknown_name("show", show, SHOWS)
-    if not margin > 0:
-        raise OpenworldError(f"margin is {margin}, expected a fraction above 0, such as 0.01 for one point.")
+    require_fraction(margin=margin)
     wanted, printed = paper_table(paper, table), published_numbers(paper, table)
     same = any(name in wanted.datasets for number in ours for name in number.datasets)
     numbers = TableNumbers(wanted, _axes(wanted, ours), ours, printed, same, margin)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, unknown_name
 from openworld._observer import SILENT, Observer
 from openworld.applications.estimate.open_world.premises import (
@@ -63,10 +64,7 @@ class OpenWorldOptions:
     seed: int = 0
 
     def __post_init__(self):
-        if self.new_share is not None and not 0 < self.new_share < 1:
-            raise OpenworldError(
-                f"the share of new images came as {self.new_share:g}, expected a fraction between 0 and 1."
-            )
+        require_fraction(new_share=self.new_share)
         for name in self.estimators:
             if name not in OPEN_WORLD_ESTIMATORS:
                 raise unknown_name("open-world estimator", name, OPEN_WORLD_ESTIMATORS)

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from openworld._arrays import as_fractions
+from openworld._arrays import as_fractions, require_fraction
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -70,8 +70,7 @@ class FittedOpenWorld:
         Raises:
             OpenworldError: a stream of other names, or without what the estimator needs.
         """
-        if new_share is not None and not 0 < new_share < 1:
-            raise OpenworldError(f"new_share is {new_share:g}; give the share of new images, between 0 and 1.")
+        require_fraction(new_share=new_share)
         stream.require(_of_stream(self.estimator.needs), self.estimator.name)
         if "logits" in self.estimator.needs and stream.n_base != self.validation.n_base:
             raise OpenworldError(
