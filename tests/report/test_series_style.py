@@ -29,6 +29,7 @@ def contrast(colour, ground):
 def test_a_look_is_one_of_a_kind_for_many_learners():
     chosen = series_styles([f"learner {number}" for number in range(24)])
     assert len({(style.light, style.dash, style.marker) for style in chosen.values()}) == 24
+    assert len({style.light for style in list(chosen.values())[:12]}) == 12
 
 
 def test_the_untuned_are_grey_and_leave_the_hues_to_the_others():

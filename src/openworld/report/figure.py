@@ -52,6 +52,7 @@ class Figure:
         small: whether many charts stand in a row.
         names: columns of the data for the title of a chart, where there are several, and for the name of a series.
         shared: the rows, where charts share them: one per dot, say, with a column per chart.
+        together: so many charts in a row belong together, such as 2 of ours beside the printed one: none is torn apart.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Figure:
     small: bool = False
     names: tuple[str, str] = ("panel", "series")
     shared: tuple[dict, ...] | None = None
+    together: int = 1
 
     def rows(self) -> list[dict]:
         """Return the numbers behind the figure, with the panel where there are several; fractions, not rounded."""
@@ -122,7 +124,8 @@ class Figure:
     def save(self, path: str | Path) -> Path:
         """Write the figure as .pdf, .svg or .png, 3.25 inches a chart, in type of at least 7 points; return the path.
 
-        More than six charts are narrower, three in a row. Folders that are not there yet are made. Needs matplotlib:
+        More than six charts are narrower, three in a row, unless their
+        texts need more room. Folders that are not there yet are made. Needs matplotlib:
         pip install 'openworld[plots]'.
         """
         path = Path(path)

@@ -1,9 +1,10 @@
 """One style per series on the whole page: a colour that the colour-blind can tell apart, a dash and a marker.
 
-Hues after Okabe & Ito (2008), moved as little as it takes for every mark to keep a contrast of 3:1 on white paper or a
-dark screen, and for every pair to stay .08 apart in OKLab with normal, protanope and deuteranope eyes.
-Baselines, which tune nothing, stay grey. From the seventh series on the hues come again with another dash; the markers
-run with another period, so that no two of 42 series are drawn alike.
+The first six hues are those of Okabe & Ito (2008), moved as little as it takes for every mark to keep a contrast of 3:1
+on white paper or a dark screen, and for every pair to stay .08 apart in OKLab with normal, protanope and deuteranope
+eyes; six more were searched for under the same two conditions. Baselines, which tune nothing, stay grey. Every six
+series have another dash, which tells their hues apart in print without colour; markers have a period of seven. So
+twelve series differ in colour alone, and no two of 168 are drawn alike.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,14 @@ HUES = (
     ("#c879a8", "#f09fc1"),  # purple
     ("#e37810", "#ecc34d"),  # orange
     ("#5398de", "#8ed2ff"),  # sky
+    ("#d200a5", "#ff5ad2"),  # magenta
+    ("#0f5a69", "#a5f0ff"),  # teal
+    ("#964b2d", "#e11e0f"),  # rust
+    ("#7878ff", "#0069ff"),  # periwinkle
+    ("#693c0f", "#d2f087"),  # brown, on a dark screen olive
+    ("#4b0096", "#786996"),  # violet
 )
+DASHED = 6  # neighbouring series that share a dash
 DASHES = ("", "7 3", "2 3", "9 3 2 3")
 MARKERS = ("circle", "square", "triangle", "diamond", "down", "cross", "star")
 
@@ -56,5 +64,5 @@ def style_sheet(styles: Iterable[SeriesStyle]) -> str:
 
 def _style(place: int, prefix: str, hues, offset: int) -> SeriesStyle:
     light, dark = hues[place % len(hues)]
-    dash = "4 3" if prefix == "g" and place == 0 else DASHES[place // len(hues) % len(DASHES)]
+    dash = "4 3" if prefix == "g" and place == 0 else DASHES[place // DASHED % len(DASHES)]
     return SeriesStyle(f"{prefix}{place}", light, dark, dash, MARKERS[(place + 6 * bool(offset)) % len(MARKERS)])

@@ -21,6 +21,7 @@ from openworld.report.charts import (
     ScatterChart,
     Spot,
 )
+from openworld.report.charts.drawing.lettering import PIXELS, text_width
 from openworld.report.series_style import series_styles
 
 NAMES = ("zero-shot", '<b>&" $x', "_under")
@@ -198,7 +199,7 @@ def test_parts_of_a_bar_follow_one_another():
     root = drawn(bar_chart(), alone=True)
     first, second = list(root.iter("rect"))[:2]
     # 470 wide: 64 for the names at least, 12 left free.
-    left = max(64, 12 + 7.7 * len("zero-shot"))
+    left = max(64, 12 + max(text_width(name, PIXELS) for name in NAMES))
     assert [float(first.get("x")), float(first.get("width"))] == pytest.approx([left, 0.4 * (458 - left)], abs=0.06)
     assert float(second.get("x")) == pytest.approx(left + 0.4 * (458 - left), abs=0.06)
     assert sum(float(rect.get("width")) for rect in list(root.iter("rect"))[:4]) == pytest.approx(458 - left, abs=0.2)
@@ -211,7 +212,7 @@ def test_a_bar_without_parts_says_so():
 
 def test_a_rank_stands_on_the_axis_and_bars_join_close_ones():
     root = drawn(rank_chart())
-    side = 30 + 7.7 * len("zero-shot")
+    side = 30 + max(text_width(name, PIXELS) for name in NAMES)
     marks = [node.get("points").split()[0] for node in root.iter("polyline")]
     assert marks[0] == f"{side:.1f},46.0"
     bars = [node for node in root.iter("line") if node.get("class") == "bar"]

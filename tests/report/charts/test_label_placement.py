@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld.report.charts.drawing.axes import Axis
-from openworld.report.charts.drawing.label_placement import LETTER, LINE, margin, near, spread
+from openworld.report.charts.drawing.label_placement import LINE, margin, near, spread
+from openworld.report.charts.drawing.lettering import PIXELS, text_width
 from openworld.report.charts.drawing.svg import Frame
 
 AXIS = Axis("%", 0, 100, (0, 100))
@@ -15,7 +16,7 @@ NAMES = [f"learner {number}" for number in range(14)] + ["zero-shot-ensemble", "
 
 
 def box(text, placed):
-    width = LETTER * len(text)
+    width = text_width(text, PIXELS)
     left = placed.x - width * {"": 0, "mid": 0.5, "end": 1}[placed.end]
     return np.array([left, placed.y + 3.5 - LINE, left + width, placed.y + 3.5])
 
@@ -62,4 +63,4 @@ def test_what_is_apart_stays_where_it_is():
 
 
 def test_the_margin_holds_the_longest_name():
-    assert margin([]) == 12 and margin(["TCP", "CoCoOp"]) > 6 * LETTER
+    assert margin([]) == 12 and margin(["TCP", "CoCoOp"]) > text_width("CoCoOp", PIXELS)

@@ -20,7 +20,6 @@ from openworld.report.charts.dots import KINDS
 from openworld.report.charts.intervals import IntervalRow
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
-from openworld.report.sentences import shortened
 from openworld.report.series_style import series_styles
 from openworld.results import Metric, Results, RunFolder
 from openworld.runs import Record
@@ -33,7 +32,7 @@ GAPS = ("over_judged_model", "over_reference")
 TEMPERATURES = (*FIXED.values(), CALIBRATIONS[TTC])
 """Kinds of calibration that FRAP's Figure 3 holds beside one another."""
 
-SIDE, LONGEST = 76.0, 11  # of an example image, and letters of a name that its column has room for
+SIDE = 76.0  # of an example image
 PROBABILITY = Metric("probability", "probability", "percent", 1, 0, (0.0, 1.0))
 SCALES = {
     "raw": "raw: the softmax of bare similarities",
@@ -128,7 +127,7 @@ def _examples_chart(record: AccuracyRecord, stored: Record, name: str) -> CellCh
             address = data_address("image/png", stored.attachment(name_of))
             cells[len(scales), column] = ChartCell(images=(CellImage(address, example.label),))
     labels = [*(f"{_SHORT[scale]}, {_RANKS[rank]}" for scale, rank in scales), "image"]
-    columns = [shortened(example.label, LONGEST) for example in examples]
+    columns = [example.label for example in examples]
     return CellChart(name, "", "its class", labels, columns, cells, side=SIDE)
 
 
@@ -177,4 +176,6 @@ def alignment_gap(measured: Measurements, *, by_kind: bool = False) -> Figure | 
         "In the upper right corner fusing beats both; on the dashed lines it changes nothing.",
     )
     title = "Does fusing bring predictions nearer in meaning?"
-    return Figure("alignment-gap", title, caption, tuple(charts), key=cloud.key, shared=tuple(rows))
+    return Figure(
+        "alignment-gap", title, caption, tuple(charts), key=cloud.key, shared=tuple(rows), together=len(kinds)
+    )

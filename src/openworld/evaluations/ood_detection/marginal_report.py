@@ -8,7 +8,6 @@ from openworld.report.charts import CellChart, CellImage, ChartCell
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.page import Section
-from openworld.report.sentences import shortened
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT, Metric, Value
 from openworld.runs import Record
@@ -16,8 +15,8 @@ from openworld.runs import Record
 HEADING = "Which other classes pass for known ones?"
 CONFIDENCE = Metric("confidence", "MSP", "percent", 1, 0, (0.0, 1.0))
 SIDE = 76.0  # of an image
-LONGEST = 12  # letters of a name that a column has room for
 MOST_MODELS = 3
+BELOW = "class of the image in the middle, and the known class that it is taken for"
 ROWS = ("MSP, %", "other class", "taken for")
 """From below: how confident the model is, the marginal image, and a known image of the class that it is taken for."""
 
@@ -43,8 +42,8 @@ def marginal_figure(facts: ShiftFacts) -> Figure | None:
         return None
     caption = (
         "In the middle images of other classes at the nearest semantic level, those that pass most surely for known "
-        "ones; below each the largest softmax probability, above it the test image of the class that it is taken for "
-        "of which the detector is surest.",
+        "ones; below each the largest softmax probability and both classes, above it the test image of the class that "
+        "it is taken for of which the detector is surest.",
         "Where both show the same thing, the label is at fault and not the detector.",
     )
     return Figure("marginal", HEADING, caption, tuple(charts), names=("model", "image"))
@@ -94,10 +93,8 @@ def _chart(record: DetectionRecord, stored: Record) -> CellChart:
             if f"{THUMBNAILS}/{name}.png" in stored.attachments:
                 address = data_address("image/png", stored.attachment(f"{THUMBNAILS}/{name}.png"))
                 cells[row, column] = ChartCell(images=(CellImage(address, texts[row]),), row={"row": ROWS[row]})
-    labels = [shortened(image.prediction, LONGEST) for image in images]
-    return CellChart(
-        record.model, "", "class that it is taken for", ROWS, labels, cells, ("place", "column"), side=SIDE
-    )
+    labels = [f"{image.label}\nas {image.prediction}" for image in images]
+    return CellChart(record.model, "", BELOW, ROWS, labels, cells, ("place", "column"), side=SIDE)
 
 
 def _facts_of(image: MarginalImage) -> dict[str, object]:

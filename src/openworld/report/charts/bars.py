@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
-from openworld.report.charts.drawing.label_placement import LETTER
+from openworld.report.charts.drawing.lettering import PIXELS, POINTS, text_width
 from openworld.report.charts.drawing.svg import drawing, element, sample
 from openworld.report.charts.quantity import Quantity
 from openworld.report.sentences import shortened
@@ -17,15 +17,15 @@ LONGEST = 18  # letters of a name; longer ones are cut short
 
 @dataclass(frozen=True)
 class Size:
-    """In user units: of the whole, of a bar, of the gap below it; `numbered`: the share with room for its number."""
+    """In user units: of the whole, of a bar, of the gap below it."""
 
     width: float
     bar: float
     gap: float
-    numbered: float
 
 
-ALONE, AMONG_MANY = Size(470.0, 20.0, 7.0, 0.055), Size(400.0, 16.0, 3.0, 0.11)
+ALONE, AMONG_MANY = Size(470.0, 20.0, 7.0), Size(400.0, 16.0, 3.0)
+NUMBERED = 12.0  # points of 100 that have room for their number on paper
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,11 @@ class BarChart:
     series: Mapping[str, Sequence[float] | None]
 
     @property
-    def paper_height(self) -> float:
+    def paper_width(self) -> float:
+        """The least inches on paper: the names, and room for the bars."""
+        return 2.2 + max((text_width(name, POINTS) for name in self.series), default=0.0) / 72
+
+    def paper_height(self, width: float) -> float:
         """Inches on paper."""
         return 0.6 + 0.2 * len(self.series)
 
@@ -53,7 +57,7 @@ class BarChart:
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         size = ALONE if alone else AMONG_MANY
-        left = max(64.0, 12 + LETTER * max((len(shortened(name, LONGEST)) for name in self.series), default=0))
+        left = max(64.0, 12 + max((text_width(shortened(name, LONGEST), PIXELS) for name in self.series), default=0.0))
         step, scale = size.bar + size.gap, size.width - left - 12
         height = len(self.series) * step + 22
         drawn = [
@@ -83,7 +87,7 @@ class BarChart:
             for part, value in enumerate(values or ()):
                 width = self.parts[part].scaled(value)
                 paper.bar(axes, count - 1 - place, start, width, part, styles[name].light)
-                if width >= 8:
+                if width >= NUMBERED:
                     ground = {} if part == 0 else {"bbox": {"boxstyle": "square,pad=0.15", "fc": "white", "lw": 0}}
                     colour, middle = ("white" if part == 0 else paper.INK), start + width / 2
                     text = self.parts[part].write(value)
@@ -108,8 +112,9 @@ class BarChart:
             )
             width = max(value * scale, 0.0)
             parts.append(element("rect", x=start, y=top, width=width, height=size.bar, class_=css))
-            if value >= size.numbered:
-                parts.append(element("text", self.parts[at].write(value), x=start + width / 2, y=middle, class_=number))
+            text = self.parts[at].write(value)
+            if text_width(text, 12.0) <= width:
+                parts.append(element("text", text, x=start + width / 2, y=middle, class_=number))
             start += width
         return element("g", *parts, data_learner=name)
 

@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from math import log
 
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
+from openworld.report.charts.drawing.label_placement import LINE
+from openworld.report.charts.drawing.lettering import PIXELS, POINTS, text_width, wrapped
 from openworld.report.charts.drawing.svg import drawing, element, sample
 from openworld.report.series_style import SeriesStyle
 
 GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0
 SIDE, LEAST = 42.0, 252.0  # of a cell, and of the longer side of the whole grid
+LONGEST = 48.0  # points of a word below a column; a longer one is cut
+FLAT = 0.4  # height of a row of numbers among images, for a side of 1
 PALEST, DARKEST = 0.04, 0.74  # opacities of a shade of 0 and of 1
 
 Place = tuple[int, int]
@@ -69,9 +74,32 @@ class CellChart:
     side: float | None = None
 
     @property
-    def paper_height(self) -> float:
-        """Inches on paper."""
-        return 0.6 + 2.6 * min(1.2, len(self.row_labels) / len(self.column_labels))
+    def paper_width(self) -> float:
+        """The least inches on paper: every number within its cell, and the longest word below its column."""
+        words = [word for label in self.column_labels for word in label.split()]
+        texts = [cell.text for cell in self.cells.values()]
+        widest = max(text_width(text, POINTS) for text in ("", *texts))
+        widest = max(widest, min(LONGEST, max((text_width(word, POINTS) for word in words), default=0.0)))
+        images = any(cell.images for cell in self.cells.values())
+        return self._beside + len(self.column_labels) * max((widest + 4) / 72, 0.4 if images else 0.2)
+
+    def paper_height(self, width: float) -> float:
+        """Inches on paper, of a panel of this width: cells are square, below them stand their labels."""
+        side = (width - self._beside) / len(self.column_labels)
+        lines = max(wrapped(label, 72 * side - 2, POINTS).count("\n") + 1 for label in self.column_labels)
+        return 0.62 + 0.12 * lines + side * self._floors()[-1]
+
+    def _floors(self) -> list[float]:
+        """Where each row begins, from below, and where the last ends: a row of numbers is flat among images."""
+        pictured = {row for (row, _), cell in self.cells.items() if cell.images}
+        numbered = {row for (row, _), cell in self.cells.items() if cell.text}
+        flat = numbered - pictured if pictured else ()
+        return list(accumulate((FLAT if row in flat else 1.0 for row in range(len(self.row_labels))), initial=0.0))
+
+    @property
+    def _beside(self) -> float:
+        """Inches left of the cells: the rows' labels and their title."""
+        return 0.3 + 0.15 * bool(self.rows_title) + max(text_width(text, POINTS) for text in self.row_labels) / 72
 
     def rows(self) -> Iterator[dict]:
         """Yield a row per cell, or one per image where cells hold images."""
@@ -84,51 +112,60 @@ class CellChart:
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
-        rows, columns, side = len(self.row_labels), len(self.column_labels), self._side(alone=alone)
-        left = 44.0 if max(map(len, self.row_labels)) <= 3 else 70.0
-        bottom = TOP + rows * side
-        up, along = (side + 3, 0.0) if self.on_borders else (side / 2 + 4, 0.5)
+        columns, side, floors = len(self.column_labels), self._side(alone=alone), self._floors()
+        left = max(44.0, (32 if self.rows_title else 12) + max(text_width(text, PIXELS) for text in self.row_labels))
+        bottom, along = TOP + floors[-1] * side, 0.0 if self.on_borders else 0.5
         parts = []
         for row, text in enumerate(self.row_labels):
-            y = TOP + (rows - 1 - row) * side
+            y, height = bottom - floors[row + 1] * side, (floors[row + 1] - floors[row]) * side
+            up = height + 3 if self.on_borders else height / 2 + 4
             parts.append(element("text", text, x=left - 6, y=y + up, class_="tick end"))
             cells = (self.cells.get((row, column), ChartCell()) for column in range(columns))
-            parts += [self._cell(cell, left + column * side, y, side - GAP) for column, cell in enumerate(cells)]
-        for column, text in enumerate(self.column_labels):
-            parts.append(element("text", text, x=left + (column + along) * side, y=bottom + 16, class_="tick mid"))
-        x, y = left + columns * side / 2, TOP + rows * side / 2
-        parts.append(element("text", self.columns_title, x=x, y=bottom + 37, class_="title mid"))
+            size = side - GAP, height - GAP
+            parts += [self._cell(cell, left + column * side, y, size) for column, cell in enumerate(cells)]
+        labels = [wrapped(text, side - 4, PIXELS).split("\n") for text in self.column_labels]
+        for column, lines in enumerate(labels):
+            for place, line in enumerate(lines):
+                x, y = left + (column + along) * side, bottom + 16 + LINE * place
+                parts.append(element("text", line, x=x, y=y, class_="tick mid"))
+        deep = LINE * (max(map(len, labels)) - 1)
+        x, y = left + columns * side / 2, (TOP + bottom) / 2
+        parts.append(element("text", self.columns_title, x=x, y=bottom + 37 + deep, class_="title mid"))
         turn = f"rotate(-90 13 {y:g})"
         parts.append(element("text", self.rows_title, x=13, y=y, transform=turn, class_="title mid"))
         parts += self._bounds(left, bottom, left + columns * side, side)
-        return drawing(left + columns * side + RIGHT, bottom + BOTTOM, self._description(), parts)
+        return drawing(left + columns * side + RIGHT, bottom + BOTTOM + deep, self._description(), parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
-        rows, columns, shift = len(self.row_labels), len(self.column_labels), 0.0 if self.on_borders else 0.5
+        columns, shift, floors = len(self.column_labels), 0.0 if self.on_borders else 0.5, self._floors()
         paper.set_title(axes, self.title)
-        axes.set(xlim=(0, columns), ylim=(0, rows), aspect="equal", xlabel=self.columns_title, ylabel=self.rows_title)
+        axes.set(
+            xlim=(0, columns), ylim=(0, floors[-1]), aspect="equal", xlabel=self.columns_title, ylabel=self.rows_title
+        )
         axes.set_xticks([column + shift for column in range(columns)], map(paper.text, self.column_labels))
-        axes.set_yticks([row + shift for row in range(rows)], map(paper.text, self.row_labels))
+        middles = [low + shift * (high - low) for low, high in pairwise(floors)]
+        axes.set_yticks(middles, map(paper.text, self.row_labels))
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         for (row, column), cell in self.cells.items():
-            paper.cell(axes, column, row, cell)
+            paper.cell(axes, column, floors[row], floors[row + 1], cell)
         if self.bounds:
             axes.axhline(self.bounds[0], color=paper.INK, linestyle="--", linewidth=1)
             axes.axvline(self.bounds[1], color=paper.INK, linestyle="--", linewidth=1)
 
-    def _cell(self, cell: ChartCell, x: float, y: float, size: float) -> Markup:
-        """A square with its number or its images; a page does not shrink images of cells whose side is given."""
+    def _cell(self, cell: ChartCell, x: float, y: float, size: tuple[float, float]) -> Markup:
+        """A rectangle with its number or its images; a page does not shrink images of cells whose side is given."""
+        width, height = size
         fill = None if cell.shade is None else f"{opacity(cell):.2f}"
         css = "cell-none" if cell.images else css_of(cell)
-        parts = [element("rect", x=x, y=y, width=size, height=size, rx=3, class_=css, fill_opacity=fill)]
+        parts = [element("rect", x=x, y=y, width=width, height=height, rx=3, class_=css, fill_opacity=fill)]
         if cell.images:
-            parts += [_image(image, x, y, size, place, len(cell.images)) for place, image in enumerate(cell.images)]
+            parts += [_image(image, x, y, width, place, len(cell.images)) for place, image in enumerate(cell.images)]
             classes = ["cell-picture"] * bool(self.side) + ["cell-rare"] * cell.faint
             return element("g", *parts, class_=" ".join(classes) or None)
         if cell.text:
-            parts.append(element("text", cell.text, x=x + size / 2, y=y + size / 2 + 5, class_="cell-number mid"))
+            parts.append(element("text", cell.text, x=x + width / 2, y=y + height / 2 + 5, class_="cell-number mid"))
         return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
 
     def _side(self, *, alone: bool) -> float:

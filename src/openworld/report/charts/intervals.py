@@ -1,13 +1,14 @@
 """Numbers with their intervals, one below the other, beside what is known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.axes import Axis
-from openworld.report.charts.drawing.label_placement import LETTER
+from openworld.report.charts.drawing.label_placement import LINE
+from openworld.report.charts.drawing.lettering import PIXELS, POINTS, staggered, text_width
 from openworld.report.charts.drawing.plane import axis_of
 from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import Quantity, Reference
@@ -38,7 +39,11 @@ class IntervalChart:
     region: tuple[float, float] | None = None
 
     @property
-    def paper_height(self) -> float:
+    def paper_width(self) -> float:
+        """The least inches on paper: the names, and room for the intervals."""
+        return 1.6 + max((text_width(name, POINTS) for name in self.series), default=0.0) / 72
+
+    def paper_height(self, width: float) -> float:
         """Inches on paper."""
         return 0.8 + 0.22 * len(self.series)
 
@@ -51,9 +56,11 @@ class IntervalChart:
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         count, x = len(self.series), self._axis()
-        left = max(LEFT, 16 + LETTER * max(map(len, self.series), default=0))
-        plot = Frame(WIDTH, ROW * count + 64, (22.0, 14.0, 42.0, left), x, Axis("", -0.5, count - 0.5, ()))
-        parts = [self._region(plot), plot.axes(), *self._references(plot)]
+        left = max(LEFT, 16 + max((text_width(name, PIXELS) for name in self.series), default=0.0))
+        levels = self._levels(Frame(WIDTH, 64.0, (0.0, 14.0, 0.0, left), x, Axis("", 0, 1, ())))
+        top = 22.0 + max(levels, default=0.0)
+        plot = Frame(WIDTH, top + ROW * count + 42, (top, 14.0, 42.0, left), x, Axis("", -0.5, count - 0.5, ()))
+        parts = [self._region(plot), plot.axes(), *self._references(plot, levels)]
         for place, (name, row) in enumerate(self.series.items()):
             parts.append(self._row(plot, count - 1 - place, name, row, styles[name]))
         values = [row.value for row in self.series.values()]
@@ -68,7 +75,7 @@ class IntervalChart:
         axes.grid(visible=False, axis="y")
         if self.region:
             axes.axvspan(*map(scaled, self.region), color=paper.MUTED, alpha=0.15, linewidth=0)
-        paper.references(axes, self)
+        paper.references(axes, self, in_legend=True)
         for place, (name, row) in enumerate(self.series.items()):
             y, colour = count - 1 - place, styles[name].light
             if row.behind:
@@ -100,13 +107,20 @@ class IntervalChart:
         title = element("title", f"{name}: {self.x.write(row.value)}{ends}")
         return element("g", title, *parts, class_=style.css_class, data_learner=name)
 
-    def _references(self, plot: Frame) -> Iterator[Markup]:
+    def _levels(self, plot: Frame) -> list[float]:
+        """How far above the plot the name of each reference stands: one over the other where they would meet."""
+        places = [plot.across(self.x.scaled(reference.value)) for reference in self.references]
+        halves = [text_width(reference.text, PIXELS) / 2 + 3 for reference in self.references]
+        spans = [[(place - half, place + half)] for place, half in zip(places, halves, strict=True)]
+        return [level for _, level in staggered(spans, [LINE] * len(spans))]
+
+    def _references(self, plot: Frame, levels: Sequence[float]) -> Iterator[Markup]:
         """Upright lines, named above the plot."""
         _, top, _, bottom = plot.box
-        for reference in self.references:
+        for reference, level in zip(self.references, levels, strict=True):
             x = plot.across(self.x.scaled(reference.value))
             yield element("line", x1=x, x2=x, y1=top, y2=bottom, class_=reference.kind)
-            yield element("text", reference.text, x=x, y=top - 8, class_="tick mid")
+            yield element("text", reference.text, x=x, y=top - 8 - level, class_="tick mid")
 
     def _region(self, plot: Frame) -> Markup:
         if not self.region:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.axes import Axis
-from openworld.report.charts.drawing.label_placement import LETTER
+from openworld.report.charts.drawing.lettering import PIXELS, POINTS, text_width
 from openworld.report.charts.drawing.svg import Frame, drawing, element, marker
 from openworld.report.series_style import SeriesStyle
 
@@ -29,7 +29,11 @@ class RankChart:
     further: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def paper_height(self) -> float:
+    def paper_width(self) -> float:
+        """The least inches on paper: names on both sides of an axis."""
+        return 1.6 + sum(max(text_width(name, POINTS) for name in half) for half in self._halves() if half) / 72
+
+    def paper_height(self, width: float) -> float:
         """Inches on paper."""
         return 0.9 + 0.14 * len(self._halves()[0]) + 0.05 * len(self.bars)
 
@@ -45,7 +49,7 @@ class RankChart:
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
-        side = 30 + LETTER * max(map(len, self.series))
+        side = 30 + max(text_width(name, PIXELS) for name in self.series)
         floor = TOP + 12 + STEP * len(self.bars)
         height = floor + ROW * len(self._halves()[0]) + 6
         axis = Axis("", 1, len(self.series), tuple(range(1, len(self.series) + 1)))
@@ -71,7 +75,8 @@ class RankChart:
         axes.plot([1, count], [0, 0], color=paper.MUTED, linewidth=0.8)
         for tick in range(1, count + 1):
             axes.plot([tick, tick], [-0.3, 0], color=paper.MUTED, linewidth=0.8)
-            axes.text(tick, -0.5, f"{tick}", ha="center", va="bottom")
+            if (tick - 1) % _step(count) == 0:
+                axes.text(tick, -0.5, f"{tick}", ha="center", va="bottom")
         axes.plot([1, 1 + self.difference], [-3, -3], color=paper.INK, linewidth=1.8, clip_on=False)
         axes.text(1.15 + self.difference, -3, f"CD = {self.difference:.2f}", va="center", color=paper.MUTED)
         for place, ends in enumerate(bars):
@@ -105,13 +110,17 @@ def groups(mean_ranks: Sequence[float], distance: float) -> list[tuple[float, fl
     return groups
 
 
+def _step(count: int) -> int:
+    """Of so many ranks every first, second or third has its number."""
+    return max(1, round(count / 9))
+
+
 def _axis(plot: Frame) -> Iterator[Markup]:
     left, _, right, _ = plot.box
     yield element("line", x1=left, x2=right, y1=TOP, y2=TOP, class_="axis")
-    step = max(1, round(len(plot.x.ticks) / 9))
     for tick in plot.x.ticks:
         yield element("line", x1=plot.across(tick), x2=plot.across(tick), y1=TOP - 5, y2=TOP, class_="axis")
-        if (tick - 1) % step == 0:
+        if (tick - 1) % _step(len(plot.x.ticks)) == 0:
             yield element("text", str(tick), x=plot.across(tick), y=TOP - 9, class_="tick mid")
 
 

@@ -9,7 +9,8 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.axes import LogAxis
 from openworld.report.charts.drawing.guides import guide_lines
 from openworld.report.charts.drawing.label_placement import Placed, near
-from openworld.report.charts.drawing.plane import axis_of, plane, references, regions
+from openworld.report.charts.drawing.lettering import PIXELS, text_width
+from openworld.report.charts.drawing.plane import axis_of, plane, references, region_box, regions
 from openworld.report.charts.drawing.svg import Frame, drawing, element
 from openworld.report.charts.quantity import Quantity, Reference, Region
 from openworld.report.series_style import SeriesStyle
@@ -123,7 +124,9 @@ class ScatterChart:
         """Each name near the dot that is nearest to the mean of its dots."""
         every = [_place(plot, self._scale((*cloud.dots, *cloud.spread))) for cloud in self.clouds.values()]
         anchors = [_nearest(_place(plot, self._scale(cloud.dots))) for cloud in self.clouds.values()]
-        places = near(plot, list(self.clouds), anchors, [place for places in every for place in places])
+        corners = [(*region_box(plot, self, region)[:2], region.text) for region in self.regions if region.text]
+        taken = [(left, top, left + 12 + text_width(text, PIXELS), top + 20) for left, top, text in corners]
+        places = near(plot, list(self.clouds), anchors, [place for places in every for place in places], taken)
         return [_name(name, place, styles[name]) for name, place in zip(self.clouds, places, strict=True)]
 
 

@@ -33,7 +33,7 @@ def draw_mixes(given: FigureRuns) -> Figure:
         "kinds of images. Printed are Tables 11 and 12, of one draw each.",
     )
     styles = series_styles(list(DRAWN))
-    return Figure("", "", caption, tuple(charts), styles, names=("panel", "metric"))
+    return Figure("", "", caption, tuple(charts), styles, names=("panel", "metric"), together=2)
 
 
 def _ours(method: MethodOutcomes) -> LineChart:

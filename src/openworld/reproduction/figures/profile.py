@@ -89,7 +89,9 @@ def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
         "A good method is high everywhere: one that was tuned to notice may fall in the middle, one that was tuned to "
         "name on the right. Printed is Table 14.",
     )
-    return Figure("", "", caption, charts, series_styles(list(methods), [BASELINE]), names=("panel", "method"))
+    return Figure(
+        "", "", caption, charts, series_styles(list(methods), [BASELINE]), names=("panel", "method"), together=2
+    )
 
 
 def _pair(name: str, ours: dict[str, Line], printed: dict[str, Line]) -> tuple[LineChart, LineChart]:

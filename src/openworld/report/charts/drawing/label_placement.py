@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
+from openworld.report.charts.drawing.lettering import PIXELS, text_width
 from openworld.report.charts.drawing.svg import Frame, element, marker
 from openworld.report.series_style import SeriesStyle
 
-LETTER, LINE = 7.7, 14.0  # user units: an average letter's width and a line's height
+LINE = 14.0  # user units: a line's height
 REACH = (0.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 90.0, 115.0, 145.0)  # gaps between a dot and its name
 DIRECTIONS = np.deg2rad(np.arange(0, 360, 15))
 ROUNDS = 4
@@ -32,7 +33,7 @@ class Placed:
     leader: tuple[float, float, float, float] | None
 
 
-def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]], marks=()) -> list[Placed]:
+def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]], marks=(), names=()) -> list[Placed]:
     """A place for every text near its dot.
 
     Args:
@@ -40,6 +41,7 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
         texts: N names.
         dots: N points in user units.
         marks: further points that names had better not cover.
+        names: boxes (left, top, right, bottom) of names that stand already, which none may cover.
     """
     obstacles = _around(np.array([*dots, *marks]).reshape(-1, 2), 6.0)
     options = [_places(plot, text, dot) for text, dot in zip(texts, dots, strict=True)]
@@ -48,7 +50,8 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
     for _ in range(ROUNDS):
         for index, (boxes, _, tips) in enumerate(options):
             others = [other for other in chosen if other != index]
-            taken = np.array([options[other][0][chosen[other]] + MARGIN for other in others]).reshape(-1, 4)
+            taken = [options[other][0][chosen[other]] + MARGIN for other in others]
+            taken = np.array([*taken, *names]).reshape(-1, 4)
             paths = [_path(dots[other], options[other][2][chosen[other]]) for other in others]
             covered = _overlap(boxes, taken)
             cost = base[index] + 60 * covered + 1000 * (covered > 0)
@@ -80,8 +83,8 @@ def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, 
 
 def margin(learners: Iterable[str]) -> float:
     """The right margin that holds a column of these names, or the usual one where there are none."""
-    longest = max(map(len, learners), default=0)
-    return 30 + LETTER * longest if longest else 12.0
+    longest = max((text_width(name, PIXELS) for name in learners), default=0.0)
+    return 30 + longest if longest else 12.0
 
 
 def spread(heights: Sequence[float], apart: float, low: float, high: float) -> list[float]:
@@ -110,7 +113,7 @@ def _places(plot: Frame, text: str, dot: tuple[float, float]) -> tuple[np.ndarra
     """The places within the plot: boxes float[P, 4] (left, top, right, bottom), gaps [P], points led to [P, 2]."""
     gaps, angles = (grid.ravel() for grid in np.meshgrid(REACH, DIRECTIONS, indexing="ij"))
     x, y = dot[0] + (9 + gaps) * np.cos(angles), dot[1] + (9 + gaps) * np.sin(angles)
-    width = LETTER * len(text)
+    width = text_width(text, PIXELS)
     left = x - width * (1 - _side(angles)) / 2
     top = y - LINE * (1 - np.sin(angles).round(6)) / 2
     boxes = np.stack([left, top, left + width, top + LINE], axis=1)

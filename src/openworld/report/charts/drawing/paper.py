@@ -1,16 +1,16 @@
 """What charts share on matplotlib axes, in the colours of a page on white paper."""
 
-from textwrap import fill
-
 import numpy as np
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
+from openworld.report.charts.drawing.lettering import POINTS, staggered, text_width, wrapped
 from openworld.report.charts.drawing.svg import MANY_POINTS
 from openworld.report.series_style import SeriesStyle
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
 INK, MUTED, GRID, ACCENT, ALERT = "#1a1a1a", "#5c5c5c", "#e4e4e1", "#0b5fa5", "#d5491b"
-LETTERS = 44  # of a line of a title
+TITLE, PANEL = 8.0, 190.0  # points: the size of a title, and the width of the plot of a usual panel
+DOTS = (0, (1, 1.5))  # of the second line, and further ones, that a legend names
 LINES = {"reference": (MUTED, (0, (4, 3))), "known": (INK, "-"), "alert": (ALERT, "-")}
 
 
@@ -25,7 +25,7 @@ def text(name: str) -> str:
 
 def set_title(axes, title: str) -> None:
     """Set the title, in as many lines as it takes to leave the next chart's free."""
-    axes.set_title(fill(text(title), LETTERS))
+    axes.set_title(wrapped(text(title), PANEL, TITLE))
 
 
 def set_axes(axes, title: str, x: Axis | LogAxis, y: Axis) -> None:
@@ -40,6 +40,7 @@ def set_axes(axes, title: str, x: Axis | LogAxis, y: Axis) -> None:
     axes.set_yticks(y.ticks, map(text, y.labels))
     axes.grid(color=GRID, linewidth=0.5)
     axes.tick_params(length=0)
+    axes.tick_params(axis="x", pad=5)  # points: clear of the lowest label of the other axis
     axes.spines[:].set_visible(False)
 
 
@@ -98,18 +99,34 @@ def points(axes, chart, name: str, series) -> None:
     axes.plot(xs, ys, marker, color=INK, label=text(name), zorder=5, **fill)
 
 
-def references(axes, chart) -> None:
-    """Draw the reference lines of a chart, with their names."""
-    for reference in chart.references:
-        across, value = reference.axis == "x", (chart.x if reference.axis == "x" else chart.y).scaled(reference.value)
-        colour, dash = LINES[reference.kind]
-        (axes.axvline if across else axes.axhline)(value, color=colour, linestyle=dash, linewidth=0.8, zorder=1)
-        if reference.text:
-            frame = axes.get_xaxis_transform() if across else axes.get_yaxis_transform()
-            move = {"textcoords": "offset points", "xytext": (-2, 0) if across else (2, 2), "rotation": 90 * across}
-            place, ends = ((value, 0.03), ("right", "bottom")) if across else ((0, value), ("left", "bottom"))
-            ends = dict(zip(("ha", "va"), ends, strict=True))
-            axes.annotate(text(reference.text), place, xycoords=frame, color=MUTED, **move, **ends)
+def references(axes, chart, *, in_legend: bool = False) -> None:
+    """Draw the reference lines of a chart, with their names beside them, where none meet, or in the legend."""
+    for axis in ("x", "y"):
+        upright = axis == "x"
+        chosen = [reference for reference in chart.references if reference.axis == axis]
+        values = [(chart.x if upright else chart.y).scaled(reference.value) for reference in chosen]
+        low, high = sorted(axes.get_xlim() if upright else axes.get_ylim())
+        apart = (high - low) * (POINTS + 2) / 90  # plots are 90 points wide and high at least
+        before, after = [(value - apart, value) for value in values], [(value, value + apart) for value in values]
+        sides = [(one, other) if upright else (other, one) for one, other in zip(before, after, strict=True)]
+        names = ["" if in_legend else text(reference.text) for reference in chosen]
+        lengths = [text_width(name, POINTS) + 4 for name in names]
+        found = staggered(sides, lengths, (low, high))
+        for place, (reference, value, name, (side, start)) in enumerate(zip(chosen, values, names, found, strict=True)):
+            colour, dash = LINES[reference.kind]
+            style = {"color": colour, "linestyle": DOTS if place and in_legend else dash, "linewidth": 0.8, "zorder": 1}
+            style |= {"label": text(reference.text)} if in_legend and reference.text else {}
+            (axes.axvline if upright else axes.axhline)(value, **style)
+            if not name:
+                continue
+            style = {"textcoords": "offset points", "color": MUTED}
+            if upright:
+                style |= {"xycoords": axes.get_xaxis_transform(), "xytext": (2 if side else -2, 3 + start)}
+                style |= {"rotation": 90, "ha": "left" if side else "right", "va": "bottom"}
+            else:
+                style |= {"xycoords": axes.get_yaxis_transform(), "xytext": (2 + start, -2 if side else 2)}
+                style |= {"ha": "left", "va": "top" if side else "bottom"}
+            axes.annotate(name, (value, 0) if upright else (0, value), **style)
 
 
 def regions(axes, chart) -> None:
@@ -126,30 +143,32 @@ def regions(axes, chart) -> None:
 
 
 SHADES = {True: ACCENT, False: "#b8480b"}
+EDGE = 0.015  # of a cell, free around its images
 HATCHES = ("", "////", "....", "")
 DOT_COLOURS = {"natural": "#b8480b", "synthetic": "#2b7fc4"}
 MANY = 2000  # dots that are drawn as an image, so that a file stays small
 
 
-def cell(axes, x: float, y: float, content) -> None:
-    """Draw one cell of a grid: its shade, its number or its images."""
+def cell(axes, x: float, low: float, high: float, content) -> None:
+    """Draw one cell of a grid, from `low` to `high`: its shade, its number or its images."""
     from matplotlib.patches import Rectangle
 
+    height = high - low
     box = {"edgecolor": "white", "linewidth": 1}
     if content.images:
         for place, image in enumerate(content.images):
-            _image(axes, image, x, y, place, len(content.images), 0.45 if content.faint else 1.0)
+            _image(axes, image, x, low, place, len(content.images), 0.45 if content.faint else 1.0)
         return
     if content.shade is None:
         hatch = {"hatch": "////", "edgecolor": "#c8c8c8"} if content.text else box
-        axes.add_patch(Rectangle((x + 0.02, y + 0.02), 0.96, 0.96, facecolor="#f3f3f0", **hatch))
+        axes.add_patch(Rectangle((x + 0.02, low + 0.02), 0.96, height - 0.04, facecolor="#f3f3f0", **hatch))
     else:
         shade = {"facecolor": SHADES[content.shade >= 0], "alpha": 0.04 + 0.7 * abs(content.shade)}
-        axes.add_patch(Rectangle((x, y), 1, 1, **shade, **box))
+        axes.add_patch(Rectangle((x, low), 1, height, **shade, **box))
     if content.dashed:
         dashes = {"linestyle": (0, (3, 3)), "edgecolor": MUTED, "linewidth": 0.8}
-        axes.add_patch(Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, fill=False, **dashes))
-    axes.text(x + 0.5, y + 0.5, text(content.text), ha="center", va="center")
+        axes.add_patch(Rectangle((x + 0.05, low + 0.05), 0.9, height - 0.1, fill=False, **dashes))
+    axes.text(x + 0.5, (low + high) / 2, text(content.text), ha="center", va="center")
 
 
 def _image(axes, image, x: float, y: float, place: int, count: int, alpha: float) -> None:
@@ -163,7 +182,13 @@ def _image(axes, image, x: float, y: float, place: int, count: int, alpha: float
     side = 1 / across
     left, top = x + side * (place % across), y + 1 - side * (place // across)
     pixels = Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP")).convert("RGB")
-    axes.imshow(pixels, extent=(left, left + side, top - side, top), alpha=alpha, aspect="auto", zorder=2)
+    axes.imshow(
+        pixels,
+        extent=(left + EDGE, left + side - EDGE, top - side + EDGE, top - EDGE),
+        alpha=alpha,
+        aspect="auto",
+        zorder=2,
+    )
 
 
 def bar(axes, y: float, start: float, width: float, part: int, colour: str, label: str = "") -> None:

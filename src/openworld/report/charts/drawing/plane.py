@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
-from openworld.report.charts.drawing.label_placement import margin
+from openworld.report.charts.drawing.label_placement import LINE, margin
+from openworld.report.charts.drawing.lettering import PIXELS, staggered, text_width
 from openworld.report.charts.drawing.svg import Frame, element
 from openworld.report.charts.quantity import CROWDED, Quantity
 
@@ -14,6 +15,7 @@ LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0)}
 UNBOUNDED = (-math.inf, math.inf)
 TICKS = 12  # that have a number each; of more, every second or third has
 NAMED, CHARACTERS = 5, 44  # labels below an axis, and what they may hold together
+ROOM = 180.0  # of a frame, for the names beside its plot; longer names widen the frame
 
 
 def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) -> Axis | LogAxis:
@@ -53,7 +55,10 @@ def plane(x: Axis | LogAxis, y: Axis, *, alone: bool, beside: Iterable[str] = ()
     beside = list(beside)
     many = len(beside) + len(list(near)) > CROWDED
     width, height = (470.0, 440.0 if many else 350.0) if alone else (400.0, 310.0)
-    return Frame(width, height, (10.0, margin(beside), 42.0, 54.0), x, y)
+    right = margin(beside)
+    width += max(0.0, right - ROOM)
+    height = max(height, 60.0 + 1.25 * LINE * len(beside))
+    return Frame(width, height, (10.0, right, 42.0, 54.0), x, y)
 
 
 def cut(axis: Axis, value: float) -> float:
@@ -62,32 +67,47 @@ def cut(axis: Axis, value: float) -> float:
 
 
 def references(plot: Frame, chart) -> Markup:
-    """Return the reference lines of a chart, with their names."""
-    return Markup("").join(part for reference in chart.references for part in _reference(plot, chart, reference))
-
-
-def _reference(plot: Frame, chart, reference) -> list[Markup]:
+    """Return the reference lines of a chart, with their names; names that would meet follow one another."""
     left, top, right, bottom = plot.box
-    if reference.axis == "x":
-        x = plot.across(chart.x.scaled(reference.value))
-        ends, place, turn = {"x1": x, "x2": x, "y1": bottom, "y2": top}, (x - 5, top + 0.45 * (bottom - top)), -90
-    else:
-        y = plot.up(chart.y.scaled(reference.value))
-        ends, place, turn = {"x1": left, "x2": right, "y1": y, "y2": y}, (left + 8, y - 5), 0
-    line = element("line", **ends, class_=reference.kind)
-    move = f"translate({place[0]:.1f} {place[1]:.1f})" + f" rotate({turn})" * bool(turn)
-    return [line] + [element("text", reference.text, transform=move, class_="contour-name")] * bool(reference.text)
+    parts = []
+    for axis in ("x", "y"):
+        upright = axis == "x"
+        chosen = [reference for reference in chart.references if reference.axis == axis]
+        if upright:
+            places, ends = [plot.across(chart.x.scaled(reference.value)) for reference in chosen], (left, right)
+        else:
+            places, ends = [plot.up(chart.y.scaled(reference.value)) for reference in chosen], (top, bottom)
+        lengths = [text_width(reference.text, PIXELS) + 8 for reference in chosen]
+        found = staggered([[(at - LINE, at), (at, at + LINE)] for at in places], lengths, ends)
+        for reference, at, (side, start) in zip(chosen, places, found, strict=True):
+            beside = at + 12 if side else at - 5
+            if upright:
+                line = {"x1": at, "x2": at, "y1": bottom, "y2": top}
+                move = f"translate({beside:.1f} {bottom - 8 - start:.1f}) rotate(-90)"
+            else:
+                line = {"x1": left, "x2": right, "y1": at, "y2": at}
+                move = f"translate({left + 8 + start:.1f} {beside:.1f})"
+            parts.append(element("line", **line, class_=reference.kind))
+            if reference.text:
+                parts.append(element("text", reference.text, transform=move, class_="contour-name"))
+    return Markup("").join(parts)
+
+
+def region_box(plot: Frame, chart, region) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom of a region of a chart."""
+    left, top, right, bottom = plot.box
+    if region.x:
+        left, right = (plot.across(chart.x.scaled(end)) for end in region.x)
+    if region.y:
+        bottom, top = (plot.up(chart.y.scaled(end)) for end in region.y)
+    return left, top, right, bottom
 
 
 def regions(plot: Frame, chart) -> Markup:
     """Return the shaded rectangles of a chart, with their names."""
     parts = []
     for region in chart.regions:
-        left, top, right, bottom = plot.box
-        if region.x:
-            left, right = (plot.across(chart.x.scaled(end)) for end in region.x)
-        if region.y:
-            bottom, top = (plot.up(chart.y.scaled(end)) for end in region.y)
+        left, top, right, bottom = region_box(plot, chart, region)
         parts.append(element("rect", x=left, y=top, width=right - left, height=bottom - top, class_=region.kind))
         if region.text:
             parts.append(element("text", region.text, x=left + 8, y=top + 16, class_=f"{region.kind}-name"))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
+from openworld.report.charts.drawing.lettering import PIXELS, text_width, thinned
 
 MANY_POINTS = 60  # in one chart, from which they and their intervals are drawn finer
 
@@ -68,9 +69,12 @@ class Frame:
         """Grid, tick labels and axis titles."""
         left, high, right, low = self.box
         parts = []
-        for tick, label in zip(self.x.ticks, self.x.labels, strict=True):
+        lengths = [text_width(label, PIXELS) for label in self.x.labels]
+        labelled = thinned([self.across(tick) for tick in self.x.ticks], lengths, 4.0)
+        for place, (tick, label) in enumerate(zip(self.x.ticks, self.x.labels, strict=True)):
             parts.append(element("line", x1=self.across(tick), x2=self.across(tick), y1=low, y2=high, class_="grid"))
-            parts.append(element("text", label, x=self.across(tick), y=low + 15, class_="tick mid"))
+            if place in labelled:
+                parts.append(element("text", label, x=self.across(tick), y=low + 15, class_="tick mid"))
         for tick, label in zip(self.y.ticks, self.y.labels, strict=True):
             parts.append(element("line", x1=left, x2=right, y1=self.up(tick), y2=self.up(tick), class_="grid"))
             parts.append(element("text", label, x=left - 6, y=self.up(tick) + 4, class_="tick end"))
