@@ -109,9 +109,28 @@ def test_torchvisions_file_is_the_judged_classifier(ask, released, tmp_path):
     assert "MSP" in Path("run/tables/table-1.csv").read_text("utf-8")
 
 
-def test_a_classifier_is_for_downloaded_data_of_is_ood(ask):
-    done = ask("--data", "embedded", "--classifier", "mine.pth")
-    assert done.exit_code == 2 and "leave mine.pth out" in done.output
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--data", "embedded", "--classifier", "mine.pth"), "leave mine.pth out"),
+        (("--data", "embedded", "--names", "mine.txt"), "leave mine.txt out"),
+        (("--data", "data", "--names", "mine.csv"), "names is 'mine.csv', expected a text file (.txt)"),
+    ],
+)
+def test_a_classifier_and_names_are_for_downloaded_data(ask, arguments, message):
+    done = ask(*arguments)
+    assert done.exit_code == 2 and message in " ".join(done.output.split())
+
+
+def test_other_names_teach_table_3_whose_plan_speaks_of_it_alone(ask, tmp_path):
+    options = ("--data", str(tmp_path), "--table", "3", "--plan", "--json")
+    usual, other = (json.loads(ask(*options, *more).output) for more in ((), ("--names", "imagenet21k.txt")))
+    (run,) = other["runs"]
+    assert run["spec"]["names"] == ["imagenet21k.txt"] and run["name"].endswith("taught-by-imagenet21k")
+    assert run["name"] != usual["runs"][0]["name"] and usual["runs"][0]["spec"]["names"] == ["imagenet"]
+    said = json.dumps(usual)
+    assert "They teach, too" in said and "decompositions" in said
+    assert "imglist" not in said and "every detector" not in said
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ def reproduce(
     precision: str = "float32",
     draw: str = "coop",
     classifier: Path | str = "",
+    names: Path | str = "",
     quick: int = 1,
     margin: float = 0.01,
     show: str = "interval",
@@ -123,7 +124,7 @@ def reproduce(
 
     changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision, draw)
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes, str(classifier))
-    setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)))
+    setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)), names=str(names))
     planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))
     require_data(planned)
     folder = Path(out) if out is not None else Path("runs") / planned.folder_name

@@ -52,6 +52,7 @@ def reproduce(
     classifier: Annotated[
         str, typer.Option(help="is-ood: the judged classifier, such as torchvision's resnet50-0676ba61.pth.")
     ] = "",
+    names: Annotated[str, typer.Option(help="is-ood, Table 3: a text file of names that teach, one per line.")] = "",
     quick: Annotated[int, typer.Option(min=1, help="Divide all epochs by this.")] = 1,
     margin: Annotated[
         float, typer.Option(help="Fraction: ours are called reproduced when shown to be no further from the printed.")
@@ -166,7 +167,7 @@ def reproduce(
         read_added(add) if add else (), read_settings(settings or ()), shots, _views(views), precision, draw
     )
     setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes, classifier)
-    setup = replace(setup, datasets=tuple(dataset or ()), checkpoints=tuple(checkpoint or ()))
+    setup = replace(setup, datasets=tuple(dataset or ()), checkpoints=tuple(checkpoint or ()), names=names)
     if accept and (table or figure):
         raise OpenworldError("--accept compares rows of all tables that can be repeated; leave --table, --figure out.")
     if accept:

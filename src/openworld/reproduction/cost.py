@@ -223,8 +223,12 @@ def _of_shift(plan: ReproductionPlan) -> PlanCost:
         detectors = max((len(model.detectors) for model in getattr(spec, "models", ())), default=0)
         scores += run.units * run.images * detectors
     kept, records = embeddings + SCORE_BYTES * scores, RECORD_BYTES * _units(runs) + SCORE_BYTES * scores
+    of_halves = [run.units for run, planned in zip(runs, plan.runs, strict=True) if not hasattr(planned.spec, "models")]
+    judged, split = _units(runs) - sum(of_halves), sum(of_halves)
+    kinds = [f"{judged:,} classifiers, each with every detector"] * bool(judged)
+    kinds += [f"{split:,} decompositions"] * bool(split)
     sentence = (
-        f"In all {_units(runs):,} classifiers, each with every detector, and decompositions; "
+        f"In all {' and '.join(kinds)}; "
         f"{_images(runs):,} images, beside those that are learned from; {size(kept)} of disk for embeddings "
         f"and scores, and {size(records)} for the records. {_DONE}"
     )

@@ -95,7 +95,7 @@ def belonging(setup: ReproductionSetup) -> tuple[str, ...]:
     return tuple(title for world in worlds for title in (world.title, *_rows(world, setup)))
 
 
-def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
+def remarks(setup: ReproductionSetup, runs: Sequence[PlannedRun]) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences."""
     if setup.embedded:
         stand_ins = (

@@ -88,36 +88,48 @@ def spellings(setup: ReproductionSetup) -> Spellings:
     return {title: title for title in (*_TITLES.values(), *ROWS.values())} | _TITLES | ROWS
 
 
-def remarks(setup: ReproductionSetup) -> tuple[str, ...]:
-    """What sets these runs apart from the paper's, in sentences."""
+def remarks(setup: ReproductionSetup, runs: Sequence[PlannedRun]) -> tuple[str, ...]:
+    """What sets these runs apart from the paper's, in sentences: those on detection, on Table 3, or both."""
+    halves = [run for run in runs if _DECOMPOSED in run.tables]
     ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
     corruptions = (
         "corrupted images are those of ImageNet-C as published, on disk"
         if has_imagenet_c(setup)
         else "corruptions are made here from the validation images (ImageNet-C is read where all of it is on disk)"
     )
+    taught = (
+        f"The names in {Path(setup.names).name} teach"
+        if setup.names
+        else "They teach, too, where the paper takes the names of ImageNet-21K (--names FILE.txt)"
+    )
     if setup.embedded:
-        return (
+        detection = (
             "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here.",
             "A rendered twin, made first, stands in for Syn-IS (Tables 2, 5 and 7): drawings by one artist, redrawn in "
             "17 styles, equally many in each of up to 36 cells.",
             ours,
-            "Table 3 is of 100 concepts drawn by one artist, corrupted and restyled; other concepts' names teach. Its "
-            f"semantic half has {_WIDTH} of 128 numbers, where the paper's has half.",
         )
-    return (
-        "All of ImageNet-21K-P is evaluated, as in the paper: 64 lists of validation images and 64 of training "
-        "images, about 11.6 million images together. All are resized alike, where the paper brings those of "
-        "ImageNet-21K to 224 pixels and the others to 256.",
-        "Detectors are fitted once, and images scored in shards of 4,096, which workers, GPUs and Ray share; a run "
-        "that is stopped goes on with those that lack. KNN's search among the 1.28 million training images of "
-        "ImageNet takes days on a CPU, and 10.5 GB of memory in every worker.",
-        "The folder of data must hold imglist and the images as the paper's repository has them. The judged "
-        f"classifier is {find_classifier(setup)}.",
-        ours,
-        "Of Table 3 the paper names no CLIP and no class sentences: ImageNet's names in CLIP's 80 teach and are "
-        f"compared with, and {corruptions}.",
-    )
+        decomposed = (
+            "Table 3 is of 100 concepts drawn by one artist, corrupted and restyled; other concepts' names teach. Its "
+            f"semantic half has {_WIDTH} of 128 numbers, where the paper's has half."
+        )
+    else:
+        detection = (
+            "All of ImageNet-21K-P is evaluated, as in the paper: 64 lists of validation images and 64 of training "
+            "images, about 11.6 million images together. All are resized alike, where the paper brings those of "
+            "ImageNet-21K to 224 pixels and the others to 256.",
+            "Detectors are fitted once, and images scored in shards of 4,096, which workers, GPUs and Ray share; a run "
+            "that is stopped goes on with those that lack. KNN's search among the 1.28 million training images of "
+            "ImageNet takes days on a CPU, and 10.5 GB of memory in every worker.",
+            "The folder of data must hold imglist and the images as the paper's repository has them. The judged "
+            f"classifier is {find_classifier(setup)}.",
+            ours,
+        )
+        decomposed = (
+            "Of Table 3 the paper names no CLIP and no class sentences: ImageNet's names in CLIP's 80 are compared "
+            f"with. {taught}, and {corruptions}."
+        )
+    return (*(detection if len(halves) < len(runs) else ()), *([decomposed] if halves else []))
 
 
 def find_classifier(setup: ReproductionSetup) -> str:
@@ -166,7 +178,8 @@ def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iter
         rows = _rows(setup)
         fewer = () if setup.embedded or set(rows) == set(ROWS) else rows
         files = "-published-corruptions" * ("imagenet-c" in rows and has_imagenet_c(setup))
-        suffix = f"{files}{setup.suffix(*fewer, *(() if kept == every else kept))}"
+        taught = (f"taught-by-{Path(setup.names).stem}",) if setup.names else ()
+        suffix = f"{files}{setup.suffix(*fewer, *(() if kept == every else kept), *taught)}"
         titles = {} if setup.embedded else {ROWS[name]: ROWS[name] for name in rows}
         methods = {method: method for method in kept}
         yield PlannedRun(f"halves{suffix}", _halves(kept, setup), titles, methods, (_DECOMPOSED,))
@@ -274,6 +287,7 @@ def _downloaded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) 
     return DecomposedZeroShotSpec(
         sets=tuple(entry for name in _rows(setup) for entry in sets[name]),
         methods=tuple(methods),
+        names=(setup.names,) if setup.names else (),
         images=None if setup.quick == 1 else max(FEWEST_NAMED, 10_000 // setup.quick),
         backbone=setup.backbone,
         sentences=CLIP_80,

@@ -148,7 +148,7 @@ def plan(
     if not runs:
         reasons = "; or ".join(dict.fromkeys((*left_out.values(), *figures_left_out.values())))
         raise OpenworldError(f"nothing is left to run: of {in_words(left_out, figures_left_out)}, {reasons}.")
-    remarks = module.remarks(setup) if hasattr(module, "remarks") else ()
+    remarks = module.remarks(setup, runs) if hasattr(module, "remarks") else ()
     return ReproductionPlan(
         paper,
         setup,
@@ -231,6 +231,12 @@ def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
         raise OpenworldError(
             f"a classifier is judged by {_isood_plan.PAPER} on downloaded data alone; leave {setup.classifier} out."
         )
+    if setup.names and (module is not _isood_plan or setup.embedded):
+        raise OpenworldError(
+            f"names teach Table 3 of {_isood_plan.PAPER} on downloaded data alone; leave {setup.names} out."
+        )
+    if setup.names and not setup.names.endswith(".txt"):
+        raise OpenworldError(f"names is {setup.names!r}, expected a text file (.txt) with a name per line.")
     if setup.changes and not hasattr(module, "PUBLISHED_TASK"):
         of_learners = " and ".join(name for name, module in PAPERS.items() if hasattr(module, "PUBLISHED_TASK"))
         raise OpenworldError(

@@ -50,6 +50,7 @@ class ReproductionSetup:
         quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
         changes: what is otherwise than in the paper.
         classifier: of IS-OOD: place of the judged classifier; "" for the usual places below `data`.
+        names: of IS-OOD's Table 3: a text file (.txt) of names that teach, one per line; "" for ImageNet's.
         datasets: to keep, or rows of FRAP, by the paper's name or ours; () for all.
         checkpoints: of FRAP's classifiers: epochs, or "last"; () for the paper's.
         missing: data sets that are not on disk; rows of FRAP that need them are left out unless asked for by name.
@@ -66,6 +67,7 @@ class ReproductionSetup:
     quick: int = 1
     changes: Changes = Changes()
     classifier: str = ""
+    names: str = ""
     datasets: tuple[str, ...] = ()
     checkpoints: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
