@@ -1,7 +1,8 @@
 """Three units in a folder, in a process of its own, killed by a real SIGKILL at a chosen step of the writing.
 
-    python crash_driver.py run FOLDER WORKERS PAUSE [ENGINE]    run; whoever started this may kill it
-    python crash_driver.py die FOLDER STRIDE                    kill at every STRIDE-th step, one folder for each
+    python crash_driver.py run FOLDER WORKERS PAUSE [ENGINE]   run, each unit pausing for PAUSE seconds
+    python crash_driver.py hang FOLDER WORKERS PAUSE [ENGINE]  the last unit pauses for ever, until it is killed
+    python crash_driver.py die FOLDER STRIDE                   kill at every STRIDE-th step, one folder for each
 
 A step is an fsync, a rename or a new folder: a kill before step N leaves what N - 1 steps did. `die` works in
 forked children; in FOLDER it leaves the uninterrupted run "whole" and, for each step, "died-N" as the killed
@@ -37,10 +38,12 @@ def count_steps(fatal):
     return steps
 
 
-def run(folder, workers=1, pause=0.0, engine="local"):
+def run(folder, workers=1, pause=0.0, engine="local", last=None):
     store = RunStore(folder)
     store.create({"count": 3}, {"count": 3, "size": 20}, {"python": "same"})
     units = example_units.draws(3, pause=pause)
+    if last is not None:
+        units[-1] = example_units.draws(3, pause=last)[-1]
     told = lambda event: print(event.unit, event.state, flush=True)  # noqa: E731
     execute(units, store, engine=engine, workers=workers, progress=told)
 
@@ -67,7 +70,7 @@ if __name__ == "__main__":
     # As from a terminal: a shell that starts the tests in the background has Ctrl-C ignored, and that is inherited.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     mode, folder, *rest = sys.argv[1:]
-    if mode == "run":
-        run(Path(folder), int(rest[0]), float(rest[1]), *rest[2:])
-    else:
+    if mode == "die":
         die_and_finish(Path(folder), int(rest[0]))
+    else:
+        run(Path(folder), int(rest[0]), float(rest[1]), *rest[2:], last=3600.0 if mode == "hang" else None)

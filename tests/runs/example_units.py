@@ -32,12 +32,11 @@ def fail(message, pause=0.0):
     raise KeyError(message)
 
 
-def located(n, machine, pause=0.0, die_on=None, folder=None):
+def located(n, machine, die_on=None, folder=None):
     """Say where it was to be computed, as a unit that needs a device does; killed the first time on one of them.
 
     Elsewhere it goes on until that device has computed a unit, so that no other worker takes them all.
     """
-    time.sleep(pause)
     if die_on == machine["device"]:
         die(folder, 1)
         (Path(folder) / "survived").touch()

@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from driven import finish, no_leftovers, start, stop_with_ctrl_c
+from driven import PATIENCE, finish, kill_between_units, no_leftovers, start, stop_with_ctrl_c
 from example_units import draws
 
 from openworld.runs import RunStore, Unit
@@ -33,25 +33,11 @@ def test_killed_before_any_step_of_the_writing(tmp_path, contents, stride):
         assert no_leftovers(folder)
 
 
-def kill_after(folder, seconds, workers):
-    """Kill a run some time after its first unit began; whether it was still running."""
-    process = start("run", folder, workers, 0.1)
-    process.stdout.readline()
-    time.sleep(seconds)
-    process.kill()
-    process.communicate()
-    return process.returncode == -signal.SIGKILL
-
-
 @posix_only
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_from_outside(tmp_path, whole, contents, workers):
-    process = start("run", tmp_path, workers, 0.7)
-    next(line for line in process.stdout if "finished" in line)  # at least one unit is still to come
-    process.kill()
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    assert len(RunStore(tmp_path).records(partial=True)) < 3
+    kill_between_units(tmp_path, workers)
+    assert 0 < len(RunStore(tmp_path).records(partial=True)) < 3
     finish("run", tmp_path, 1, 0)
     assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
 
@@ -61,8 +47,13 @@ def test_killed_from_outside(tmp_path, whole, contents, workers):
 @pytest.mark.parametrize("seed", range(20))
 def test_killed_from_outside_again_and_again(tmp_path, whole, contents, seed):
     moments = random.Random(seed)
-    kills = sum(kill_after(tmp_path, moments.uniform(0, 0.3), moments.choice([1, 2, 3])) for _ in range(4))
-    assert kills
+    for _ in range(4):
+        process = start("hang", tmp_path, moments.choice([1, 2, 3]), 0.1)
+        process.stdout.readline()  # units are begun
+        time.sleep(moments.uniform(0, 0.3))
+        process.kill()
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
     finish("run", tmp_path, moments.choice([1, 2]), 0)
     assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)
 
@@ -77,7 +68,7 @@ def test_ctrl_c_from_a_terminal_leaves_a_clean_folder(tmp_path, whole, contents)
 
 def test_two_processes_in_one_folder_share_the_work(tmp_path, whole, contents):
     first, second = start("run", tmp_path, 1, 0.2), start("run", tmp_path, 1, 0.2)
-    output = first.communicate(timeout=60)[0] + second.communicate(timeout=60)[0]
+    output = first.communicate(timeout=PATIENCE)[0] + second.communicate(timeout=PATIENCE)[0]
     assert first.returncode == second.returncode == 0
     for unit in ("draw-0", "draw-1", "draw-2"):
         assert output.count(f"{unit} finished") == 1

@@ -58,7 +58,7 @@ def test_an_interrupt_ends_the_workers(tmp_path):
 
 def located(count):
     resources = {"machine": {"device": "cuda:0", "cache": "here"}}
-    return [Unit("example_units:located", {"n": n, "pause": 0.3}, resources=resources) for n in range(count)]
+    return [Unit("example_units:located", {"n": n}, resources=resources) for n in range(count)]
 
 
 @pytest.mark.parametrize(("workers", "expected"), [(2, {"cuda:0", "cuda:1"}), (4, {"cuda:0", "cuda:1"})])

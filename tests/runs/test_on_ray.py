@@ -1,12 +1,11 @@
 """The engine on Ray: against a stand-in that works in this process, and against a real local Ray (slow)."""
 
-import signal
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from driven import finish, no_leftovers, start, stop_with_ctrl_c
+from driven import PATIENCE, finish, kill_between_units, no_leftovers, start, stop_with_ctrl_c
 from example_units import draws
 
 from openworld._errors import OpenworldError
@@ -264,7 +263,7 @@ def whole(tmp_path_factory):
 @real_ray
 def test_a_real_ray_is_quiet(tmp_path, whole, contents):
     process = start("run", tmp_path, 2, 0, "ray", stderr=-1)
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and errors == ""
     assert sorted(output.split("\n")) == sorted(
         ["", *(f"draw-{n} {w}" for n in range(3) for w in ("started", "finished"))]
@@ -282,10 +281,6 @@ def test_ctrl_c_leaves_a_clean_folder(tmp_path, whole, contents):
 
 @real_ray
 def test_killed_from_outside(tmp_path, whole, contents):
-    process = start("run", tmp_path, 2, 0.7, "ray")
-    next(line for line in process.stdout if "finished" in line)
-    process.kill()
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    kill_between_units(tmp_path, 2, "ray")
     finish("run", tmp_path, 2, 0, "ray")
     assert contents(tmp_path) == contents(whole) and no_leftovers(tmp_path)

@@ -55,12 +55,12 @@ class ThreeNodes:
         self._cluster.shutdown()
 
 
-def ends(process, seconds=60):
-    """Whether a process ends in time: a worker notices by itself that its node's own process was killed."""
+def comes_true(condition, seconds=60):
+    """Whether a condition holds, now or before long: it is looked at until it does."""
     stop = time.monotonic() + seconds
-    while is_alive(process) and time.monotonic() < stop:
-        time.sleep(0.2)
-    return not is_alive(process)
+    while not condition() and time.monotonic() < stop:
+        time.sleep(0.05)
+    return condition()
 
 
 @pytest.fixture(scope="module")
@@ -97,20 +97,25 @@ def test_a_node_killed_at_its_unit_costs_that_unit_alone(nodes, tmp_path, conten
     marks, events, victims = tmp_path / "marks", [], []
     marks.mkdir()
 
+    def begun():
+        """[name of the unit, node, process] of every unit that was begun."""
+        return [path.name.split("_") for path in marks.glob("*_*")]
+
     def watch(event):
         events.append(event)
         if sum(each.state == "started" for each in events) == 3 and not victims:  # one on every node
+            assert comes_true(lambda: len(begun()) == 3), "a unit marks where it is soon after it is started"
             victims.append(nodes.kill())
+        if event.state == "lost":  # until then all wait: a worker outlives its node by a second, and may end its unit
+            (process,) = (int(process) for _, node, process in begun() if node == victims[0])
+            assert comes_true(lambda: not is_alive(process)), "a worker ends when its node is gone"
             (marks / "go").touch()
 
     units = waiting_draws(marks, 8)
     execute(units, RunStore(tmp_path / "ray"), engine="ray", workers=3, progress=watch)
     (lost,) = (event for event in events if event.state == "lost")
-    begun = [path.name.split("_") for path in marks.glob("*_*")]
-    (process,) = (int(process) for name, node, process in begun if node == victims[0])
-    assert [name for name, node, _ in begun if node == victims[0]] == [lost.unit] and "NodeDied" in lost.detail
-    assert len(begun) == 9 and len({node for _, node, _ in begun}) == 3
-    assert ends(process), "a worker ends when its node is gone"
+    assert [name for name, node, _ in begun() if node == victims[0]] == [lost.unit] and "NodeDied" in lost.detail
+    assert len(begun()) == 9 and len({node for _, node, _ in begun()}) == 3
     execute(units, RunStore(tmp_path / "local"))
     assert contents(tmp_path / "ray") == contents(tmp_path / "local")
 

@@ -70,8 +70,8 @@ def test_the_bytes_depend_neither_on_the_engine_nor_on_a_killed_worker(halves, f
 
     shards = Shards(50, 30, engine, workers=2)
     assert content(sharded_degrees(halves, *files, tmp_path, shards=shards, progress=kill_the_first)) == whole
-    states = Counter(event.state for event in events)
-    assert (states["lost"], states["finished"]) == (killed, 2 * 3)
+    states = Counter(event.state for event in events)  # kept: written, and killed before it said so
+    assert (states["lost"], states["finished"] + states["kept"]) == (killed, 2 * 3)
     again = []
     assert content(sharded_degrees(halves, *files, tmp_path, shards=shards, progress=again.append)) == whole
     assert {event.state for event in again} == {"kept"}

@@ -6,7 +6,8 @@ nodes share, on a file system that can lock; so must the cache be, and the pictu
 node needs this version of openworld. A unit is a task; Ray decides where it runs.
 
 A node that dies takes the units with it that it has in hand, and they are begun again on another: until its process is
-gone the kernel keeps their locks, so that no unit has two writers. Where no node is left that could do a unit, others
+gone the kernel keeps their locks, so that no unit has two writers. A worker outlives its node by up to some seconds; a
+unit whose record it still writes meanwhile is done, and not lost. Where no node is left that could do a unit, others
 are awaited for some minutes; then the run ends, and is resumed by starting it again.
 """
 
