@@ -42,10 +42,10 @@ def simulated(n: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 def ours(p: np.ndarray, quotas: np.ndarray) -> tuple[float, np.ndarray]:
     """The value, and the prices that prove it."""
-    from openworld.estimators.engine.transport import assigned_probabilities, transport
+    from openworld.estimators.engine.transport import transport
 
     plan = transport(p, quotas)
-    return 1 - assigned_probabilities(p, plan).mean(), plan.prices
+    return 1 - plan.given.mean(), plan.prices
 
 
 def pot(p: np.ndarray, quotas: np.ndarray) -> tuple[float, None]:

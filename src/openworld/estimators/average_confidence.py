@@ -12,7 +12,7 @@ from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, response
+from openworld.estimators.engine.temperature import confidences_of, response
 
 
 @checked
@@ -43,7 +43,7 @@ class AC:
 
     def read(self, known: SourceSummary, state: None, target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
-        scores = confidences(target.logits, known.temperature)
+        scores = confidences_of(target, known.temperature)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
             moved = response(scores, target.logits, known.temperature) * known.pulls

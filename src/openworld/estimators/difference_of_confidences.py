@@ -12,7 +12,7 @@ from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, response
+from openworld.estimators.engine.temperature import confidences_of, response
 
 
 @checked
@@ -38,14 +38,14 @@ class DoC:
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature; look at the confidences of the source."""
         known = look_at(source, self, self.calibrate)
-        scores = confidences(source.logits, known.temperature)
+        scores = confidences_of(source, known.temperature)
         return FittedEstimator(
             self, known, _Source(scores + source.wrong, response(scores, source.logits, known.temperature))
         )
 
     def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
-        scores = confidences(target.logits, known.temperature)
+        scores = confidences_of(target, known.temperature)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
             gain = state.response - response(scores, target.logits, known.temperature)

@@ -16,7 +16,7 @@ from openworld._types import checked
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.slices import SlicedSource
-from openworld.estimators.engine.temperature import confidences
+from openworld.estimators.engine.temperature import confidences_of
 
 Slices = Literal["confidence", "given"]
 DROPPED = 0.05  # share of the target in bins without source images from which a warning is given
@@ -63,7 +63,7 @@ class IM:
             source.require(("labels", "slices"), "IM with slices='given'")
             return FittedEstimator(self, look_at(source, self), SlicedSource.of(source, self.pairs))
         known = look_at(source, self, self.calibrate)
-        binned, wrong = self._bin(confidences(source.logits, known.temperature)), source.wrong
+        binned, wrong = self._bin(confidences_of(source, known.temperature)), source.wrong
         return FittedEstimator(self, known, np.stack([self._counts(binned[wrong]), self._counts(binned[~wrong])]))
 
     def read(self, known: SourceSummary, state: np.ndarray | SlicedSource, target: Outputs) -> RawEstimate:
@@ -71,7 +71,7 @@ class IM:
         if self.slices == "given":
             target.require(("slices",), "IM with slices='given'")
             return state.read(target)
-        bins = self._bin(confidences(target.logits, known.temperature))
+        bins = self._bin(confidences_of(target, known.temperature))
         counts = self._counts(bins)
         error = float(_errors(state, counts))
         dropped = int(counts[state.sum(axis=0) == 0].sum()) / target.n

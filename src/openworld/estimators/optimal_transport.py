@@ -18,16 +18,11 @@ from openworld.estimators.engine.bootstrap import means
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import probabilities, response
-from openworld.estimators.engine.transport import (
-    TransportPlan,
-    assigned_probabilities,
-    quotas,
-    reduced_profits,
-    transport,
-)
+from openworld.estimators.engine.transport import TransportPlan, quotas, transport
 
 MARGINALS = ("source_labels", "uniform")
 DRAWS, STEADY = 4, 50  # resamples, to see what chance alone adds; from so many classes on one is enough
+NUMBERS = 20_000_000  # probabilities of a source that are kept for all sets that are drawn from it
 NOISY = 0.01  # that much added error is worth a warning
 
 
@@ -66,24 +61,22 @@ class COT:
 
     def read(self, known: SourceSummary, state: np.ndarray, target: Outputs) -> RawEstimate:
         """Sample scores: probabilities of the labels that the images are given."""
-        p = probabilities(target.logits, known.temperature)
         shares = marginal_shares(self.marginal, state, known.classes)
-        plan = plan_of(target, known.temperature, p, shares)
-        given = assigned_probabilities(p, plan)
-        bias = bias_of(target, known, p, self.marginal)
+        plan = plan_of(target, known.temperature, shares)
+        bias = bias_of(target, known, self.marginal)
 
         def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
             # the dual, 1 - mean worth of the images - sum_c m_c v_c, with the prices v kept (envelope theorem)
             prices = plan.prices[state] if self.marginal == "source_labels" else shares @ plan.prices
-            source = prices + response(given, target.logits, known.temperature) * known.pulls
-            return 1 - means(reduced_profits(p, plan), resamples, generator) - means(source, resamples, generator)
+            source = prices + response(plan.given, target.logits, known.temperature) * known.pulls
+            return 1 - means(plan.profits, resamples, generator) - means(source, resamples, generator)
 
         return RawEstimate(
-            1 - float(given.mean()),
+            1 - float(plan.given.mean()),
             replicates,
             "target and source images, to first order (prices of the classes kept)",
             {"sampling_bias": bias} | plan_details(plan, known.classes),
-            given,
+            plan.given,
             bias_warnings(target, known, bias),
         )
 
@@ -109,10 +102,20 @@ def marginal_shares(marginal, labels: np.ndarray, classes: int) -> np.ndarray:
     return np.asarray(marginal, np.float64)
 
 
-def plan_of(target: Outputs, temperature: float, p: np.ndarray, shares: np.ndarray) -> TransportPlan:
-    """The transport of target probabilities p, of logits over `temperature`, to shares of the classes."""
+def plan_of(target: Outputs, temperature: float, shares: np.ndarray) -> TransportPlan:
+    """The transport of the target's probabilities, of logits over `temperature`, to shares of the classes."""
     given = quotas(shares, target.n)
-    return target.once(("plan", temperature, given.tobytes()), lambda: transport(p, given))
+
+    def find() -> TransportPlan:
+        whole, rows = target.origin or (target, None)
+        if whole.n * whole.classes > NUMBERS:
+            whole, rows = target, None
+        if rows is None:
+            return transport(probabilities(whole.logits, temperature), given)
+        kept = ("probabilities", temperature)
+        return transport(whole.once(kept, lambda: probabilities(whole.logits, temperature)), given, rows)
+
+    return target.once(("plan", temperature, given.tobytes()), find)
 
 
 def plan_details(plan: TransportPlan, classes: int) -> dict[str, list]:
@@ -120,10 +123,12 @@ def plan_details(plan: TransportPlan, classes: int) -> dict[str, list]:
     return {"quotas": np.bincount(plan.assigned, minlength=classes).tolist(), "prices": plan.prices.tolist()}
 
 
-def bias_of(target: Outputs, known: SourceSummary, p: np.ndarray, marginal) -> float:
-    """`sampling_bias` of target probabilities p, found once for COT and COTT."""
-    shared = known.n if marginal == "source_labels" else None
-    return target.once(("bias", known.temperature, shared), lambda: sampling_bias(p, shared))
+def bias_of(target: Outputs, known: SourceSummary, marginal) -> float:
+    """`sampling_bias` of target probabilities, found once for COT and COTT."""
+    shared, temperature = known.n if marginal == "source_labels" else None, known.temperature
+    return target.once(
+        ("bias", temperature, shared), lambda: sampling_bias(probabilities(target.logits, temperature), shared)
+    )
 
 
 def waive_bias(target: Outputs, temperature: float, n_source: int) -> None:
@@ -156,5 +161,5 @@ def sampling_bias(p: np.ndarray, n_source: int | None) -> float:
     size = n if n_source is None else max(1, round(n * n_source / (n + n_source)))
     draws = DRAWS if p.shape[1] < STEADY else 1
     resampled = [quotas(p[generator.integers(0, n, size)].mean(axis=0), n) for _ in range(draws)]
-    least = np.mean([assigned_probabilities(p, transport(p, each)).mean() for each in resampled])
+    least = np.mean([transport(p, each).given.mean() for each in resampled])
     return max(0.0, float(p.max(axis=1).mean() - least))

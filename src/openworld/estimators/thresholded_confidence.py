@@ -11,7 +11,7 @@ from openworld._types import checked
 from openworld.estimators.engine.cut import Cut
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, negative_entropies
+from openworld.estimators.engine.temperature import confidences_of, negative_entropies_of
 from openworld.estimators.engine.threshold import require_rule
 
 
@@ -44,12 +44,12 @@ class ATCMaxConfidence:
         """Fit the temperature and the threshold."""
         known = look_at(source, self, self.calibrate)
         return FittedEstimator(
-            self, known, Cut.between(confidences(source.logits, known.temperature), source.wrong, self.rule)
+            self, known, Cut.between(confidences_of(source, known.temperature), source.wrong, self.rule)
         )
 
     def read(self, known: SourceSummary, state: Cut, target: Outputs) -> RawEstimate:
         """Sample scores: confidences."""
-        return state.read(confidences(target.logits, known.temperature), "T")
+        return state.read(confidences_of(target, known.temperature), "T")
 
 
 @checked
@@ -81,9 +81,9 @@ class ATCNegativeEntropy:
         """Fit the temperature and the threshold."""
         known = look_at(source, self, self.calibrate)
         return FittedEstimator(
-            self, known, Cut.between(negative_entropies(source.logits, known.temperature), source.wrong, self.rule)
+            self, known, Cut.between(negative_entropies_of(source, known.temperature), source.wrong, self.rule)
         )
 
     def read(self, known: SourceSummary, state: Cut, target: Outputs) -> RawEstimate:
         """Sample scores: negative entropies."""
-        return state.read(negative_entropies(target.logits, known.temperature), "T")
+        return state.read(negative_entropies_of(target, known.temperature), "T")

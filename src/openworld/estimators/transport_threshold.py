@@ -14,9 +14,7 @@ from openworld._types import checked
 from openworld.estimators.engine.cut import Cut
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import probabilities
 from openworld.estimators.engine.threshold import require_rule
-from openworld.estimators.engine.transport import assigned_probabilities, transport
 from openworld.estimators.optimal_transport import (
     bias_of,
     bias_warnings,
@@ -63,17 +61,15 @@ class COTT:
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit the temperature, label the source in its own shares, and find the threshold."""
         known = look_at(source, self, self.calibrate)
-        p = probabilities(source.logits, known.temperature)
-        plan = transport(p, np.bincount(source.labels, minlength=known.classes))
-        cut = Cut.between(assigned_probabilities(p, plan), source.wrong, self.rule)
+        plan = plan_of(source, known.temperature, marginal_shares("source_labels", source.labels, known.classes))
+        cut = Cut.between(plan.given, source.wrong, self.rule)
         return FittedEstimator(self, known, (cut, marginal_shares(self.marginal, source.labels, known.classes)))
 
     def read(self, known: SourceSummary, state: tuple[Cut, np.ndarray], target: Outputs) -> RawEstimate:
         """Sample scores: probabilities of the labels that the images are given."""
         cut, shares = state
-        p = probabilities(target.logits, known.temperature)
-        plan = plan_of(target, known.temperature, p, shares)
-        bias = bias_of(target, known, p, self.marginal)
+        plan = plan_of(target, known.temperature, shares)
+        bias = bias_of(target, known, self.marginal)
         details = {"sampling_bias": bias} | plan_details(plan, known.classes)
         warnings = bias_warnings(target, known, bias)
-        return cut.read(assigned_probabilities(p, plan), "T and the labels given", warnings, **details)
+        return cut.read(plan.given, "T and the labels given", warnings, **details)

@@ -1,5 +1,7 @@
 """Outputs: what is read, what is refused, and what is derived."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,24 @@ def test_what_was_found_is_kept_and_not_passed_on():
 def test_mistakes_need_labels():
     with pytest.raises(OpenworldError, match="whether a prediction is wrong needs labels"):
         _ = Outputs(TWO).mistakes
+
+
+def test_a_drawn_set_is_the_taken_one_and_finds_nothing_of_an_image_twice():
+    generator, rows = np.random.default_rng(0), np.array([3, 1, 1, 0])
+    whole = Outputs(generator.normal(size=(5, 3)), labels=[0, 1, 2, 0, 1], partners=(np.ones((5, 3)),))
+    drawn, taken, looked_at = whole.draw(rows), whole.take(rows), []
+
+    def largest(own):
+        looked_at.append(own.n)
+        return own.logits.max(axis=1)
+
+    for _ in range(2):
+        np.testing.assert_array_equal(drawn.per_image("largest", largest), taken.logits.max(axis=1))
+    whole.draw(rows[:2]).per_image("largest", largest)
+    assert looked_at == [5] and (drawn.n, drawn.classes) == (taken.n, taken.classes)
+    np.testing.assert_array_equal(drawn.predictions, taken.predictions)
+    np.testing.assert_array_equal(drawn.logits, taken.logits)
+    assert drawn.mistakes == taken.mistakes and drawn.partners[0].shape == (4, 3)
+    assert pickle.loads(pickle.dumps(drawn)).logits.shape == (4, 3) and not hasattr(drawn, "other")
+    with pytest.raises(OpenworldError, match="one or more"):
+        whole.take(np.zeros(5, bool))

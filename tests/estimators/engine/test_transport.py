@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
 from openworld._errors import OpenworldError
-from openworld.estimators.engine.transport import assigned_probabilities, quotas, reduced_profits, transport
+from openworld.estimators.engine.transport import quotas, transport
 
 seeds = st.integers(0, 10**6)
 
@@ -42,14 +42,14 @@ def test_equals_the_best_of_all_assignments(seed):
     p, wanted = drawn(seed, 6, 3)
     labels = set(permutations(np.repeat(np.arange(3), wanted).tolist()))
     best = max(p[np.arange(6), list(one)].sum() for one in labels)
-    assert assigned_probabilities(p, transport(p, wanted)).sum() == pytest.approx(best, abs=1e-12)
+    assert transport(p, wanted).given.sum() == pytest.approx(best, abs=1e-12)
 
 
 @pytest.mark.parametrize(("n", "classes"), [(50, 5), (100, 10), (300, 10), (400, 50), (510, 17), (30, 100)])
 def test_equals_the_square_problem(n, classes):
     p, wanted = drawn(n, n, classes)
     expected = square(p, wanted)
-    np.testing.assert_allclose(np.sort(assigned_probabilities(p, transport(p, wanted))), np.sort(expected), atol=1e-12)
+    np.testing.assert_allclose(np.sort(transport(p, wanted).given), np.sort(expected), atol=1e-12)
 
 
 @pytest.mark.parametrize(("n", "classes"), [(400, 7), (500, 40)])
@@ -58,7 +58,7 @@ def test_equals_pot(n, classes, monkeypatch):
     lp = pytest.importorskip("ot.lp")
     p, wanted = drawn(n, n, classes)
     cost = lp.emd2(np.full(n, 1 / n), wanted / n, 1 - p)
-    assert 1 - assigned_probabilities(p, transport(p, wanted)).mean() == pytest.approx(cost, abs=1e-12)
+    assert 1 - transport(p, wanted).given.mean() == pytest.approx(cost, abs=1e-12)
 
 
 @given(seeds, st.integers(1, 300), st.integers(2, 30), st.sampled_from([0.1, 3.0, 30.0]))
@@ -67,9 +67,9 @@ def test_the_prices_prove_it(seed, n, classes, spread):
     p, wanted = drawn(seed, n, classes, spread)
     plan = transport(p, wanted)
     assert np.bincount(plan.assigned, minlength=classes).tolist() == wanted.tolist()
-    np.testing.assert_allclose(reduced_profits(p, plan), (p - plan.prices).max(axis=1), atol=1e-12)
+    np.testing.assert_allclose(plan.profits, (p - plan.prices).max(axis=1), atol=1e-12)
     dual = (p - plan.prices).max(axis=1).sum() + wanted @ plan.prices
-    assert dual == pytest.approx(assigned_probabilities(p, plan).sum(), abs=1e-9)
+    assert dual == pytest.approx(plan.given.sum(), abs=1e-9)
 
 
 @given(seeds, st.integers(2, 12), st.integers(1, 4))
@@ -77,7 +77,7 @@ def test_ties_are_no_obstacle(seed, classes, levels):
     rng = np.random.default_rng(seed)
     p = softmax(rng.integers(0, levels, (60, classes)), axis=1)
     wanted = quotas(rng.dirichlet(np.ones(classes)), 60)
-    assert assigned_probabilities(p, transport(p, wanted)).sum() == pytest.approx(square(p, wanted).sum(), abs=1e-9)
+    assert transport(p, wanted).given.sum() == pytest.approx(square(p, wanted).sum(), abs=1e-9)
 
 
 def test_images_that_are_all_alike():
@@ -113,3 +113,14 @@ def test_quotas_that_do_not_fit_are_refused():
     for wrong in ([1, 1], [2, 2, 0], [-1, 2, 1], [1, 1, 1, 0]):
         with pytest.raises(OpenworldError, match="do not fit"):
             transport(np.ones((2, 3)) / 3, np.array(wrong))
+
+
+@given(seeds)
+def test_classes_that_nobody_is_given_have_a_price_that_keeps_all_away(seed):
+    p, wanted = drawn(seed, 12, 30)
+    wanted = quotas((wanted > 0) * np.arange(30.0) ** 4 + 1e-9, 12)
+    rows = np.random.default_rng(seed).integers(0, 12, 12)
+    plan, copied = transport(p, wanted, rows), transport(p[rows], wanted)
+    assert (wanted == 0).any() and (plan.assigned == copied.assigned).all() and (plan.prices == copied.prices).all()
+    assert (np.bincount(plan.assigned, minlength=30) == wanted).all() and plan.prices.min() == 0
+    np.testing.assert_allclose(plan.profits, (p[rows] - plan.prices).max(axis=1), atol=1e-12)

@@ -55,3 +55,14 @@ def test_what_can_tell_nothing_is_left_out():
         measure_null({"GDE": GDE()}, Outputs(source.logits), 20)
     with pytest.raises(OpenworldError, match="n"):
         measure_null({"AC": AC()}, source, 0)
+
+
+def test_estimators_may_have_numbers_of_sources_of_their_own_and_share_the_first():
+    source = outputs(0, 300, 4, 2.0)
+    found = measure_null(ASKED, source, 60, sources=dict.fromkeys(ASKED, 3) | {"DoC": 5})
+    for name, null in found.items():
+        alone = measure_null({name: ASKED[name]}, source, 60, sources=5 if name == "DoC" else 3)[name]
+        np.testing.assert_array_equal(null.estimates, alone.estimates)
+        np.testing.assert_array_equal(null.accuracies, alone.accuracies)
+    with pytest.raises(OpenworldError, match="DoC"):
+        measure_null(ASKED, source, 60, sources=dict.fromkeys(ASKED, 3) | {"DoC": 1})

@@ -104,23 +104,37 @@ class Quoting:
         return None if null is None else (null.mean, *null.range)
 
     def _all_nulls(self, n: int) -> dict[str, Null]:
-        nulls = self._nulls(n, deciding=False)
-        return nulls if self.first is not None else nulls | self._nulls(n, deciding=True)
+        if self.first is not None:
+            return self._nulls(n, deciding=False)
+        self._measure(shared_size(n), (False, True))
+        return self._nulls(n, deciding=False) | self._nulls(n, deciding=True)
 
     def _nulls(self, n: int, *, deciding: bool) -> dict[str, Null]:
         """Return those of the methods that the rules rest on, or of the others."""
         size = shared_size(n)
-        if (size, deciding) not in self.measured:
-            estimators = {
-                name: estimator
-                for name, estimator in self.estimators.items()
-                if (self.first is None and name in DECIDING) is deciding
-                and ("partners" not in estimator.needs or self.source.partners)
-            }
-            self.measured[size, deciding] = self.measure(estimators, size, SOURCES if deciding else FEW_SOURCES)
+        self._measure(size, (deciding,))
         return self.measured[size, deciding]
 
-    def measure(self, estimators: Mapping[str, object], n: int, sources: int) -> dict[str, Null]:
+    def _measure(self, size: int, kinds: Sequence[bool]) -> None:
+        """Measure what is missing of the methods that the rules rest on, and of the others, on the same sets at once.
+
+        Methods share what takes longest, the transport of a set, while it is there.
+        """
+        missing = [deciding for deciding in kinds if (size, deciding) not in self.measured]
+        if not missing:
+            return
+        kind = {name: self.first is None and name in DECIDING for name in self.estimators}
+        estimators = {
+            name: estimator
+            for name, estimator in self.estimators.items()
+            if kind[name] in missing and ("partners" not in estimator.needs or self.source.partners)
+        }
+        sources = {name: SOURCES if kind[name] else FEW_SOURCES for name in estimators}
+        nulls = self.measure(estimators, size, sources)
+        for deciding in missing:
+            self.measured[size, deciding] = {name: null for name, null in nulls.items() if kind[name] is deciding}
+
+    def measure(self, estimators: Mapping[str, object], n: int, sources: int | Mapping[str, int]) -> dict[str, Null]:
         """Return what estimators say of sets of n images that are like the source."""
         progress = self._progress("measuring the methods on sets like the source")
         return measure_null(estimators, self.source, n, sources=sources, seed=self.seed, progress=progress)

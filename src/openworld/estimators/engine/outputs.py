@@ -6,7 +6,7 @@ Estimators see models through this alone: no images, no weights. Labels are know
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -68,17 +68,17 @@ class Outputs:
     @property
     def n(self) -> int:
         """Number of images."""
-        return self.logits.shape[0]
+        return len(self._drawn[1]) if self._drawn else self.logits.shape[0]
 
     @property
     def classes(self) -> int:
         """Number of classes, C."""
-        return self.logits.shape[1]
+        return self._drawn[0].classes if self._drawn else self.logits.shape[1]
 
     @cached_property
     def predictions(self) -> np.ndarray:
         """int64[n], the class of the largest logit; of several equal ones the first."""
-        return self.logits.argmax(axis=1)
+        return self.per_image("predictions", lambda own: own.logits.argmax(axis=1))
 
     @property
     def wrong(self) -> np.ndarray:
@@ -109,20 +109,57 @@ class Outputs:
             self._found[what] = find()
         return self._found[what]
 
+    def per_image(self, what: Hashable, find: "Callable[[Outputs], np.ndarray]") -> np.ndarray:
+        """`find(self)`, an entry per image that rests on this image alone, kept as by `once`.
+
+        Sets that were drawn from others take it from them: what is found of an image is found once for all draws.
+        """
+        if self._drawn is None:
+            return self.once(what, lambda: find(self))
+        whole, rows = self._drawn
+        return self.once(what, lambda: whole.per_image(what, find)[rows])
+
+    def draw(self, rows: np.ndarray) -> "Outputs":
+        """Return `take(rows)` for a short use: these outputs live as long, and logits are copied where they are read.
+
+        Args:
+            rows: int[m], which images, each as often as you like.
+        """
+        drawn = self.take(rows, copy_logits=False)
+        object.__setattr__(drawn, "_drawn", (self, rows))
+        return drawn
+
+    @property
+    def origin(self) -> "tuple[Outputs, np.ndarray] | None":
+        """The outputs that these were drawn from, and which rows of theirs these are; None where they were not."""
+        return self._drawn
+
+    _drawn: ClassVar["tuple[Outputs, np.ndarray] | None"] = None
+
+    def __getattr__(self, name: str):
+        if name == "logits" and self._drawn is not None:
+            whole, rows = self._drawn
+            object.__setattr__(self, "logits", whole.logits[rows])
+            return self.logits
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @cached_property
     def _found(self) -> dict[Hashable, object]:
         return {}
 
-    def take(self, rows) -> "Outputs":
+    def take(self, rows, *, copy_logits: bool = True) -> "Outputs":
         """Return the outputs of some images alone: indices int[m], or bool[n]."""
-        return Outputs(
-            self.logits[rows],
-            None if self.labels is None else self.labels[rows],
-            None if self.reference is None else self.reference[rows],
-            tuple(array[rows] for array in self.partners),
-            None if self.slices is None else self.slices[rows],
-            None if self.features is None else self.features[rows],
-        )
+        taken = object.__new__(Outputs)  # all was checked before, and sets like the source are taken some hundred times
+        parts = {name: getattr(self, name) for name in ("labels", "reference", "slices", "features")}
+        parts = {name: None if array is None else array[rows] for name, array in parts.items()}
+        parts |= {"partners": tuple(array[rows] for array in self.partners)}
+        if copy_logits:
+            parts["logits"] = logits = self.logits[rows]
+            if logits.ndim != 2 or not len(logits):
+                raise OpenworldError(f"the images taken have logits of shape {logits.shape}, expected one or more.")
+        for name, value in parts.items():
+            object.__setattr__(taken, name, value)
+        return taken
 
 
 def _labels(values, shape: tuple[int, int]) -> np.ndarray:

@@ -131,6 +131,16 @@ def negative_entropies(logits: np.ndarray, temperature: float) -> np.ndarray:
     return entropies
 
 
+def confidences_of(outputs: Outputs, temperature: float) -> np.ndarray:
+    """`confidences` of outputs, found once."""
+    return outputs.per_image(("confidences", temperature), lambda own: confidences(own.logits, temperature))
+
+
+def negative_entropies_of(outputs: Outputs, temperature: float) -> np.ndarray:
+    """`negative_entropies` of outputs, found once."""
+    return outputs.per_image(("entropies", temperature), lambda own: negative_entropies(own.logits, temperature))
+
+
 def response(given: np.ndarray, logits: np.ndarray, temperature: float) -> float:
     """How much the mean of probabilities p_i,a(i) rises with ln T: the mean of p (sum_c p_c ln p_c - ln p).
 

@@ -75,7 +75,7 @@ def measure_null(
     source: Outputs,
     n: int,
     *,
-    sources: int = SOURCES,
+    sources: int | Mapping[str, int] = SOURCES,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Null]:
@@ -83,8 +83,9 @@ def measure_null(
 
     Args:
         estimators: by any name. source: with labels and what they need. n: images of the target, of which 5,000 at most
-            are drawn. sources: how many resampled sources; fewer, but 8, where they are large. seed: of the draws.
-            progress: called with how many of them are done.
+            are drawn. sources: how many resampled sources, of all estimators or of each by its name, which then share
+            the first of them; fewer, but 8, where they are large. seed: of the draws. progress: called with how many
+            of them are done.
     Returns:
         A `Null` by name, of every estimator that could tell an accuracy of every draw.
 
@@ -95,20 +96,30 @@ def measure_null(
     """
     source.require(("labels",), "what estimators say of the source itself")
     require_at_least(1, n=n)
-    require_at_least(2, sources=sources)
+    if isinstance(sources, int):
+        sources = dict.fromkeys(estimators, sources)
+    for name in estimators:
+        require_at_least(2, **{f"sources of {name}": sources[name]})
     sizes = min(source.n, MOST), min(n, MOST)
-    rounds = min(sources, max(FEWEST, NUMBERS // (source.classes * (sizes[0] + TARGETS * sizes[1]))))
-    estimates = {name: np.full((rounds, TARGETS), np.nan) for name in estimators}
-    accuracies = np.empty((rounds, TARGETS))
-    for place, (known, targets) in enumerate(_draws(source, sizes, rounds, np.random.default_rng(seed))):
+    most = max(FEWEST, NUMBERS // (source.classes * (sizes[0] + TARGETS * sizes[1])))
+    rounds = {name: min(sources[name], most) for name in estimators}
+    estimates = {name: np.full((rounds[name], TARGETS), np.nan) for name in estimators}
+    draws = max(rounds.values(), default=0)
+    accuracies = np.empty((draws, TARGETS))
+    for place, (known, targets) in enumerate(_draws(source, sizes, draws, np.random.default_rng(seed))):
         accuracies[place] = [1 - target.mistakes / target.n for target in targets]
         for name, estimator in estimators.items():
-            fitted = estimator.fit(known)
-            answers = [fitted.estimate(target, interval=False).accuracy for target in targets]
-            estimates[name][place] = [np.nan if answer is None else answer for answer in answers]
+            if place < rounds[name]:
+                fitted = estimator.fit(known)
+                answers = [fitted.estimate(target, interval=False).accuracy for target in targets]
+                estimates[name][place] = [np.nan if answer is None else answer for answer in answers]
         if progress:
             progress(place + 1)
-    return {name: Null(sizes[1], table, accuracies) for name, table in estimates.items() if not np.isnan(table).any()}
+    return {
+        name: Null(sizes[1], table, accuracies[: rounds[name]])
+        for name, table in estimates.items()
+        if not np.isnan(table).any()
+    }
 
 
 def _draws(source: Outputs, sizes: tuple[int, int], rounds: int, generator: np.random.Generator):
@@ -116,10 +127,10 @@ def _draws(source: Outputs, sizes: tuple[int, int], rounds: int, generator: np.r
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
     for _ in range(rounds):
         rows = generator.integers(0, source.n, sizes[0])
-        known = source.take(rows)
+        known = source.draw(rows)
         kept = replace(temperature, pulls=temperature.pulls[rows])
         known.once("temperature", lambda kept=kept: kept)
-        targets = [source.take(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
+        targets = [source.draw(generator.integers(0, source.n, sizes[1])) for _ in range(TARGETS)]
         for target in targets:
             waive_bias(target, temperature.value, known.n)
         yield known, targets
