@@ -1,6 +1,10 @@
 """`openworld detect` on a model and images, on features, and with thresholds that are kept and used."""
 
+import contextlib
 import json
+import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -157,6 +161,84 @@ def test_features_and_a_head_are_enough(features):
     assert report.found.others[0].scores["MSP"] == pytest.approx(wanted.double().numpy(), abs=1e-5)
     flagged = ow.detect(features / "others.npz", apply=features / "out", detector=["MDS"], quiet=True).found
     assert flagged.flagged.mean() > 0.5
+
+
+def test_new_detectors_never_stand_beside_old_thresholds(features, monkeypatch):
+    """A second fit over the first is ended at each change of a file in turn: the old pair is used, the new, or none."""
+
+    def fit(name, out):
+        rows = np.load(features / "mine.npz")
+        scaled = rows["features"] * (3 if name == "second" else 1)
+        np.savez(features / f"{name}.npz", **dict(rows) | {"features": scaled})
+        how = {"ood": {"far": features / "others.npz"}, "detector": ["MDS", "KNN:k=3"], "flag_rate": 0.1}
+        ow.detect(
+            model=str(features / "head.npz"), id=features / f"{name}.npz", out=out, replicates=0, quiet=True, **how
+        )
+
+    def answer(folder):
+        found = ow.detect(features / "others.npz", apply=folder, detector=["MDS"], quiet=True).found
+        return found.threshold, *found.scores.tolist()
+
+    for name in ("first", "second"):
+        fit(name, features / name)
+    right, changes, ended = {answer(features / name) for name in ("first", "second")}, 0, 0
+    while ended == changes:
+        shutil.rmtree(features / "both", ignore_errors=True)
+        fit("first", features / "both")
+        with monkeypatch.context() as patch:
+            left = changes
+
+            def stop(change, *given, **named):
+                nonlocal left, ended
+                if left == 0:
+                    ended += 1
+                    left = -1
+                    raise KeyboardInterrupt
+                left -= 1
+                return change(*given, **named)
+
+            for home, name in ((os, "replace"), (os, "rename"), (Path, "unlink")):
+                patch.setattr(home, name, stoppable(getattr(home, name), stop))
+            with contextlib.suppress(KeyboardInterrupt):
+                fit("second", features / "both")
+        changes += 1
+        try:
+            assert answer(features / "both") in right
+        except ow.OpenworldError as error:
+            assert "is not the file that its thresholds were chosen with" in str(error)
+    assert changes > 4
+
+
+def stoppable(change, stop):
+    """A change of a file that may be stopped; a plain function, so that it is a method where `change` is one."""
+    return lambda *given, **named: stop(change, *given, **named)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"flag_rate": 1.5},
+        {"flag_rate": 0},
+        {"validation": 0},
+        {"validation": -3},
+        {"validation": "many"},
+        {"best": "Nothing"},
+        {"thresholds": {}},
+        {"thresholds": {"MSP": "high"}},
+        {"thresholds": None},
+        {"model": {"model": 3}},
+        {"more": 1},
+    ],
+)
+def test_thresholds_that_cannot_be_are_refused_whatever_their_seal(edit, tmp_path):
+    rng = np.random.default_rng(0)
+    mine = {"group": ["id"] * 40 + ["far"] * 9, "part": ["validation"] * 20 + ["test"] * 29, "MSP": rng.random(49)}
+    ow.detect(scores=mine, flag_rate=0.1, replicates=0, out=tmp_path, quiet=True)
+    file = tmp_path / "thresholds.json"
+    file.write_bytes(seal(unseal(file.read_bytes()) | edit))
+    np.savez(tmp_path / "new.npz", MSP=rng.random(5))
+    with pytest.raises(ow.OpenworldError, match="holds no thresholds"):
+        ow.detect(tmp_path / "new.npz", apply=tmp_path, quiet=True)
 
 
 def test_parts_of_a_place_are_found_by_their_names(place):

@@ -15,6 +15,7 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._plain import read_json
 from openworld.shifts.synthesis.planning import Commission
 
 TURBO = "stabilityai/sdxl-turbo"
@@ -124,9 +125,12 @@ def sdxl_turbo(
     logging.disable_progress_bar()
     try:
         folder, name = _found(weights, revision, half, download)
+        _require_data(Path(folder))
         # An invisible watermark is drawn where its package happens to be installed; pixels shall not depend on that.
         pipeline = AutoPipelineForText2Image.from_pretrained(folder, add_watermarker=False, **_files(weights, half))
         pipeline = pipeline.to(device, torch.float16 if half else torch.float32)
+    except OpenworldError:
+        raise
     except Exception as error:  # other people's files and loaders fail in any way; the failure is named
         raise _unloaded(weights, error) from error
     pipeline.set_progress_bar_config(disable=True)
@@ -149,6 +153,20 @@ def _found(weights: str, revision: str | None, half: bool, download: bool) -> tu
             raise
         raise FileNotFoundError("it is not on this machine, neither as a folder nor in the hub's cache") from error
     return folder, f"{weights}@{Path(folder).name}"
+
+
+def _require_data(folder: Path) -> None:
+    """Refuse a pipeline that names code; diffusers of before 2026 would import what model_index.json names."""
+    said = read_json(folder / "model_index.json")
+    parts = said.items() if isinstance(said, dict) else ()
+    libraries = [part[0] for key, part in parts if isinstance(part, list) and part and key != "_class_name"]
+    foreign = [str(name) for name in libraries if name not in (None, "diffusers", "transformers", "stable_diffusion")]
+    foreign += [path.name for path in folder.rglob("*.py")]
+    if foreign or isinstance(dict(parts).get("_class_name"), list):
+        raise OpenworldError(
+            f"{folder} names code ({', '.join(foreign) or 'a class of its own'}), and weights are data here; give a "
+            "pipeline of diffusers' own classes, or a painter of yours as package.module:function."
+        )
 
 
 def _files(weights: str, half: bool) -> dict[str, Any]:
