@@ -46,6 +46,7 @@ def test_an_added_learner_is_in_no_table_of_settings_or_gates():
         {"views": 2},
         {"views": "fresh"},
         {"draw": "openworldauc"},
+        {"published_names": True},
     ],
     ids=lambda told: next(iter(told)),
 )
@@ -53,6 +54,18 @@ def test_a_changed_run_has_a_folder_of_its_own_and_every_table_says_why(paper, c
     as_printed, otherwise = planned(paper), planned(paper, **changes)
     assert not {run.name for run in as_printed.runs} & {run.name for run in otherwise.runs}
     assert otherwise.remarks == Changes(**changes).sentences and len(otherwise.remarks) == 1
+
+
+def test_names_and_sentences_of_published_runs_reach_the_specs_that_have_them():
+    changes = Changes(published_names=True, crossing_sentences="source")
+    runs = {run.name: run.spec for run in plan("openworldauc", (), ReproductionSetup("data", changes=changes)).runs}
+    shared = {spec.dataset for spec in runs.values() if getattr(spec, "published_names", False)}
+    (crossing,) = (spec for name, spec in runs.items() if name.startswith("generalisation"))
+    assert shared == {"imagenet"} and crossing.sentences == "source" and crossing.source.published_names
+    assert all(each.published_names for each in crossing.variants)
+    assert not any(each.published_names for each in crossing.others)
+    with pytest.raises(OpenworldError, match="--sentences is for openworldauc"):
+        plan("openpl", ["2"], ReproductionSetup("data", changes=Changes(crossing_sentences="source")))
 
 
 def test_two_settings_of_one_added_learner_have_two_folders():

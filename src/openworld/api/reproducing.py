@@ -88,6 +88,8 @@ def reproduce(
     views: int | str | None = None,
     precision: str = "float32",
     draw: str = "coop",
+    published_names: bool = False,
+    sentences: str = "target",
     classifier: Path | str = "",
     names: Path | str = "",
     quick: int = 1,
@@ -122,7 +124,16 @@ def reproduce(
     from openworld.reproduction.plan import ReproductionSetup
     from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data
 
-    changes = Changes(read_added(Path(add)) if add else (), read_settings(settings), shots, views, precision, draw)
+    changes = Changes(
+        read_added(Path(add)) if add else (),
+        read_settings(settings),
+        shots,
+        views,
+        precision,
+        draw,
+        published_names,
+        sentences,
+    )
     setup = ReproductionSetup(str(data), backbone, tuple(seeds), tuple(learners), quick, changes, str(classifier))
     setup = replace(setup, datasets=tuple(dataset), checkpoints=tuple(map(str, checkpoint)), names=str(names))
     planned = plan_what_is_there(paper, tuple(map(str, table)), setup, figures=tuple(map(str, figure)))

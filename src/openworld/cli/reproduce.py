@@ -49,6 +49,12 @@ def reproduce(
     draw: Annotated[
         str, typer.Option(help="Few-shot draw: coop, or openworldauc, that of its released code.")
     ] = "coop",
+    published_names: Annotated[
+        bool, typer.Option("--published-names", help="ImageNet's classes as in published runs: two pairs share a name.")
+    ] = False,
+    sentences: Annotated[
+        str, typer.Option(help="openworldauc, across data sets: new names in the target's sentences, or the source's.")
+    ] = "target",
     classifier: Annotated[
         str, typer.Option(help="is-ood: the judged classifier, such as torchvision's resnet50-0676ba61.pth.")
     ] = "",
@@ -164,7 +170,14 @@ def reproduce(
 
     kept = tuple(filter(None, map(str.strip, learners.split(","))))
     changes = Changes(
-        read_added(add) if add else (), read_settings(settings or ()), shots, _views(views), precision, draw
+        read_added(add) if add else (),
+        read_settings(settings or ()),
+        shots,
+        _views(views),
+        precision,
+        draw,
+        published_names,
+        sentences,
     )
     setup = ReproductionSetup(data, backbone, _numbers(seeds) if seeds else (), kept, quick, changes, classifier)
     setup = replace(setup, datasets=tuple(dataset or ()), checkpoints=tuple(checkpoint or ()), names=names)

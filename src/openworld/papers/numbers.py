@@ -13,7 +13,7 @@ from openworld.papers.tables import TABLES, PaperTable
 
 HEADER = ["table", "task", "dataset", "setting", "method", "metric", "value", "std"]
 AVERAGE = "Average"
-SOURCE = "source"  # the setting of what was learned from, where a table has targets beside it
+SOURCE_SETTING = "source"  # the setting of what was learned from, where a table has targets beside it
 PRINTED_SEEDS = {"openworldauc": 3}
 """Paper -> seeds behind the deviations that it prints. OpenworldAUC's own count cannot be read from its text; 3, the
 field's least, makes the printed numbers the least certain. FRAP's deviations are of errors over conditions and say
@@ -60,7 +60,7 @@ class PublishedNumber:
     @property
     def same_number(self) -> tuple[str, str, str, str, float]:
         """What the same number in another table of the paper shares with it: a source is called so in some alone."""
-        return self.dataset, self.setting.removeprefix(SOURCE), self.method, self.metric, self.value
+        return self.dataset, self.setting.removeprefix(SOURCE_SETTING), self.method, self.metric, self.value
 
     @property
     def key(self) -> tuple[str, ...]:

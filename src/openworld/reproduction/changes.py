@@ -39,6 +39,9 @@ class Changes:
         views: augmented views of each of them, not negative, or "fresh" (one for every epoch); None for the usual 8.
         precision: in which the frozen towers compute.
         draw: whose few-shot draw, as in a run's spec.
+        published_names: of ImageNet and its variants: two pairs of classes share a name, as in published runs.
+        crossing_sentences: of OpenworldAUC's new classes of another data set: the "target"'s, as the paper says, or
+            the "source"'s.
 
     Raises:
         OpenworldError: a number below its range, two added learners with one label.
@@ -50,6 +53,8 @@ class Changes:
     views: int | Literal["fresh"] | None = None
     precision: Precision = "float32"
     draw: Draw = "coop"
+    published_names: bool = False
+    crossing_sentences: Literal["target", "source"] = "target"
 
     def __post_init__(self):
         require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
@@ -58,6 +63,8 @@ class Changes:
             raise unknown_name("precision", self.precision, DTYPES)
         if self.draw not in get_args(Draw):
             raise unknown_name("draw", self.draw, get_args(Draw))
+        if self.crossing_sentences not in ("target", "source"):
+            raise unknown_name("whose sentences", self.crossing_sentences, ("target", "source"))
         labels = [entry.label.casefold() for entry in self.added]
         if len(set(labels)) < len(labels):
             given = ", ".join(learner.label for learner in self.added)
@@ -94,6 +101,8 @@ class Changes:
         parts += [] if self.shots is None else [f"shots-{self.shots}"]
         parts += [] if self.precision == "float32" else [self.precision]
         parts += [] if self.draw == "coop" else [f"draw-{self.draw}"]
+        parts += ["published-names"] if self.published_names else []
+        parts += [] if self.crossing_sentences == "target" else ["sentences-source"]
         return (*parts, *([] if self.views is None else [f"views-{self.views}"]))
 
     @property
@@ -111,6 +120,10 @@ class Changes:
             sentences.append(f"The frozen towers compute in {self.precision}, not in float32.")
         if self.draw != "coop":
             sentences.append("Training images are drawn as OpenworldAUC's released code does, not as CoOp's.")
+        if self.published_names:
+            sentences.append("ImageNet's classes have the names of published runs: two pairs share one.")
+        if self.crossing_sentences == "source":
+            sentences.append("New classes of another data set stand in the sentences of the source, not in their own.")
         return (
             *sentences,
             *([] if self.views is None else [f"Learners see {_views_in_words(self.views)} of each image."]),

@@ -114,9 +114,8 @@ def _comes_along(need: TableNeed, methods: Sequence[str]) -> bool:
 def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:
     methods = LEARNERS.methods_of(needs, setup)
     shared = LEARNERS.settings(methods, data, setup)
-    spec = RecognitionSpec(
-        dataset=data.dataset, train_domain=data.domain, keep_validation=False, keep_learners=False, **shared
-    )
+    shared |= {"dataset": data.dataset, "train_domain": data.domain, "published_names": data.published_names}
+    spec = RecognitionSpec(keep_validation=False, keep_learners=False, **shared)
     name = f"{kind}-{data.dataset}{setup.suffix(*_fewer(methods, kind))}"
     return LEARNERS.run(name, spec, [data], methods, needs, setup)
 
@@ -128,7 +127,7 @@ def _generalisation_run(
     methods, source = LEARNERS.methods_of(crossing, setup), setup.place(SOURCE, STAND_INS)
     titles = [[need.title for need in crossing if need.task == task] for task in _CROSSING]
     variants, others = (places_of(title, STAND_INS, setup) for title in titles)
-    shared = LEARNERS.settings(methods, source, setup)
+    shared = LEARNERS.settings(methods, source, setup) | {"sentences": setup.changes.crossing_sentences}
     spec = GeneralisationSpec(source=source, variants=variants, others=others, keep_learners=False, **shared)
     targets = {"domains": (titles[0], VARIANTS), "datasets": (titles[1], TABLES[PAPER]["13"].datasets)}
     name = f"generalisation-{source.dataset}{setup.suffix(*fewer_targets(targets), *_fewer(methods))}"

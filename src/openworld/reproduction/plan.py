@@ -231,6 +231,10 @@ def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
         raise OpenworldError(
             f"a classifier is judged by {_isood_plan.PAPER} on downloaded data alone; leave {setup.classifier} out."
         )
+    if setup.changes.crossing_sentences != "target" and module is not _openworldauc_plan:
+        raise OpenworldError(
+            f"--sentences is for openworldauc, which crosses data sets; {module.PAPER} does not. Leave it out."
+        )
     if setup.names and (module is not _isood_plan or setup.embedded):
         raise OpenworldError(
             f"names teach Table 3 of {_isood_plan.PAPER} on downloaded data alone; leave {setup.names} out."

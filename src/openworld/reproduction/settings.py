@@ -15,6 +15,7 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import PromptSRC, Schedule, configure, find_learner, override
 from openworld.learners import PublishedSetting as PublishedTask
+from openworld.papers import VARIANTS
 from openworld.report.sentences import listed
 from openworld.reproduction.changes import PAPERS_SHOTS, Changes
 from openworld.reproduction.rendered_twin import RenderedTwin
@@ -25,6 +26,7 @@ PUBLISHED_VIEWS = 8
 NAMES = {card.title: name for name, card in PUBLISHED.items()}
 """What papers call a data set -> its name here."""
 
+IMAGENETS = ("ImageNet", *VARIANTS)
 _LONGEST_SUFFIX = 40
 _FEWEST_EPOCHS = 2  # the first of a warmed-up schedule hardly learns
 
@@ -116,7 +118,10 @@ class ReproductionSetup:
 
     def place(self, title: str, stand_ins: Mapping[str, DatasetSpec]) -> DatasetSpec:
         """A data set of the paper, or what stands in for it."""
-        return stand_ins[title] if self.embedded else DatasetSpec(NAMES[title])
+        if self.embedded:
+            return stand_ins[title]
+        shared = self.changes.published_names and title in IMAGENETS
+        return DatasetSpec(NAMES[title], published_names=shared)
 
     def titles(self, data: Iterable[DatasetSpec]) -> dict[str, str]:
         """What the paper calls each data set; what stands in keeps its own name."""

@@ -56,9 +56,8 @@ class FigureSweep:
     def _run(self, setup: ReproductionSetup, data: DatasetSpec, learners: Mapping[str, LearnerSpec]) -> PlannedRun:
         shared = LEARNERS.settings((), data, setup) | {"learners": tuple(learners.values())}
         shared |= {"shots": self.shots} if self.shots else {}
-        spec = RecognitionSpec(
-            dataset=data.dataset, train_domain=data.domain, keep_validation=False, keep_learners=False, **shared
-        )
+        shared |= {"dataset": data.dataset, "train_domain": data.domain, "published_names": data.published_names}
+        spec = RecognitionSpec(keep_validation=False, keep_learners=False, **shared)
         fewer = [name for name in learners if name in METHODS] if setup.learners and self.shots else ()
         methods = {learner.label: name for name, learner in learners.items()}
         return PlannedRun(f"{self.name}-{data.dataset}{setup.suffix(*fewer)}", spec, setup.titles([data]), methods)
