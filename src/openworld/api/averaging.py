@@ -7,6 +7,7 @@ from typing import Any
 from openworld._errors import OpenworldError
 from openworld.api.finished_run import Run
 from openworld.report.command_report import CommandReport
+from openworld.runs.outputs import require_folder
 
 
 def average(runs: Sequence[Any] | Mapping[str, Any], *, of: str = "", out: Path | str | None = None) -> CommandReport:
@@ -23,14 +24,18 @@ def average(runs: Sequence[Any] | Mapping[str, Any], *, of: str = "", out: Path 
     Raises:
         OpenworldError: fewer than two runs, two of one name, runs of two evaluations, an unknown metric.
     """
+    from openworld.evaluations import EVALUATIONS
     from openworld.evaluations.several_runs import average_runs
 
     if isinstance(runs, str | Path):
         raise OpenworldError(f"one run came, {runs}; give a list of several.")
     named = dict(runs) if isinstance(runs, Mapping) else _by_folder(runs)
-    report = average_runs({name: _folder(run) for name, run in named.items()}, of)
-    if out is not None:
-        report.write(Path(out))
+    folders = {name: _folder(run) for name, run in named.items()}
+    place = None if out is None else Path(out)
+    require_folder("--out", place, pages=EVALUATIONS, inputs=folders.values())
+    report = average_runs(folders, of)
+    if place is not None:
+        report.write(place)
     return report
 
 

@@ -1,7 +1,5 @@
 """Score predictions of one's own, and compare finished runs: what `openworld score` and `openworld compare` do."""
 
-import shutil
-import tempfile
 import weakref
 from pathlib import Path
 from typing import Any
@@ -10,6 +8,7 @@ from openworld._errors import OpenworldError
 from openworld.api.finished_run import Run
 from openworld.api.tables import columns_of, write_parquet
 from openworld.report.run_comparison import RunComparison
+from openworld.runs.scratch import ScratchFolder
 
 TABLE = "predictions.parquet"
 
@@ -38,7 +37,8 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
     from openworld.applications import score as scoring
     from openworld.evaluations.stories import read_story
 
-    scratch = Path(tempfile.mkdtemp(prefix="openworld-"))
+    held = ScratchFolder()
+    scratch = Path(held.name)
     folder = Path(out) if out is not None else scratch / "run"
     try:
         file = _file(predictions, scratch)
@@ -46,11 +46,11 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
         scoring.score_file(file, folder, ["openworld.score"], title, name or "model", all_pairs=all_pairs)
         run = Run(read_story(folder), "" if out is not None else name or title)
     except BaseException as error:
-        shutil.rmtree(scratch, ignore_errors=True)
+        held.cleanup()
         if isinstance(error, OpenworldError):  # columns have no path that anybody knows
             raise OpenworldError(str(error).replace(str(scratch / TABLE), "the table")) from None
         raise
-    weakref.finalize(run, shutil.rmtree, scratch, ignore_errors=True)
+    weakref.finalize(run, held.cleanup)
     if out is not None:
         run.save_report()
     return run

@@ -6,10 +6,11 @@ from typing import Any
 
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld.applications.detect.command import DetectOptions
+from openworld.applications.detect.command import PAGES, DetectOptions
 from openworld.applications.detect.shift_scores import ShiftScores, read_shift_scores
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.runs.outputs import DETECTED, require_folder
 
 TITLE = "scores"
 
@@ -42,6 +43,7 @@ def detect_by_shift(
     options = options or DetectOptions()
     if options.flag_rate is not None:
         raise OpenworldError("scores over cells of shift bring no threshold; leave --flag-rate out, or the degrees.")
+    require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(scores,))
     given = read_shift_scores(scores, larger_out=larger_out, only=detector)
     observer.progress("comparing detectors", 0, 1)
     with failing():

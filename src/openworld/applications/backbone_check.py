@@ -1,6 +1,5 @@
 """What a backbone is and what runs on it: loaded, looked at, and shown some of the embedded pictures."""
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -21,6 +20,7 @@ from openworld.learners.engine.requirements import lacking, missing_part
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
 from openworld.metrics.accuracy import wilson_interval
+from openworld.runs.scratch import ScratchFolder
 from openworld.shifts.appearance import AppearanceEncoder
 
 DATASET = "emoji-concepts"
@@ -146,7 +146,7 @@ def _chosen(count: int):
 def _shown(clip: DualEncoder, images, progress) -> tuple[ZeroShotFigure, float]:
     """How well it names pictures, and how long one takes."""
     text = encode_names(clip, images.classnames, (TEMPLATES.get(DATASET, PHOTO),)).cpu()
-    with tempfile.TemporaryDirectory() as scratch:
+    with ScratchFolder() as scratch:
         encode(clip, images.subset(range(min(_FIRST, len(images)))), cache=Path(scratch))
         started = time.perf_counter()
         features = encode(clip, images, cache=Path(scratch), progress=progress)

@@ -1,6 +1,5 @@
 """What a fitted learner says about images: from what a person names to predictions, and from these to text."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +18,7 @@ from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Result, Results, Value
+from openworld.runs.scratch import ScratchFolder
 
 if TYPE_CHECKING:
     from openworld.datasets import ImageSet
@@ -317,7 +317,7 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Pre
     # Before any image is read: a sentence or names that will not do.
     require_templates(inputs.sentence)
     bank = fitted.text_bank(fitted.classnames, inputs.new_names)
-    with tempfile.TemporaryDirectory() as scratch, failing():
+    with ScratchFolder() as scratch, failing():
         features = encode(
             fitted.clip,
             images,

@@ -8,6 +8,7 @@ from openworld._errors import OpenworldError
 from openworld.applications.open_world_stream.writing import require_kind, write_stream
 from openworld.applications.predict import PredictionInputs, PredictionReport
 from openworld.datasets.names.forms import normalise_class_name, readable_class_name
+from openworld.runs.outputs import require_file
 
 
 def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -> None:
@@ -17,6 +18,7 @@ def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -
             raise OpenworldError("--labelled came without --out; labels are kept in a stream: give --out FILE.")
         return
     require_kind(out)
+    require_file("--out", out, inputs=inputs.paths)
     if not inputs.new_names:
         raise OpenworldError(
             "a stream needs new names beside the base names, and none came; give --new NAME, --new-names FILE or, of "

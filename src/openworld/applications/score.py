@@ -25,6 +25,7 @@ from openworld.applications.score_files import Columns
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.evaluations.record_images import NUMBERED
 from openworld.runs import RunStore, Unit, UnitResult, execute, provenance, to_json
+from openworld.runs.outputs import RUN, require_folder
 
 ALGORITHM_VERSION = 2
 
@@ -72,6 +73,7 @@ def score_file(
     Raises:
         OpenworldError: what `read_predictions` raises, or a folder that holds another run.
     """
+    require_folder("--out", folder, own=(RUN,), inputs=(path,))
     planned = units(path, title, model)
     store = RunStore(folder)
     origin = {"file": title or path.name, "predictions": planned[0].inputs["predictions"]}

@@ -21,6 +21,7 @@ from openworld._errors import OpenworldError
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.classifier import Classifier
+from openworld.runs.atomic import write_file
 from openworld.runs.sealed import read_saved
 
 KINDS = {
@@ -82,7 +83,7 @@ def describe(path: Path | str, classnames: Sequence[str], preprocess: Preprocess
         path: of the exported file. classnames: C names, in the order of the logits. preprocess: of its images.
     """
     text = json.dumps({"classnames": list(classnames), "preprocess": asdict(preprocess)}, indent=1)
-    description_of(path).write_text(text, encoding="utf-8")
+    write_file(description_of(path), text.encode())
 
 
 def load(place: Path | str, architecture: str | None = None) -> Classifier:

@@ -18,6 +18,8 @@ from openworld.classifiers import _timm, checkpoints, exported
 from openworld.classifiers.architectures import ARCHITECTURES, build
 from openworld.classifiers.classifier import Classifier
 from openworld.datasets.training_images import SeenPictures
+from openworld.runs.atomic import write_file
+from openworld.runs.outputs import CLASSIFIER, require_folder
 from openworld.runs.sealed import read_saved
 
 WEIGHTS, DESCRIPTION = "weights.safetensors", "classifier.json"
@@ -37,10 +39,9 @@ class _Description:
 
 def save(classifier: Classifier, folder: Path | str) -> None:
     """Write `files` into a folder, which is made where it is missing."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    require_folder("folder", Path(folder), own=(CLASSIFIER,))
     for name, content in files(classifier).items():
-        (folder / name).write_bytes(content)
+        write_file(Path(folder) / name, content)
 
 
 def files(classifier: Classifier) -> dict[str, bytes]:

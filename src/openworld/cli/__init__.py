@@ -8,10 +8,14 @@ from openworld.cli.app import app
 
 
 def main() -> None:
-    """Entry point of `openworld`. Exit codes: 0 done, 1 failed while working, 2 wrong use, 130 interrupted."""
+    """Entry point of `openworld`.
+
+    Exit codes: 0 done, 1 failed while working, 2 wrong use, 130 interrupted, 143 terminated.
+    """
     # NumPy's matrices are small here: several threads of its BLAS take three times the processor's time and no less of
     # ours, in every worker. Set before NumPy is imported; workers inherit it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    console.heed_terminate()
     try:
         app()
     except OSError as error:  # help and version are written outside of any command: to a full disk, for instance

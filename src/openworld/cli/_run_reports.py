@@ -10,7 +10,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError, unknown_name
 from openworld.api.finished_run import open_run
 from openworld.cli import console
-from openworld.evaluations import report_of
+from openworld.evaluations import EVALUATIONS, report_of
 from openworld.evaluations.each import expand, read_each
 from openworld.evaluations.running import RunOptions, carry_out
 from openworld.evaluations.several_runs import average_runs
@@ -19,6 +19,7 @@ from openworld.report.records import protocol_of
 from openworld.report.story import FORMS
 from openworld.runs import RunStore, readable_json
 from openworld.runs.atomic import write_file
+from openworld.runs.outputs import RUN, require_file, require_folder
 
 HUB_FORMS = ("hub", "card")
 """What goes into a model card: evaluation entries, and a section."""
@@ -39,6 +40,9 @@ def run_each(given, options: RunOptions, *, quiet: bool = False, as_json: bool =
     All specs are checked, and their data looked for, before the first run begins.
     """
     specs, own = read_each(given), expand(given)
+    require_folder("--out", options.folder, pages=EVALUATIONS)
+    for name in specs:
+        require_folder("--out", options.folder / name, own=(RUN,))
     out = console.output(quiet=quiet or as_json)
     for place, (name, spec) in enumerate(specs.items(), start=1):
         out.print(f"[{place}/{len(specs)}] {name}", markup=False)
@@ -94,6 +98,7 @@ def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> N
     if form == "text" and output is None:
         read_story(folder).show(console.output())
         return
+    require_file("--output", output, inputs=(folder,))
     content = _content(folder, form, of)
     if output is None:
         console.write(content)

@@ -51,7 +51,9 @@ def check(
     from openworld.report.data_files import json_text
     from openworld.report.render import terminal_table
     from openworld.runs.atomic import write_file
+    from openworld.runs.outputs import require_file
 
+    require_file("--junit", junit, inputs=(run, against))
     places = dict(map(_place, where or ()))
     verdict = hold_against(run, require or (), of=of, against=against, margin=margin, metric=metric, where=places)
     if junit is not None:

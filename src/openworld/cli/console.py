@@ -5,6 +5,7 @@ whatever is printed here passes `visible`. Data that goes into a pipe or a file 
 """
 
 import functools
+import signal
 import sys
 from collections.abc import Callable
 
@@ -18,6 +19,20 @@ from openworld._terminal import visible as visible
 _state = {"debug": False}
 _UTF8 = "PYTHONUTF8=1"
 working = failing
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: everything ends as after Ctrl-C, and scratch files are taken away."""
+
+
+def heed_terminate() -> None:
+    """Let SIGTERM stop a command as Ctrl-C does; a second one changes nothing."""
+
+    def stop(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, stop)
 
 
 def set_debug(value: bool) -> None:
@@ -43,9 +58,9 @@ def reporting(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*arguments, **options)
             sys.stdout.flush()  # a reader that has gone away shows here, and typer knows what to do
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             say_error("stopped; what is done is kept: run the same command again to go on.")
-            sys.exit(130)
+            sys.exit(143 if isinstance(stop, Terminated) else 130)
         except BrokenPipeError:
             raise
         except Exception as error:

@@ -31,7 +31,9 @@ def overlaps(
     seven data sets come with openworld: `openworld data overlaps caltech101 sun397 --published`.
     """
     from openworld.cli import console
+    from openworld.runs.outputs import require_folder
 
+    require_folder("--out", out)
     screen = console.output()
     for name, pairs, count in _overlaps(names, base, root, wordnet, published):
         of = f" of {count}" if count else ""
@@ -66,6 +68,6 @@ def _overlaps(names, base, root, wordnet, published) -> Iterator[tuple]:
 
 def _write(file: Path, pairs) -> None:
     from openworld.datasets.names.overlaps import as_csv
+    from openworld.runs.atomic import write_file
 
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(as_csv(pairs), encoding="utf-8")
+    write_file(file, as_csv(pairs).encode())

@@ -38,15 +38,15 @@ def score(
       without `id`, row by row.
     """
     import os
-    import tempfile
 
     # Arrow's own memory keeps what is freed for later: 400 MB of ten million rows.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from openworld.applications import score as scoring
     from openworld.cli import console
     from openworld.evaluations.stories import read_story
+    from openworld.runs.scratch import ScratchFolder
 
-    with tempfile.TemporaryDirectory() as scratch:
+    with ScratchFolder() as scratch:
         folder = out or Path(scratch)
         scoring.score_file(file, folder, console.command(), model=name or "model", all_pairs=all_pairs)
         with console.working():

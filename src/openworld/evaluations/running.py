@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
-from openworld._errors import OpenworldError, failing
+from openworld._errors import failing
 from openworld._observer import SILENT, Observer
 from openworld._sizes import parse_size
 from openworld.evaluations import evaluation_of
 from openworld.runs import RunStore, to_json
+from openworld.runs.outputs import RUN, require_folder
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
         observer.say(f"this spec runs code: {', '.join(code)}")
     machine = machine_of(options, spec)
     store = RunStore(options.folder)
-    _require_free(options.folder)
+    require_folder("--out", options.folder, own=(RUN,))
     require_data(spec)
     evaluation = evaluation_of(spec)
     units = evaluation.units(spec, machine)
@@ -185,12 +186,6 @@ def headline(spec, options: RunOptions) -> str:
         "thread(s)",
     ]
     return " · ".join(parts)
-
-
-def _require_free(folder: Path) -> None:
-    """Refuse a folder whose page is not that of a run, and would be written over."""
-    if (folder / "report.html").exists() and not (folder / "run.json").exists():
-        raise OpenworldError(f"--out {folder} holds the page of something else than a run; give another folder.")
 
 
 def _provenance(spec, machine, command: Sequence[str]) -> dict:

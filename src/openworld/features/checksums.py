@@ -19,11 +19,12 @@ _log = logging.getLogger(__name__)
 
 def write_with_checksum(path: Path, content: bytes) -> None:
     """Write a file whole or not at all, then its checksum; say so where it takes the place of a damaged one."""
-    damaged = path.exists() and not is_intact(path)
+    # A process that fills the same cache may have written it a moment ago, and its checksum not yet.
+    damaged = path.exists() and not is_intact(path) and path.read_bytes() != content
     write_file(path, content)
     write_file(_note(path), hashlib.sha256(content).hexdigest().encode())
     if damaged:
-        _log.warning("%s was damaged, or nothing vouched for it; it was made again.", path)
+        _log.warning("%s was damaged; it was made again.", path)
 
 
 def note_checksum(path: Path) -> None:

@@ -14,6 +14,7 @@ from openworld._errors import OpenworldError
 from openworld.report.data_files import csv_address
 from openworld.report.series_style import SeriesStyle
 from openworld.report.standalone import standalone
+from openworld.runs.outputs import require_file
 
 FORMATS = (".pdf", ".svg", ".png")
 
@@ -135,6 +136,6 @@ class Figure:
             raise OpenworldError(f"the figure {self.name!r} has nothing to draw: {' '.join(self.caption)}")
         from openworld.report.charts.drawing.paper_figure import save_figure
 
-        path.parent.mkdir(parents=True, exist_ok=True)
+        require_file("path", path)
         save_figure(self, path)
         return path

@@ -6,7 +6,6 @@ style but the page's own, named by hash, so that even an escape gone wrong could
 
 import base64
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from openworld import __version__
-from openworld._errors import naming
 from openworld.datasets.names.findings import Audit
 from openworld.report.album import Album
 from openworld.report.charts.drawing.svg import hatches, shapes
@@ -32,6 +30,7 @@ from openworld.report.render.table_csv import csv_table
 from openworld.report.series_style import SeriesStyle, style_sheet
 from openworld.report.table import Table
 from openworld.results import Results
+from openworld.runs.atomic import write_file
 
 RESULTS_BYTES = 200_000  # all results are offered on a page while they take no more; results.parquet has them anyhow
 
@@ -106,7 +105,8 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         sections=page.sections,
         table=drawn_table,
         numbers=csv_address(numbers) if results and len(numbers) <= RESULTS_BYTES else "",
-        many_numbers=f"All {len(results):,} numbers are in results.parquet in the folder of the run."
+        many_numbers=f"All {len(results):,} numbers are in results.parquet in the folder of the run, times in "
+        "times.parquet."
         if results
         else "",
         audits=audits,
@@ -142,10 +142,7 @@ def _template() -> Template:
 def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:
     """Write the text of a page, as `report.html` in the folder or at `output`, in one step; return its path."""
     path = Path(output) if output is not None else Path(folder) / "report.html"
-    scratch = path.with_name(f".{path.name}.writing")
-    with naming(path):
-        scratch.write_bytes(page.encode())
-        os.replace(scratch, path)
+    write_file(path, page.encode())
     return path
 
 

@@ -11,6 +11,7 @@ from openworld.report.table import Table
 from openworld.report.table_view import TableView
 from openworld.results import Comparison, Results
 from openworld.results.results import Place
+from openworld.runs.outputs import RUN, require_folder
 
 
 class Named(dict):
@@ -117,7 +118,7 @@ class Report:
             raise unknown_name("figure form", form, forms)
         if not self.figures:
             raise OpenworldError("there is no figure in this report.")
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        require_folder("--output", Path(folder), own=(RUN,))
         paths = []
         for name, figure in self.figures.items():
             progress(f"saving {name}", len(paths), len(self.figures))

@@ -12,6 +12,7 @@ from openworld.report.render import latex_table, markdown_table, terminal_table
 from openworld.report.table import Table
 from openworld.results import Results, RunFolder
 from openworld.runs.atomic import write_file
+from openworld.runs.outputs import require_file
 
 FORMS = ("csv", "json", "parquet", "markdown", "latex")
 """CSV, JSON and Parquet hold all results, a row per number; Markdown and LaTeX the tables."""
@@ -74,11 +75,19 @@ class Story:
         return render(self.page, self.results, audits=read_audits(run.folder), made=made)
 
     def write(self, output: Path | str | None = None) -> Path:
-        """Write the page, as `report.html` beside the records, with all results as `results.parquet`; return its path.
+        """Write the page, as `report.html` beside the records, and all results; return its path.
+
+        The results lie in `results.parquet`, the same bytes however often the run is made, and in `times.parquet`,
+        which has all that tells how long something took, where there is such.
 
         Args:
             output: where the page goes instead; then nothing else is written.
         """
+        page = self.run.folder / "report.html"
+        require_file("--output", None if output is None else Path(output), inputs=(self.run.folder,), own=page)
         if output is None:
-            write_file(self.run.folder / "results.parquet", self.results.to_parquet())
+            results, times = self.results.apart_from_times()
+            write_file(self.run.folder / "results.parquet", results.to_parquet())
+            if times:
+                write_file(self.run.folder / "times.parquet", times.to_parquet())
         return write_page(self.run.folder, output, self.html())

@@ -12,6 +12,7 @@ from openworld.datasets.checking import require_places
 from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
 from openworld.evaluations.stories import read_story
 from openworld.reproduction.rendered_twin import placed
+from openworld.runs.outputs import require_folder
 
 
 def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, str]:
@@ -25,6 +26,7 @@ def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, s
     Returns:
         {run that failed: why}.
     """
+    require_folder("--out", options.folder, pages=("reproduction", ""))
     failures, before, within = {}, 0, Observer(observer.progress)
     for place, run in enumerate(plan.runs, start=1):
         title = f"[{place}/{len(plan.runs)}] {run.name}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from openworld import _html
 from openworld._errors import OpenworldError, unknown_name
+from openworld._terminal import visible
 from openworld.results import tidy
 from openworld.results.comparison import Comparison
 from openworld.results.value import Interval, Metric, Value
@@ -112,6 +113,15 @@ class Results:
         )
         return replace(self, rows=tuple(kept), comparisons=())
 
+    def apart_from_times(self) -> "tuple[Results, Results]":
+        """The results that are the same however often a run is made, and those that tell how long something took."""
+        sides = []
+        for timed in (False, True):
+            rows = tuple(row for row in self.rows if (row.metric.stored_unit == "seconds") == timed)
+            tests = tuple(test for test in self.comparisons if (test.metric.stored_unit == "seconds") == timed)
+            sides.append(replace(self, rows=rows, comparisons=tests))
+        return sides[0], sides[1]
+
     def overall(self) -> "Results":
         """The numbers of the run as a whole: of each metric those whose place has the fewest names."""
         fewest: dict[str, int] = {}
@@ -188,8 +198,8 @@ class Results:
         return table.replace_schema_metadata({"openworld": json.dumps(self._about())})
 
     def to_csv(self) -> str:
-        """The table as CSV; of several seeds the numbers stand in one field, with spaces between."""
-        return tidy.csv(self.records())
+        """The table as CSV, which a terminal may show; of several seeds the numbers stand in one field, with spaces."""
+        return visible(tidy.csv(self.records()))
 
     def to_json(self) -> str:
         """The rows, the tests, and how every metric is called and written."""

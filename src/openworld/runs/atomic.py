@@ -1,36 +1,75 @@
-"""Files and folders that appear whole or not at all, also when the power goes.
+"""Files and folders that appear whole or not at all, also when the power goes: all that is written passes here.
 
-The recipe: write beside the goal, fsync every file, fsync the folder, rename, fsync the folder the name is in.
+The recipe: write beside the goal, fsync every file, fsync the folder, rename, fsync the folder the name is in. What a
+killed process left beside a goal is used up by whoever writes that goal next; a lock of the kernel, which dies with its
+holder, tells it from what a living process is writing.
 """
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from typing import BinaryIO
 
 from openworld._errors import naming
+from openworld.runs.lock import fcntl
+from openworld.runs.outputs import require_replaceable
+
+_FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step, whatever else writes it; whoever reads sees an old file or a new one, whole."""
+    """Put `data` at `path` in one step, whatever else writes it; whoever reads sees an old file or a new one, whole.
+
+    Raises:
+        OpenworldError: `path` is a folder, a link, a pipe or a device.
+    """
+    with writing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file to write into, which is put at `path` in one step at the end; raises as `write_file`.
+
+    What writes files by name alone may write the one that is called as this one is.
+    """
+    require_replaceable(str(path), path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{token_hex(4)}.writing")
-    try:
-        _write_synced(scratch, data)
-        os.replace(scratch, path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+    with naming(path):
+        descriptor, scratch = _open_scratch(path)
+        file = open(scratch, "wb", opener=lambda *_: descriptor)  # noqa: SIM115  it keeps the lock till the end
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl is None:  # Windows renames no open file
+                file.close()
+            os.replace(scratch, path)
+        except BaseException:
+            if fcntl is None:
+                _close(file)
+            scratch.unlink(missing_ok=True)  # while the lock is held: whoever waits for it begins anew
+            raise
+        finally:
+            _close(file)
     _sync_folder(path.parent)
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path) -> None:
+def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path | None = None) -> None:
     """Put a folder holding `files` ({relative name: bytes}) at `folder` in one step, replacing what is there.
 
-    `scratch` is a path on the same file system that belongs to this writer; it and `scratch` + ".old" are
-    gone afterwards, and after an exception; after a kill, whoever cleans up may remove them.
+    `scratch` is a path on the same file system that belongs to this writer alone; None for one beside the folder, for
+    which writers wait for one another. It and `scratch` + ".old" are gone afterwards, and after an exception; after a
+    kill, whoever writes next with the same scratch removes them.
     """
+    if scratch is None:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _alone_in(folder.parent):
+            write_folder(folder, files, folder.with_name(f".{folder.name}.writing"))
+        return
     old = scratch.with_name(scratch.name + ".old")
     remove(scratch)
     remove(old)
@@ -48,20 +87,60 @@ def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path) -> Non
     remove(old)
 
 
-def move_file(written: Path, path: Path) -> None:
-    """Put a file that is too large for memory, and was written elsewhere in this file system, at `path` in one step."""
-    with open(written, "rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(written, path)
-    _sync_folder(path.parent)
-
-
 def remove(path: Path) -> None:
     """Delete a file or a folder with all it holds, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def _open_scratch(goal: Path) -> tuple[int, Path]:
+    """Open the empty scratch file of a goal, locked; where files cannot be locked, one of a name of its own.
+
+    Its name is always the same, so that what a killed writer left is found without looking through the folder.
+    """
+    scratch = goal.with_name(f".{goal.name}.writing")
+    while fcntl is not None:
+        try:
+            descriptor = os.open(scratch, _FLAGS | os.O_CREAT, 0o666)
+        except OSError:
+            if not os.path.lexists(scratch):
+                raise
+            break  # somebody else's, or a link: left alone
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            there = os.lstat(scratch)
+            if os.path.samestat(os.fstat(descriptor), there) and there.st_nlink == 1:
+                os.ftruncate(descriptor, 0)
+                return descriptor, scratch
+            alone = there.st_nlink == 1
+        except FileNotFoundError:  # the writer before us put it in place, or took it away
+            alone = True
+        except OSError:
+            alone = False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        if not alone:
+            break
+    scratch = goal.with_name(f".{goal.name}.{token_hex(4)}.writing")
+    return os.open(scratch, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666), scratch
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Wait until no other process is writing a folder into this one."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -71,16 +150,18 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         folders.update(parent for parent in path.parents if folder in parent.parents)
-        _write_synced(path, data)
+        with naming(path), open(path, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
     for each in sorted(folders, reverse=True):  # the deepest first
         _sync_folder(each)
 
 
-def _write_synced(path: Path, data: bytes) -> None:
-    with naming(path), open(path, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+def _close(file: BinaryIO) -> None:
+    """Close a file, whether or not the disk has room for what was not written yet."""
+    with suppress(OSError):
+        file.close()
 
 
 def _sync_folder(folder: Path) -> None:

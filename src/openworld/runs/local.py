@@ -83,6 +83,9 @@ def _listen(board: Board, worker: "_Worker") -> bool:
     return True
 
 
+_PATIENCE = 5.0  # seconds that a worker has to take its scratch files away
+
+
 class _Worker:
     """One process, the pipe to it, and the unit it has in hand."""
 
@@ -105,7 +108,10 @@ class _Worker:
         """Stop the process, wherever it is: records appear whole or not at all. Says how it ended."""
         self.pipe.close()
         self._process.terminate()
-        self._process.join()
+        self._process.join(_PATIENCE)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
         return f"exit code {self._process.exitcode}"
 
 
@@ -128,13 +134,24 @@ def _serve(folder: str, pipe: connection.Connection) -> None:
     """The life of a worker: a unit comes, its outcome goes, until the parent is gone."""
     keep_freed_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    signal.signal(signal.SIGTERM, _terminated)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     store = RunStore(folder)
-    with contextlib.suppress(EOFError, OSError):  # the parent closed the pipe: nothing more to do
+    try:
         while True:
             unit, wait = pipe.recv()
             for word in steps_elsewhere(unit, store, wait=wait):
                 pipe.send(word)
+    except (EOFError, OSError):  # the parent closed the pipe: nothing more to do
+        pass
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGTERM)
+
+
+def _terminated(number: int, _frame: object) -> None:
+    """End as after Ctrl-C, so that what is half-written is taken away."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _die_with_parent() -> None:

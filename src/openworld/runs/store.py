@@ -30,6 +30,7 @@ from openworld._plain import parse_json, read_plain
 from openworld.runs.atomic import remove, write_file, write_folder
 from openworld.runs.canonical import canonical_json, readable_json, to_json
 from openworld.runs.lock import file_lock
+from openworld.runs.outputs import RUN, require_folder
 from openworld.runs.record import Record, load_record, pack, renamed
 from openworld.runs.sealed import SEAL, seal, without_seal
 from openworld.runs.unit import Unit, UnitResult
@@ -66,8 +67,7 @@ class RunStore:
         Raises OpenworldError when the folder holds a run of another resolved spec, saying what differs.
         """
         resolved, provenance = to_json(resolved, "spec"), to_json(provenance, "provenance")
-        if self.folder.is_file():
-            raise OpenworldError(f"{self.folder} is a file; give a folder, which is made where it is missing.")
+        require_folder("--out", self.folder, own=(RUN,))
         with self._lock("run"):
             run = self._load_run() or {"given": to_json(given, "spec"), "resolved": resolved, "provenance": []}
             differences = list(_differences(run["resolved"], resolved, ""))

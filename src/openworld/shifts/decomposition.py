@@ -18,6 +18,7 @@ from openworld._errors import OpenworldError
 from openworld._plain import parse_json
 from openworld._short_repr import short_repr
 from openworld._types import checked
+from openworld.runs.atomic import write_file
 from openworld.shifts._rows import (
     CHUNK,
     as_matrix,
@@ -109,7 +110,7 @@ class Decomposition:
 
     def save(self, path: Path) -> None:
         """Write one safetensors file, `about` in its header."""
-        Path(path).write_bytes(self.to_bytes())
+        write_file(Path(path), self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """The bytes that `save` writes."""

@@ -6,6 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld.runs.atomic import write_folder
+from openworld.runs.outputs import require_folder
 
 EXAMPLES = {
     "learner": ("plug_in", "Halfway"),
@@ -32,13 +34,14 @@ def new_plug_in(kind: str, name: str, folder: Path | None = None) -> Path:
     goal = folder or Path(_words(name, "_"))
     if goal.exists():
         raise OpenworldError(f"{goal} exists already; give another folder with --out.")
+    require_folder("--out", goal)
     example, former = EXAMPLES[kind]
+    content = {}
     for source in sorted(_examples().joinpath(example).iterdir(), key=lambda path: path.name):
         if source.name.rpartition(".")[2] in ("py", "toml"):
             text = _renamed(source.read_text(encoding="utf-8"), former, name)
-            path = goal / _renamed(source.name, former, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            content[_renamed(source.name, former, name)] = text.encode()
+    write_folder(goal, content)
     return goal
 
 

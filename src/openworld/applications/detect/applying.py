@@ -32,6 +32,7 @@ from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Metric, Result, Results, Value
 from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.results.value import interval_of
+from openworld.runs.outputs import FLAGGED_IMAGES, require_folder
 
 SCORE = Metric("score", "score", "number", 5, 0, (None, None))
 ON_TERMINAL, ON_PAGE = 20, 200
@@ -98,6 +99,7 @@ def apply_thresholds(
     if not images:
         raise OpenworldError("name the images that --apply is to look at, such as a folder.")
     require_fraction("[)", at_most=at_most)
+    require_folder("--out", out, own=(FLAGGED_IMAGES,), inputs=(folder, *images))
     saved = read_saved_thresholds(folder)
     label, threshold = saved.threshold(detector)
     if saved.model.model:

@@ -25,6 +25,11 @@ from openworld.results.detection_results import REPLICATES, detection_results
 from openworld.results.scored_sets import ScoredSets, SetScores
 from openworld.results.settings_search import SettingsSearch, search_results
 from openworld.runs.atomic import write_file
+from openworld.runs.outputs import DETECTED, require_folder
+
+MOST_REPLICATES = 1_000_000
+PAGES = ("ood-benchmark", "ood-detection")
+"""The evaluations of what is written."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,9 @@ class DetectOptions:
         require_fraction(flag_rate=self.flag_rate)
         if self.replicates < 0 or self.replicates == 1:
             raise OpenworldError(f"replicates is {self.replicates}, expected 2 or more, or 0 for no bootstrap.")
-        if self.out is not None and ((self.out / "run.json").exists() or (self.out.exists() and not self.out.is_dir())):
-            raise OpenworldError(f"--out {self.out} holds a run, or is a file; give another folder.")
+        if self.replicates > MOST_REPLICATES:
+            raise OpenworldError(f"replicates is {self.replicates}, expected at most {MOST_REPLICATES:,}.")
+        require_folder("--out", self.out, own=(DETECTED,), pages=PAGES)
 
 
 @dataclass(frozen=True)
@@ -106,9 +112,11 @@ def detect_scores(
     Raises:
         OpenworldError: scores that will not do, as the message says.
     """
+    options = options or DetectOptions()
+    require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(scores,))
     sets = read_scores(scores, larger_out=larger_out, only=detector)
     sets = replace(sets, made={"command": made} if made else {})
-    return compare(JudgedSets(sets), options or DetectOptions(), observer)
+    return compare(JudgedSets(sets), options, observer)
 
 
 def detect_images(
@@ -120,6 +128,9 @@ def detect_images(
         OpenworldError: a model or images that will not do, as the message says.
     """
     options = options or DetectOptions()
+    ood = inputs.ood.values() if isinstance(inputs.ood, Mapping) else [each.partition("=")[2] for each in inputs.ood]
+    given = (inputs.model, *inputs.members, inputs.known, inputs.train, inputs.validation, *ood)
+    require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(*given, *inputs.validation_ood))
     judged = judge(inputs, observer)
     facts = {"command": made} if made else {}
     judged = replace(judged, sets=replace(judged.sets, made=facts | judged.sets.made))

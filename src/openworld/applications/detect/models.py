@@ -1,7 +1,6 @@
 """The kinds of model whose detectors are compared: a classifier, a two-tower model, or features and a head."""
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, encoder_of,
 from openworld.detectors.engine.sampling import dropout_layers
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.features import Encoding, encode
+from openworld.runs.scratch import ScratchFolder
 
 Progress = Callable[[int, int], None]
 Detectors = Mapping[str, Any]
@@ -246,7 +246,7 @@ class TwoTowerModel:
         return ScoredImages(rows, plain_scores(detectors.score_together(own, seen)), stream_of(fitted, seen))
 
     def _see(self, images: ImageSet, progress: Progress, patches: bool, allow_corrupt: int = 0):
-        with tempfile.TemporaryDirectory() as scratch:  # images are encoded anew and nothing is kept
+        with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
             encoding = Encoding(patches=patches)
             options = {"cache": Path(scratch), "allow_corrupt": allow_corrupt, "progress": progress}
             features = encode(self.clip, images, encoding, **options)

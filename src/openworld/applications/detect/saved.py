@@ -114,8 +114,9 @@ def choose_thresholds(sets: ScoredSets, flag_rate: float, order: Sequence[str], 
     count = len(sets.validation)
     place = floor(flag_rate * (count + 1) + 1e-9)
     if place < 1:
+        needed = floor(min(1 / flag_rate, 1e9))
         raise OpenworldError(
-            f"{count} validation images are too few to flag {100 * flag_rate:g} %: give {floor(1 / flag_rate)} or more."
+            f"{count} validation images are too few to flag {100 * flag_rate:g} %: give {needed} or more."
         )
     able = [name for name in order if name not in sets.sequential]
     if not able:

@@ -1,7 +1,6 @@
 """Tuned prompt learners as models whose detectors are compared: saved ones, and ones that are trained first."""
 
 import random
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,6 +43,7 @@ from openworld.learners import FittedLearner, configure, encoding_for, find_lear
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.report.learner_facts import LearnerFacts
 from openworld.runs import to_json
+from openworld.runs.scratch import ScratchFolder
 
 SHOTS, VIEWS = 16, 8  # of every class, of every image; shots as published for OOD detection
 
@@ -151,7 +151,7 @@ class LearnerModel:
             raise OpenworldError(f"{images.name} are features, and {self.name} looks at images; give these.")
         encoding = encoding_for(self.fitted.learner)
         encoding = replace(encoding, patches=encoding.patches or patches)
-        with tempfile.TemporaryDirectory() as scratch:  # images are encoded anew and nothing is kept
+        with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
             options = {"cache": Path(scratch), "allow_corrupt": allow_corrupt, "progress": progress}
             features = encode(self.fitted.clip, images, encoding, **options)
             seen = activations_of_learner(self.fitted, features, bank=self.bank, own=own)
@@ -180,7 +180,7 @@ def tune(wish: LearnerWish, clip: Any, images: Images | None, classnames: Sequen
     shots = named.subset(few_shot(named.labels, wish.shots, random.Random(wish.seed))) if wish.shots else named
     views = Encoding(VIEWS, usual_crop_scale(images.name), wish.seed)
     encoding = encoding_for(learner, Encoding() if learner.consumes == "embeddings" else views)
-    with tempfile.TemporaryDirectory() as scratch:
+    with ScratchFolder() as scratch:
         features = encode(clip, shots, encoding, cache=Path(scratch), progress=progress)
         fitted = learner.fit(clip, features, seed=wish.seed)
     return fitted, facts_of(fitted, seed=wish.seed, images=len(shots), views=VIEWS)

@@ -1,7 +1,6 @@
 """From what a person names to a report: files of scores, or images that models score, and then an estimate."""
 
 import hashlib
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -28,6 +27,8 @@ from openworld.report.class_names import FILE as AUDIT
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.runs import to_json
+from openworld.runs.outputs import ESTIMATE, require_folder
+from openworld.runs.scratch import ScratchFolder
 
 NO_OPTIONS = EstimateOptions()
 JSON, SCORES = "estimate.json", "scores"
@@ -54,6 +55,9 @@ def estimate(
     Raises:
         OpenworldError: inputs that do not go together or cannot be read, as the message says.
     """
+    partners = (*inputs.source_partners, *inputs.target_partners)
+    given = (*inputs.source, *inputs.target, *partners, *(shift.place for shift in inputs.labelled), inputs.labels)
+    require_folder("--out", inputs.out, own=(ESTIMATE,), inputs=given)
     _require_place_for_proposal(inputs)
     if inputs.out is not None:
         (inputs.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
@@ -132,7 +136,7 @@ def _tables(
     elif any(isinstance(place, ImageSet) or place == CORRUPTIONS or are_images(place) for place in places):
         from openworld.applications.estimate.scoring import score_images
 
-        folder = inputs.out / SCORES if inputs.out else Path(scratch.enter_context(tempfile.TemporaryDirectory()))
+        folder = inputs.out / SCORES if inputs.out else Path(scratch.enter_context(ScratchFolder()))
         folder.mkdir(parents=True, exist_ok=True)
         sources, targets, shifts = score_images(inputs, names, folder, made, observer, seed)
     else:

@@ -1,6 +1,5 @@
 """Models that give images a number per class: classifiers from a folder, two-tower backbones by name."""
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from openworld.datasets.names.forms import are_numbered, readable_class_name
 from openworld.features import encode
 from openworld.learners.engine.text_bank import cosine_logits, require_distinct
 from openworld.learners.engine.text_features import encode_names
+from openworld.runs.scratch import ScratchFolder
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def find_model(
     scale = clip.logit_scale.detach().cpu() if scaled else 1.0
 
     def scores(images: ImageSet) -> np.ndarray:
-        with tempfile.TemporaryDirectory() as scratch:  # images are encoded anew and nothing is kept
+        with ScratchFolder() as scratch:  # images are encoded anew and nothing is kept
             embeddings = torch.from_numpy(np.array(encode(clip, images, cache=Path(scratch)).embeddings))
         return cosine_logits(embeddings, text, scale).float().numpy()
 

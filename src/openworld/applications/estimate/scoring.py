@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from openworld.applications.images import (
 from openworld.datasets import ImageSet
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
-from openworld.runs.atomic import move_file, remove
+from openworld.runs.atomic import remove, writing
 
 TOGETHER = 256  # images of a shard, which is what a call that is stopped may lose; whole batches of any model
 MADE_OF = b"made of"
@@ -212,8 +211,7 @@ def write_scores(
     columns |= {SEEN: pyarrow.int64()} if find_seen else {}
     about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
     schema = pyarrow.schema(list(columns.items()), metadata=about)
-    whole = folder / f"{token_hex(4)}.parquet"
-    with parquet.ParquetWriter(whole, schema, compression="zstd") as writer:
+    with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for rows, shard in zip(parts, shards, strict=True):
             scored = load(read_intact(shard))
             arrays = [pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())]
@@ -223,7 +221,6 @@ def write_scores(
             arrays += [pyarrow.array(labels[rows])] if labelled else []
             arrays += [pyarrow.array(scored[SEEN])] if find_seen else []
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
-    move_file(whole, path)
     note_checksum(path)
     for other in path.parent.glob(
         f"{path.stem}.{'[0-9a-f]' * 32}"

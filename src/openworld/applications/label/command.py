@@ -14,6 +14,7 @@ from openworld.applications.label.report import plan_report, read_report
 from openworld.applications.label.results import LabelledStream
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 
 JSON = "label.json"
 
@@ -68,6 +69,8 @@ def read_labels(
     Raises:
         OpenworldError: no plan there, answers that are none or belong to another plan, too few of them.
     """
+    own = (LABEL_PLAN, LABELLED) if out is None or (out.exists() and out.samefile(folder)) else (LABELLED,)
+    require_folder("--out", out or folder, own=own)
     observer.progress("reading the plan", 0)
     kept = read_plan(folder)
     given = answers_in(kept, folder, answers)

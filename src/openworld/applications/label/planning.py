@@ -27,6 +27,7 @@ from openworld.labels import (
 )
 from openworld.labels.estimate import ENOUGH, ENOUGH_OF_RARE, RARE
 from openworld.runs.atomic import write_file
+from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 
 WORKSHEET, PAGE = "worksheet.csv", "label.html"
 USUAL = 100  # labels
@@ -140,8 +141,11 @@ def _require_inputs(inputs: PlanInputs) -> None:
             else ", such as 3"
         )
         raise OpenworldError(f"--within is {inputs.within:g}, expected points either way, {FINEST} to 50{points}.")
+    require_folder("--add", inputs.add, own=(LABEL_PLAN, LABELLED))
     if inputs.out is not None:
-        _require_empty(inputs.out)
+        if (inputs.out / PLAN).exists():
+            raise OpenworldError(f"--out {inputs.out} holds a plan already; add a batch with --add, or name another.")
+        require_folder("--out", inputs.out, alone=(WORKSHEET, PAGE, "images"))
         if inputs.stream is None:
             raise OpenworldError("no stream came; name the file of a model's scores and names.")
 
@@ -309,14 +313,3 @@ def _write(planned: Planned, frame: LabelFrame) -> None:
     write_file(planned.file(PAGE), page.encode())
     write_file(planned.file(WORKSHEET), worksheet_text(batch.mark, batch.ids, images, batch.names).encode())
     planned.kept.write(folder)
-
-
-def _require_empty(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise OpenworldError(f"--out {folder} is a file; give a folder, which is made where it is missing.")
-    if (folder / PLAN).exists():
-        raise OpenworldError(f"{folder} holds a plan already; add a batch to it with --add, or give another folder.")
-    kept = [path.name for path in folder.iterdir()] if folder.exists() else []
-    own = [name for name in kept if name not in (WORKSHEET, PAGE, "images") and not name.startswith(".")]
-    if own:
-        raise OpenworldError(f"--out {folder} holds other files, first {sorted(own)[0]}; give a folder of its own.")

@@ -23,6 +23,7 @@ from openworld.applications.shift.summary import ComparedSets, degree_columns, s
 from openworld.backbones.devices import find_device
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.runs.outputs import SHIFT, require_folder
 from openworld.shifts import HALVES, Levels
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
@@ -71,7 +72,8 @@ def measure_shift(
     Raises:
         OpenworldError: inputs that cannot be read or are too few, as the message says.
     """
-    _require_room(inputs.out)
+    given = (inputs.reference, *inputs.tests, inputs.backbone, inputs.source.laid)
+    require_folder("--out", inputs.out, own=(SHIFT,), inputs=given)
     device = find_device(inputs.device)
     reference, tests = gather(inputs.reference), _gather_all(inputs.tests)
     clip = own_encoder(_backbone_of(inputs), device)
@@ -107,16 +109,6 @@ def read_levels(file: Path | None) -> dict[str, Levels] | None:
         return {half: Levels(axes[half]["cuts"]) for half in HALVES}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
-
-
-def _require_room(folder: Path | None) -> None:
-    """Refuse a file in the place of the folder, and the folder of a run, whose page would be lost; before any work."""
-    if folder is None:
-        return
-    if folder.exists() and not folder.is_dir():
-        raise OpenworldError(f"--out {folder} is a file; give a folder, which is made where it is missing.")
-    if (folder / "run.json").exists() or (folder / "order.json").exists():
-        raise OpenworldError(f"--out {folder} holds a run, or a generated set of images; give another folder.")
 
 
 def _degree_files(columns: Mapping[str, list]) -> dict[str, bytes]:

@@ -31,6 +31,7 @@ from openworld.backbones.devices import find_device
 from openworld.datasets.names.class_names import class_names
 from openworld.runs import digest
 from openworld.shifts.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
+from openworld.shifts.synthesis.set_files import require_own
 
 BY_WEIGHTS = "sdxl-turbo"
 
@@ -104,6 +105,7 @@ def plan_set(inputs: SynthesisInputs, observer: Observer = SILENT) -> PlannedSet
     device = find_device(inputs.device)
     if inputs.out is None and not inputs.only_plan:
         raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
+    require_own(inputs.out, (*inputs.reference, inputs.source.laid))
     settings = PainterSettings(**inputs.settings, device=device, download=not inputs.only_plan)
     screen, options = find_screen(inputs.screen), _options(inputs, settings)
     painter = _painter(inputs, settings, options.prompts)

@@ -7,7 +7,6 @@ between and runs the same command again finds the file counted, and what was not
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from glob import escape
 from pathlib import Path
 
 from openworld import __version__
@@ -16,7 +15,8 @@ from openworld._observer import SILENT, Observer
 from openworld.applications.estimate.late_labels import read_late_labels
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.score_files import ScoreFile
-from openworld.applications.watch.exports import append_lines, write_prometheus
+from openworld.applications.watch.exports import append_lines, require_lines, write_prometheus
+from openworld.applications.watch.files import FITTED, STATE
 from openworld.applications.watch.fitted import USUAL_IMAGES, Watch, WatchSettings, fit_watch, read_watch
 from openworld.applications.watch.following import Followed, Follower, sha256_of
 from openworld.applications.watch.labelled import proposed_labels, read_labels
@@ -25,6 +25,7 @@ from openworld.applications.watch.state import read_state
 from openworld.datasets.names.class_names import class_names
 from openworld.report.command_report import CommandReport
 from openworld.runs.lock import file_lock
+from openworld.runs.outputs import NUMBERS, WATCH, require_file, require_folder
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def fit(
     Raises:
         OpenworldError: a source that cannot be read or has no labels, methods that it does not allow.
     """
+    require_file("--out", out, kind=FITTED, inputs=(*source, classnames))
     names = class_names(str(classnames)).names if isinstance(classnames, Path | str) else classnames
     table = open_table(source, classnames=names)
     facts = {**(made or {}), "openworld": __version__, "seed": str(settings.seed)}
@@ -100,11 +102,15 @@ def watch(
     if files.propose and files.out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
     path = files.state or fitted.with_name(f"{fitted.stem}.state.safetensors")
+    given = (fitted, *new, files.labels)
+    require_file("--state", path, kind=STATE, inputs=given)
+    require_lines(files.json_lines, (*given, path))
+    require_file("--prometheus", files.prometheus, kind=NUMBERS, inputs=(*given, path, files.json_lines))
+    require_folder("--out", files.out, own=(WATCH,), inputs=given)
     known = read_watch(fitted)
     with file_lock(path.with_name(f".{path.name}.lock"), wait=False) as held:
         if not held:
             raise OpenworldError(f"another call is at work on {path}; run the same command again when it has ended.")
-        _remove_halves(path, files.prometheus)
         view = _followed(known, path, new, close, files.labels, observer)
         name = path.name.removesuffix(".safetensors").removesuffix(".state")
         if files.json_lines is not None:
@@ -125,13 +131,6 @@ def _with_worksheet(report: CommandReport, files: WatchFiles, name: str, sheet: 
     there = (files.out / name).exists()
     note = f"Images to label: {files.out / name}{', which was there already and stays as it is' * there}."
     return replace(report, notes=(*report.notes, note), files=report.files | ({} if there else {name: sheet.encode()}))
-
-
-def _remove_halves(*paths: Path | None) -> None:
-    """Remove what calls that were killed left of files that they wrote; nobody else writes them while we are locked."""
-    for path in filter(None, paths):
-        for half in path.parent.glob(f".{escape(path.name)}.*.writing"):
-            half.unlink(missing_ok=True)
 
 
 def _followed(

@@ -14,6 +14,7 @@ from openworld.applications.watch.labelled import CORRECTED, LABELLED, labelled_
 from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
 from openworld.runs import to_json
 from openworld.runs.atomic import write_file
+from openworld.runs.outputs import LINES, is_stream, require_file
 
 TAIL = 1 << 20  # bytes at the end of a file in which its last line is looked for
 BEGINNING = b'{"watch":'
@@ -172,14 +173,34 @@ def append_lines(
         OpenworldError: a file whose end is no line of ours.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a+b") as file:
-        last = _last_line(file, path)
+    stream = is_stream(path)
+    with open(path, "ab" if stream else "a+b", buffering=0) as file:
+        last = {} if stream else _last_line(file, path)
         own = last.get("watch") == state.watch[:12] and last.get("name") == name
         lines = list(_since(last, state, name) if own else _new(state, name, new, sheet))
-        file.write("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
-        file.flush()
-        os.fsync(file.fileno())
+        left = memoryview("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
+        while left:
+            left = left[file.write(left) :]
+        if not stream:  # the kernel refuses to wait for a pipe
+            os.fsync(file.fileno())
     return len(lines)
+
+
+def require_lines(path: Path | None, others: Sequence[Any]) -> None:
+    """Refuse, before the state goes on, a place to which no lines can be appended; nothing is changed.
+
+    Args:
+        path: of the lines, a file or a stream, which is only written; None for none.
+        others: files of the same call.
+    Raises:
+        OpenworldError: such a place, or a file whose end is no line of ours.
+    """
+    if path is None or is_stream(path):
+        return
+    require_file("--json-lines", path, kind=LINES, inputs=others)
+    if path.exists():
+        with open(path, "rb") as file:
+            _last_line(file, path)
 
 
 def _new(
@@ -215,7 +236,8 @@ def _last_line(file, path: Path) -> dict[str, Any]:
     if rest:
         if not (rest.startswith(BEGINNING) or BEGINNING.startswith(rest)):
             raise OpenworldError(f"{path} ends in half a line that is not ours; give --json-lines another file.")
-        file.truncate(start + len(whole) + len(newline))
+        if file.writable():
+            file.truncate(start + len(whole) + len(newline))
     if not newline:
         return {}
     try:

@@ -37,6 +37,9 @@ Part = Callable[[Watch, PeriodRecord, OpenPeriod], Mapping[str, Any]]
 PARTS: tuple[Part, ...] = (cause_part,)
 
 
+AHEAD = np.timedelta64(366, "D")  # by which a time stamp may be ahead of the clock, or of the images before
+
+
 class Followed(NamedTuple):
     """What became of a file. again: whether it had been counted before. records: the periods that it finished."""
 
@@ -207,7 +210,7 @@ class _Reading:
         else:
             pieces = ((block.outputs, np.full(block.outputs.n, len(self.state.files))) for block in self._blocks())
         for outputs, keys in pieces:
-            self.refusal = self.refusal or ("" if self.n else self._refusal(keys))
+            self.refusal = self.refusal or ("" if self.n else self._refusal(keys)) or self._ahead()
             if not self.refusal:
                 self._note(keys)
                 yield outputs, keys
@@ -276,6 +279,18 @@ class _Reading:
                 "a period with its last file."
             )
         return ""
+
+    def _ahead(self) -> str:
+        """Return why images cannot have come yet: one wrong year would close the watch for all that come after it."""
+        if self._block.times is None:
+            return ""
+        latest = max(np.datetime64("now"), np.datetime64(self.state.last or "now")) + AHEAD
+        if self._block.times.max() <= latest:
+            return ""
+        return (
+            f"{self.table.name} has an image of {self._block.times.max()}, more than a year ahead of the clock and of "
+            "all images before: mend its time stamp, or the clock."
+        )
 
     def _note(self, keys: np.ndarray) -> None:
         """Note when the images of every period came, and what they are called."""

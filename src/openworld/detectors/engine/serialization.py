@@ -5,7 +5,6 @@ together are written together, and share head, texts and whatever tensor they ha
 """
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.tensor_trees import classes_beside, put_together, take_apart
 from openworld.detectors.engine.texts import Texts
 from openworld.runs import to_json
+from openworld.runs.atomic import writing
 
 FITTED, GATHERED = "openworld fitted detectors", "openworld gathered statistics"
 WRITERS = {FITTED: "`FittedDetector.save` or `save_together`", GATHERED: "`FitStatistics.save`"}
@@ -137,11 +137,10 @@ def _detector(form: dict, kinds: Iterable[type]) -> Any:
 def _write(path: Path, what: str, form: dict, tensors: Mapping[str, Tensor]) -> None:
     from safetensors.torch import save_file
 
-    scratch = path.with_name(f".{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_file({name: _alone(value) for name, value in tensors.items()}, scratch, metadata={what: json.dumps(form)})
-        os.replace(scratch, path)
+        with writing(path) as file:  # not as bytes: banks are large
+            kept = {name: _alone(value) for name, value in tensors.items()}
+            save_file(kept, file.name, metadata={what: json.dumps(form)})
     except OSError as error:
         raise OpenworldError(f"{path} cannot be written ({error}); choose another place.") from error
 

@@ -23,6 +23,8 @@ from openworld.learners.engine.saved_folders import LearnerDescription, describe
 from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
 from openworld.learners.engine.training import PLAIN, Loop, Schedule, draw_batches, draw_batches_by_class, train
+from openworld.runs.atomic import write_file
+from openworld.runs.outputs import LEARNER, require_folder
 
 PLAIN_IMAGES = Encoding()
 CHUNK = 128  # images answered at a time: bounds the memory of learners that compare patches, or run a tower
@@ -174,10 +176,9 @@ class FittedLearner:
 
     def save(self, folder: Path) -> None:
         """Write `files` into a folder, which is made where it is missing."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        require_folder("folder", Path(folder), own=(LEARNER,))
         for name, content in self.files().items():
-            (folder / name).write_bytes(content)
+            write_file(Path(folder) / name, content)
 
     def files(self) -> dict[str, bytes]:
         """`parameters.safetensors` and `learner.json`, which `load` reads; the backbone is named, not copied."""

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 
+from openworld._terminal import visible
 from openworld.report.render.texts import Text, texts
 from openworld.report.table import Table
 
@@ -32,12 +33,12 @@ def piped(cells: Iterable[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text in which nothing is markup to Markdown, on one line.
+    """Text in which nothing is markup to Markdown, or a command to a terminal, on one line.
 
     >>> print(plain("crane [/bird] | a_b"))
     crane \\[/bird\\] \\| a\\_b
     """
-    return "".join("\\" + sign if sign in r"\|*_<>`[]" else sign for sign in on_one_line(text))
+    return "".join("\\" + sign if sign in r"\|*_<>`[]" else sign for sign in visible(on_one_line(text)))
 
 
 def on_one_line(text: str) -> str:

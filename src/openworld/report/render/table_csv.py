@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from openworld._csv import csv_text
+from openworld._terminal import visible
 from openworld.report.table import Cell, Column, Table
 from openworld.results import Comparison, Value
 
@@ -16,7 +17,7 @@ def csv_table(table: Table) -> str:
     parts = [_parts(column, [table.cell(row, at) for row in places]) for at, column in enumerate(table.columns)]
     header = [table.label, *(name for names, _ in parts for name in names)]
     rows = [[table.rows[row].label, *(field for _, lines in parts for field in lines[row])] for row in places]
-    return csv_text(header, rows)
+    return visible(csv_text(header, rows))
 
 
 def _parts(column: Column, cells: Sequence[Cell]) -> tuple[list[str], list[list]]:

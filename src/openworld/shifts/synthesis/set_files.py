@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -16,6 +17,7 @@ from openworld._plain import parse_json
 from openworld.runs import read_spec
 from openworld.runs.atomic import write_file
 from openworld.runs.canonical import readable_json
+from openworld.runs.outputs import GENERATED, require_folder
 from openworld.runs.tables import encode_table
 from openworld.shifts.synthesis.generated_set import MANIFEST, TABLE, VERSION
 from openworld.shifts.synthesis.planning import SynthesisPlan
@@ -51,14 +53,9 @@ def open_folder(folder: Path, order: dict) -> None:
         )
 
 
-def require_own(folder: Path) -> None:
-    """Refuse a folder that holds something else than a set, whole or begun."""
-    if not folder.exists() or (folder / ORDER).exists():
-        return
-    # A crash while the order was being written leaves a scratch file of `write_file`.
-    ours = {folder / DIVISION, *folder.glob(f".{ORDER}.*writing")}
-    if not folder.is_dir() or any(file not in ours for file in folder.iterdir()):
-        raise OpenworldError(f"{folder} holds files but no {ORDER}; give an empty folder, or a new one.")
+def require_own(folder: Path | None, inputs: Sequence[Any] = ()) -> None:
+    """Refuse a folder that holds something else than a set, whole or begun; or one of the inputs."""
+    require_folder("--out", folder, own=(GENERATED,), alone=(DIVISION,), inputs=inputs)
 
 
 def read_journal(folder: Path, count: int) -> dict[int, dict]:

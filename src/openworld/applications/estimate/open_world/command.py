@@ -16,6 +16,7 @@ from openworld.applications.predict import read_names
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.runs import to_json
+from openworld.runs.outputs import ESTIMATE, require_folder
 
 JSON = "estimate.json"
 
@@ -89,6 +90,7 @@ def estimate_open_world(
     Raises:
         OpenworldError: streams that cannot be read or do not go together, as the message says.
     """
+    require_folder("--out", inputs.out, own=(ESTIMATE,), inputs=(*inputs.source, *inputs.target, inputs.base_names))
     names = inputs.base_names
     if isinstance(names, str | Path):
         names = read_names(Path(names))

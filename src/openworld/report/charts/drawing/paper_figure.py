@@ -10,6 +10,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.report.charts.drawing.lettering import LINE, POINTS, text_width, thinned, wrapped
 from openworld.report.charts.drawing.paper import TITLE
+from openworld.runs.atomic import writing
 
 WIDTH, HEIGHT = 3.25, 2.5  # inches of a chart
 COLUMNS = 2
@@ -54,7 +55,9 @@ def save_figure(figure, path: Path) -> None:
             axes.set_axis_off()
         _add_legend(sheet, places)
         _fit_texts(sheet, places[: len(figure.charts)])
-        sheet.savefig(path, dpi=300, metadata=DATES[path.suffix.lower()])
+        form = path.suffix.lower()
+        with writing(path) as file:
+            sheet.savefig(file, format=form.removeprefix("."), dpi=300, metadata=DATES[form])
 
 
 def _columns(figure) -> tuple[int, float]:

@@ -1,0 +1,55 @@
+"""A temporary folder that does not outlive its process, even where that is killed."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from openworld.runs.lock import fcntl
+
+_PREFIX = "openworld-scratch-"
+
+
+class ScratchFolder(tempfile.TemporaryDirectory):
+    """A `tempfile.TemporaryDirectory` with a lock on it, by which the next one knows what a killed process left.
+
+    >>> with ScratchFolder() as folder:
+    ...     Path(folder, "a").write_text("b")
+    1
+    """
+
+    def __init__(self) -> None:
+        _remove_abandoned(Path(tempfile.gettempdir()))
+        while True:
+            super().__init__(prefix=_PREFIX, ignore_cleanup_errors=True)
+            if fcntl is None:
+                return
+            self._held = _Descriptor(os.open(self.name, os.O_RDONLY))
+            fcntl.flock(self._held.number, fcntl.LOCK_EX)
+            if os.path.isdir(self.name):
+                return
+            self._finalizer.detach()  # another process took it for abandoned before it was locked
+
+
+class _Descriptor:
+    """A file descriptor that is closed when nothing refers to it any more."""
+
+    def __init__(self, number: int):
+        self.number = number
+
+    def __del__(self):
+        os.close(self.number)
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove our scratch folders whose holder has died."""
+    if fcntl is None:
+        return
+    for folder in place.glob(f"{_PREFIX}*"):
+        try:
+            held = _Descriptor(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+            if os.fstat(held.number).st_uid == os.geteuid():
+                fcntl.flock(held.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # in use, or somebody else's
+            continue
