@@ -40,8 +40,10 @@ def writing(path: Path) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path):
         descriptor, scratch = _open_scratch(path)
-        file = open(scratch, "wb", opener=lambda *_: descriptor)  # noqa: SIM115  it keeps the lock till the end
+        file = None
         try:
+            file = open(scratch, "wb", opener=lambda *_: descriptor)  # noqa: SIM115  it keeps the lock till the end
+            file.truncate()  # what a killed writer left
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -50,11 +52,11 @@ def writing(path: Path) -> Iterator[BinaryIO]:
             os.replace(scratch, path)
         except BaseException:
             if fcntl is None:
-                _close(file)
+                _close(file, descriptor)
             scratch.unlink(missing_ok=True)  # while the lock is held: whoever waits for it begins anew
             raise
         finally:
-            _close(file)
+            _close(file, descriptor)
     _sync_folder(path.parent)
 
 
@@ -96,7 +98,7 @@ def remove(path: Path) -> None:
 
 
 def _open_scratch(goal: Path) -> tuple[int, Path]:
-    """Open the empty scratch file of a goal, locked; where files cannot be locked, one of a name of its own.
+    """Open the scratch file of a goal, locked; where files cannot be locked, one of a name of its own.
 
     Its name is always the same, so that what a killed writer left is found without looking through the folder.
     """
@@ -112,7 +114,6 @@ def _open_scratch(goal: Path) -> tuple[int, Path]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             there = os.lstat(scratch)
             if os.path.samestat(os.fstat(descriptor), there) and there.st_nlink == 1:
-                os.ftruncate(descriptor, 0)
                 return descriptor, scratch
             alone = there.st_nlink == 1
         except FileNotFoundError:  # the writer before us put it in place, or took it away
@@ -158,10 +159,13 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
         _sync_folder(each)
 
 
-def _close(file: BinaryIO) -> None:
+def _close(file: BinaryIO | None, descriptor: int) -> None:
     """Close a file, whether or not the disk has room for what was not written yet."""
     with suppress(OSError):
-        file.close()
+        if file is None:
+            os.close(descriptor)
+        else:
+            file.close()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -121,7 +121,8 @@ def require_folder(
     if not found and any((folder / name).exists() for name in _PAGE) and _evaluation(folder) not in pages:
         others = ["the page of another command"]
     if alone is not None and not found and folder.exists():
-        others += sorted(name for name in os.listdir(folder) if name not in alone and not name.startswith("."))
+        foreign = sorted(name for name in os.listdir(folder) if name not in alone and not name.startswith("."))
+        others += [f"other files, first {name}" for name in foreign[:1]]
     if others:
         raise OpenworldError(f"{title} holds {others[0]}; give another folder.")
     _require_writable(title, folder)

@@ -31,6 +31,15 @@ class ScratchFolder(tempfile.TemporaryDirectory):
             self._finalizer.detach()  # another process took it for abandoned before it was locked
 
 
+    def cleanup(self) -> None:
+        """Remove the folder, also where the first attempt is interrupted."""
+        try:
+            super().cleanup()
+        finally:
+            if os.path.exists(self.name):
+                shutil.rmtree(self.name, ignore_errors=True)
+
+
 class _Descriptor:
     """A file descriptor that is closed when nothing refers to it any more."""
 

@@ -54,7 +54,6 @@ class DetectOptions:
             raise OpenworldError(f"replicates is {self.replicates}, expected 2 or more, or 0 for no bootstrap.")
         if self.replicates > MOST_REPLICATES:
             raise OpenworldError(f"replicates is {self.replicates}, expected at most {MOST_REPLICATES:,}.")
-        require_folder("--out", self.out, own=(DETECTED,), pages=PAGES)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,266 @@
+"""Outputs take the place of nothing but what the same command wrote: no device, pipe, link, input or other's file."""
+
+import os
+import shutil
+import stat
+from contextlib import chdir, suppress
+from pathlib import Path
+
+import pytest
+from every_output import FIT, SHIFT, prepare
+from in_process import openworld
+
+import openworld as ow
+from openworld._errors import OpenworldError
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs devices and pipes")
+
+ON = ("estimate", "watch", "w.safetensors", "day.npz")
+FILES = {
+    "fit": (*FIT, "--out"),
+    "watch --state": (*ON, "--state"),
+    "watch --json-lines": (*ON, "--json-lines"),
+    "watch --prometheus": (*ON, "--prometheus"),
+    "check --junit": ("check", "s1", "--require", "auroc >= 0.5", "--junit"),
+    "predict": ("predict", "learned", "pictures", "--new", "a thing", "--out"),
+    "report": ("report", "s2", "--output"),
+    "report --table": ("report", "s2", "--table", "csv", "--output"),
+}
+FOLDERS = {
+    "watch": (*ON, "--out"),
+    "estimate": ("estimate", "--source", "src.npz", "--target", "live.npz", "--estimator", "DoC", "--out"),
+    "open world": ("estimate", "--open-world", "--source", "stream.csv", "--target", "stream.csv", "--out"),
+    "plan": ("label", "plan", "stream.csv", "--out"),
+    "read": ("label", "read", "answered", "--out"),
+    "detect": ("detect", "--scores", "scores.csv", "--replicates", "0", "--out"),
+    "detect --apply": ("detect", "--apply", "dets", "new.csv", "--out"),
+    "average": ("average", "s1", "s2", "--out"),
+    "score": ("score", "p1.csv", "--out"),
+    "run": ("run", "spec.toml", "--out"),
+    "shift": (*SHIFT, "--out"),
+    "synthesize": ("synthesize", "--painter", "rendered", "--reference", "others", "--pictures", "pictures", "--out"),
+    "report --figures": ("report", "s2", "--figures", "svg", "--output"),
+    "new": ("new", "learner", "Mine", "--out"),
+    "overlaps": ("data", "overlaps", "caltech101", "--published", "--out"),
+}
+HELD = {  # a kind of target -> its path in the folder, and words of the refusal
+    "device": ("device.parquet", "is a device"),
+    "pipe": ("pipe.parquet", "is a pipe"),
+    "link": ("link.parquet", "is a link to"),
+    "link to nothing": ("dangling.parquet", "is a link to"),
+    "/proc": ("/proc/x.parquet", "cannot be written"),
+}
+OF_FILES = HELD | {
+    "folder": (".", "is a folder"),
+    "own state": ("old.state.safetensors", "the state of"),
+    "fitted watch": ("w.safetensors", ""),
+    "run.json": ("s1/run.json", "belongs to a run in"),
+    "record": ("s1/units/new/record.json", "belongs to a run in"),
+    "results": ("s1/results.parquet", "belongs to a run in"),
+    "plan": ("answered/plan.safetensors", "belongs to a plan of labels"),
+    "thresholds": ("dets/thresholds.json", "belongs to compared detectors"),
+}
+OF_FOLDERS = HELD | {
+    "file": ("spec.toml", "is a file; give a folder"),
+    "run": ("warm", "holds a run"),
+    "plan": ("answered", "holds a plan"),
+    "detectors": ("dets", "holds"),
+    "estimate": ("earlier", "holds an estimate"),
+    "page": ("means", "holds the page of another command"),
+    "learner": ("learned", "holds a saved learner"),
+}
+OWN = {  # what a command may write into again, or refuses in other words
+    ("watch --state", "own state"),
+    ("watch --json-lines", "device"),
+    ("watch --json-lines", "pipe"),
+    ("fit", "fitted watch"),
+    ("run", "run"),
+    ("detect", "detectors"),
+    ("estimate", "estimate"),
+    ("open world", "estimate"),
+    ("average", "page"),
+    ("report --figures", "run"),
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Inputs, and outputs of every kind."""
+    folder = tmp_path_factory.mktemp("outputs") / "world"
+    folder.mkdir()
+    prepare(folder)
+    for arguments in (
+        (*ON, "--state", "old.state.safetensors"),
+        ("estimate", "--source", "src.npz", "--target", "live.npz", "--estimator", "DoC", "--out", "earlier"),
+        ("average", "s1", "s2", "--out", "means"),
+    ):
+        assert openworld(*arguments, cwd=folder).returncode in (0, 4)
+    os.mkfifo(folder / "pipe.parquet")
+    (folder / "link.parquet").symlink_to("src.npz")
+    (folder / "dangling.parquet").symlink_to("nothing")
+    with suppress(PermissionError):  # only root makes devices
+        os.mknod(folder / "device.parquet", 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+    return folder
+
+
+def seen(folder):
+    """What lies in a folder, by name: kind, size, time, and where links lead."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        state = path.lstat()
+        if not path.name.endswith(".lock"):
+            found[str(path)] = state.st_mode, state.st_rdev, not path.is_dir() and (state.st_size, state.st_mtime_ns)
+    return found
+
+
+CASES = {
+    f"{name}, {kind}": (name, kind, *calls[name], *targets[kind])
+    for calls, targets in ((FILES, OF_FILES), (FOLDERS, OF_FOLDERS))
+    for name in calls
+    for kind in targets
+    if (name, kind) not in OWN
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_place_that_is_taken_is_refused_and_nothing_changes(world, case):
+    name, kind, *call, target, words = CASES[case]
+    if kind == "device" and not (world / target).exists():
+        pytest.skip("only root makes devices")
+    before = seen(world)
+    done = openworld(*call, target, cwd=world, cache=world / "cache")
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert target in done.stderr and ("give" in done.stderr or "choose" in done.stderr.lower()), done.stderr
+    assert words in done.stderr or name in ("new", "predict", "plan"), done.stderr
+    assert seen(world) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "target"),
+    [
+        ((*FIT, "--out"), "src.npz"),
+        ((*ON, "--state"), "day.npz"),
+        ((*ON, "--json-lines"), "day.npz"),
+        ((*ON, "--prometheus"), "w.safetensors"),
+        ((*ON, "--prometheus"), "w.state.safetensors"),
+        ((*ON, "--json-lines", "new.jsonl", "--prometheus"), "new.jsonl"),
+        (("check", "s1", "--require", "auroc >= 0.5", "--against", "s2", "--junit"), "s2"),
+        (("report", "s2", "--output"), "s2"),
+        (("detect", "--scores", "dets/scores.parquet", "--out"), "dets"),
+        (("detect", "--apply", "dets", "new.csv", "--out"), "dets"),
+        (("average", "s1", "s2", "--out"), "s1"),
+        (("score", "means/results.parquet", "--out"), "means"),
+        ((*SHIFT, "--out"), "pictures"),
+        (("estimate", "--source", "pictures", "--target", "others", "--out"), "pictures"),
+    ],
+)
+def test_an_input_is_refused_as_an_output(world, call, target):
+    before = seen(world)
+    done = openworld(*call, target, cwd=world, cache=world / "cache")
+    assert done.returncode == 2 and target in done.stderr, (done.stdout, done.stderr)
+    assert seen(world) == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("estimate", "fit", "--source", "gone.npz", "--out"),
+        ("estimate", "watch", "gone.safetensors", "gone.npz", "--state"),
+        ("check", "gone", "--require", "auroc >= 0.5", "--junit"),
+        ("report", "gone", "--table", "csv", "--output"),
+        ("estimate", "--source", "gone.npz", "--target", "gone.npz", "--out"),
+        ("label", "read", "gone", "--out"),
+        ("detect", "--scores", "gone.csv", "--out"),
+        ("detect", "--apply", "gone", "gone.csv", "--out"),
+        ("average", "gone", "lost", "--out"),
+        ("score", "gone.csv", "--out"),
+        ("shift", "--reference", "gone", "--test", "gone", "--out"),
+        ("synthesize", "--painter", "rendered", "--reference", "gone", "--out"),
+    ],
+)
+def test_outputs_are_looked_at_before_inputs(world, call):
+    done = openworld(*call, "pipe.parquet", cwd=world)
+    assert done.returncode == 2 and "pipe.parquet is a pipe" in done.stderr, done.stderr
+
+
+def test_lines_may_go_into_a_stream_which_is_never_read(world, tmp_path):
+    shutil.copy(world / "w.safetensors", tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for place, number in ((tmp_path / "pipe", 1), ("/dev/null", 2), ("/dev/zero", 3)):
+        state = tmp_path / f"{number}.state.safetensors"
+        call = ("estimate", "watch", tmp_path / "w.safetensors", world / "day.npz", "--close", "--state", state)
+        done = openworld(*call, "--json-lines", place)
+        assert done.returncode in (0, 4), done.stderr
+    assert os.read(reader, 100).startswith(b'{"watch":')
+    os.close(reader)
+
+
+def test_a_file_that_takes_no_lines_is_refused_before_the_state_goes_on(world, tmp_path):
+    (tmp_path / "notes.txt").write_text("bought milk\n")
+    state = tmp_path / "w.state.safetensors"
+    call = ("estimate", "watch", world / "w.safetensors", world / "day.npz", "--close", "--state", state)
+    done = openworld(*call, "--json-lines", tmp_path / "notes.txt")
+    assert done.returncode == 2 and "notes.txt" in done.stderr and not state.exists()
+    assert (tmp_path / "notes.txt").read_text() == "bought milk\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda place: ow.fit_watch("src.npz", place, timestamps="time", period="1d", quiet=True),
+        lambda place: ow.watch("w.safetensors", "day.npz", state=place, quiet=True),
+        lambda place: ow.watch("w.safetensors", "day.npz", prometheus=place, quiet=True),
+        lambda place: ow.estimate("src.npz", "live.npz", out=place, quiet=True),
+        lambda place: ow.label_plan("stream.csv", place, quiet=True),
+        lambda place: ow.label_read("answered", out=place, quiet=True),
+        lambda place: ow.detect(scores="scores.csv", out=place, quiet=True),
+        lambda place: ow.detect("new.csv", apply="dets", out=place, quiet=True),
+        lambda place: ow.average(["s1", "s2"], out=place),
+        lambda place: ow.score("p1.csv", place),
+        lambda place: ow.predict("learned", "pictures", new=["a thing"], out=place, quiet=True),
+        lambda place: ow.shift("pictures", "others", laid="split.safetensors", out=place, quiet=True),
+        lambda place: ow.run("spec.toml", place, quiet=True),
+        lambda place: ow.open_run("s1").save_report(place),
+        lambda place: ow.open_run("s1").save_figures(place, "svg"),
+        lambda place: ow.learners.load("learned").save(place),
+        lambda place: ow.shifts.load_decomposition(Path("split.safetensors")).save(place),
+    ],
+)
+def test_functions_refuse_a_pipe_and_a_link(world, call):
+    before = seen(world)
+    with chdir(world):
+        for place, words in (("pipe.parquet", "is a pipe"), ("link.parquet", "is a link to")):
+            with pytest.raises(OpenworldError, match=words):
+                call(Path(place))
+    assert seen(world) == before
+
+
+def test_a_link_to_a_folder_is_followed(world, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "latest").symlink_to(tmp_path / "real")
+    assert openworld("average", world / "s1", world / "s2", "--out", tmp_path / "latest").returncode == 0
+    assert (tmp_path / "real" / "report.html").is_file() and (tmp_path / "latest").is_symlink()
+
+
+def test_the_same_command_writes_again(world, tmp_path):
+    shutil.copytree(world, tmp_path / "w", ignore=shutil.ignore_patterns("*.parquet", "cache", "warm"), symlinks=True)
+    for call in (FILES["check --junit"], FILES["report"], FILES["report --table"], FILES["watch --prometheus"]):
+        codes = {openworld(*call, "again.txt", cwd=tmp_path / "w").returncode for _ in range(2)}
+        assert codes <= {0, 4}, call
+        os.remove(tmp_path / "w" / "again.txt")
+    for name in ("detect", "estimate", "average", "score", "read", "watch"):
+        codes = [openworld(*FOLDERS[name], name, cwd=tmp_path / "w").returncode for _ in range(2)]
+        assert set(codes) <= {0, 3, 4}, (name, codes)
+
+
+def test_a_damaged_run_goes_on_after_what_its_error_advises(world, tmp_path):
+    shutil.copytree(world / "warm", tmp_path / "run")
+    (tmp_path / "run" / "run.json").write_bytes(b"")
+    done = openworld("report", tmp_path / "run")
+    assert done.returncode != 0 and "Delete it and start the run again" in done.stderr
+    units = seen(tmp_path / "run" / "units")
+    (tmp_path / "run" / "run.json").unlink()
+    done = openworld("run", world / "spec.toml", "--out", tmp_path / "run", "--workers", "1", cache=world / "cache")
+    assert done.returncode == 0, done.stderr
+    assert seen(tmp_path / "run" / "units") == units
