@@ -90,6 +90,7 @@ def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> N
     Raises:
         OpenworldError: a form that the run does not have; Parquet, which is no text, without a file.
     """
+    require_file("--output", output, inputs=(folder,))
     forms = ("text", *FORMS, *HUB_FORMS) if _has_report(folder) else ("json",)
     if form not in forms:
         raise unknown_name(f"table form of a run of {_name(folder)}", form, forms)
@@ -98,7 +99,6 @@ def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> N
     if form == "text" and output is None:
         read_story(folder).show(console.output())
         return
-    require_file("--output", output, inputs=(folder,))
     content = _content(folder, form, of)
     if output is None:
         console.write(content)

@@ -50,7 +50,6 @@ KEPT = frozenset(_KEPT.split())
 _PAGE = ("report.html", "results.parquet")
 LINES, NUMBERS = "lines that a watch appended", "numbers that a watch wrote for Prometheus"
 _BEGINNINGS = {b'{"watch":': LINES, b"# HELP openworld_watch_": NUMBERS}
-_HEADERS = {"openworld-label": LABEL_PLAN}  # entry of the metadata of a safetensors file -> what the file is
 _OPEN_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/")
 
 
@@ -179,8 +178,7 @@ def kind_of(path: Path) -> str:
         return ""
     if isinstance(entry, dict) and isinstance(entry.get("kind"), str):
         return entry["kind"]
-    named = (_HEADERS.get(name, name.removeprefix("openworld ")) for name in about if name.startswith("openworld"))
-    return next(named, "")
+    return next((name.removeprefix("openworld ") for name in about if name.startswith("openworld ")), "")
 
 
 def _odd(path: Path) -> str:

@@ -30,7 +30,6 @@ class ScratchFolder(tempfile.TemporaryDirectory):
                 return
             self._finalizer.detach()  # another process took it for abandoned before it was locked
 
-
     def cleanup(self) -> None:
         """Remove the folder, also where the first attempt is interrupted."""
         try:

@@ -69,8 +69,8 @@ def read_labels(
     Raises:
         OpenworldError: no plan there, answers that are none or belong to another plan, too few of them.
     """
-    own = (LABEL_PLAN, LABELLED) if out is None or (out.exists() and out.samefile(folder)) else (LABELLED,)
-    require_folder("--out", out or folder, own=own)
+    beside = out is None or out.resolve() == folder.resolve()
+    require_folder("--out", out or folder, own=(LABEL_PLAN, LABELLED) if beside else (LABELLED,))
     observer.progress("reading the plan", 0)
     kept = read_plan(folder)
     given = answers_in(kept, folder, answers)

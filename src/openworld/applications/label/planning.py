@@ -144,7 +144,9 @@ def _require_inputs(inputs: PlanInputs) -> None:
     require_folder("--add", inputs.add, own=(LABEL_PLAN, LABELLED))
     if inputs.out is not None:
         if (inputs.out / PLAN).exists():
-            raise OpenworldError(f"--out {inputs.out} holds a plan already; add a batch with --add, or name another.")
+            raise OpenworldError(
+                f"--out {inputs.out} holds a plan already; add a batch with --add, or give another folder."
+            )
         require_folder("--out", inputs.out, alone=(WORKSHEET, PAGE, "images"))
         if inputs.stream is None:
             raise OpenworldError("no stream came; name the file of a model's scores and names.")

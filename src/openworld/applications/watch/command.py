@@ -16,12 +16,11 @@ from openworld.applications.estimate.late_labels import read_late_labels
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.score_files import ScoreFile
 from openworld.applications.watch.exports import append_lines, require_lines, write_prometheus
-from openworld.applications.watch.files import FITTED, STATE
-from openworld.applications.watch.fitted import USUAL_IMAGES, Watch, WatchSettings, fit_watch, read_watch
+from openworld.applications.watch.fitted import FITTED, USUAL_IMAGES, Watch, WatchSettings, fit_watch, read_watch
 from openworld.applications.watch.following import Followed, Follower, sha256_of
 from openworld.applications.watch.labelled import proposed_labels, read_labels
 from openworld.applications.watch.report import WatchView, fit_report, watch_report
-from openworld.applications.watch.state import read_state
+from openworld.applications.watch.state import STATE, read_state
 from openworld.datasets.names.class_names import class_names
 from openworld.report.command_report import CommandReport
 from openworld.runs.lock import file_lock
