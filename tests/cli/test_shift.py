@@ -305,7 +305,7 @@ def test_refusals(folders, usual, tmp_path):
         (("--reference", known, "--test", new, "--laid", tmp_path / "nowhere"), "there is no file"),
         ((*usual, "--test", new, "--test", new), "new is given twice"),
         ((*usual, "--test", new, "--out", tmp_path / "names.txt"), "names.txt is a file; give a folder"),
-        ((*usual, "--test", new, "--out", tmp_path / "run"), "run holds a run, or a generated set of images"),
+        ((*usual, "--test", new, "--out", tmp_path / "run"), "run holds a run; give another folder"),
         ((*usual, "--test", new, "--levels", 2), "levels"),
         ((*usual, "--test", new, "--taught-by", "pictues"), "pictures"),
         ((*usual, "--test", "emoji-concepts/noto/test/more"), "has too many parts"),

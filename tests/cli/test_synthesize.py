@@ -189,7 +189,7 @@ def test_refusals(usual, known, tmp_path):
         ((*usual, *somewhere, "--neighbour", 25), "the distance to neighbour 25 needs 25 or more"),
         ((*usual, *somewhere, "--least", 26), "no cell has 26 prompts or more"),
         ((*usual, *somewhere, "--device", "abacus"), "unknown device 'abacus'"),
-        ((*usual, "--out", known), "holds files but no order.json"),
+        ((*usual, "--out", known), "holds other files"),
     ):
         refused = openworld(*arguments)
         assert refused.exit_code in (1, 2) and sentence in refused.output, refused.output

@@ -93,6 +93,9 @@ DAMAGE = {
 }
 
 
+QUIET = ("gone", "its checksum lost")  # another process may just be writing the checksum
+
+
 @pytest.mark.parametrize("finished", [True, False])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_shard_is_encoded_again_and_the_others_are_not(clip, tmp_path, caplog, damage, finished):
@@ -108,7 +111,7 @@ def test_a_damaged_shard_is_encoded_again_and_the_others_are_not(clip, tmp_path,
     encode(clip, image_set(reader), cache=tmp_path)
     assert reader.count == (3 if healed else 0)
     assert not healed or contents(tmp_path) == before
-    assert ("shard-00001.safetensors was damaged" in caplog.text) == (healed and damage != "gone")
+    assert ("shard-00001.safetensors was damaged" in caplog.text) == (healed and damage not in QUIET)
 
 
 def test_a_damaged_shard_is_missing_for_those_who_encode_shard_by_shard(clip, tmp_path):
