@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import openworld
 from openworld import OpenworldError
 from openworld._observer import Observer
 from openworld.evaluations import read_protocol, running
@@ -64,3 +65,11 @@ def test_a_long_stage_says_how_far_it_is(tmp_path):
     assert len(said) == 1 and said[0].startswith("scored 10 images in 0 s, ")
     assert [one[1:] for one in shown] == [(0, None), (0, 10), (4, 10), (8, 10), (10, 10)]
     assert shown[1][0] == "scoring" and re.fullmatch(r"scoring [\d,.]+ images/s", shown[2][0])
+
+
+@pytest.mark.parametrize("how", [{"settings": {"context_length": 77}}, {"choose": {"context_length": [4, 77]}}])
+def test_a_context_without_room_for_a_name_is_refused_before_anything_is_done(tmp_path, how):
+    learner = {"learner": "CoOp", "label": "long", **how}
+    with pytest.raises(OpenworldError, match="long has context_length 77, and sentences of the backbone have room for"):
+        openworld.run({"dataset": "emoji-groups", "learners": [learner]}, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()

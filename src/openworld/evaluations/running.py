@@ -1,7 +1,8 @@
 """Carry out a run: what a spec names is encoded, every unit is computed, and records are all that comes of it."""
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -107,6 +108,7 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
     store = RunStore(options.folder)
     require_folder("--out", options.folder, own=(RUN,))
     require_data(spec)
+    _require_room_for_contexts(spec, machine)
     evaluation = evaluation_of(spec)
     units = evaluation.units(spec, machine)
     added = store.create(given, spec, _provenance(spec, machine, options.command), units)
@@ -135,26 +137,39 @@ def code_named(spec: Any) -> tuple[str, ...]:
     from openworld.classifiers.exported import ASKED
 
     named: dict[str, None] = {}
-
-    def look(part: Any) -> None:
-        if isinstance(part, list):
-            for entry in part:
-                look(entry)
-        elif isinstance(part, dict):
-            for name in (part.get("backbone"), part.get("architecture")):
-                if isinstance(name, str) and is_function(name):
-                    module = name.partition(":")[0].replace(".", "/")
-                    here = next(
-                        (file for file in (f"{module}.py", f"{module}/__init__.py") if Path(file).is_file()), ""
-                    )
-                    named[f"{name} from {f'./{here}' if here else 'an installed package'}"] = None
-                elif name in ASKED:
-                    named[f"{part.get('weights') or part.get('classifier')}, loaded by {name}"] = None
-            for entry in part.values():
-                look(entry)
-
-    look(to_json(spec))
+    for table in _tables_of(to_json(spec)):
+        for name in (table.get("backbone"), table.get("architecture")):
+            if isinstance(name, str) and is_function(name):
+                module = name.partition(":")[0].replace(".", "/")
+                here = next((file for file in (f"{module}.py", f"{module}/__init__.py") if Path(file).is_file()), "")
+                named[f"{name} from {f'./{here}' if here else 'an installed package'}"] = None
+            elif name in ASKED:
+                named[f"{table.get('weights') or table.get('classifier')}, loaded by {name}"] = None
     return tuple(named)
+
+
+def _require_room_for_contexts(spec: Any, machine: Any) -> None:
+    """Refuse contexts that leave no room for a name in the sentences of a run's backbones, before anything is done."""
+    clips = [machine.backbone(name) for name in evaluation_of(spec).backbones(spec)]
+    room = (
+        min((getattr(getattr(clip, "tokenizer", None), "positions", math.inf) for clip in clips), default=math.inf) - 3
+    )
+    for table in _tables_of(to_json(spec)):
+        settings, choose = table.get("settings") or {}, table.get("choose") or {}
+        for length in (settings.get("context_length"), *choose.get("context_length", ())):
+            if "learner" in table and isinstance(length, int) and length > room:
+                raise OpenworldError(
+                    f"{table.get('label') or table['learner']} has context_length {length}, and sentences of the "
+                    f"backbone have room for {room:.0f} beside start, end and a name; give a smaller one."
+                )
+
+
+def _tables_of(part: Any) -> Iterator[dict[str, Any]]:
+    """Every table of a spec, in order."""
+    if isinstance(part, dict):
+        yield part
+    for entry in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _tables_of(entry)
 
 
 def machine_of(options: RunOptions, spec):
