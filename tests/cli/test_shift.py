@@ -204,8 +204,8 @@ def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monke
     monkeypatch.setattr(decomposition, "STEPS", 5)
     monkeypatch.setattr(decomposition, "LOOKS", ("plain", "monochrome", "pixel art", "papercut", "fog 3"))
     images = datasets.load("emoji-concepts", part="test")
-    first = [int(np.flatnonzero(images.labels == label)[0]) for label in range(22)]
-    save(tmp_path / "things", images.subset(first), 22)
+    two = [int(row) for label in range(22) for row in np.flatnonzero(images.labels == label)[:2]]
+    save(tmp_path / "things", images.subset(two), 44)
     sides = "--test", folders / "new", "--neighbour", 2, "--taught-by", "pictures"
     done = openworld("--reference", tmp_path / "things", *sides, "--out", tmp_path / "first")
     assert done.exit_code == 0, done.output
@@ -213,8 +213,12 @@ def test_laid_taught_by_pictures_sees_looks_and_is_kept(folders, tmp_path, monke
     assert told["backbone"] == "embedded, looks" and "images of 22 things in 5 appearances" in " ".join(told["limits"])
     kept = "--reference", tmp_path / "things", *sides[:4], "--laid", tmp_path / "first" / "laid.safetensors"
     assert openworld(*kept, "--out", tmp_path / "second").exit_code == 0
+    assert "Of the 44 reference images 22 taught" in " ".join(told["limits"])
     degrees = [(tmp_path / place / "degrees.csv").read_bytes() for place in ("first", "second")]
     assert degrees[0] == degrees[1]
+    save(tmp_path / "few", images.subset(two[::2]), 22)
+    refused = openworld("--reference", tmp_path / "few", *sides)
+    assert refused.exit_code == 2 and "what is far cannot be told" in refused.output
     refused = openworld("--reference", folders / "known", *sides)
     assert refused.exit_code == 2 and "classes, and LAID learns what meaning is from images of 20" in refused.output
 

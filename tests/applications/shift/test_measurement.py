@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from openworld import OpenworldError
-from openworld.applications.shift.images import ImageCollection
+from openworld import OpenworldError, backbones, datasets
+from openworld.applications.shift.decomposition import DecompositionSource, fit_or_read
+from openworld.applications.shift.images import ImageCollection, Reader
 from openworld.applications.shift.measurement import SAMPLE, ShiftOptions, measure
 from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
 
@@ -163,3 +164,41 @@ def test_pictures_that_are_all_alike_cannot_be_divided(known):
 def test_a_reference_of_which_too_little_can_be_read_is_refused(known):
     with pytest.raises(OpenworldError, match=r"known holds 4 image.s. that can be read"):
         measured(known, pictures("new", 9, 12), reader=Blocks(lost=range(4, 60)))
+
+
+def test_images_that_taught_do_not_say_what_is_usual():
+    """Teachers are pulled apart from one another: here the first 12, which lie far from all."""
+    rows = pictures("known", 90, 0).images
+    rows[:12, :4] = np.random.default_rng(1).normal(size=(12, 4))
+    rows[:12, 0] = -np.abs(rows[:12, 0])
+    reference = ImageCollection("known", rows.view(type("Rows", (np.ndarray,), {"content": "these"})), True)
+    taught = Decomposition.of_matrix(torch.eye(WIDTH), about={"teachers": {"content": "these", "rows": [*range(12)]}})
+    sides, options = (pictures("same", 60, 2), pictures("new", 60, 3, moved=4)), ShiftOptions(k=3, least=1)
+    plain, without = (measure(reference, sides, own, options, Blocks()) for own in (HALVED, taught))
+    assert (plain.taught, without.taught) == (0, 12)
+    own = by_hand(rows, rows, 3, "semantic", without=True)[12:]
+    assert without.bound("semantic") == pytest.approx(np.quantile(own, 0.95), rel=1e-5)
+    same, new = (without.far("semantic")[without.test == place].mean() for place in (0, 1))
+    assert same < 0.12 and new > 0.7 and plain.far("semantic").mean() < 0.05
+    few = ImageCollection("few", rows[:20].view(type(reference.images)), True)
+    with pytest.raises(OpenworldError, match="what is far cannot be told: all but 8 images of few teach LAID"):
+        measure(few, sides, taught, options, Blocks())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_taught_by_images_of_the_reference_its_own_kind_is_near_and_new_classes_are_not(seed):
+    generator, images = np.random.default_rng(seed), datasets.load("emoji-concepts", part="train")
+    classes = generator.permutation(100)
+
+    def some(name, classes, first, last):
+        rows = [np.flatnonzero(images.labels == label)[first:last] for label in classes]
+        return ImageCollection(name, images.subset(np.sort(np.concatenate(rows))), True)
+
+    reference = some("reference", classes[:40], 0, 6)
+    sides = some("same", classes[:40], 6, 10), some("new", classes[40:60], 0, 8)
+    source = DecompositionSource(taught_by="pictures")
+    encoder, taught = fit_or_read(source, backbones.load("embedded"), [reference], seed, lambda *_: None)
+    found = measure(reference, sides, taught, ShiftOptions(k=3), Reader(encoder, 0, lambda *_: None))
+    same, new = (found.far("semantic")[found.test == place].mean() for place in (0, 1))
+    assert found.taught == 40 and same < 0.11 and new > 2 * same and new > 0.1

@@ -166,6 +166,7 @@ def _fit_by_images(
             f"{reference.name} has {len(rows)} classes, and LAID learns what meaning is from images of {FEWEST} or "
             "more things: give a reference of more class folders, or leave out --taught-by pictures."
         )
+    require_others(reference, len(reference.images) - len(rows))
     sets, drawing = in_looks(reference.images.subset(rows), LOOKS, seed=seed), "drawing things in other appearances"
     progress(drawing, 0, len(sets))
     grid = picture_grid(encoder, sets, progress=lambda done, total: progress(drawing, done, total))
@@ -173,7 +174,26 @@ def _fit_by_images(
     width = min(WHITENED, encoder.width)
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width - APPEARANCE, whitened=width)
     names = [reference.concept(row) for row in rows]
-    return _described(method.fit(grid, seed=seed), encoder, names, every, looks=list(LOOKS), taught_by=IMAGES)
+    teachers = {"content": reference.images.content, "rows": rows}
+    fitted = method.fit(grid, seed=seed)
+    return _described(fitted, encoder, names, every, looks=list(LOOKS), taught_by=IMAGES, teachers=teachers)
+
+
+def teachers_of(decomposition: Decomposition, reference: ImageCollection) -> np.ndarray:
+    """The rows of a reference whose images taught a decomposition, int64[n]; none where another set, or texts, did."""
+    taught = decomposition.about.get("teachers") or {}
+    same = bool(taught) and taught.get("content") == reference.images.content
+    return np.array(taught["rows"] if same else (), np.int64)
+
+
+def require_others(reference: ImageCollection, count: int) -> None:
+    """Refuse a reference of too few images that taught nothing: only these say how far its own kind lies."""
+    if count < FEWEST:
+        raise OpenworldError(
+            f"what is far cannot be told: all but {count} images of {reference.name} teach LAID, which pulls them "
+            f"apart, and {FEWEST} or more others must say how far images of its own kind lie. Give more images of each "
+            "class, teach by fewer (--most-names 20), or leave out --taught-by pictures."
+        )
 
 
 def _one_of_each(reference: ImageCollection, most: int, seed: int) -> tuple[list[int], int]:

@@ -2,7 +2,8 @@
 
 Degrees, levels and cells as IS-OOD has them (Long et al., 2024). Beside them stands a baseline that the paper does not
 have: the degrees of a sample of the reference's own images, each measured against all the others; what lies above the
-95 % quantile of those is called far. An image that is itself in the reference is measured against the others, as if it
+95 % quantile of those is called far. Images that taught what meaning and appearance are lie too far from one another
+for that, and are not drawn. An image that is itself in the reference is measured against the others, as if it
 were not there.
 
 Memory does not grow with the images but for some 100 bytes of each: features are read from disk in blocks of `BLOCK`
@@ -16,6 +17,7 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld.applications.shift.decomposition import require_others, teachers_of
 from openworld.applications.shift.images import ImageCollection, Reader
 from openworld.shifts import (
     HALVES,
@@ -67,7 +69,7 @@ class ImageDegrees:
         usual: by half, float64 of the sampled reference images.
         grid: levels of the n.
         cuts: Levels by half.
-        known: how many reference images were read.
+        known: how many reference images were read. taught: how many of them taught the decomposition.
         shared: how many test images are in the reference, too.
         k: which neighbour the degrees are the distance to.
     """
@@ -82,6 +84,7 @@ class ImageDegrees:
     known: int
     shared: int
     k: int
+    taught: int = 0
 
     def bound(self, half: str) -> float:
         """What 95 % of the reference's own images stay below."""
@@ -111,7 +114,8 @@ def measure(
             f"{' and '.join(test.name for test in tests)} holds {count} image(s), expected two or more: levels divide "
             "images. To measure a single one, give the levels of an earlier run with --levels-of."
         )
-    known = sum(len(features) for _, features in reader.blocks(reference))
+    rows_read = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in reader.blocks(reference))])
+    known = len(rows_read)
     require_neighbours((reference,), known, options.k, besides=2)
     parts = [
         (np.full(len(rows), place), rows, *_against(reference, features.embeddings, decomposition, options.k, reader))
@@ -124,10 +128,15 @@ def measure(
     if cuts is None:
         advice = "give more, or such as differ, or the levels of an earlier run with --levels-of"
         cuts = cut_levels(degrees, options.levels, "images", advice)
-    usual = _usual(reference, known, decomposition, options, reader)
+    others = np.flatnonzero(~np.isin(rows_read, teachers_of(decomposition, reference)))
+    if len(others) < known:
+        require_others(reference, len(others))
+    usual = _usual(reference, others, decomposition, options, reader)
     grid = grid_of(degrees, cuts, options.least)
     nearest = dict(zip(HALVES, nearest, strict=True))
-    return ImageDegrees(test, row, degrees, nearest, usual, grid, cuts, known, int(same.sum()), options.k)
+    return ImageDegrees(
+        test, row, degrees, nearest, usual, grid, cuts, known, int(same.sum()), options.k, known - len(others)
+    )
 
 
 def require_neighbours(reference: Sequence[ImageCollection], count: int, k: int, *, besides: int = 0) -> None:
@@ -180,10 +189,11 @@ def _against(reference: ImageCollection, features, decomposition: Decomposition,
 
 
 def _usual(
-    reference: ImageCollection, known: int, decomposition: Decomposition, options: ShiftOptions, reader: Reader
+    reference: ImageCollection, others: np.ndarray, decomposition: Decomposition, options: ShiftOptions, reader: Reader
 ) -> dict[str, np.ndarray]:
-    """Degrees of a sample of the reference against the rest of it."""
-    drawn = np.sort(np.random.default_rng(options.seed).choice(known, min(SAMPLE, known), replace=False))
+    """Degrees of a sample of the reference, of `others` by their places, against the rest of it."""
+    generator = np.random.default_rng(options.seed)
+    drawn = np.sort(generator.choice(others, min(SAMPLE, len(others)), replace=False))
     kept, first = [], 0
     for _, block in reader.blocks(reference):
         own = drawn[(drawn >= first) & (drawn < first + len(block))] - first

@@ -104,6 +104,11 @@ def _fitted(compared: ComparedSets) -> Iterator[str]:
     if by_images:
         drawn = ", ".join(about.get("looks", ())[1:])
         yield f"The appearances were {drawn}; what is like none of these may count as meaning."
+    if taught := compared.measured.taught:
+        yield (
+            f"Of the {compared.measured.known:,} reference images {taught:,} taught this, which pulls them apart: "
+            "what is usual was measured on the others."
+        )
     if names < FEW_NAMES:
         more = "classes in the reference" if by_images else "things of this kind with --classnames"
         yield f"With so few, what counts as meaning is narrow: give {FEW_NAMES} or more {more}."
