@@ -164,6 +164,14 @@ def test_the_site_loads_nothing_from_elsewhere(site):
 
 
 @pytest.mark.slow
+def test_the_site_is_searched_without_a_server(site):
+    """Over file:// a browser starts no worker and reads no JSON: both come as scripts."""
+    page = (site / "index.html").read_text(encoding="utf-8")
+    assert 0 < page.find('src="javascripts/iframe-worker.js"') < page.find('src="assets/javascripts/bundle')
+    assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index")
+
+
+@pytest.mark.slow
 def test_the_reference_has_every_public_function_and_class(site):
     from importlib import import_module
     from inspect import isclass, isfunction

@@ -131,6 +131,14 @@ def test_the_best_is_bold_where_there_is_a_choice():
     assert not table_of(NAMES[:1]).bold and not table_of(best="").bold
 
 
+def test_of_a_bold_cell_the_number_alone_is_bold():
+    rows = tuple(Row(name, (Cell(Value(number), under="printed 52.3"),)) for name, number in (("a", 0.9), ("b", 0.5)))
+    table, screen = Table("t", "t", "", "row", (Column(AUC),), rows), io.StringIO()
+    Console(file=screen, force_terminal=True, color_system="standard", width=80).print(terminal_table(table))
+    assert "\x1b[1m90.0\x1b[0m (52.3)" in screen.getvalue() and "\x1b[1m50" not in screen.getvalue()
+    assert "**90.00** (52.3)" in markdown_table(table)
+
+
 def test_a_cell_says_itself_whether_it_is_bold_and_takes_part():
     rows = tuple(
         Row(str(number), (Cell(Value(number), bold=bold),)) for number, bold in ((0.9, False), (0.5, None), (0.4, None))

@@ -74,11 +74,11 @@ class Frame:
         for place, (tick, label) in enumerate(zip(self.x.ticks, self.x.labels, strict=True)):
             parts.append(element("line", x1=self.across(tick), x2=self.across(tick), y1=low, y2=high, class_="grid"))
             if place in labelled:
-                parts.append(element("text", label, x=self.across(tick), y=low + 15, class_="tick mid"))
+                parts.append(element("text", label, x=self.across(tick), y=low + 17, class_="tick mid"))
         for tick, label in zip(self.y.ticks, self.y.labels, strict=True):
             parts.append(element("line", x1=left, x2=right, y1=self.up(tick), y2=self.up(tick), class_="grid"))
             parts.append(element("text", label, x=left - 6, y=self.up(tick) + 4, class_="tick end"))
-        parts.append(element("text", self.x.title, x=(left + right) / 2, y=low + 33, class_="title mid"))
+        parts.append(element("text", self.x.title, x=(left + right) / 2, y=low + 34, class_="title mid"))
         middle = (low + high) / 2
         turn = f"rotate(-90 13 {_short(middle)})"
         parts.append(element("text", self.y.title, x=13, y=middle, transform=turn, class_="title mid"))
