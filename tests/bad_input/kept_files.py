@@ -332,12 +332,12 @@ def of_decomposition(folder: Path) -> Kept:
     return Kept("a decomposition", path, lambda: load_decomposition(path), entry="about")
 
 
-def of_generated(folder: Path) -> Kept:
-    """The manifest of a generated set."""
+def _generate(folder: Path) -> Callable[[], Any]:
+    """Make a generated set in a folder; return what goes on with it."""
     from PIL import Image
 
     from openworld.shifts import ShiftGrid
-    from openworld.shifts.synthesis import Prompts, generate, plan_synthesis, prompt_styles, read_generated
+    from openworld.shifts.synthesis import Prompts, generate, plan_synthesis, prompt_styles
 
     class Plain:
         about = {"name": "plain"}
@@ -349,8 +349,52 @@ def of_generated(folder: Path) -> Kept:
             return [Image.new("RGB", (8, 8)) for _ in commissions]
 
     grid = ShiftGrid(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), (2, 2), least=1)
-    generate(plan_synthesis(Prompts(("cat", "owl"), prompt_styles()[:2]), grid, 1, seed=1), Plain(), folder / "set")
+    plan = plan_synthesis(Prompts(("cat", "owl"), prompt_styles()[:2]), grid, 1, seed=1)
+    generate(plan, Plain(), folder)
+    return lambda: generate(plan, Plain(), folder)
+
+
+def of_generated(folder: Path) -> Kept:
+    """The manifest of a generated set."""
+    from openworld.shifts.synthesis import read_generated
+
+    _generate(folder / "set")
     return Kept("manifest of a generated set", folder / "set" / "manifest.json", lambda: read_generated(folder / "set"))
+
+
+def of_order(folder: Path) -> Kept:
+    """The order of a generated set, which a second call goes on with."""
+    again = _generate(folder / "set")
+    return Kept("order of a generated set", folder / "set" / "order.json", again)
+
+
+def of_levels(folder: Path) -> Kept:
+    """Levels that an earlier shift cut."""
+    from openworld.applications.shift.command import read_levels
+    from openworld.shifts import HALVES
+
+    path = folder / "shift.json"
+    path.write_text(json.dumps({"axes": {half: {"cuts": [0.1, 0.5]} for half in HALVES}}))
+    return Kept("levels of shift.json", path, lambda: read_levels(path))
+
+
+def of_shards(folder: Path) -> Kept:
+    """The list of a checkpoint's shards."""
+    from openworld.backbones.weight_files import _shards
+
+    (folder / "a.safetensors").write_bytes(b"")
+    path = folder / "model.safetensors.index.json"
+    path.write_text(json.dumps({"metadata": {}, "weight_map": {"x": "a.safetensors"}}))
+    return Kept("list of shards", path, lambda: _shards(path))
+
+
+def of_audit(folder: Path) -> Kept:
+    """What was found among the class names of a run."""
+    from openworld.datasets.names.audit import audit
+    from openworld.report.class_names import keep_audits, read_audits
+
+    keep_audits([audit(("owl", "owls", "crane"), "mine")], folder)
+    return Kept("audit.json", folder / "audit.json", lambda: read_audits(folder))
 
 
 def of_fitted_detectors(folder: Path) -> Kept:
@@ -380,5 +424,9 @@ KEPT = (
     of_preprocessing,
     of_decomposition,
     of_generated,
+    of_order,
+    of_levels,
+    of_shards,
+    of_audit,
     of_fitted_detectors,
 )

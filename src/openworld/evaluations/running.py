@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld import __version__
-from openworld._errors import failing
+from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._sizes import parse_size
 from openworld.evaluations import evaluation_of
