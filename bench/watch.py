@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
+from openworld._score_files import scores_of
 from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.score_tables import open_table
-from openworld.applications.score_files import scores_of
 from openworld.applications.watch import command
 from openworld.applications.watch.fitted import WatchSettings
 from openworld.estimators import Null

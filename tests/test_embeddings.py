@@ -41,8 +41,8 @@ def test_class_names_in_several_sentences_come_as_lists_of_lists(tmp_path):
 BAD = {
     "neither embeddings": {"labels": ["a"]},
     r"float64\[3\], expected numbers \[n, D\]": {"embeddings": [1.0, 2.0, 3.0]},
-    "zero or not finite, first row 1": {"embeddings": [[1.0, 2.0], [0.0, 0.0]]},
-    "zero or not finite": {"embeddings": [[np.nan, 2.0]]},
+    "zero or too large, first row 1": {"embeddings": [[1.0, 2.0], [0.0, 0.0]]},
+    "NaN or infinite": {"embeddings": [[np.nan, 2.0]]},
     "different lengths": {"embeddings": ROWS, "labels": ["a"]},
     "no classnames": {"class_embeddings": ROWS},
     "several widths": {"embeddings": ROWS[:, :2], **CLASSES},
@@ -63,11 +63,11 @@ def test_a_label_without_a_class_is_refused():
 
 
 @pytest.mark.parametrize("name, content", [("torn.npz", b"PK"), ("torn.parquet", b"PAR1")])
-def test_a_damaged_file_holds_no_embeddings(tmp_path, name, content):
+@pytest.mark.parametrize("read", [holds_embeddings, read_embeddings])
+def test_a_damaged_file_is_named(tmp_path, name, content, read):
     (tmp_path / name).write_bytes(content)
-    assert not holds_embeddings(tmp_path / name)
-    with pytest.raises(OpenworldError, match="cannot be read"):
-        read_embeddings(tmp_path / name)
+    with pytest.raises(OpenworldError, match=f"{name} is not what its name says"):
+        read(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["missing.npz", "mine.csv"])

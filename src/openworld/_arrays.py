@@ -5,7 +5,8 @@ strides come out as NumPy's own; what is no plain number (complex, dates, record
 refused. Nothing is ever written into the arrays that came.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Protocol
@@ -44,7 +45,7 @@ def as_array(values: ArrayLike, name: str) -> np.ndarray:
     >>> as_array([True, False], "correct"), as_array(np.array([1, 2], ">i2"), "labels").dtype
     (array([ True, False]), dtype('int16'))
     """
-    array = _from_objects(_read(values, name), name)
+    array = _from_objects(as_entries(values, name), name)
     if array.dtype.kind not in "biuf":
         held = f" and holds {_short(array.ravel()[:1].tolist()[0])}" if array.size else ""
         raise OpenworldError(
@@ -53,13 +54,26 @@ def as_array(values: ArrayLike, name: str) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
+def as_entries(values: Any, name: str) -> np.ndarray:
+    """What NumPy makes of values, of whatever dtype; a mask that hides something raises.
+
+    >>> as_entries(["a", "b"], "side").dtype.kind
+    'U'
+    """
+    _require_no_mask(values, name)
+    try:
+        return np.asarray(values.detach() if hasattr(values, "detach") else values)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise OpenworldError(f"{name} cannot be read as an array of numbers: {error}.") from error
+
+
 def as_groups(values: ArrayLike, name: str, length: int | None = None) -> np.ndarray:
     """Labels of groups, integer[N] or string[N]; objects that are all integers or all text are read as such.
 
     >>> as_groups(np.array(["a", "b"], dtype=object), "groups", 2).tolist()
     ['a', 'b']
     """
-    array = _read(values, name)
+    array = as_entries(values, name)
     if array.dtype.kind in "OT" and all(isinstance(value, str) for value in array.ravel()):
         array = np.array(array.tolist(), dtype=str)
     array = _from_objects(array, name)
@@ -283,6 +297,16 @@ def require_length(array: np.ndarray, name: str, length: int) -> None:
         raise OpenworldError(f"{name} has {len(array)} entries, expected {length}: one per sample.")
 
 
+def require_once(names: Iterable[str], where: Any) -> None:
+    """Raise where two columns have one name.
+
+    >>> require_once(["side", "score"], "the table")
+    """
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise OpenworldError(f"{where} has two columns {twice}; keep one of them.")
+
+
 def require_size(array: np.ndarray, name: str) -> np.ndarray:
     """The array itself; a number larger than `LARGEST` is refused, because its square would be infinite."""
     if array.size and (size := np.abs(array).max()) > LARGEST:
@@ -306,15 +330,6 @@ def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...] | None = None) 
 def _floats(values, name: str) -> np.ndarray:
     with np.errstate(over="ignore"):  # wider floats may become infinite, which the caller refuses
         return as_array(values, name).astype(np.float64, copy=False)
-
-
-def _read(values, name: str) -> np.ndarray:
-    """What NumPy makes of it, of whatever dtype."""
-    _require_no_mask(values, name)
-    try:
-        return np.asarray(values.detach() if hasattr(values, "detach") else values)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise OpenworldError(f"{name} cannot be read as an array of numbers: {error}.") from error
 
 
 def _from_objects(array: np.ndarray, name: str) -> np.ndarray:

@@ -11,7 +11,6 @@ An .npz file may hold all of them. A .parquet file has one row per image, or in 
 """
 
 import hashlib
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._score_files import columns_of, finite_numbers, open_scores, require_filled
 
 KINDS = (".npz", ".parquet")
 USUAL_SCALE = 100.0
@@ -112,17 +112,22 @@ def embeddings_of(columns: Mapping[str, Any], name: str = "these embeddings") ->
     >>> embeddings_of({"embeddings": [[1.0, 0.0]], "labels": ["cat"]}).labels
     array([0])
     """
-    given = {("labels" if key == "label" else key): np.asarray(value) for key, value in columns.items()}
+    given = columns_of(columns, name, whole=False)
+    given = {("labels" if key == "label" else key): column for key, column in given.items()}
     known = (*_PER_IMAGE, "embeddings", "classnames", "class_embeddings", "logit_scale")
-    kept = {key: _as_text(column) for key, column in given.items() if key in known}
+    kept = {key: column for key, column in given.items() if key in known}
     if not {"embeddings", "class_embeddings"} & set(kept):
         raise OpenworldError(
             f"{name} has neither embeddings [N, D] nor class_embeddings [C, D]; its columns are "
             f"{', '.join(given) or 'none'}."
         )
-    for key, dimensions in (("embeddings", (2,)), ("class_embeddings", (2, 3))):
-        if key in kept:
-            kept[key] = _checked(kept[key], f"{key} of {name}", dimensions)
+    dimensions = {"embeddings": (2,), "class_embeddings": (2, 3)}
+    for key, column in kept.items():
+        if key in dimensions:
+            kept[key] = _checked(column, f"column {key} of {name}", dimensions[key])
+        elif column.ndim:
+            require_filled(column, f"column {key} of {name}")
+            kept[key] = column.astype(str) if column.dtype == object else column
     _require_lengths(kept, name)
     return Embeddings(name, kept)
 
@@ -137,11 +142,9 @@ def read_embeddings(place: Path | str) -> Embeddings:
     if path.suffix.lower() not in KINDS or not path.is_file():
         why = "there is no such file" if path.suffix.lower() in KINDS else f"expected {' or '.join(KINDS)}"
         raise OpenworldError(f"{path} holds no embeddings: {why}.")
-    try:
-        columns = _npz(path) if path.suffix.lower() == ".npz" else _parquet(path)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:  # pyarrow's errors are ValueErrors
-        raise OpenworldError(f"{path} cannot be read ({error}); write it again.") from error
-    return embeddings_of(columns, str(path))
+    file = open_scores(path, KINDS)
+    names = (*file.columns, *file.entries)
+    return embeddings_of({name: file.table(names=[name])[name] for name in names}, str(path))
 
 
 def holds_embeddings(place: Path | str, *columns: str) -> bool:
@@ -149,69 +152,20 @@ def holds_embeddings(place: Path | str, *columns: str) -> bool:
     path = Path(place)
     if path.suffix.lower() not in KINDS or not path.is_file():
         return False
-    try:
-        if path.suffix.lower() == ".npz":
-            with zipfile.ZipFile(path) as archive:
-                names = {name.removesuffix(".npy") for name in archive.namelist()}
-        else:
-            from pyarrow import parquet
-
-            names = set(parquet.read_schema(path).names)
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return False  # whoever reads it says what is wrong
-    return bool(names & set(columns or ("embeddings", "class_embeddings")))
-
-
-def _npz(path: Path) -> dict[str, np.ndarray]:
-    with np.load(path, allow_pickle=False) as arrays:
-        if not isinstance(arrays, np.lib.npyio.NpzFile):
-            raise ValueError("it is one array, as numpy.save writes it; use numpy.savez")
-        return {name: arrays[name] for name in arrays.files}
-
-
-def _parquet(path: Path) -> dict[str, np.ndarray]:
-    from pyarrow import parquet
-
-    table = parquet.read_table(path)
-    return {name: _nested(table[name], name) for name in table.column_names}
-
-
-def _nested(column, name: str) -> np.ndarray:
-    """A column of numbers or text [n], or of lists [n, D], or of lists of lists [n, S, D]."""
-    import pyarrow
-
-    column, shape = column.combine_chunks(), [len(column)]
-    if column.null_count:
-        raise ValueError(f"column {name!r} has empty entries")
-    while pyarrow.types.is_list(column.type) or pyarrow.types.is_large_list(column.type) or _is_fixed(column.type):
-        lengths = np.unique(column.value_lengths().to_numpy(zero_copy_only=False)) if len(column) else np.zeros(1)
-        if len(lengths) > 1:
-            raise ValueError(f"the lists of column {name!r} differ in length")
-        shape.append(int(lengths[0]))
-        column = column.flatten()
-    return column.to_numpy(zero_copy_only=False).reshape(shape)
-
-
-def _is_fixed(kind) -> bool:
-    import pyarrow
-
-    return pyarrow.types.is_fixed_size_list(kind)
-
-
-def _as_text(column: np.ndarray) -> np.ndarray:
-    """Columns of Python strings as text, which has a type of its own."""
-    return column.astype(str) if column.dtype == object else column
+    file = open_scores(path, KINDS)
+    return bool({*file.columns, *file.entries} & set(columns or ("embeddings", "class_embeddings")))
 
 
 def _checked(array: np.ndarray, what: str, dimensions: tuple[int, ...]) -> np.ndarray:
-    if array.ndim not in dimensions or array.dtype.kind not in "fiu" or not array.size:
+    array = finite_numbers(array, what)
+    if array.ndim not in dimensions or not array.size:
         shapes = " or ".join({2: "[n, D]", 3: "[n, S, D]"}[one] for one in dimensions)
         raise OpenworldError(f"{what} came as {array.dtype}{list(array.shape)}, expected numbers {shapes}.")
     array = array.astype(np.float32, copy=False)
-    bad = ~np.isfinite(array).all(-1) | ~array.any(-1)
+    bad = ~array.any(-1) | ~np.isfinite(array).all(-1)  # too large for float32
     if bad.any():
         first = ", ".join(map(str, np.argwhere(bad)[0].tolist()))
-        raise OpenworldError(f"{what} has {int(bad.sum())} row(s) that are zero or not finite, first row {first}.")
+        raise OpenworldError(f"{what} has {int(bad.sum())} row(s) that are zero or too large, first row {first}.")
     return array
 
 

@@ -59,6 +59,36 @@ def parse_json(text: bytes | str) -> Any:
         raise ValueError("lists or tables are nested too deep") from None
 
 
+def read_text(path: Path, advice: str = "save it as UTF-8.") -> str:
+    """Return the text of a plain file in UTF-8, with or without its byte order mark; `advice` is for other text.
+
+    Raises:
+        OpenworldError: no such file, no plain file, other text than UTF-8.
+    """
+    try:
+        text = read_plain(path).decode("utf-8-sig")
+    except OSError as error:
+        why = "there is no file" if isinstance(error, FileNotFoundError) else f"{error.strerror}:"
+        raise OpenworldError(f"{why} {path}.") from None
+    except UnicodeDecodeError as error:
+        raise OpenworldError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); {advice}") from error
+    if "\0" in text[:1000]:
+        raise OpenworldError(f"{path} is UTF-16 text, expected UTF-8; {advice}")
+    return text
+
+
+def read_lines(path: Path, what: str = "entry") -> list[str]:
+    """Return the lines of a text file that are not blank, without outer spaces; there is one at least.
+
+    Args:
+        what: a line says, for the message. Raises as `read_text` does, and where there is no line.
+    """
+    lines = [line.strip() for line in read_text(path).splitlines()]
+    if not any(lines):
+        raise OpenworldError(f"{path} is empty; give a text file with a {what} per line.")
+    return [line for line in lines if line]
+
+
 def is_text(name: str) -> bool:
     """Whether a file's name could be decoded; Python keeps bytes that could not as lone surrogates.
 

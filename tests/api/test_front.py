@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import openworld as ow
-from openworld.api.tables import columns_of
+from openworld._score_files import columns_of
 from openworld.estimators import ESTIMATORS, Outputs
 
 PREDICTIONS = {"side": ["base", "base", "new", "new"], "score": [3.0, 2.0, 1.0, 2.5], "correct": [1, 1, 1, 0]}
@@ -148,7 +148,7 @@ def test_columns_come_from_tables_of_any_library():
     matrix = np.arange(6.0).reshape(3, 2)
     assert columns_of(pyarrow.table({"a": [1, 2, 3]}))["a"].tolist() == [1, 2, 3]
     assert columns_of({"a": torch.tensor(matrix, requires_grad=True)})["a"].tolist() == matrix.tolist()
-    with pytest.raises(ow.OpenworldError, match="different lengths"):
+    with pytest.raises(ow.OpenworldError, match="differ in length"):
         columns_of({"a": [1], "b": [1, 2]})
 
 

@@ -10,7 +10,7 @@ from torch import nn
 
 import openworld as ow
 from openworld import backbones, classifiers, datasets
-from openworld.applications.score_files import scores_of
+from openworld._score_files import scores_of
 
 NAMES = ("red", "green", "blue")
 PREPARED = classifiers.Preprocess(36, 32, "shortest", (0.5,) * 3, (0.25,) * 3)

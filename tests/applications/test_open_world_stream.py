@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
+from openworld._score_files import scores_of
 from openworld.applications.open_world_stream import read_stream, write_stream
-from openworld.applications.score_files import scores_of
 from openworld.learners.engine.text_bank import largest_base_log_probability
 
 BASE, NEW = ("cat", "wild dog"), ("owl", "=yak", "eel")
@@ -145,9 +145,9 @@ def entry(name, row, value):
 REFUSED = {
     "no score": (lambda table: table.pop("score"), "lacks score"),
     "no names": (lambda table: table.pop("new_name"), "new_name"),
-    "score NaN": (entry("score", 3, np.nan), "index 3"),
+    "score NaN": (entry("score", 3, np.nan), "first row 3"),
     "score bool": (lambda table: table.update(score=np.ones(COUNT, bool)), "true and false"),
-    "name empty": (entry("base_name", 2, None), "first 2"),
+    "name empty": (entry("base_name", 2, None), "first row 2"),
     "both sides": (entry("new_name", 2, "Cat"), "'cat' is a base name and a new name"),
     "odd side": (lambda table: table.update(side=np.full(COUNT, "old")), "'old'; expected base, new"),
     "label without side": (lambda table: table.update(label=np.full(COUNT, "gnu")), "its side is empty"),

@@ -196,7 +196,7 @@ def test_unreadable_pictures_stop_it_unless_they_are_allowed(coop, pictures, tmp
         (["{empty}", "{pictures}"], "holds no learner.json and no run.json"),
         (["{folder}", "{pictures}", "--json", "--csv"], "choose one"),
         (["{folder}", "{pictures}", "--new", "Animals_nature"], "'animals nature' occurs 2 times"),
-        (["{folder}", "{pictures}", "--new-names", "none.txt"], "none.txt cannot be read"),
+        (["{folder}", "{pictures}", "--new-names", "none.txt"], "there is no file none.txt"),
         (["{folder}", "{pictures}", "--run-names"], "is not the folder of a run"),
         (["{folder}", "{pictures}", "--unit", "CoOp, seed 1"], "holds a single learner"),
         (["{folder}", "{pictures}", "--device", "gpu"], "unknown device 'gpu'"),

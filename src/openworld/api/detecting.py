@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld._score_files import is_table, scores_of
 from openworld.api.inputs import images_of
 from openworld.api.progress import observing
-from openworld.api.tables import columns_of
 from openworld.report.command_report import CommandReport
 
 
@@ -147,8 +147,6 @@ def _place(given: Any, name: str) -> Any:
 
 
 def _columns(given: Any, name: str) -> Any:
-    from openworld.applications.score_files import scores_of
-
-    if not (isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "column_names")):
+    if not is_table(given):
         raise OpenworldError(f"{name} came as {type(given).__name__}, expected a place, an image set, or columns.")
-    return scores_of(columns_of(given), name)
+    return scores_of(given, name)

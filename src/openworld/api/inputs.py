@@ -1,6 +1,5 @@
 """Images, scores and embeddings that people have in Python, as the applications take them; none is copied to disk."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,10 +8,9 @@ import numpy as np
 
 from openworld._embeddings import Embeddings, embeddings_of
 from openworld._errors import OpenworldError
-from openworld.api.tables import as_array, columns_of
+from openworld._score_files import as_column, column_names, is_table, require_filled, scores_of
 
 _ABOUT_CLASSES = ("classnames", "class_embeddings", "logit_scale")
-_BASE = "n_base"
 EXPECTED = (
     'columns such as {"logits": array, "labels": array}, {"embeddings": array}, or {"path": list, "label": list}; a '
     "table of pandas, polars or pyarrow, a datasets.Dataset, an ImageSet, or paths"
@@ -35,20 +33,15 @@ def sources_of(given: Any, name: str) -> list[Any]:
     images = images_of(given, name)
     if images is not None:
         return [images]
-    if not _is_table(given):
+    if not is_table(given):
         raise OpenworldError(f"the {name} came as {type(given).__name__}, expected {EXPECTED}.")
-    from openworld.applications.score_files import scores_of
-
-    columns, classes = _parted(given)
-    about = {"classnames": json.dumps([str(one) for one in classes["classnames"]])} if "classnames" in classes else {}
-    about |= {_BASE: json.dumps(classes[_BASE].tolist())} if _BASE in classes else {}
-    return [scores_of(columns, name, about)]
+    return [scores_of(given, name)]
 
 
 def class_embeddings_of(given: Any, name: str) -> Embeddings | None:
     """Return the embeddings of class names among arrays; None where there are none."""
     if isinstance(given, Mapping) and "class_embeddings" in given:
-        return embeddings_of({key: as_array(given[key]) for key in _ABOUT_CLASSES if key in given}, name)
+        return embeddings_of({key: given[key] for key in _ABOUT_CLASSES if key in given}, name)
     return None
 
 
@@ -62,9 +55,8 @@ def collection_of(given: Any, name: str):
     images = images_of(given, name)
     if images is not None:
         return ImageCollection(name, images, images.classnames != UNLABELLED)
-    if _is_table(given):
-        columns, classes = _parted(given)
-        return embedded(embeddings_of(columns | classes, name), name)
+    if is_table(given):
+        return embedded(embeddings_of(given, name), name)
     raise OpenworldError(f"the {name} came as {type(given).__name__}, expected {EXPECTED}.")
 
 
@@ -80,15 +72,15 @@ def images_of(given: Any, name: str):
     features = getattr(given, "features", None)
     if isinstance(features, Mapping) and any(type(one).__name__ == "Image" for one in features.values()):
         return hub.from_dataset(given, name)
-    if _is_table(given) and "path" in _names(given):
+    if is_table(given) and "path" in column_names(given):
         return _listed(given, name)
     return None
 
 
 def paths_of(given: Any) -> tuple[Path, ...]:
     """Return the paths of images that are named one by one, or in a table with a column `path`."""
-    if _is_table(given) and "path" in _names(given):
-        given = as_array(given["path"]).tolist()
+    if is_table(given) and "path" in column_names(given):
+        given = _filled(given, "path", "the images").tolist()
     return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
 
 
@@ -96,43 +88,20 @@ def _listed(table: Any, name: str):
     from openworld.datasets.formats import files, unlabelled_folder
     from openworld.datasets.formats.split_files import ImageRows
 
-    names = _names(table)
-    paths = [str(path) for path in as_array(table["path"]).tolist()]
+    names = column_names(table)
+    paths = [str(path) for path in _filled(table, "path", name).tolist()]
     labels = next((column for column in ("label", "labels") if column in names), None)
     if labels is None:
         return unlabelled_folder.load(unlabelled_folder.find_pictures(list(map(Path, paths))), name)
-    said = as_array(table[labels])
+    said = _filled(table, labels, name)
     if said.dtype.kind in "iuf":
         raise OpenworldError(f"the {name} has numbers in its column {labels}; give the names of the classes.")
     classnames, places = np.unique(said.astype(str), return_inverse=True)
-    groups = np.unique(as_array(table["group"]).astype(str), return_inverse=True)[1] if "group" in names else None
+    groups = np.unique(_filled(table, "group", name).astype(str), return_inverse=True)[1] if "group" in names else None
     return files.image_set(name, Path(), classnames.tolist(), ImageRows(tuple(paths), places.ravel(), groups))
 
 
-def _parted(table: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Columns with an entry per image, whole matrices where a table holds lists; and what is said of the classes."""
-    classes = {}
-    if isinstance(table, Mapping):
-        classes = {name: as_array(table[name]) for name in (*_ABOUT_CLASSES, _BASE) if name in table}
-        table = {name: column for name, column in table.items() if name not in classes}
-    return {name: _matrix(column) for name, column in columns_of(table).items()}, classes
-
-
-def _matrix(column: np.ndarray) -> np.ndarray:
-    """A column of lists or arrays as a matrix, of Python strings as text."""
-    if column.dtype == object and len(column):
-        if isinstance(column[0], str):
-            return column.astype(str)
-        if isinstance(column[0], Sequence | np.ndarray):
-            return np.stack([np.asarray(row) for row in column])
-    return column
-
-
-def _is_table(given: Any) -> bool:
-    return isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "column_names")
-
-
-def _names(table: Any) -> list[str]:
-    if isinstance(table, Mapping):
-        return list(table)
-    return [str(name) for name in (getattr(table, "column_names", None) or table.columns)]
+def _filled(table: Any, column: str, name: str) -> np.ndarray:
+    entries = as_column(table[column], f"column {column} of {name}")
+    require_filled(entries, f"column {column} of {name}")
+    return entries

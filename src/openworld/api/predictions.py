@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld._score_files import columns_of
 from openworld.api.finished_run import Run
-from openworld.api.tables import columns_of, write_parquet
 from openworld.report.run_comparison import RunComparison
 from openworld.runs.scratch import ScratchFolder
 
@@ -75,6 +75,17 @@ def compare(first: Any, second: Any, metric: str = "") -> RunComparison:
 
 
 def _file(predictions: Any, scratch: Path) -> Path:
+    """A file of predictions; columns, of which a matrix becomes a column of lists, are written into one."""
     if isinstance(predictions, str | Path):
         return Path(predictions)
-    return write_parquet(columns_of(predictions), scratch / TABLE)
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = {}
+    for name, column in columns_of(predictions).items():
+        try:
+            columns[name] = pyarrow.array(list(column) if column.ndim > 1 else column)
+        except pyarrow.ArrowException as error:
+            raise OpenworldError(f"column {name} of the table holds entries of several kinds ({error}).") from error
+    pyarrow.parquet.write_table(pyarrow.table(columns), scratch / TABLE)
+    return scratch / TABLE

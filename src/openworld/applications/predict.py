@@ -11,6 +11,7 @@ from openworld._arrays import require_fraction
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
+from openworld._plain import read_lines
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
@@ -84,13 +85,7 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
 
 def read_names(file: Path | None) -> list[str]:
     """The names of a text file, one per line; empty lines do not count."""
-    if file is None:
-        return []
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a name per line.") from error
-    return [line.strip() for line in lines if line.strip()]
+    return [] if file is None else read_lines(file, "name")
 
 
 @dataclass(frozen=True)

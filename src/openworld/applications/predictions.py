@@ -1,20 +1,22 @@
 """Predictions that were made elsewhere: a table with a row per image and model, and a check of every column of it."""
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 
-from openworld._arrays import as_correct, as_fractions, as_scores
+from openworld._arrays import as_correct, as_fractions
 from openworld._coded import Coded
 from openworld._errors import OpenworldError
-from openworld.applications.score_files import Columns, ScoreFile, open_scores, require_one_length
+from openworld._score_files import Columns, empty_entries, open_scores, require_one_length
 
 KINDS = (".parquet", ".csv", ".npz")
 REQUIRED = ("side", "score")
 NUMBERS = ("score", "correct", "confidence", "seed", "id", "group")
 NAMES = ("side", "label", "prediction", "joint_prediction", "model", "part")
+SCORES = ("score", "confidence")
+FILLED = ("side", "label", "joint_prediction", "model", "part", "seed", "id", "group")
 UNNAMED = ("correct", "prediction")
 """Columns that are empty for new images where a classifier knows base names alone."""
 
@@ -46,14 +48,12 @@ def read_predictions(path: Path, model: str = "model") -> Columns:
     table = _read(Path(path))
     _require_columns(table, path)
     count = len(table["side"])
-    unnamed = {name: _empty(table[name]) for name in UNNAMED if name in table}
-    table |= {name: _as_names(table[name], name, unnamed.get(name)) for name in NAMES if name in table}
+    unnamed = {name: empty_entries(table[name]) for name in UNNAMED if name in table}
+    table |= {name: _as_names(table[name]) for name in NAMES if name in table}
     unknown = sorted(set(table["side"].present) - {"base", "new"})
     if unknown:
         raise OpenworldError(f"column side of {path} holds {unknown[0]!r}; expected 'base' or 'new'.")
-    if np.asarray(table["score"]).dtype == bool:
-        raise OpenworldError(f"column score of {path} holds true and false, expected numbers; write the scores.")
-    table["score"] = as_scores(table["score"], "column score")
+    table["score"] = table["score"].astype(np.float64, copy=False)
     if "confidence" in table:
         table["confidence"] = as_fractions(table["confidence"], "column confidence")
     table["seed"] = _whole_numbers(table["seed"], "seed") if "seed" in table else _constant(0, count)
@@ -63,7 +63,7 @@ def read_predictions(path: Path, model: str = "model") -> Columns:
     table["correct"] = _correct(table, count)
     table["part"] = _parts(table, runs, count)
     table["id"] = _identify(table, runs)
-    table["group"] = _numbered(table["group"], "group") if "group" in table else table["id"]
+    table["group"] = _numbered(table["group"]) if "group" in table else table["id"]
     return table
 
 
@@ -81,23 +81,19 @@ def _read(path: Path) -> Columns:
     """Read the columns, one after the other where the file allows it; of text only the distinct entries are kept."""
     file = open_scores(path, KINDS)
     if path.suffix.lower() == ".csv":  # which has the type of a column from all of its rows
-        return {name: _coded(column) for name, column in file.table().items()}
-    columns = {name: _column(file, name) for name in file.columns}
+        return {name: _joined([column]) for name, column in file.table(SCORES, FILLED).items()}
+    columns = {
+        name: _joined(block[name] for block in file.blocks([name], _ROWS, scores=SCORES, filled=FILLED))
+        for name in file.columns
+    }
     require_one_length(path, {name: len(column) for name, column in columns.items()})
     return columns
 
 
-def _coded(column: np.ndarray) -> np.ndarray | Coded:
-    return Coded.of(column) if column.dtype.kind in "OU" and column.ndim == 1 else column
-
-
-def _column(file: ScoreFile, name: str) -> np.ndarray | Coded:
-    blocks = file.blocks([name], _ROWS)
-    first = next(blocks, {name: np.empty(0)})[name]
-    rest = (block[name] for block in blocks)
-    if first.dtype.kind in "OU" and first.ndim == 1:
-        return Coded.joined(chain([first], rest))
-    return np.concatenate([first, *rest])
+def _joined(blocks: Iterable[np.ndarray]) -> np.ndarray | Coded:
+    first, *_ = ahead = list(islice(blocks := iter(blocks), 1)) or [np.empty(0)]
+    blocks = chain(ahead, blocks)
+    return Coded.joined(blocks) if first.dtype.kind in "OU" and first.ndim == 1 else np.concatenate(list(blocks))
 
 
 def _constant(value: int, count: int) -> np.ndarray:
@@ -121,22 +117,17 @@ def _require_columns(table: Columns, path: Path) -> None:
         raise OpenworldError(f"{path} has columns but no row; it needs one row per image.")
 
 
-def _as_names(values: np.ndarray | Coded, column: str, unnamed: np.ndarray | None = None) -> Coded:
-    """Names or numbers as text, so that 1, 1.0 and "1" are one name; an empty entry raises, where it is not unnamed."""
-    _require_filled(values, column, unnamed)
+def _as_names(values: np.ndarray | Coded) -> Coded:
+    """Names or numbers as text, so that 1, 1.0 and "1" are one name."""
     coded = values if isinstance(values, Coded) else Coded.joined(_slices(values))
     return coded.renamed([_name(value) for value in coded.names])
 
 
 def _name(value) -> str:
     """The text that stands for an entry, "" for an empty one."""
-    if _is_empty(value):
+    if value is None or value == "" or value != value:
         return ""
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
-
-
-def _is_empty(value) -> bool:
-    return value is None or value == "" or value != value
 
 
 def _slices(values: np.ndarray) -> Iterator[np.ndarray]:
@@ -148,25 +139,6 @@ def _slices(values: np.ndarray) -> Iterator[np.ndarray]:
             block = block.astype(object)
             block[missing] = None
         yield block
-
-
-def _empty(values: np.ndarray | Coded) -> np.ndarray:
-    """bool[N], which entries of a column are empty."""
-    if isinstance(values, Coded):
-        return np.array([_is_empty(value) for value in values.names], bool)[values.codes]
-    values = np.asarray(values)
-    return values != values if values.dtype.kind == "f" else np.zeros(len(values), bool)
-
-
-def _require_filled(values: np.ndarray | Coded, column: str, unnamed: np.ndarray | None = None) -> None:
-    """Raise where an entry is empty and its image is not unnamed."""
-    empty = _empty(values) if unnamed is None else _empty(values) & ~unnamed
-    rows = np.flatnonzero(empty).tolist()
-    if rows:
-        raise OpenworldError(
-            f"column {column} is empty in {len(rows)} row(s), first in row {rows[0]} (from 0); "
-            "fill those entries in, or drop the rows."
-        )
 
 
 def _closed_set(table: Columns, runs: Coded, unnamed: dict[str, np.ndarray]) -> np.ndarray:
@@ -195,18 +167,17 @@ def _closed_set(table: Columns, runs: Coded, unnamed: dict[str, np.ndarray]) -> 
 
 def _whole_numbers(values: np.ndarray | Coded, column: str) -> np.ndarray:
     if isinstance(values, Coded) or values.dtype.kind not in "iu":
-        _require_filled(values, column)
         entries = values.names if isinstance(values, Coded) else values.tolist()
         odd = next((value for value in entries if not isinstance(value, int)), "an odd entry")
         raise OpenworldError(f"column {column} must hold whole numbers; it holds {odd!r}.")
     return values.astype(np.int64, copy=False)
 
 
-def _numbered(values: np.ndarray | Coded, column: str) -> np.ndarray:
+def _numbered(values: np.ndarray | Coded) -> np.ndarray:
     """Whole numbers as they are, anything else numbered in the order of its names."""
     if not isinstance(values, Coded) and values.dtype.kind in "iu":
         return values.astype(np.int64, copy=False)
-    named = _as_names(values, column)
+    named = _as_names(values)
     place = {name: number for number, name in enumerate(sorted(named.present))}
     return np.array([place.get(name, -1) for name in named.names], np.int64)[named.codes]
 
@@ -234,7 +205,6 @@ def _correct(table: Columns, count: int) -> np.ndarray:
     unnamed = table["closed_set"] & (table["side"] == "new")
     if "correct" not in table:
         return (table["label"] == table["prediction"]) & ~unnamed
-    _require_filled(table["correct"], "correct", unnamed)
     answers = table["correct"]
     if isinstance(answers, Coded):  # text, or truth values of which some are empty
         answers = as_correct([value or False for value in answers.names], "column correct")[answers.codes]
@@ -262,7 +232,7 @@ def _identify(table: Columns, runs: Coded) -> np.ndarray:
             ids[rows] = np.arange(rows.sum())
         # Rows that disagree are other images: numbered apart, so that no test takes them for pairs.
         return ids if _first_clash(ids, table) is None else np.arange(len(runs))
-    ids = _numbered(table["id"], "id")
+    ids = _numbered(table["id"])
     if any(_repeats(ids[runs.codes == run] if len(runs.names) > 1 else ids) for run in range(len(runs.names))):
         raise OpenworldError("column id repeats within one model and seed; every image needs an id of its own.")
     clash = _first_clash(ids, table) if len(runs.names) > 1 else None

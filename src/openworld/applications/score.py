@@ -20,8 +20,8 @@ import numpy as np
 
 from openworld._coded import Coded, narrow
 from openworld._errors import OpenworldError, failing
+from openworld._score_files import Columns
 from openworld.applications.predictions import read_predictions, runs_of
-from openworld.applications.score_files import Columns
 from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.evaluations.record_images import NUMBERED
 from openworld.runs import RunStore, Unit, UnitResult, execute, provenance, to_json

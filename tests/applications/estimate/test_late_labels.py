@@ -132,7 +132,7 @@ def test_refusals(folder):
         "id,label\n99999,ant\n": "1 of 1 images of late.csv are not in the target",
         "id,label,inclusion\n00001,,0.1\n00002,ant,0.1\n": "1 of 2 images .* have no label",
         "id,label,inclusion\n00001,ant,2\n": r"must lie in \(0, 1\]",
-        "id,label,inclusion\n00001,ant,often\n": "holds no number",
+        "id,label,inclusion\n00001,ant,often\n": "holds text in 1 row",
         "id,label\n00001,\n": "holds no label",
         "image,label\na.png,ant\n": "has no such column",
     }.items():

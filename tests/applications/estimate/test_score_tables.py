@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from openworld import OpenworldError
-from openworld.applications import score_files
+from openworld import _score_files as score_files
 from openworld.applications.estimate.entries import logarithms
 from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators.engine.probability_rows import are_probabilities
@@ -45,8 +45,8 @@ def write(path, scores, kind):
     told = {"classnames": json.dumps(NAMES)}
     tables = ("logits", "reference", "partner_1")
     if kind in ("npz", "packed"):
-        save = np.savez if kind == "npz" else np.savez_compressed
-        save(path := path / f"{kind}.npz", classnames=np.array(NAMES), **scores)
+        save, order = (np.savez, np.array) if kind == "npz" else (np.savez_compressed, np.asfortranarray)
+        save(path := path / f"{kind}.npz", classnames=np.array(NAMES), **{n: order(c) for n, c in scores.items()})
     elif kind == "safetensors":
         save_file(scores, path := path / "one.safetensors", told)
     elif kind in ("lists", "large lists"):
@@ -192,12 +192,11 @@ ENTRIES = {
     "NaN or infinite": {"logits": np.array([[0.0, np.nan]])},
     "differ in length": {"logits": np.eye(2), "labels": np.zeros(3, int)},
     "labels holds class 2, but the logits have 2": {"logits": np.eye(2), "labels": np.array([0, 2])},
-    "labels are empty in some rows": {"logits": np.eye(2), "labels": np.array([0, np.nan])},
+    "column labels of .* is empty in 1 row": {"logits": np.eye(2), "labels": np.array([0, np.nan])},
     "labels are names, but the classes have none": {"logits": np.eye(2), "labels": np.array(["a", "b"])},
     "reference has shape": {"logits": np.eye(2), "reference": np.eye(3)[:2]},
     "two classes": {"logits": np.ones((2, 1))},
     "Python objects": {"logits": np.array([[1, None]], dtype=object)},
-    "Fortran order": {"logits": np.asfortranarray(np.arange(6.0).reshape(3, 2))},
 }
 
 
@@ -323,7 +322,7 @@ def test_files_that_are_not_what_they_say(tmp_path, ending):
     with pytest.raises(OpenworldError, match="there is no file"):
         open_table([tmp_path / f"none{ending}"])
     (tmp_path / f"bad{ending}").write_bytes(b"\x89PNG\x00\xff,\xfe" * 3 if ending != ".csv" else b"")
-    with pytest.raises(OpenworldError, match=r"bad\.\w+ is not what its name says"):
+    with pytest.raises(OpenworldError, match=r"bad\.\w+ is (not what its name says|empty)"):
         open_table([tmp_path / f"bad{ending}"])
 
 
@@ -360,7 +359,7 @@ STRANGE = {
 def test_scores_that_are_no_plain_numbers_are_refused(tmp_path, kind):
     rows = np.random.default_rng(0).normal(size=(6, 3))
     np.savez(tmp_path / "odd.npz", logits=STRANGE[kind](rows), labels=np.arange(6) % 3)
-    with pytest.raises(OpenworldError, match="odd.npz.*logits (has dtype|holds).*expected (plain )?numbers"):
+    with pytest.raises(OpenworldError, match="logits of .*odd.npz (has dtype|holds).*expected (plain )?numbers"):
         list(open_table([tmp_path / "odd.npz"]).blocks())
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from openworld._score_files import scores_of
 from openworld.applications.label.kept_plan import read_plan
-from openworld.applications.score_files import scores_of
 
 BASE, NEW = tuple(f"base {n}" for n in range(4)), tuple(f"new {n}" for n in range(4))
 

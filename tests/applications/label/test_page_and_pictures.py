@@ -12,13 +12,13 @@ from made_up_stream import code_of
 from PIL import Image
 
 from openworld import OpenworldError
+from openworld._score_files import scores_of
 from openworld.applications.label.command import plan_labels, read_labels
 from openworld.applications.label.kept_plan import read_plan
 from openworld.applications.label.page import render_page
 from openworld.applications.label.pictures import SIDE, Pictures, read_pictures
 from openworld.applications.label.planning import PlanInputs
 from openworld.applications.label.question import Names
-from openworld.applications.score_files import scores_of
 
 ODD = '</script><img src=x onerror="alert(1)">'
 

@@ -8,12 +8,12 @@ import pytest
 from made_up_stream import BASE, answer, made_up
 
 from openworld import OpenworldError
+from openworld._score_files import scores_of
 from openworld.applications.label.command import plan_labels, read_labels
 from openworld.applications.label.frame import expected_outcomes
 from openworld.applications.label.kept_plan import PLAN, read_plan
 from openworld.applications.label.planning import PlanInputs
 from openworld.applications.open_world_stream.reading import read_stream
-from openworld.applications.score_files import scores_of
 from openworld.metrics import openworld_auc
 from openworld.results import Results
 

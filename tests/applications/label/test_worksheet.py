@@ -60,7 +60,7 @@ def test_two_files_may_say_the_same_and_not_contradict(tmp_path):
         ("image,answer\n1,2\n", "no column plan and no id and no label"),
         (sheet("1,,4", ",", ","), "row 2 has 8 fields, expected 7"),
         ("plan,id,answer,label,seconds\nab12,1,1,,soon\n", "seconds is 'soon'"),
-        ("", "no column plan"),
+        ("", "is empty, expected CSV"),
     ],
 )
 def test_what_is_odd_is_refused(tmp_path, text, message):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from openworld.applications.score_files import scores_of
+from openworld._score_files import scores_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 

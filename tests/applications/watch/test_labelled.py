@@ -9,11 +9,11 @@ from simulated import outputs
 from watched_days import CLASSES, day_columns, joined, source_columns
 
 from openworld._errors import OpenworldError
+from openworld._score_files import scores_of
 from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.command import estimate
 from openworld.applications.estimate.estimation import EstimateOptions
 from openworld.applications.estimate.inputs import EstimateInputs
-from openworld.applications.score_files import scores_of
 from openworld.applications.watch import command, following
 from openworld.applications.watch.exports import append_lines
 from openworld.applications.watch.fitted import read_watch

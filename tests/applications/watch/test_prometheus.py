@@ -3,7 +3,7 @@
 import pytest
 from watched_days import day_columns
 
-from openworld.applications.score_files import scores_of
+from openworld._score_files import scores_of
 from openworld.applications.watch import command
 
 

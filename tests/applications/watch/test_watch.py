@@ -9,10 +9,10 @@ from simulated import outputs
 from watched_days import START, day_columns, joined, save, source_columns
 
 from openworld._errors import OpenworldError
+from openworld._score_files import scores_of
 from openworld.applications.estimate.chunks import Chunking
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.score_tables import open_table
-from openworld.applications.score_files import scores_of
 from openworld.applications.watch import command
 from openworld.applications.watch.exports import append_lines
 from openworld.applications.watch.fitted import FITTED, WatchSettings, read_watch

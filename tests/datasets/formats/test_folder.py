@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from openworld._errors import OpenworldError
+from openworld.applications.detect.places import images_at
+from openworld.applications.images import labelled_images
+from openworld.applications.shift.images import gather
 from openworld.datasets import few_shot, load
-from openworld.datasets.formats import folder
+from openworld.datasets.formats import folder, unlabelled_folder
 
 
 def save(path: Path, colour=(255, 0, 0), **options) -> Path:
@@ -131,15 +134,34 @@ def test_a_missing_or_empty_folder_is_named(tmp_path):
         folder.load(tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_a_link_out_of_the_folder_is_refused(tmp_path, kind):
+def test_an_image_that_is_a_link_out_of_the_folder_is_refused(tmp_path):
     outside = save(tmp_path / "outside" / "secret.png")
-    root = tmp_path / "data"
-    save(root / "cat" / "0.png")
-    link = root / "cat" / "1.png" if kind == "file" else root / "dog"
-    link.symlink_to(outside if kind == "file" else outside.parent)
+    save(tmp_path / "data" / "cat" / "0.png")
+    (tmp_path / "data" / "cat" / "1.png").symlink_to(outside)
     with pytest.raises(OpenworldError, match="leaves"):
-        folder.load(root)
+        folder.load(tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    "find",
+    [
+        lambda root: [folder.load(root).read.file_of(place) for place in range(2)],
+        lambda root: [path.relative_to(root).as_posix() for path in unlabelled_folder.find_pictures([root])],
+        lambda root: [images_at(str(root)).read.file_of(place) for place in range(2)],
+        lambda root: [gather(str(root)).images.read.file_of(place) for place in range(2)],
+        lambda root: [labelled_images(str(root)).read.file_of(place) for place in range(2)],
+    ],
+)
+@pytest.mark.parametrize("loop", [False, True])
+def test_class_folders_may_be_links_and_a_loop_of_links_ends(tmp_path, find, loop):
+    for number, name in enumerate(("n01", "n02")):
+        save(tmp_path / "synsets" / name / f"{number}.png")
+    for name, own in {"n01": "cat", "n02": "dog"}.items():
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / own).symlink_to(tmp_path / "synsets" / name)
+        if loop:
+            (tmp_path / "synsets" / name / "all").symlink_to(tmp_path / "data")
+    assert find(tmp_path / "data") == ["cat/0.png", "dog/1.png"]
 
 
 def test_a_link_within_the_folder_is_fine(tmp_path):

@@ -51,7 +51,7 @@ def test_class_names_from_a_file_and_of_a_data_set(tmp_path):
     assert told.base.wordnet_ids == ("n01440764",)
     assert len(class_names("emoji-concepts").base.names) == 50
     file.write_text("\n")
-    with pytest.raises(OpenworldError, match="holds no class name"):
+    with pytest.raises(OpenworldError, match="is empty"):
         class_names(str(file))
-    with pytest.raises(OpenworldError, match="nowhere.txt cannot be read"):
+    with pytest.raises(OpenworldError, match="there is no file nowhere.txt"):
         class_names("nowhere.txt")

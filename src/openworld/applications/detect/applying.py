@@ -11,7 +11,8 @@ from openworld._arrays import require_fraction
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
-from openworld.applications.detect.reading import ABOUT, KINDS
+from openworld._score_files import ScoreFile, open_scores
+from openworld.applications.detect.reading import KINDS, detectors_of, wanted_scores
 from openworld.applications.detect.saved import (
     BESIDE,
     FITTED,
@@ -21,7 +22,6 @@ from openworld.applications.detect.saved import (
     SavedThresholds,
     read_saved_thresholds,
 )
-from openworld.applications.score_files import ScoreFile, open_scores
 from openworld.metrics import accuracy
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.command_report import CommandReport
@@ -30,7 +30,6 @@ from openworld.report.page import Page, Section
 from openworld.report.sentences import counted
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Metric, Result, Results, Value
-from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.results.value import interval_of
 from openworld.runs.outputs import FLAGGED_IMAGES, require_folder
 
@@ -150,12 +149,13 @@ def _of_images(saved, folder, label, places, named, allow_corrupt, device, obser
 def _of_scores(label: str, images: Sequence[Any]) -> tuple:
     if len(images) > 1 or not (isinstance(images[0], ScoreFile) or Path(images[0]).is_file()):
         raise OpenworldError("these thresholds are of scores, without a model: give one table of scores.")
-    table = open_scores(images[0], KINDS).table()
-    column = next((name for name in (SCORE_COLUMN + label, label) if name in table), None)
-    if column is None:
-        held = ", ".join(name for name in table if name not in ABOUT)
-        raise OpenworldError(f"{images[0]} has no scores of {label}; it has {held or 'none'}.")
-    scores = np.asarray(table[column], np.float64)
+    file = open_scores(images[0], KINDS)
+    detectors = detectors_of(file, ())
+    if label not in detectors:
+        raise OpenworldError(f"{file.path} has no scores of {label}; it has {', '.join(detectors) or 'none'}.")
+    named = [name for name in ("image",) if name in file.columns]
+    table = file.table([detectors[label]], named, [detectors[label], *named])
+    scores = wanted_scores(table, {label: detectors[label]}, 1.0)[label]
     names = table.get("image", np.arange(len(scores)))
     return np.array(list(map(str, names.tolist())), object), scores, 0, [(None, 0)] * len(scores)
 

@@ -8,9 +8,9 @@ import torch
 
 from openworld import detectors
 from openworld._errors import OpenworldError
+from openworld._score_files import open_scores
 from openworld.applications.detect.models import Detectors, Progress, ScoredImages
 from openworld.applications.detect.places import FEATURE_FILES, FeatureTable, Images
-from openworld.applications.score_files import open_scores
 from openworld.detectors import Activations, FitStatistics, Head
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.profiles import LOGITS_ALONE

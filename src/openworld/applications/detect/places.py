@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from openworld import datasets
+from openworld._arrays import as_labels, require_once
 from openworld._errors import OpenworldError
+from openworld._score_files import Columns, ScoreFile, open_scores
 from openworld.applications.detect.benchmarks import benchmark_of
+from openworld.applications.estimate.columns import listed_names
+from openworld.applications.estimate.entries import class_numbers
 from openworld.applications.images import UNLABELLED, are_images, labelled_images
-from openworld.applications.score_files import Columns, ScoreFile, open_scores
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import numbered_list, unlabelled_folder
 from openworld.datasets.published import openood
@@ -180,11 +183,16 @@ def _is_features(where: Any) -> bool:
 
 
 def _features(file: ScoreFile) -> FeatureTable:
-    table = file.table()
-    if not {"features", "logits"} & set(table):
-        raise OpenworldError(f"{file.path} has {', '.join(table)}, expected features [N, D] or logits [N, C].")
+    tables = {"features", "logits"} & set(file.columns)
+    if not tables:
+        raise OpenworldError(f"{file.path} has {', '.join(file.columns)}, expected features [N, D] or logits [N, C].")
     renamed = {"label": "labels", "split": "part", "id": "image", "path": "image", "group": "cluster"}
-    return FeatureTable(file.path.stem, {renamed.get(name, name): column for name, column in table.items()})
+    taken = {name: renamed.get(name, name) for name in file.columns}
+    require_once([own for own in taken.values() if own in renamed.values()], file.path)
+    table = {taken[name]: column for name, column in file.table(tables, renamed.keys() | renamed.values()).items()}
+    if "labels" in table:
+        table["labels"] = as_labels(class_numbers(table["labels"], listed_names(file), None), "column labels")
+    return FeatureTable(file.path.stem, table)
 
 
 def _is_none(place: Any) -> bool:

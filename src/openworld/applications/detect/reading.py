@@ -1,14 +1,13 @@
 """Scores of detectors that were computed elsewhere, or by `openworld detect`: a table with a row per image."""
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from openworld._arrays import as_scores
 from openworld._errors import OpenworldError, unknown_name
-from openworld.applications.score_files import Columns, ScoreFile, open_scores
+from openworld._score_files import Columns, ScoreFile, finite_numbers, open_scores
 from openworld.results.scored_sets import (
     GROUPS,
     SCORE_COLUMN,
@@ -22,6 +21,7 @@ from openworld.results.scored_sets import (
 KINDS = (".parquet", ".csv", ".npz")
 ABOUT = ("set", "group", "part", "image", "cluster")
 """Columns that are no detector's."""
+FILLED = ("group", "cluster")
 
 PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
@@ -46,11 +46,11 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
         OpenworldError: a file that cannot be read, a column that is missing, an unknown group, scores that are NaN, no
             in-distribution test image, no detector.
     """
-    table = open_scores(file, KINDS).table()
-    name = str(getattr(file, "path", file))
+    file = open_scores(file, KINDS)
+    name, detectors, sign = str(file.path), detectors_of(file, only), -1.0 if larger_out else 1.0
+    table = file.table(detectors.values(), FILLED)
     text = text_columns(table, name)
-    sign = -1.0 if larger_out else 1.0
-    scores = wanted_scores(table, name, sign, only)
+    scores = wanted_scores(table, detectors, sign)
     text.setdefault("image", np.array(list(map(str, range(len(text["group"])))), object))
     streams = {column: sign * table[column] for column in table if column.startswith(STREAM)}
     sets = list(_sets(text, scores | streams))
@@ -59,7 +59,8 @@ def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequ
         raise OpenworldError(f"{name} has no in-distribution test image: no row whose group is id (and part test).")
     validation = next((each for each in sets if each.group == "id" and each.name == "validation"), None)
     others = [_of_detectors(each, scores) for each in sets if each.group != "id"]
-    kept = with_streams(others, {column: test[0].scores[column] for column in streams})
+    beside = {column: finite_numbers(test[0].scores[column], f"column {column} of {name}") for column in streams}
+    kept = with_streams(others, beside)
     validation = validation and _of_detectors(validation, scores)
     return ScoredSets(_of_detectors(test[0], scores), kept, validation)
 
@@ -101,32 +102,33 @@ def text_columns(table: Columns, name: str) -> dict[str, np.ndarray]:
     return {column: np.array(list(map(_text, table[column].tolist())), object) for column in ABOUT if column in table}
 
 
-def wanted_scores(
-    table: Columns, name: str, sign: float, only: Sequence[str], about: Sequence[str] = ABOUT
-) -> dict[str, np.ndarray]:
-    """Return the scores float64[n] by detector, times a sign.
+def detectors_of(file: ScoreFile, only: Sequence[str], about: Sequence[str] = ABOUT) -> dict[str, str]:
+    """Return the columns of scores by detector.
 
     Args:
         only: detectors that are wanted; () for all. about: columns that are no detector's.
 
     Raises:
-        OpenworldError: an unknown detector, none at all, scores that are not one finite number per image.
+        OpenworldError: an unknown detector, or none at all.
     """
-    found = {column.removeprefix(SCORE_COLUMN): column for column in table
+    found = {column.removeprefix(SCORE_COLUMN): column for column in file.columns
              if column not in about and not column.startswith(STREAM)}  # fmt: skip
     unknown = next((wanted for wanted in only if wanted not in found), None)
     if unknown is not None:
         raise unknown_name("detector", unknown, found)
-    if not found:
-        raise OpenworldError(f"{name} has no column of scores; give one per detector, larger = more in-distribution.")
-    wide = {column: table[column].shape for column in found.values() if table[column].ndim != 1}
+    if "group" in file.columns and not found:
+        raise OpenworldError(
+            f"{file.path} has no column of scores; give one per detector, larger = more in-distribution."
+        )
+    return {label: column for label, column in found.items() if not only or label in only}
+
+
+def wanted_scores(table: Columns, detectors: Mapping[str, str], sign: float) -> dict[str, np.ndarray]:
+    """Return the scores float64[n] by detector, times a sign; a table with several numbers per image is refused."""
+    wide = {column: table[column].shape for column in detectors.values() if table[column].ndim != 1}
     if wide:
-        raise OpenworldError(f"columns of {name} hold several numbers per image: {wide}; expected one score per image.")
-    return {
-        label: sign * as_scores(table[column], f"column {column}")
-        for label, column in found.items()
-        if not only or label in only
-    }
+        raise OpenworldError(f"columns of scores hold several numbers per image: {wide}; expected one score per image.")
+    return {label: sign * table[column].astype(np.float64) for label, column in detectors.items()}
 
 
 def _sets(text: dict[str, np.ndarray], scores: dict[str, np.ndarray]) -> Iterator[SetScores]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_labels, as_scores
+from openworld._arrays import as_labels
 from openworld._errors import OpenworldError, unknown_name
-from openworld.applications.detect.reading import ABOUT, KINDS, text_columns, wanted_scores
-from openworld.applications.score_files import Columns, ScoreFile, open_scores
+from openworld._score_files import Columns, ScoreFile, finite_numbers, open_scores
+from openworld.applications.detect.reading import ABOUT, FILLED, KINDS, detectors_of, text_columns, wanted_scores
 from openworld.results.scored_sets import GROUPS
 from openworld.shifts import HALVES
 
@@ -82,8 +82,9 @@ def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only
     Raises:
         OpenworldError: columns that are missing or not as expected, no image on one of the sides.
     """
-    name = str(getattr(file, "path", file))
-    table = {DEGREES.get(own, own): column for own, column in open_scores(file, KINDS).table().items()}
+    file = open_scores(file, KINDS)
+    name, detectors = str(file.path), detectors_of(file, only, (*ABOUT, *PLACES, *DEGREES))
+    table = {DEGREES.get(own, own): column for own, column in file.table(detectors.values(), FILLED).items()}
     text = text_columns(table, name)
     groups = text["group"].tolist()
     unknown = next((group for group in groups if group not in ("id", POOL, *GROUPS)), None)
@@ -97,7 +98,7 @@ def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only
     for side, there in (("in-distribution test image: no row whose group is id", inside), ("image of a pool", ~inside)):
         if not there.any():
             raise OpenworldError(f"{name} has no {side}.")
-    scores = wanted_scores(table, name, -1.0 if larger_out else 1.0, only, (*ABOUT, *PLACES))
+    scores = wanted_scores(table, detectors, -1.0 if larger_out else 1.0)
     clusters = text["cluster"] if "cluster" in text else np.arange(len(groups)).astype(str)
     numbers = np.unique([f"{side} {own}" for side, own in zip(inside, clusters, strict=True)], return_inverse=True)[1]
     given = set(LEVELS) <= set(table)
@@ -106,19 +107,24 @@ def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only
         {label: values[~inside] for label, values in scores.items()},
         numbers[inside],
         numbers[~inside],
-        None if given else {half: as_scores(table[half][~inside], f"column {half}") for half in HALVES},
-        {half: _levels(table, half, ~inside) for half in HALVES} if given else None,
+        None if given else {half: _places(table, half, inside, name) for half in HALVES},
+        {half: _levels(table, f"{half}_level", inside, name) for half in HALVES} if given else None,
         _known(table, name)[~inside],
     )
 
 
-def _levels(table: Columns, half: str, rows: np.ndarray) -> np.ndarray:
-    values = as_scores(table[f"{half}_level"][rows], f"column {half}_level")
+def _places(table: Columns, column: str, inside: np.ndarray, name: str) -> np.ndarray:
+    """Return the numbers of a column, float64, of the pool's images; the others need none."""
+    given = table[column].astype(object) if table[column].dtype.kind in "OU" else table[column].copy()
+    given[inside] = 0
+    return finite_numbers(given, f"column {column} of {name}")[~inside].astype(np.float64)
+
+
+def _levels(table: Columns, column: str, inside: np.ndarray, name: str) -> np.ndarray:
+    values = _places(table, column, inside, name)
     if (values != np.floor(values)).any():
-        raise OpenworldError(
-            f"column {half}_level holds {values[values != np.floor(values)][0]}, expected levels from 0."
-        )
-    return as_labels(values.astype(np.int64), f"column {half}_level")
+        raise OpenworldError(f"column {column} holds {values[values != np.floor(values)][0]}, expected levels from 0.")
+    return as_labels(values.astype(np.int64), f"column {column}")
 
 
 def _known(table: Columns, name: str) -> np.ndarray:

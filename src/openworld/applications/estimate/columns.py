@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import parse_json
-from openworld.applications.score_files import ScoreFile
+from openworld._score_files import ScoreFile
 
 LABELS = ("labels", "label")
 MODEL = ("logits", "probabilities")

@@ -10,6 +10,7 @@ from pathlib import Path
 from openworld import __version__
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
+from openworld._score_files import ScoreFile
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
 from openworld.applications.estimate.by_level.command import estimate_by_level
 from openworld.applications.estimate.embedded import embedded_scores, is_embedded
@@ -20,7 +21,6 @@ from openworld.applications.estimate.reading import LabelledTable, Pass
 from openworld.applications.estimate.report import report
 from openworld.applications.estimate.score_tables import ScoreTable, open_table
 from openworld.applications.images import are_images
-from openworld.applications.score_files import ScoreFile
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.report.class_names import FILE as AUDIT

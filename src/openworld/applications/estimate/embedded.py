@@ -13,11 +13,10 @@ import numpy as np
 
 from openworld._embeddings import Embeddings, holds_embeddings, read_embeddings
 from openworld._errors import OpenworldError
+from openworld._score_files import Columns, ScoreFile, open_scores
 from openworld.applications.estimate.columns import LABELS, MODEL, listed_names
-from openworld.applications.score_files import Columns, ScoreFile, open_scores
 
 EMBEDDED = "embeddings"
-NOT_SCORES = (EMBEDDED, "class_embeddings", "logit_scale", "classnames")
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,8 @@ def _head(model: Any, first: ScoreFile) -> _Head:
                 f"{text.shape[1]} numbers; both come from one model."
             )
         lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
-        if not (np.isfinite(embeddings).all() and lengths.all()):
-            raise OpenworldError("some embeddings are zero or not finite; every image needs one.")
+        if not lengths.all():
+            raise OpenworldError("some embeddings are zero; every image needs one.")
         return (embeddings / lengths) @ text.T
 
     return _Head("logits", scores, given.classnames)
@@ -119,13 +118,12 @@ def _scored(file: ScoreFile, head: _Head) -> ScoreFile:
             return own[labels]
         return labels.astype(str) if head.spoken else labels
 
-    def read(wanted: Sequence[str], numbers: int) -> Iterator[Columns]:
-        names = list(dict.fromkeys(EMBEDDED if name == head.column else name for name in wanted))
-        for block in file.read(names, numbers):
+    def read(wanted: Sequence[str], numbers: int, _: Sequence[str]) -> Iterator[Columns]:
+        names = [EMBEDDED if name == head.column else name for name in wanted]
+        for block in file.blocks(names, numbers, scores=[EMBEDDED]):
             columns = {name: named(block[name]) if name in LABELS else block[name] for name in wanted if name in block}
             if head.column in wanted:
                 columns[head.column] = head.scores(np.asarray(block[EMBEDDED], np.float32))
             yield columns
 
-    kept = tuple(name for name in file.columns if name not in NOT_SCORES or name == EMBEDDED)
-    return replace(file, columns=(*kept, head.column), about=about, read=read)
+    return replace(file, columns=(*file.columns, head.column), about=about, read=read)

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from openworld._arrays import as_array
 from openworld._errors import OpenworldError, unknown_name
+from openworld._score_files import Columns
 from openworld.applications.estimate.columns import listed
-from openworld.applications.score_files import Columns
 from openworld.estimators.engine.probability_rows import (
     DIGITS,
     EXACT,
@@ -24,27 +23,25 @@ _LEAST_HALF = 2.0**-25
 
 def score_table(columns: Columns, names: Sequence[str], order: Sequence[int] | None) -> np.ndarray:
     """Return float[n, C] of one wide column or of a column per class; `order` holds the places of classes there."""
-    arrays = [as_array(columns[name], f"column {name}") for name in names]
-    for name, array in zip(names, arrays, strict=True):
-        if array.dtype == bool:
-            raise OpenworldError(
-                f"column {name} holds true and false, expected numbers; write the scores of every class."
-            )
-    table = np.stack(arrays, axis=1) if ":" in names[0] else arrays[0]
-    return table if order is None or table.ndim != 2 else table[:, order]
+    table = np.stack([columns[name] for name in names], axis=1) if ":" in names[0] else columns[names[0]]
+    if table.ndim != 2:
+        raise OpenworldError(f"column {names[0]} has shape {table.shape}, expected a row of numbers per image.")
+    return table if order is None else table[:, order]
 
 
 def class_numbers(labels: np.ndarray, classnames: Sequence[str] | None, order: Sequence[int] | None) -> np.ndarray:
     """Return class numbers of labels that are names, or numbers of classes in the order of the file."""
     labels = np.asarray(labels)
-    if labels.dtype.kind == "f" and (labels % 1 == 0).all():  # whole numbers that passed through a data frame
-        labels = labels.astype(np.int64)
+    if labels.dtype.kind == "f" and np.array_equal(labels, np.trunc(labels)) and np.isfinite(labels).all():
+        labels = labels.astype(np.int64)  # whole numbers that passed through a data frame
     if labels.dtype.kind in "iu":
         if order is None or not np.isin(labels, order).all():  # numbers of no class are refused with the scores
             return labels
         return np.argsort(order)[labels]
     if labels.dtype.kind == "f":
-        raise OpenworldError("labels are empty in some rows, or fractions; every image needs a class, or none has one.")
+        raise OpenworldError(
+            "labels are fractions or infinite in some rows; every image needs a class, or none has one."
+        )
     if classnames is None:
         raise OpenworldError("labels are names, but the classes have none; give numbers from 0, or class names.")
     number = {name: place for place, name in enumerate(classnames)}

@@ -9,7 +9,6 @@ right is reported as such, and nothing rests on it. What drawn labels show of a 
 ones (`estimators.quote.recalibration`).
 """
 
-import csv
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,15 +17,14 @@ from pathlib import Path
 import numpy as np
 
 from openworld import labels
-from openworld._csv import csv_text
+from openworld._csv import csv_text, read_csv
 from openworld._errors import OpenworldError
+from openworld._score_files import ScoreFile, empty_entries, finite_numbers, open_scores, require_filled
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, PeriodLabels
 from openworld.applications.estimate.columns import IMAGE_COLUMNS, LABELS
 from openworld.applications.estimate.entries import class_numbers
 from openworld.applications.estimate.reading import Progress, blocks_of
 from openworld.applications.estimate.score_tables import ScoreTable
-from openworld.applications.score_files import ScoreFile, open_scores
-from openworld.datasets.formats.listing import require_commas
 from openworld.estimators.engine.temperature import confidences
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.recalibration import recalibrate
@@ -88,7 +86,11 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
             images of which some have no label.
     """
     file = open_scores(path)
-    columns = _text(file.path) if file.path.suffix == ".csv" and file.path.is_file() else file.table()
+    if file.path.suffix.lower() == ".csv" and file.path.is_file():  # as text, so that ids keep their zeros
+        columns = {name: np.array(column, str) for name, column in read_csv(file.path).items()}
+        columns |= {name: _numbers(columns[name]) for name in (INCLUSION,) if name in columns}
+    else:
+        columns = file.table()
     keys = [name for name in (*IMAGE_COLUMNS, ROW) if name in columns]
     label = next((name for name in LABELS if name in columns), None)
     if not keys or label is None:
@@ -96,18 +98,16 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
             f"{file.path} has the columns {', '.join(columns)}; labels need one of {', '.join((*IMAGE_COLUMNS, ROW))}, "
             "which says which image a row is of, and `label`."
         )
+    require_filled(columns[keys[0]], f"column {keys[0]} of {file.path}")
     ids, given = np.array([str(entry) for entry in columns[keys[0]]]), columns[label]
-    known = np.array([entry is not None and str(entry) not in ("", "nan", "None") for entry in given], bool)
+    known = ~empty_entries(given)
     if len(np.unique(ids)) < len(ids):
         names, counts = np.unique(ids, return_counts=True)
         raise OpenworldError(f"{file.path} labels {names[counts.argmax()]} more than once; give each image once.")
     inclusion = columns.get(INCLUSION)
     if inclusion is not None:
-        try:
-            inclusion = inclusion.astype(float)
-        except ValueError as error:
-            raise OpenworldError(f"{INCLUSION} of {file.path} holds no number in some row ({error}).") from error
-        if not (np.isfinite(inclusion) & (inclusion > 0) & (inclusion <= 1)).all():
+        inclusion = finite_numbers(inclusion, f"column {INCLUSION} of {file.path}").astype(float)
+        if not ((inclusion > 0) & (inclusion <= 1)).all():
             raise OpenworldError(f"{INCLUSION} of {file.path} must lie in (0, 1], the probability of being drawn.")
         if not known.all():
             raise OpenworldError(
@@ -121,17 +121,12 @@ def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
     )
 
 
-def _text(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a CSV file as text, so that ids keep their zeros; numbers where all labels are."""
-    require_commas(path)
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file, restval="")
-        rows = list(reader)
-    columns = {name: np.array([row[name].strip() for row in rows]) for name in reader.fieldnames or ()}
-    for name in LABELS:
-        if name in columns and all(entry.isdecimal() for entry in columns[name]):
-            columns[name] = columns[name].astype(np.int64)
-    return columns
+def _numbers(texts: np.ndarray) -> np.ndarray:
+    """Numbers where every entry is one, or nothing, which is NaN; else the texts as they are."""
+    try:
+        return np.array([float(text or "nan") for text in texts.tolist()])
+    except ValueError:
+        return texts
 
 
 def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> ImagesAtHand:
@@ -171,14 +166,16 @@ def with_late_labels(
         OpenworldError: images that the target does not have or has twice, labels that are no classes.
     """
     images = images_at_hand(table, temperature, late.key, progress)
-    right = _right(late, images, table)
+    right = _right(late, images, table, estimate.target.classes)
     if not estimate.chunks:
         found = period_labels(images, late, right, 0, len(images.expected))
         return replace(estimate, labelled=found, quote=labelled_quote(estimate.quote, found))
     return replace(estimate, chunks=tuple(_labelled(estimate, images, late, right)))
 
 
-def _right(late: LateLabels, images: ImagesAtHand, table: ScoreTable) -> Mapping[int, tuple[bool, float | None]]:
+def _right(
+    late: LateLabels, images: ImagesAtHand, table: ScoreTable, classes: int
+) -> Mapping[int, tuple[bool, float | None]]:
     """Return `right_at` of the target's rows; refuse labels of images that it does not have."""
     rows = places_of(late, images.ids)
     unknown = [name for name, row in zip(late.ids.tolist(), rows, strict=True) if row is None]
@@ -187,7 +184,7 @@ def _right(late: LateLabels, images: ImagesAtHand, table: ScoreTable) -> Mapping
             f"{len(unknown)} of {len(rows)} images of {late.name} are not in the target, the first {unknown[0]!r}; "
             "give labels of this target's images."
         )
-    return right_at(late, rows, images.predicted, table.classnames)
+    return right_at(late, rows, images.predicted, classes, table.classnames)
 
 
 def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
@@ -208,27 +205,34 @@ def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
 
 
 def right_at(
-    late: LateLabels, rows: Sequence[int], predicted: np.ndarray, classnames: Sequence[str] | None
+    late: LateLabels, rows: Sequence[int], predicted: np.ndarray, classes: int, classnames: Sequence[str] | None
 ) -> Mapping[int, tuple[bool, float | None]]:
     """Return, by row, whether its label is as predicted, and the probability that it was drawn.
 
     Args:
-        late: labels. rows: which image each is of. predicted: the class that every image is named as.
+        late: labels. rows: which image each is of. predicted: the class that every image is named as. classes: how many
+            there are.
     Raises:
         OpenworldError: labels that are no classes.
     """
-    numbers = _classes(late, classnames)
+    numbers = _classes(late, classes, classnames)
     inclusion = [None] * len(rows) if late.inclusion is None else late.inclusion.tolist()
     right = predicted[rows] == numbers
     return {row: (bool(own), q) for row, own, q in zip(rows, right, inclusion, strict=True)}
 
 
-def _classes(late: LateLabels, classnames: Sequence[str] | None) -> np.ndarray:
+def _classes(late: LateLabels, classes: int, classnames: Sequence[str] | None) -> np.ndarray:
     """Return the class of each label, -1 of `other`."""
     numbers = np.full(len(late.given), -1)
     known = np.array([str(label) != OTHER for label in late.given]) | (OTHER in (classnames or ()))
+    given = late.given[known]
+    if given.dtype.kind in "UO" and all(str(label).isdecimal() and label not in (classnames or ()) for label in given):
+        given = given.astype(np.int64)
     try:
-        numbers[known] = class_numbers(late.given[known], classnames, None)
+        numbers[known] = class_numbers(given, classnames, None)
+        odd = numbers[known & ((numbers < 0) | (numbers >= classes))]
+        if odd.size:
+            raise OpenworldError(f"label {odd[0]} is none of the {classes} classes, which count from 0.")
     except OpenworldError as error:
         raise OpenworldError(f"{late.name}: {error} An image of no class is labelled {OTHER!r}.") from error
     return numbers

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._score_files import Columns, ScoreFile, open_scores
 from openworld.applications.estimate.columns import IMAGE_COLUMNS, ScoreLayout, layout_of
 from openworld.applications.estimate.entries import class_numbers, logarithms, rounded_rows, score_table
-from openworld.applications.score_files import Columns, ScoreFile, open_scores
 from openworld.estimators import Outputs
 
 
@@ -91,8 +91,10 @@ class ScoreTable:
             row = 0
             wanted = [name for columns in layout.tables.values() for name in columns]
             images = next((name for name in IMAGE_COLUMNS if self.images and name in file.columns), None)
-            wanted += filter(None, (layout.labels, layout.seen, self.times, images, self.features and layout.features))
-            for columns in file.blocks(wanted):
+            features = self.features and layout.features
+            filled = [name for name in (layout.labels, layout.seen, self.times, images) if name]
+            scores = [*wanted, *([features] if features else [])]
+            for columns in file.blocks([*scores, *filled], scores=scores, filled=filled):
                 place, count = f"{file.path.name}, row {row:,}", len(columns[wanted[0]])
                 logits = tuple(partner.take(count, place) for partner in partners)
                 try:

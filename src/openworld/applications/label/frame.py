@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
+from openworld._score_files import ScoreFile, open_scores
 from openworld._short_repr import short_repr
 from openworld.applications.estimate.columns import MODEL, layout_of
+from openworld.applications.estimate.entries import score_table
 from openworld.applications.label.question import Names
 from openworld.applications.open_world_stream import OpenWorldStream, read_stream
-from openworld.applications.score_files import ScoreFile, open_scores
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.metrics import Outcomes, outcomes
 
@@ -186,14 +187,8 @@ def _of_classifier(file: ScoreFile) -> LabelFrame:
             "the same."
         )
     places, confidences, kept = [], [], {name: [] for name in extra}
-    for block in file.blocks([*columns, *extra]):
-        matrix = block[columns[0]] if len(columns) == 1 and block[columns[0]].ndim == 2 else None
-        matrix = np.stack([block[name] for name in columns], axis=1) if matrix is None else matrix
-        if layout.order is not None:
-            matrix = matrix[:, list(layout.order)]
-        matrix = np.asarray(matrix, np.float64)
-        if not np.isfinite(matrix).all():
-            raise OpenworldError(f"{table} of {file.path} hold NaN or infinite values; repair or drop those rows.")
+    for block in file.blocks([*columns, *extra], scores=columns, filled=extra):
+        matrix = score_table(block, columns, layout.order).astype(np.float64)
         places.append(matrix.argmax(axis=1))
         confidences.append((matrix if table == "probabilities" else softmax(matrix, axis=1)).max(axis=1))
         for name in extra:

@@ -8,6 +8,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
+from openworld._score_files import ScoreFile
 from openworld._short_repr import short_repr
 from openworld.applications.label.frame import LabelFrame, NamedModel, read_frame
 from openworld.applications.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan
@@ -15,7 +16,6 @@ from openworld.applications.label.page import render_page
 from openworld.applications.label.pictures import Pictures, read_pictures
 from openworld.applications.label.reading import answers_in, labelled
 from openworld.applications.label.worksheet import worksheet_text
-from openworld.applications.score_files import ScoreFile
 from openworld.labels import (
     LabelPlan,
     PlanSettings,

@@ -5,18 +5,15 @@ that the model would give it; with a second model other_as_base and other_as_new
 two is enough. Answers of the page are plan, id, answer, label and seconds.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._csv import as_cell, csv_text
+from openworld._csv import csv_text, read_csv
 from openworld._errors import OpenworldError
 from openworld.applications.label.question import UNSURE, ImageAnswer, Names
-from openworld.datasets.formats.listing import require_commas
 
 NEEDED = ("plan", "id", "answer", "label")
-_FORMULA = ("'=", "'+", "'-", "'@", "'\t", "'\r")
 
 
 @dataclass(frozen=True)
@@ -128,30 +125,13 @@ def _rows(file: Path, names: Mapping[str, Mapping[str, Names]]):
 
 
 def _table(file: Path) -> list[dict[str, str]]:
-    if not file.is_file():
-        raise OpenworldError(f"there is no file {file}; give a filled worksheet, or the answers of the page.")
-    require_commas(file)
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            head, *rows = [row for row in csv.reader(lines, strict=True) if any(row)] or [[]]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{file} cannot be read as UTF-8 CSV ({error}); save it as CSV in UTF-8.") from error
-    head = [name.strip() for name in head]
-    lacking = [name for name in NEEDED if name not in head]
+    columns = read_csv(file)
+    lacking = [name for name in NEEDED if name not in columns]
     if lacking:
         raise OpenworldError(
             f"{file} has no column {' and no '.join(lacking)}; it is no worksheet of a plan and no answers of its page."
         )
-    uneven = next((number for number, row in enumerate(rows, start=2) if len(row) != len(head)), None)
-    if uneven:
-        raise OpenworldError(f"{file}, row {uneven} has {len(rows[uneven - 2])} fields, expected {len(head)}.")
-    return [{name: _text(cell) for name, cell in zip(head, row, strict=True)} for row in rows]
-
-
-def _text(cell: str) -> str:
-    """Return what a cell says, without the apostrophe that keeps a spreadsheet from computing it."""
-    cell = cell.strip()
-    return cell[1:] if cell.startswith(_FORMULA) and as_cell(cell[1:]) == cell else cell
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _answer(row: Mapping[str, str], names: Names, base_names, new_names, where: str) -> ImageAnswer | str | None:

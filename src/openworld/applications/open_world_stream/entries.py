@@ -1,14 +1,12 @@
-"""Entries of a stream's columns: text, codes of text, which are empty."""
+"""Entries of a stream's columns: text, and codes of text."""
 
 from typing import Any
 
 import numpy as np
 
+from openworld._csv import from_cell
 from openworld._errors import OpenworldError
-from openworld.applications.score_files import ScoreFile
-
-_ESCAPED = ("'=", "'+", "'-", "'@")
-"""How text begins in a CSV file of ours that a spreadsheet would compute without the apostrophe."""
+from openworld._score_files import ScoreFile
 
 
 def one_entry(values: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
@@ -18,34 +16,16 @@ def one_entry(values: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
     return np.asarray(values)
 
 
-def empty(values: np.ndarray) -> np.ndarray:
-    """Return which entries of a column are empty, bool[n]."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind != "O":
-        return values == "" if values.dtype.kind in "UST" else np.zeros(len(values), bool)
-    return np.array([value is None or value == "" or value != value for value in values.tolist()], bool)
-
-
 def texts(values: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
-    """Return names as text, object[n]; whole numbers as people write them.
-
-    Raises:
-        OpenworldError: an empty entry.
-    """
+    """Return names as text, object[n]; whole numbers as people write them."""
     values = one_entry(values, name, file)
-    blank = np.flatnonzero(empty(values))
-    if blank.size:
-        raise OpenworldError(
-            f"column {name} of {file.path} is empty in {blank.size} row(s), first {blank[0]} rows below; fill them in."
-        )
     if values.dtype.kind in "iuf":
         numbers, codes = np.unique(values, return_inverse=True)
         spelled = [str(int(number) if float(number).is_integer() else number) for number in numbers.tolist()]
         return np.array(spelled, object)[codes] if spelled else np.empty(0, object)
     spelled = [text if type(text) is str else str(text) for text in values.tolist()]
     if file.path.suffix.lower() == ".csv":
-        spelled = [text[1:] if text[:2] in _ESCAPED else text for text in spelled]
+        spelled = list(map(from_cell, spelled))
     return np.array(spelled, object)
 
 

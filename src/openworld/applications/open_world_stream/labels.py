@@ -3,10 +3,10 @@
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.open_world_stream.entries import distinct, empty, texts
+from openworld._score_files import ScoreFile, empty_entries
+from openworld.applications.open_world_stream.entries import distinct, texts
 from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames
 from openworld.applications.open_world_stream.stream import StreamLabels
-from openworld.applications.score_files import ScoreFile
 
 
 def stream_labels(
@@ -50,7 +50,7 @@ def _sides(side: np.ndarray | None, count: int, file: ScoreFile) -> tuple[np.nda
     known, base = np.zeros(count, bool), np.zeros(count, bool)
     if side is None:
         return known, base
-    known = ~empty(side)
+    known = ~empty_entries(side)
     sides, codes = distinct(texts(side[known], "side", file))
     odd = [name for name in sides if name not in (BASE, NEW)]
     if odd:
@@ -63,7 +63,7 @@ def _classes(
     label: np.ndarray, base: np.ndarray, names: StreamNames, file: ScoreFile, order: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which images have a label, bool[n], and its place among all names, -1 for other classes, int64[n]."""
-    given, places = ~empty(label), np.full(len(label), -1)
+    given, places = ~empty_entries(label), np.full(len(label), -1)
     if label.dtype.kind in "iuf" and {BASE, NEW} <= set(names.fixed):
         numbers, total = label[given], len(names.spelled[BASE]) + len(names.spelled[NEW])
         odd = np.flatnonzero((numbers < 0) | (numbers >= total) | (numbers % 1 != 0))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._arrays import as_fractions, as_scores
+from openworld._arrays import as_fractions
 from openworld._errors import OpenworldError
+from openworld._score_files import Columns, ScoreFile, open_scores
 from openworld.applications.open_world_stream.columns import (
     LOGITS,
     REFERENCES,
@@ -17,10 +18,10 @@ from openworld.applications.open_world_stream.entries import one_entry, texts
 from openworld.applications.open_world_stream.labels import stream_labels
 from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames
 from openworld.applications.open_world_stream.stream import PER_IMAGE, PROXIES, OpenWorldStream
-from openworld.applications.score_files import Columns, ScoreFile, open_scores
 
 SCORE, SIDE, LABEL = "score", "side", "label"
 ANSWERS = {"base_name": BASE, "new_name": NEW, "joint_name": ""}
+FILLED = (*ANSWERS, "id", "group")
 KNOWN = (SCORE, SIDE, LABEL, *ANSWERS, *PROXIES, *PER_IMAGE)
 _SAME = 1e-4  # of the largest logit: how far the logit of a name that the file gives may lie below it
 _ROUNDED = 1e-4  # how far a part of a probability may exceed the whole
@@ -83,7 +84,7 @@ class _Reading:
                 "are alike."
             )
         row = 0
-        for block in file.blocks([*layout.used, *own]):
+        for block in file.blocks([*layout.used, *own], scores=[*layout.used, SCORE, *PROXIES], filled=FILLED):
             count = len(next(iter(block.values())))
             where = f"{file.path.name}, row {row:,}"
             try:
@@ -100,8 +101,9 @@ class _Reading:
         if joint is not None:
             matrices.setdefault("base_logits", joint[:, :base])
             matrices.setdefault("new_logits", joint[:, base:])
-        scores = _scores(block[SCORE]) if SCORE in block else largest_base_log_probability(joint, base)
-        found = {SCORE: scores}
+        found = {SCORE: largest_base_log_probability(joint, base)} if SCORE not in block else {}
+        if SCORE in block:
+            found[SCORE] = one_entry(block[SCORE], SCORE, file).astype(np.float64)
         found |= {name: as_fractions(block[name], f"column {name}") for name in PROXIES if name in block}
         found |= {name: one_entry(block[name], name, file) for name in (*PER_IMAGE, SIDE, LABEL) if name in block}
         for name, logits in zip(ANSWERS, ("base_logits", "new_logits", "logits"), strict=True):
@@ -199,12 +201,6 @@ def largest_base_log_probability(logits: np.ndarray, base: int) -> np.ndarray:
     largest = wide.max(axis=1)
     total = np.log(np.exp(wide - largest[:, None]).sum(axis=1))
     return wide[:, :base].max(axis=1) - largest - total
-
-
-def _scores(values: np.ndarray) -> np.ndarray:
-    if np.asarray(values).dtype == bool:
-        raise OpenworldError("column score holds true and false, expected numbers; write the scores.")
-    return as_scores(values, "column score")
 
 
 def _require_largest(logits: np.ndarray, places: np.ndarray, name: str) -> None:

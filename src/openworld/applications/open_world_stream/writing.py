@@ -9,8 +9,8 @@ import numpy as np
 
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError
+from openworld._score_files import TEXTS
 from openworld.applications.open_world_stream.columns import MATRICES, REFERENCES
-from openworld.applications.score_files import TEXTS
 from openworld.runs.atomic import write_file
 
 KINDS = (".parquet", ".csv", ".npz", ".safetensors")

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._plain import read_lines
 from openworld.applications.shift.images import ImageCollection
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
@@ -92,12 +93,7 @@ def decomposition_for(
 
 def lines_of(file: Path | None) -> tuple[str, ...]:
     """Return the lines of a text file that hold anything; () without a file."""
-    if file is None:
-        return ()
-    try:
-        return tuple(line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip())
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a sentence per line.") from error
+    return () if file is None else tuple(read_lines(file, "sentence"))
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:

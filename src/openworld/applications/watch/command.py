@@ -12,9 +12,9 @@ from pathlib import Path
 from openworld import __version__
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
+from openworld._score_files import ScoreFile
 from openworld.applications.estimate.late_labels import read_late_labels
 from openworld.applications.estimate.score_tables import open_table
-from openworld.applications.score_files import ScoreFile
 from openworld.applications.watch.exports import append_lines, require_lines, write_prometheus
 from openworld.applications.watch.fitted import FITTED, USUAL_IMAGES, Watch, WatchSettings, fit_watch, read_watch
 from openworld.applications.watch.following import Followed, Follower, sha256_of

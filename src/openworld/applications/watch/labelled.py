@@ -59,7 +59,9 @@ def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead
     places = places_of(late, images.ids)
     own = [label for label, place in enumerate(places) if place is not None]
     _require_kept(state, late, own, [each.number for each in kept])
-    right = right_at(late.take(own), [places[label] for label in own], images.predicted, watch.classnames)
+    right = right_at(
+        late.take(own), [places[label] for label in own], images.predicted, watch.outputs.classes, watch.classnames
+    )
     found, first = [], 0
     for period in kept:
         n, sampled = len(period.rows), state.records[period.number].chunk.sampled is not None

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._plain import require_plain, require_text
+from openworld._plain import read_text, require_plain, require_text
 from openworld.datasets.formats.decoding import FORMATS, decode
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
@@ -50,8 +50,8 @@ def load(
         is a hash of every file.
 
     Raises:
-        OpenworldError: a missing folder, a folder without classes or pictures, a link that leaves the folder, a picture
-            that is no plain file, a name that is not text.
+        OpenworldError: a missing folder, a folder without classes or pictures, a picture that is no plain file or a
+            link out of the folder, a name that is not text.
     """
     root = Path(folder)
     top = _enter(root, domain, part)
@@ -194,7 +194,7 @@ def _siblings(root: Path, top: Path) -> list[Path]:
 
 def _read_listing(path: Path) -> dict[str, str]:
     names = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
         folder, _, name = line.strip().partition(" ")
@@ -206,20 +206,16 @@ def _read_listing(path: Path) -> dict[str, str]:
 
 
 def _pictures(root: Path, folder: Path) -> list[Path]:
-    """Picture files of a class folder by name; a link may not lead out of `root`, and a pipe is refused."""
-    _require_inside(root, folder)
+    """Picture files of a class folder, which may be a link; a link to a file may not lead out of both, and a pipe is
+    refused."""
     found = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
+    inside = [os.path.realpath(place) for place in (root, folder)]
     for file in found:
-        if file.is_symlink():
-            _require_inside(root, file)
+        # Path.resolve raises on a link to itself, os.path.realpath does not.
+        if file.is_symlink() and not any(Path(os.path.realpath(file)).is_relative_to(place) for place in inside):
+            raise OpenworldError(f"{file} is a link that leaves {root}; copy what it points to, or load that folder.")
         require_plain(file)
     return found
-
-
-def _require_inside(root: Path, path: Path) -> None:
-    # Path.resolve raises on a link to itself, this does not.
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
-        raise OpenworldError(f"{path} is a link that leaves {root}; copy what it points to, or load that folder.")
 
 
 def content_of_files(root: Path, paths: list[Path]) -> str:

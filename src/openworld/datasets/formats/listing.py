@@ -7,23 +7,22 @@ in the order of their names; where `name` is there, `label` is a number from 0 t
 class's name.
 """
 
-import csv
 import os
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 
 import numpy as np
 
+from openworld._csv import read_csv
 from openworld._errors import OpenworldError, unknown_name
+from openworld._score_files import open_scores
 from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.splits import few_shot
 
-_LONGEST_HEAD = 1 << 20  # bytes
 COLUMNS = ("path", "label", "name", "group", "split", "domain")
 
 
@@ -75,11 +74,16 @@ def parts(path: str | Path, domain: str | None = None) -> set[str]:
 
 def _read(path: Path) -> dict[str, list[str]]:
     """The columns that we know, as text without outer spaces."""
-    reader = {".csv": _read_csv, ".parquet": _read_parquet}.get(path.suffix)
-    if reader is None or not path.is_file():
-        why = "there is no such file" if reader else "expected a file ending in .csv or .parquet"
+    if path.suffix not in (".csv", ".parquet") or not path.is_file():
+        listed = path.suffix in (".csv", ".parquet")
+        why = "there is no such file" if listed else "expected a file ending in .csv or .parquet"
         raise OpenworldError(f"{path} is no list of images: {why}.")
-    columns = reader(path)
+    if path.suffix == ".csv":
+        columns = read_csv(path)
+    else:
+        file = open_scores(path)
+        wanted = [name for name in file.columns if name in COLUMNS]
+        columns = {name: column.tolist() for name, column in file.table(filled=wanted, names=wanted).items()}
     missing = [name for name in ("path", "label") if name not in columns]
     if missing:
         raise OpenworldError(
@@ -91,47 +95,6 @@ def _read(path: Path) -> dict[str, list[str]]:
         if "" in values:
             raise OpenworldError(f"{path} has no {name} in row {values.index('') + 1}; every row needs one.")
     return known
-
-
-def require_commas(path: Path) -> None:
-    """Refuse a CSV file whose first line has other signs between the columns, as spreadsheets of some languages write.
-
-    Raises:
-        OpenworldError: names the sign.
-    """
-    with path.open("rb") as file:
-        head = file.readline(_LONGEST_HEAD)
-    found = [name for sign, name in {b";": "';'", b"\t": "tab", b"|": "'|'"}.items() if sign in head]
-    if found and b"," not in head:
-        raise OpenworldError(
-            f"{path} is separated by {found[0]}, expected commas between columns and a point in numbers; write it so."
-        )
-
-
-def _read_csv(path: Path) -> dict[str, Sequence[str]]:
-    require_commas(path)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            head, *rows = list(csv.reader(file, strict=True)) or [[]]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{path} cannot be read as UTF-8 CSV ({error}); mend or convert it.") from error
-    rows = [row for row in rows if row]
-    uneven = next((place for place, row in enumerate(rows, start=1) if len(row) != len(head)), None)
-    if uneven:
-        raise OpenworldError(f"{path}, row {uneven} has {len(rows[uneven - 1])} fields, expected {len(head)}.")
-    return {name.strip(): [row[place] for row in rows] for place, name in enumerate(head)}
-
-
-def _read_parquet(path: Path) -> dict[str, Sequence]:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise OpenworldError(f"{path} cannot be read as Parquet ({error}); write it again.") from error
-    wanted = [name for name in table.column_names if name in COLUMNS]
-    return {name: ["" if value is None else value for value in table[name].to_pylist()] for name in wanted}
 
 
 def _classes(path: Path, columns: dict[str, list[str]]) -> tuple[list[str], np.ndarray]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld._plain import read_lines
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows
 from openworld.datasets.image_set import ImageSet
@@ -49,13 +49,7 @@ def read(path: Path) -> NumberedList:
     Raises:
         OpenworldError: a file that is no text, or empty.
     """
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{path} cannot be read ({error}); give a text file with a path per line.") from error
-    if not lines:
-        raise OpenworldError(f"{path} is empty; give a path per line.")
-    pairs = [_entry(line) for line in lines]
+    pairs = [_entry(line) for line in read_lines(path, "path")]
     return NumberedList(tuple(name for name, _ in pairs), np.array([number for _, number in pairs], np.int64))
 
 

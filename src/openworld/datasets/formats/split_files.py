@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._plain import parse_json, require_plain
+from openworld._plain import parse_json, read_text
 
 FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
 """Part -> what split files call it."""
@@ -153,13 +153,7 @@ def _rows(pairs: Iterable[tuple[str, int]]) -> ImageRows:
 
 
 def _read_text(path: Path) -> str:
-    require_plain(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise OpenworldError(f"there is no file {path}.") from None
-    except UnicodeDecodeError as error:
-        raise OpenworldError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); {_AGAIN}") from error
+    text = read_text(path, _AGAIN)
     if not text.strip():
         raise OpenworldError(f"{path} is empty; {_AGAIN}")
     if text.lstrip()[:9].casefold().startswith(("<!doctype", "<html")):

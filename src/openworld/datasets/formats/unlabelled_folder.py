@@ -1,5 +1,6 @@
 """Pictures without labels: files and folders of files, as they lie."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from openworld.datasets.image_set import ImageSet
 
 
 def find_pictures(paths: Sequence[Path]) -> list[Path]:
-    """The files among `paths`, and every picture in and below the folders among them by name, each once.
+    """The files among `paths`, and every picture in and below the folders among them by name, each once; links to
+    folders are followed.
 
     Raises:
         OpenworldError: a path that does not exist, one that is no plain file or not text, a folder without pictures.
@@ -61,7 +63,23 @@ class _Reader:
 
 
 def _below(folder: Path) -> list[Path]:
-    found = sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix.lower() in FORMATS)
+    """Images in and below a folder by name, those of linked folders too; a folder is looked into once."""
+    found, seen, folders, links = [], set(), [str(folder)], []
+    while folders or links:
+        place = folders.pop() if folders else links.pop(0)
+        real = os.path.realpath(place)
+        if real in seen:  # a link to a folder that holds it would be followed without end
+            continue
+        seen.add(real)
+        try:
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError as error:
+            raise OpenworldError(f"{place} cannot be listed ({error.strerror}); mend its permissions.") from error
+        for entry in entries:
+            if entry.is_dir():
+                (links if entry.is_symlink() else folders).append(entry.path)
+            elif os.path.splitext(entry.name)[1].lower() in FORMATS and entry.is_file():
+                found.append(Path(entry.path))
     if not found:
         raise OpenworldError(f"{folder} holds no image ending in {', '.join(FORMATS)}.")
-    return found
+    return sorted(found)

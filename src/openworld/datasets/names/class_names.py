@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld._errors import OpenworldError
+from openworld._plain import read_lines
 from openworld.datasets import cards
 from openworld.datasets.formats import folder
 from openworld.datasets.names.forms import readable_class_name
@@ -75,11 +75,5 @@ def listed_names(dataset: str) -> ClassNames | None:
 
 
 def _listed(file: Path) -> ClassNames:
-    try:
-        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a name per line.") from error
-    names, ids = split_synset_ids([line for line in lines if line])
-    if not names:
-        raise OpenworldError(f"{file} holds no class name; give a text file with a name per line.")
+    names, ids = split_synset_ids(read_lines(file, "name"))
     return ClassNames(file.stem, tuple(names), tuple(ids))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._plain import read_lines
 from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.names.wordnet import PLACES
@@ -59,7 +60,9 @@ def word_list(source: str) -> WordList:
         return _wordnet(folder)
     if (folder / "nouns.txt").is_file():
         adjectives = folder / "adjectives.txt"
-        return _distinct(_lines(folder / "nouns.txt"), _lines(adjectives) if adjectives.is_file() else [])
+        return _distinct(
+            read_lines(folder / "nouns.txt", "word"), read_lines(adjectives, "word") if adjectives.is_file() else []
+        )
     missing = [name for name in _FILES if not (folder / name).is_file()]
     if folder.is_dir() and len(missing) < len(_FILES):
         raise OpenworldError(
@@ -95,7 +98,7 @@ def _wordnet_folder() -> Path:
 
 def _wordnet(folder: Path) -> WordList:
     files = (folder / name for name in _FILES)
-    return _distinct(*([word for line in _lines(file) for word in _words(line, file)] for file in files))
+    return _distinct(*([word for line in read_lines(file) for word in _words(line, file)] for file in files))
 
 
 def _words(line: str, file: Path) -> list[str]:
@@ -111,14 +114,6 @@ def _words(line: str, file: Path) -> list[str]:
     if len(words) != count:
         raise OpenworldError(f"{file} is damaged: the line of {fields[0]} is cut off; copy the file again.")
     return [] if fields[1] in _LEFT_OUT else [_MARKER.sub("", word) for word in words]
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{file} cannot be read ({error}); give a text file with a word per line.") from error
-    return [line for line in lines if line]
 
 
 def _distinct(nouns: Iterable[str], adjectives: Iterable[str]) -> WordList:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld._observer import Observer
+from openworld._score_files import ScoreFile
 from openworld.applications.estimate.by_level.estimation import estimate_curve
 from openworld.applications.estimate.by_level.reading import read_scores
 from openworld.applications.estimate.by_level.report import report
 from openworld.applications.estimate.inputs import EstimateInputs
 from openworld.applications.images import are_images
-from openworld.applications.score_files import ScoreFile
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.report.command_report import CommandReport

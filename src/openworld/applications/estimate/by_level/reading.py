@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._score_files import ScoreFile, empty_entries, open_scores
 from openworld.applications.estimate.columns import ScoreLayout, layout_of
 from openworld.applications.estimate.entries import class_numbers, logarithms, score_table
-from openworld.applications.score_files import ScoreFile, open_scores
 
 UNKNOWN = -1  # class of an image whose label nobody gave
 SAME_IMAGE = ("group", "id", "image", "path")
@@ -103,15 +103,16 @@ def read_scores(
 def _read(file: ScoreFile, layout: ScoreLayout, levels: str) -> dict:
     grouped = next((name for name in SAME_IMAGE if name in file.columns), "")
     wanted = [name for columns in layout.tables.values() for name in columns]
-    wanted += [name for name in (layout.labels, levels, grouped) if name]
-    blocks = list(file.blocks(dict.fromkeys(wanted)))
+    filled = [name for name in (levels, grouped) if name]
+    more = [layout.labels, *filled] if layout.labels else filled
+    blocks = list(file.blocks([*wanted, *more], scores=wanted, filled=filled, absent=True))
     if not blocks:
         raise OpenworldError(f"{file.path.name} holds no image; there is nothing to estimate.")
     columns = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     tables = {name: score_table(columns, own, layout.order) for name, own in layout.tables.items()}
     if "probabilities" in tables:
         tables["logits"] = logarithms(tables.pop("probabilities"))
-    tables = {name: _numbers(table, name, file) for name, table in tables.items()}
+    tables = {name: np.asarray(table, np.float64) for name, table in tables.items()}
     n = len(tables["logits"])
     labels = columns.get(layout.labels)
     return {
@@ -123,25 +124,9 @@ def _read(file: ScoreFile, layout: ScoreLayout, levels: str) -> dict:
     }
 
 
-def _numbers(table: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
-    """Return float64[n, C] of numbers or -inf."""
-    if table.ndim != 2 or table.dtype.kind not in "fiu":
-        raise OpenworldError(
-            f"{name} of {file.path.name} has shape {table.shape}, expected a row of numbers per image."
-        )
-    table = np.asarray(table, np.float64)
-    wrong = np.flatnonzero((np.isnan(table) | (table == np.inf)).any(axis=1))
-    if wrong.size:
-        raise OpenworldError(
-            f"{name} of {file.path.name} holds NaN or +inf in {wrong.size:,} rows, first {wrong[0]:,}; write -inf for "
-            "the names that a level does not have, and a number for every other."
-        )
-    return table
-
-
 def _labels(labels: np.ndarray, layout: ScoreLayout, classes: int, file: ScoreFile) -> np.ndarray:
     """Return class numbers, -1 (UNKNOWN) for an empty entry: None, NaN or no letter."""
-    empty = np.array([entry is None or entry == "" or entry != entry for entry in labels.tolist()])
+    empty = empty_entries(labels)
     numbers = np.full(len(labels), UNKNOWN)
     if not empty.all():
         known = labels[~empty]
@@ -182,8 +167,6 @@ def levels_of(stream: LevelScores) -> tuple[StreamLevel, ...]:
         OpenworldError: fewer than two levels beside the source, a level that is no number and no text.
     """
     keys, first, place = np.unique(stream.keys, return_index=True, return_inverse=True)
-    if keys.dtype.kind == "f" and np.isnan(keys).any():
-        raise OpenworldError(f"{stream.name}: the column of levels is empty in some rows; every image needs a level.")
     order = np.arange(len(keys)) if keys.dtype.kind in "fiub" else np.argsort(first)
     if keys.dtype.kind in "fiu" and keys.min() >= 0 and keys.max() <= 1:
         at = keys.astype(np.float64)

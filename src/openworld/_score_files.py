@@ -1,0 +1,466 @@
+"""The one door for tables of scores and predictions: files (npz, safetensors, Parquet, CSV) and tables in Python.
+
+A table is columns with one entry per image: numbers or text [n], or a row of numbers per image [n, C]. What columns
+mean is the business of those who read them; they say which of them are scores, and which need an entry in every row.
+Whatever is masked, missing, infinite, text in the place of a number, or a column that comes twice is refused here, with
+the name of the column and its first rows, before anything is counted.
+"""
+
+import json
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from openworld._arrays import as_array, as_entries, require_once
+from openworld._coded import Coded
+from openworld._csv import csv_names
+from openworld._errors import OpenworldError
+from openworld._plain import parse_json
+
+Columns = dict[str, np.ndarray]
+NUMBERS = 2_000_000  # of a block
+WHOLE = 2**28  # of the largest block
+CSV_BYTES = 4  # of a number, about
+ABOUT = ("classnames", "n_base")
+"""What an npz or Parquet file may say of itself, as JSON."""
+PER_FILE = (*ABOUT, "class_embeddings", "logit_scale")
+"""Entries of an npz file, of safetensors or of a mapping that are no columns: they have no entry per image."""
+TEXTS = "texts"
+"""The metadata of safetensors, which hold numbers alone, where columns of text lie: JSON, a list by name."""
+PACKED, SURE = 100, 2**26
+"""An array that takes so many times the bytes of its file is no table of scores, where it is that large."""
+_UNREADABLE = (
+    *(ValueError, TypeError, KeyError, EOFError, NotImplementedError, RecursionError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, SafetensorError, OSError),
+)
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """A file of scores.
+
+    Args:
+        path: where it lies.
+        columns: their names.
+        about: what the file says of itself, such as "classnames" as a JSON list.
+        read: (names, numbers, scores) -> blocks of those columns, each of about so many numbers; scores are the names
+            of columns that hold numbers.
+        entries: names of what it holds beside columns (`PER_FILE`), which `table` gives one by one.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    about: Mapping[str, str]
+    read: Callable[[Sequence[str], int, Sequence[str]], Iterator[Columns]]
+    entries: tuple[str, ...] = ()
+
+    def blocks(
+        self,
+        names: Iterable[str],
+        numbers: int | None = None,
+        *,
+        scores: Iterable[str] = (),
+        filled: Iterable[str] = (),
+        absent: bool = False,
+    ) -> Iterator[Columns]:
+        """Return blocks of some columns in the order of the file, each a dict of arrays of one length, not 0.
+
+        Args:
+            names: of the columns. scores: those of them that must hold finite numbers. filled: those that must have an
+                entry in every row. absent: whether -inf among scores says that a name does not count.
+
+        Raises:
+            OpenworldError: a file that is cut short or damaged, columns of different lengths, a column that is no table
+                of numbers or text; a score that is none, an entry that is missing.
+        """
+        names, scores, filled, row = list(dict.fromkeys(names)), set(scores), set(filled), 0
+        try:
+            for block in self.read(names, numbers or NUMBERS, [name for name in names if name in scores]):
+                count = len(next(iter(block.values()), ()))
+                for name in block:
+                    what = f"column {name} of {self.path}"
+                    if name in scores:
+                        block[name] = finite_numbers(block[name], what, row, absent=absent)
+                    elif name in filled:
+                        require_filled(block[name], what, row)
+                row += count
+                if count:
+                    yield block
+        except _UNREADABLE as error:
+            raise _unreadable(self, error) from error
+
+    def table(self, scores: Iterable[str] = (), filled: Iterable[str] = (), names: Iterable[str] | None = None):
+        """Return all columns, or some, whole; CSV then has the type of a column from all rows. Raises as `blocks`."""
+        names = self.columns if names is None else list(names)
+        blocks = list(self.blocks(names, WHOLE, scores=scores, filled=filled))
+        blocks = blocks or [dict.fromkeys(names, np.empty(0))]
+        return {name: np.concatenate([block[name] for block in blocks]) for name in names}
+
+
+def scores_of(table: Any, name: str, about: Mapping[str, str] | None = None) -> ScoreFile:
+    """Return a table in Python as a file of scores; arrays are not copied.
+
+    Args:
+        table: as for `columns_of`. name: what messages call it. about: as of a file; by default what a mapping says.
+    """
+    entries = {one: table[one] for one in PER_FILE if isinstance(table, Mapping) and one in table}
+    columns = columns_of({one: table[one] for one in table if one not in entries} if entries else table, name)
+    said = {one: json.dumps(as_column(entries[one], one).tolist(), default=str) for one in ABOUT if one in entries}
+
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+        whole = {one: columns[one] for one in wanted}
+        rows = _rows_of_a_block(numbers, [int(np.prod(column.shape[1:])) for column in whole.values()])
+        for start in range(0, max(map(len, whole.values()), default=0), rows):
+            yield {one: column[start : start + rows] for one, column in whole.items()}
+
+    return ScoreFile(Path(name), tuple(columns), about or said, read)
+
+
+def is_table(given: Any) -> bool:
+    """Whether this is a table in Python, as `columns_of` takes it."""
+    return isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "column_names")
+
+
+def column_names(table: Any) -> list[str]:
+    """Return the names of the columns of a table in Python, as text."""
+    if isinstance(table, Mapping):
+        return list(map(str, table))
+    names = getattr(table, "column_names", None)  # of pyarrow and datasets
+    return [str(name) for name in (table.columns if names is None else names)]
+
+
+def columns_of(table: Any, name: str = "the table", *, whole: bool = True) -> Columns:
+    """Return {name: array} of a mapping of arrays or lists, or of a table of pandas, polars, pyarrow or `datasets`.
+
+    Columns of lists become [n, C]; torch tensors are taken from any device.
+
+    Args:
+        name: what messages call it. whole: whether columns must be of one length.
+
+    Raises:
+        OpenworldError: something else, columns of different lengths, a mask that hides something, a name that comes
+            twice.
+
+    >>> columns_of({"score": [0.5, 1.0]})
+    {'score': array([0.5, 1. ])}
+    """
+    if not is_table(table):
+        raise OpenworldError(
+            f"{name} came as {type(table).__name__}, expected a mapping of arrays, or a table of pandas, polars, "
+            "pyarrow or datasets."
+        )
+    require_once(column_names(table), name)
+    own = table if isinstance(table, Mapping) else getattr(table, "column_names", None) or table.columns
+    columns = {str(one): as_column(table[one], f"column {one} of {name}") for one in own}
+    if whole:
+        single = next((one for one, column in columns.items() if not column.ndim), None)
+        if single is not None:
+            raise OpenworldError(f"column {single} of {name} is a single value, expected one entry per image.")
+        require_one_length(name, {one: len(column) for one, column in columns.items()})
+    return columns
+
+
+def as_column(values: Any, what: str) -> np.ndarray:
+    """Return the values of a column as an array: a matrix of lists, None for every mark of a missing value."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    elif hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    elif isinstance(values, list | tuple) and len({isinstance(entry, str) for entry in values}) > 1:
+        values = np.array([*values, None], object)[:-1]  # which NumPy would make text of
+    array = as_entries(values, what)
+    if array.dtype.kind != "O" or array.ndim != 1:
+        return array
+    entries = [None if type(entry).__name__ in ("NAType", "NaTType") else entry for entry in array.tolist()]
+    if entries and all(isinstance(entry, str) for entry in entries):
+        return array.astype(str)
+    if not any(isinstance(entry, list | tuple | np.ndarray) for entry in entries):
+        array = np.empty(len(entries), object)
+        array[:] = entries
+        return array
+    lengths = {len(entry) if isinstance(entry, list | tuple | np.ndarray) else -1 for entry in entries}
+    if len(lengths) > 1:
+        raise OpenworldError(f"the lists of {what} differ in length or are missing; expected one number a class.")
+    return as_entries([as_column(entry, what) for entry in entries], what)
+
+
+def finite_numbers(values: Any, what: str, first: int = 0, *, absent: bool = False) -> np.ndarray:
+    """Return a column of scores as plain numbers, all of them finite, in the precision that they came in.
+
+    Args:
+        what: for messages. first: the number of its first row. absent: whether -inf is a number too.
+
+    Raises:
+        OpenworldError: a score that is missing or infinite, truth values, text, dates, complex numbers.
+
+    >>> finite_numbers([1, 2.5], "column MSP")
+    array([1. , 2.5])
+    """
+    entries = np.asarray(values)
+    if entries.dtype.kind == "b":
+        raise OpenworldError(f"{what} holds true and false, expected numbers; write the scores.")
+    if entries.dtype.kind in "OUST":
+        flat, width = entries.reshape(-1).tolist(), max(1, entries.size // max(1, len(entries)))
+        texts = [place for place, entry in enumerate(flat) if isinstance(entry, str | bytes) and entry]
+        if texts:
+            rows = list(dict.fromkeys(place // width for place in texts))
+            raise OpenworldError(
+                f"{what} holds text in {_rows(rows, first)}, such as {flat[texts[0]][:60]!r}; expected numbers alone."
+            )
+    numbers = as_array(entries, what)
+    if numbers.dtype.kind != "f":
+        return numbers
+    wrong = ~np.isfinite(numbers)
+    if absent:
+        wrong &= numbers != -np.inf
+    if wrong.any():
+        rows = np.flatnonzero(wrong.reshape(len(wrong), -1).any(axis=1)).tolist()
+        beside = " (-inf says that a name does not count)" if absent else ""
+        raise OpenworldError(
+            f"{what} holds NaN or infinite values, or nothing, in {_rows(rows, first)}; every image needs a finite "
+            f"number{beside}: repair or drop those rows."
+        )
+    return numbers
+
+
+def empty_entries(values: Any) -> np.ndarray:
+    """Return which entries of a column are missing, bool[n]: None, NaN, no date, or no letter.
+
+    >>> empty_entries(["cat", "", None]).tolist()
+    [False, True, True]
+    """
+    if isinstance(values, Coded):
+        return empty_entries(values.names)[values.codes]
+    values = np.asarray(values)
+    if values.dtype.kind in "fcmM":
+        empty = values != values
+    elif values.dtype.kind == "O":
+        flat = values.reshape(-1).tolist()
+        empty = np.array([entry is None or entry == "" or entry != entry for entry in flat], bool).reshape(values.shape)
+    else:
+        empty = values == "" if values.dtype.kind in "UST" else np.zeros(values.shape, bool)
+    return empty.reshape(len(values), -1).any(axis=1) if values.ndim > 1 else empty
+
+
+def require_filled(values: Any, what: str, first: int = 0) -> None:
+    """Refuse a column with missing entries; `first` is the number of its first row."""
+    rows = np.flatnonzero(empty_entries(values)).tolist()
+    if rows:
+        raise OpenworldError(f"{what} is empty in {_rows(rows, first)}; fill those entries in, or drop the rows.")
+
+
+def _rows(rows: Sequence[int], first: int) -> str:
+    """Say in which rows of a file something is, counted from 0."""
+    shown = ", ".join(str(first + row) for row in rows[:3]) + (", ..." if len(rows) > 3 else "")
+    return f"{len(rows)} row(s), first row {shown} (from 0)"
+
+
+def open_scores(
+    path: "Path | str | ScoreFile", kinds: Sequence[str] = (".npz", ".safetensors", ".parquet", ".csv")
+) -> ScoreFile:
+    """Look at a file's columns; its entries are read later.
+
+    Args:
+        path: the file, or what `scores_of` made of arrays. kinds: the endings that will do.
+
+    Raises:
+        OpenworldError: no such file, another ending, or a file that is not what its name says.
+    """
+    if isinstance(path, ScoreFile):
+        return path
+    path = Path(path)
+    suffix, expected = path.suffix.lower(), ", ".join(kinds)
+    if path.is_dir():
+        raise OpenworldError(f"{path.resolve()} is a folder, expected {expected}; give a file of scores.")
+    if suffix not in kinds:
+        ending = f"ends in {path.suffix!r}" if suffix else "has no ending"
+        raise OpenworldError(f"{path.name} {ending}; expected {expected}.")
+    if not path.is_file():
+        raise OpenworldError(f"there is no file {path}.")
+    try:
+        return {".npz": _npz, ".safetensors": _safetensors, ".parquet": _parquet, ".csv": _csv}[suffix](path)
+    except _UNREADABLE as error:
+        raise _unreadable(ScoreFile(path, (), {}, None), error) from error
+
+
+def _unreadable(file: ScoreFile, error: Exception) -> OpenworldError:
+    if isinstance(error, OpenworldError):
+        return error
+    path, kind = file.path, file.path.suffix.lower()
+    odd = re.search(r"column #(\d+): (?:Row #(\d+): )?CSV conversion error to \S+: invalid value '(.*)'", str(error))
+    if odd:
+        row = f"row {int(odd[2]) - 2} (from 0)" if odd[2] else "some row"
+        return OpenworldError(
+            f"column {file.columns[int(odd[1])]} of {path} holds {odd[3][:60]!r} in {row}, expected numbers alone."
+        )
+    return OpenworldError(f"{path} is not what its name says, a {kind} file, or is damaged: {error}.")
+
+
+def _npz(path: Path) -> ScoreFile:
+    with path.open("rb") as file:
+        if file.read(6) == np.lib.format.MAGIC_PREFIX:
+            raise ValueError("it holds one array without a name, as numpy.save writes it; use numpy.savez")
+    with zipfile.ZipFile(path) as archive:
+        infos = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        require_once([name.removesuffix(".npy") for name in archive.namelist()], path)
+
+    @contextmanager
+    def opened(names: Iterable[str]) -> Iterator[dict[str, _Member]]:
+        with zipfile.ZipFile(path) as archive, ExitStack() as streams:
+            yield {name: _Member(streams.enter_context(archive.open(infos[name])), infos[name]) for name in names}
+
+    with opened(name for name in ABOUT if name in infos) as said:
+        values = {name: (member.read(WHOLE).tolist(), member.shape) for name, member in said.items()}
+    about = {name: json.dumps(own if shape else own[0]) for name, (own, shape) in values.items()}
+
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+        with opened(wanted) as members:
+            require_one_length(path, {name: member.left for name, member in members.items()})
+            rows = _rows_of_a_block(numbers, [member.width for member in members.values()])
+            while any(member.left for member in members.values()):
+                yield {name: member.read(rows) for name, member in members.items()}
+
+    return _file(path, tuple(infos), about, read)
+
+
+class _Member:
+    """An array of an npz file, read row by row from the archive.
+
+    How much it claims to hold is compared with what the archive has of it before anything is unpacked.
+    """
+
+    def __init__(self, stream: IO[bytes], info: zipfile.ZipInfo):
+        name, self.stream = info.filename.removesuffix(".npy"), stream
+        version = np.lib.format.read_magic(self.stream)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        self.shape, by_column, self.dtype = read(self.stream)
+        if self.dtype.hasobject or not (self.shape or name in PER_FILE):
+            raise OpenworldError(
+                f"array {name!r} holds Python objects or a single value; save numbers or text, one entry per image."
+            )
+        claimed, there = math.prod(self.shape) * self.dtype.itemsize, info.file_size - self.stream.tell()
+        if claimed != there or (there > SURE and there > PACKED * info.compress_size):
+            raise OpenworldError(
+                f"array {name!r} claims {claimed:,} bytes, and {there:,} lie packed in {info.compress_size:,}; this is "
+                "no table of scores, or it is damaged: save it again."
+            )
+        self.left = self.shape[0] if self.shape else 1
+        self.width = math.prod(self.shape[1:])
+        self.order = "F" if by_column and self.width > 1 else "C"
+        self.whole = self._next(self.left) if self.order == "F" else None
+
+    def read(self, rows: int) -> np.ndarray:
+        """Return the next rows, or those that are left; a single value is a row."""
+        rows = min(rows, self.left)
+        self.left -= rows
+        if self.whole is not None:  # which lies column after column
+            return self.whole[len(self.whole) - self.left - rows :][:rows]
+        return self._next(rows)
+
+    def _next(self, rows: int) -> np.ndarray:
+        data = self.stream.read(rows * self.width * self.dtype.itemsize)
+        return np.frombuffer(data, self.dtype).reshape((rows, *self.shape[1:]), order=self.order)
+
+
+def require_one_length(where: Path | str, lengths: Mapping[str, int]) -> None:
+    if len(set(lengths.values())) > 1:
+        raise OpenworldError(f"the columns of {where} differ in length: {lengths}; expected one entry per image.")
+
+
+def _file(path: Path, names: Sequence[str], about: Mapping[str, str], read) -> ScoreFile:
+    """A file whose entries have lengths of their own."""
+    entries = tuple(name for name in names if name in PER_FILE)
+    return ScoreFile(path, tuple(name for name in names if name not in PER_FILE), about, read, entries)
+
+
+def _rows_of_a_block(numbers: int, widths: Sequence[int]) -> int:
+    return max(1, numbers // max(1, sum(widths)))
+
+
+def _safetensors(path: Path) -> ScoreFile:
+    with safe_open(path, "numpy") as tensors:
+        names, about = tuple(tensors.keys()), dict(tensors.metadata() or {})
+    texts = {name: np.array(column) for name, column in parse_json(about.pop(TEXTS, "{}")).items()}
+
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+        with safe_open(path, "numpy") as tensors:
+            slices = {name: texts[name] if name in texts else tensors.get_slice(name) for name in wanted}
+            shapes = {name: texts[name].shape if name in texts else slices[name].get_shape() for name in wanted}
+            require_one_length(path, {name: shape[0] for name, shape in shapes.items()})
+            rows = _rows_of_a_block(numbers, [int(np.prod(shape[1:])) for shape in shapes.values()])
+            count = max(shape[0] for shape in shapes.values())
+            for start in range(0, count, rows):
+                yield {name: tensor[start : min(start + rows, count)] for name, tensor in slices.items()}
+
+    return _file(path, (*names, *texts), about, read)
+
+
+def _parquet(path: Path) -> ScoreFile:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+    require_once(schema.names, path)
+    own = schema.metadata or {}
+    about = {name: own[name.encode()].decode() for name in ABOUT if name.encode() in own}
+
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+        # Reading ahead would hold the columns of the whole file in memory.
+        with parquet.ParquetFile(path, pre_buffer=False) as file:
+            rows = _rows_of_a_block(numbers, [_numbers_a_row(file.metadata)])
+            for batch in file.iter_batches(batch_size=rows, columns=list(wanted), use_threads=False):
+                yield {name: _to_numpy(batch.column(name), name) for name in wanted}
+
+    return ScoreFile(path, tuple(schema.names), about, read)
+
+
+def _numbers_a_row(metadata) -> int:
+    """Return how many values a row of a Parquet file holds, lists counted by their entries."""
+    if not metadata.num_rows:
+        return 1
+    group = metadata.row_group(0)
+    return sum(group.column(place).num_values for place in range(group.num_columns)) // max(1, group.num_rows)
+
+
+def _csv(path: Path) -> ScoreFile:
+    import pyarrow
+    from pyarrow import csv
+
+    names = csv_names(path)
+
+    def read(wanted: Sequence[str], numbers: int, scores: Sequence[str]) -> Iterator[Columns]:
+        # Arrow takes the type of a column from its first block, where scores may all be whole numbers.
+        choices = {"include_columns": list(wanted), "column_types": dict.fromkeys(scores, pyarrow.float64())}
+        options = csv.ReadOptions(block_size=CSV_BYTES * numbers, use_threads=False, column_names=names, skip_rows=1)
+        with csv.open_csv(path, read_options=options, convert_options=csv.ConvertOptions(**choices)) as reader:
+            for batch in reader:
+                yield {name: _to_numpy(batch.column(name), name) for name in wanted}
+
+    return ScoreFile(path, tuple(names), {}, read)
+
+
+def _to_numpy(column, name: str) -> np.ndarray:
+    """Return an Arrow column as [n], or as [n, C] where each entry is a list of C numbers, or deeper."""
+    from pyarrow import types
+
+    shape, kinds = [len(column)], (types.is_fixed_size_list, types.is_list, types.is_large_list)
+    while any(is_kind(column.type) for is_kind in kinds):
+        lengths = np.unique(column.value_lengths().to_numpy(zero_copy_only=False))
+        if len(column) and (column.null_count or len(lengths) > 1 or not lengths[0]):
+            raise OpenworldError(
+                f"the lists of column {name!r} differ in length, or some are empty; expected one number a class."
+            )
+        shape.append(int(lengths[0]) if len(column) else 0)
+        column = column.flatten()
+    if types.is_binary(column.type):
+        raise OpenworldError(f"column {name!r} holds bytes that are no text in UTF-8; write the file again in UTF-8.")
+    return column.to_numpy(zero_copy_only=False).reshape(shape)
