@@ -201,9 +201,13 @@ class RunStore:
         the unit's name.
         Returns whether a record was copied: not where this run has one, nor while another process has the unit in hand.
         """
+        pairs = product((self, *others), filter(None, (unit, unit.former)))
+        there = [(run, known) for run, known in pairs if run._folder(known.key).is_dir()]
+        if not there:  # mostly so, and a lock costs more than a look
+            return False
         with self.claim(unit, wait=False) as held:
-            for run, known in product((self, *others), (unit, unit.former)) if held and not self.has(unit) else ():
-                if known and run.has(known) and _same_name((record := run.read(known)).name, unit):
+            for run, known in there if held and not self.has(unit) else ():
+                if run.has(known) and _same_name((record := run.read(known)).name, unit):
                     self._put(unit, _contents(record.folder) | {"record.json": renamed(record, unit)})
                     return True
         return False
@@ -307,12 +311,13 @@ def _differences(there: Any, here: Any, path: str) -> Iterator[str]:
         for key in sorted(there.keys() | here.keys()):
             yield from _differences(there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip("."))
     elif _grows(there, here, path):
+        among = _by_title(here)
         for entry in there:
-            same = _same_entry(entry, here)
-            if same is None:
-                yield f"{path} lacks {_title(entry)}, which is there"
+            title = _title(entry)
+            if title in among:
+                yield from _differences(entry, among[title], f"{path}[{title}]")
             else:
-                yield from _differences(entry, same, f"{path}[{_title(entry)}]")
+                yield f"{path} lacks {title}, which is there"
     elif canonical_json(there) != canonical_json(here):  # 1 and 1.0 and True are three things here
         yield f"{path or 'spec'} is {there!r} there and {here!r} here"
 
@@ -323,11 +328,12 @@ def _additions(there: Any, here: Any, path: str) -> Iterator[str]:
         for key in sorted(there.keys() & here.keys()):
             yield from _additions(there[key], here[key], f"{path}.{key}".lstrip("."))
     elif _grows(there, here, path):
-        added = [_title(entry) for entry in here if _same_entry(entry, there) is None]
+        before, among = _by_title(there), _by_title(here)
+        added = [title for title in map(_title, here) if title not in before]
         if added:
             yield f"{path} {', '.join(added)}"
         for entry in there:
-            yield from _additions(entry, _same_entry(entry, here), f"{path}[{_title(entry)}]")
+            yield from _additions(entry, among.get(title := _title(entry)), f"{path}[{title}]")
 
 
 def _same_name(name: str, unit: Unit) -> bool:
@@ -340,9 +346,9 @@ def _grows(there: Any, here: Any, path: str) -> bool:
     return isinstance(there, list) and isinstance(here, list) and path.rpartition(".")[2] in GROWING
 
 
-def _same_entry(entry: Any, among: Sequence) -> Any | None:
-    """The entry of another list that is the same, or bears the same label; None where there is none."""
-    return next((other for other in among if _title(other) == _title(entry)), None)
+def _by_title(entries: Sequence) -> dict[str, Any]:
+    """The entries of a list by what people call them, the first of each."""
+    return {_title(entry): entry for entry in reversed(entries)}
 
 
 def _title(entry: Any) -> str:
