@@ -77,7 +77,7 @@ def test_marginal_images_with_prediction_and_confidence(shifts, write_run, drawn
     given = FigureRuns("is-ood", ReproductionSetup("data"), (PaperRun(folder),))
     figure = FIGURES["is-ood"]["20"].draw(given)
     (chart,) = figure.charts
-    assert chart.cells[0, 0].text == "98.7" and list(chart.column_labels) == ["a rather lo…"]
+    assert chart.cells[0, 0].text == "98.7" and list(chart.column_labels) == ["<b>bun</b>\nas a rather long name"]
     assert [len(chart.cells[row, 0].images) for row in (1, 2)] == [1, 1]
     (row,) = [row for row in figure.rows() if "confidence" in row]
     assert (row["class"], row["taken_for"], row["confidence"]) == ("<b>bun</b>", "a rather long name", 0.987)

@@ -113,7 +113,8 @@ class CellChart:
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         columns, side, floors = len(self.column_labels), self._side(alone=alone), self._floors()
-        left = max(44.0, (32 if self.rows_title else 12) + max(text_width(text, PIXELS) for text in self.row_labels))
+        widest = max(text_width(text, PIXELS) for text in self.row_labels)
+        left = max(44.0, float(round((32 if self.rows_title else 12) + widest)))
         bottom, along = TOP + floors[-1] * side, 0.0 if self.on_borders else 0.5
         parts = []
         for row, text in enumerate(self.row_labels):
