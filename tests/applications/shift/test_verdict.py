@@ -51,6 +51,11 @@ def test_which_groups_are_far():
     told = shift_sentences(FOUND)
     assert "2 of 3 concepts are mostly far in meaning: owl (0.600) and <script>alert(1)</script> (0.300)." in told
     assert "None of the 2 styles is mostly far in appearance; grey comes nearest, with 30.0 % of its images." in told
+    alike = [
+        replace(FOUND, looks=tuple(replace(own, covariate_beyond=far) for own in FOUND.looks)) for far in (0.3, 0.0)
+    ]
+    assert "come nearest, each with 30.0 % of its images." in " ".join(shift_sentences(alike[0]))
+    assert "None of the 2 styles has an image that is far in appearance." in shift_sentences(alike[1])
     one = shift_sentences(replace(FOUND, concepts=FOUND.concepts[2:], looks=()))
     assert "The only concept, cat, is not mostly far in meaning." in one
     many = tuple(replace(FOUND.concepts[0], name=f"owl {place}") for place in range(5))

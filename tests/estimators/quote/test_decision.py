@@ -74,6 +74,14 @@ def test_under_mild_shift_the_least_is_quoted():
     assert found.method == "COT" and found.accuracy == pytest.approx(0.95 * 0.94**1.5)
 
 
+@pytest.mark.parametrize(
+    "doc, words", [(0.92, "less sure here"), (0.98, "surer here than"), (0.953, "about as sure here on average")]
+)
+def test_it_is_said_which_way_the_confidence_moved(doc, words):
+    mild, parted = (decide(seen(doc=doc, atc=0.9, cot=cot, signs=SHIFTED), Limits()) for cot in (0.98, 0.8))
+    assert words in mild.why and words in parted.why and (mild.accuracy, parted.accuracy) == (0.9, None)
+
+
 def test_methods_that_part_and_great_losses_cannot_be_told():
     parted = decide(seen(doc=0.9, cot=0.85, signs=SHIFTED), Limits())
     assert parted.accuracy is None and "DoC says 90 %" in parted.why and "COT says 74 %" in parted.why

@@ -183,10 +183,7 @@ def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Comm
         f"{found.detector} flags {count:,} of {counted(len(found.scores), 'image')}, {FLAGGED.write(share.value)} % "
         f"{FLAGGED.write_interval(value.over())}, as out of distribution."
     )
-    text = [
-        f"Of in-distribution images, {100 * saved.flag_rate:g} % at most are flagged (threshold {found.threshold:.6g}, "
-        f"chosen on {counted(saved.validation, 'image')})."
-    ]
+    text = [f"The threshold is {found.threshold:.6g}: {saved.promise}."]
     if found.unreadable:
         text.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
     order = np.argsort(found.scores, kind="stable")

@@ -64,7 +64,7 @@ def threshold_table(sets: ScoredSets, results: Results, order: Sequence[str], sa
         if name in saved.thresholds
     )
     caption = (
-        f"Percent of every set that scores below the threshold, chosen on {saved.validation:,} validation images so "
-        f"that at most {100 * saved.flag_rate:g} % of in-distribution images are flagged [95 % over images]."
+        "Percent of every set that scores below the threshold, chosen on validation images [95 % over images]: "
+        f"{saved.promise}."
     )
     return Table("thresholds", "Flagged by a threshold", caption, "detector", columns, rows, best="")

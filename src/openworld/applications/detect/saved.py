@@ -2,7 +2,8 @@
 
 The threshold is chosen on n in-distribution validation images: an image is flagged where its score is below the m-th
 smallest of theirs, m = floor(rate (n + 1)). A new image of the same kind is then flagged with a probability of at most
-m / (n + 1), ties or not (split conformal prediction).
+m / (n + 1), ties or not, on average over validation sets (split conformal prediction). Of one set the share is the
+m-th smallest of n uniform draws, which is Beta(m, n + 1 - m): one set in ten flags more than its .9 quantile.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from openworld import __version__
 from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, unknown_name
 from openworld.metrics import accuracy
+from openworld.report.sentences import counted
 from openworld.results import Metric, Result, Value
 from openworld.results.scored_sets import ScoredSets
 from openworld.results.value import interval_of
@@ -30,6 +32,7 @@ BESIDE = "learner beside the thresholds"
 """What stands for the model where such a learner lies in the folder of the thresholds, wherever that is moved."""
 
 JSON, FITTED = "thresholds.json", "fitted.safetensors"
+UNLUCKY = 0.9  # of ten validation sets nine flag no more than is said of an unlucky one
 FLAGGED = Metric("flagged", "flagged", better=0)
 THRESHOLD = Metric("threshold", "threshold", "number", 6, 0, (None, None))
 
@@ -83,6 +86,23 @@ class SavedThresholds:
                 "image or more."
             )
         self.threshold()
+
+    @property
+    def promise(self) -> str:
+        """What share of in-distribution images is flagged, on average and with an unlucky validation set.
+
+        >>> SavedThresholds({"MSP": 0.5}, 0.05, 100, "MSP", SavedModel()).promise.partition("flagged ")[2]
+        'on average over validation sets; one set of 100 images in ten flags more than 7.8 %'
+        """
+        from scipy.special import betaincinv
+
+        place = max(1, floor(self.flag_rate * (self.validation + 1) + 1e-9))
+        unlucky = betaincinv(place, self.validation + 1 - place, UNLUCKY)
+        least = f"at most {100 * self.flag_rate:g} %"
+        return (
+            f"{least} of in-distribution images are flagged on average over validation sets; "
+            f"one set of {counted(self.validation, 'image')} in ten flags more than {100 * unlucky:.1f} %"
+        )
 
     def threshold(self, detector: str = "") -> tuple[str, float]:
         """The detector, the best if none is named, and its threshold.

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from openworld.applications.shift.results import FAR, GROUPS, MEDIAN
 from openworld.applications.shift.shift_measurement import ImageGroup, ShiftAxis, ShiftMeasurement
-from openworld.report.sentences import listed
+from openworld.report.sentences import few, listed
 from openworld.report.shift_axes import AXES
+from openworld.results import standing
 
 NAMED = 3  # groups named in a sentence
 MOSTLY = 0.5  # share of far images from which they are called mostly far
@@ -109,11 +110,15 @@ def _far_groups(measurement: ShiftMeasurement, name: str) -> str:
     if len(order) == 1:
         return f"The only {kind}, {order[0].name}, is {'' if far else 'not '}{where}."
     if not far:
-        first = max(order, key=share.get)
-        return (
-            f"None of the {len(order)} {kind}s is {where}; {first.name} comes nearest, with "
-            f"{FAR.write(share[first])} % of its images."
+        first = standing({group.name: share[group] for group in order}).names
+        if not max(share.values()):
+            return f"None of the {len(order)} {kind}s has an image that is far in {AXES[half]}."
+        comes = (
+            f"{first[0]} comes nearest, with"
+            if len(first) == 1
+            else f"{few(first, f'{kind}s')} come nearest, each with"
         )
+        return f"None of the {len(order)} {kind}s is {where}; {comes} {FAR.write(max(share.values()))} % of its images."
     names = listed([f"{group.name} ({MEDIAN.write(getattr(group, half))})" for group in far[:NAMED]])
     verb, first = "is" if len(far) == 1 else "are", "first of all " * (len(far) > NAMED)
     return f"{len(far)} of {len(order)} {kind}s {verb} {where}: {first}{names}."

@@ -31,6 +31,7 @@ from openworld.estimators.quote.shift_signs import ShiftSigns, shift_signs
 ALONE = ("DoC", "ATC-MC", "COT")
 """The estimators that a quote rests on; two views are asked beside them where there is a reference."""
 
+HARDLY = 0.005  # by how much the mean confidence may differ to be called about the same
 Z = 1.96  # standard deviations of a 95 % interval
 OFF = {"two-views": (0.15, 0.13), "mild": (0.17, 0.12), "bounds": (0.25, 0.05)}
 """How far the truth lies below and above these numbers on 95 % (bounds: 90 %) of labelled shifts, sampling aside."""
@@ -157,12 +158,14 @@ def decide(evidence: Evidence, limits: Limits) -> Quote:
             return _number("two-views", views, evidence, OFF["two-views"], _VIEWS)
         return _no_number((cot, views, doc), evidence, _TOGETHER.format(100 * views, 100 * cot))
     why = f"; the reference is not asked, for it {' and '.join(evidence.distrust)}" if evidence.distrust else ""
+    moved = doc - evidence.source  # DoC: by how much the mean confidence rose
+    sure = _ALIKE if abs(moved) < HARDLY else _SURER if moved > 0 else _LESS_SURE
     least, name = min((accuracy, name) for name, accuracy in (evidence.unbiased | {"COT": cot}).items())
     if doc - cot > limits.apart:
-        return _no_number((cot, doc), evidence, _PART.format(100 * doc, 100 * cot) + why)
+        return _no_number((cot, doc), evidence, sure + _PART.format(100 * doc, 100 * cot) + why)
     if evidence.source - least > limits.lost:
         return _no_number((least, doc), evidence, _MUCH.format(100 * (evidence.source - least)) + why)
-    return _number(name, least, evidence, OFF["mild"], _MILD + why)
+    return _number(name, least, evidence, OFF["mild"], f"{sure}; {_LEAST}{why}")
 
 
 def no_shift_seen(signs: ShiftSigns, limits: Limits = Limits()) -> bool:
@@ -195,6 +198,9 @@ _TOGETHER = (
     "agreement with the reference says {:.0f} % and transport {:.0f} %: either both models err together here, or the "
     "classes come in other shares"
 )
-_PART = "the model is not as sure here as on the source, and DoC says {:.0f} % where COT says {:.0f} %"
+_PART = ", and DoC says {:.0f} % where COT says {:.0f} %"
 _MUCH = "at least {:.0f} points are lost, and of such losses the model's own outputs do not tell how great they are"
-_MILD = "the model is less sure here than on the source; of DoC, ATC-MC and COT, which hardly part, this is the least"
+_LESS_SURE = "the model is less sure here than on the source"
+_SURER = "the model is surer here than on the source"
+_ALIKE = "the model is about as sure here on average as on the source, but not image by image"
+_LEAST = "of DoC, ATC-MC and COT, which hardly part, this is the least"

@@ -4,21 +4,23 @@ from collections.abc import Mapping, Sequence
 
 from openworld.evaluations.recognition_by_shift.record import PARTS
 from openworld.evaluations.recognition_by_shift.results import AUC, BY_LEVEL, NEAR, SAME, RecognitionShiftResults
-from openworld.report.sentences import counted, leads, listed, possessive
+from openworld.report.sentences import below_chance, counted, leads, listed, possessive
 from openworld.report.shift_axes import AXES
-from openworld.results import METRICS, Comparison, mean, standing
+from openworld.results import METRICS, Comparison, against_chance, mean, standing
 
 ERROR = METRICS["absolute_error"]
 
 
 def verdict(results: RecognitionShiftResults) -> tuple[str, ...]:
     """The best learner and how it fares along both axes, tuning against not tuning, estimates, and the evidence."""
+    areas = (results.rows.result(name, "auroc", view=NEAR) for name in results.facts.learners)
     sentences = (
         _leader(results),
         *(_along(results, view, axis) for view, axis in BY_LEVEL),
         _leader_in_same_appearance(results),
         *(_tuning(results, view, axis) for view, axis in BY_LEVEL),
         _estimates(results),
+        below_chance(against_chance(areas), "base"),
         _evidence(results),
     )
     return tuple(filter(None, sentences))
