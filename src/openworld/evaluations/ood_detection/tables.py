@@ -54,11 +54,10 @@ def main_table(results: DetectionResults) -> Table:
     slopes = f" {over_what(_slopes(results))}".rstrip()
     caption = (
         f"AUROC, percent, against the whole pool {whole} and at the nearest → farthest level that has a number, mean "
-        f"of its cells; slopes in points per level{slopes}, over all present cells and on common ones, of levels of the "
-        f"other axis that all levels share. {LEVELS}; N/A cells (fewer than {facts.least} images: "
-        f"{int((~present).sum())} of "
-        f"{present.size}) count nowhere; {counted_images(facts)}. Best in, blind in: of {int(present.sum())} cells; "
-        f"blind: the interval over images reaches down to 50. {_MIXED}"
+        f"of its cells; slopes in points per level{slopes}, over all present cells and on common ones, of levels of "
+        f"the other axis that all levels share. {LEVELS}; N/A cells (fewer than {facts.least} images: "
+        f"{int((~present).sum())} of {present.size}) count nowhere; {counted_images(facts)}. Best in, blind in: of "
+        f"{int(present.sum())} cells; blind: the interval over images reaches down to 50. {_MIXED}"
     )
     return _table(facts, "main", "AUROC of every detector", caption, columns, map(cells, facts.detectors))
 
@@ -112,9 +111,9 @@ def metric_table(results: DetectionResults) -> Table:
     caption = (
         "Unweighted means over all present cells, percent; below them those of the nearest → farthest semantic level "
         "that has a number. FPR@95, in positive: share of out-of-distribution images that pass where 95 % of the "
-        "in-distribution ones do; out positive (OpenOOD v1.5, IS-OOD): share of in-distribution images that are flagged "
-        "where 95 % of "
-        "the others are. AUPRs depend on how many images a cell has, but for the last: as if half were in distribution."
+        "in-distribution ones do; out positive (OpenOOD v1.5, IS-OOD): share of in-distribution images that are "
+        "flagged where 95 % of the others are. AUPRs depend on how many images a cell has, but for the last: as if "
+        "half were in distribution."
     )
     columns = [Column(metric, intervals=0) for metric in CELL_METRICS.values()]
     rows = map(cells, results.facts.detectors)
