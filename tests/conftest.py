@@ -1,5 +1,6 @@
 """Settings of the whole suite: properties are judged by their outcome, never by the clock."""
 
+import functools
 import gc
 import importlib
 import os
@@ -12,10 +13,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import settings
 
 # Properties: a few examples in the suite of every day, more in continuous integration (--hypothesis-profile=thorough).
-settings.register_profile("openworld", deadline=None, max_examples=25)
+settings.register_profile("openworld", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.load_profile("openworld")
 
@@ -67,6 +69,14 @@ def one_measurement_of_latency():
     with pytest.MonkeyPatch.context() as patch:
         if latency:
             patch.setattr(latency, "LONGEST", 0.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_tree_of_commands():
+    """The runner of commands makes the command line of its functions once, and not for every call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", functools.cache(typer.main.get_command), raising=False)
         yield
 
 

@@ -89,10 +89,10 @@ def commands_of(page: str) -> list[list[str]]:
 
 def test_commands_of_all_pages_have_the_options_that_they_are_given(repository):
     pages = [repository / "README.md", repository / "CONTRIBUTING.md", *(repository / "docs").glob("*.md")]
-    wrong, count = [], 0
+    whole, wrong, count = typer.main.get_command(app), [], 0
     for page in pages:
         for words in commands_of(page.read_text(encoding="utf-8")):
-            command, rest, count = typer.main.get_command(app), list(words), count + 1
+            command, rest, count = whole, list(words), count + 1
             while rest and rest[0] in getattr(command, "commands", ()):
                 command = command.commands[rest.pop(0)]
             known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)} | {"--help"}

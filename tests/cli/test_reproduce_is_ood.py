@@ -67,9 +67,8 @@ def test_wrong_use_is_refused(ask, arguments, message):
 
 
 def test_tables_of_the_released_division_stand_beside_the_printed_ones(ask, released):
-    done = ask(
-        "--data", str(released), "--table", "1", "--table", "7", "--table", "8", *FEW, "--no-estimate", "--out", "run"
-    )
+    options = ("--table", "1", "--table", "7", "--table", "8", *FEW, "--no-estimate", "--workers", "1", "--out", "run")
+    done = ask("--data", str(released), *options)
     assert done.exit_code == 0, done.output
     names = {path.name for path in Path("run/tables").iterdir()}
     assert names == {f"table-{number}.{form}" for number in "178" for form in ("csv", "md", "tex")}

@@ -110,9 +110,9 @@ def test_a_picture_of_the_reference_is_measured_against_the_others(known):
     assert measured(known, other).shared == 0  # the same in meaning alone
 
 
-@pytest.mark.parametrize("size", [1, 4, 7, 59])
-def test_blocks_change_no_byte_and_bound_what_is_read_at_a_time(known, size):
-    new = pictures("new", 33, 6)
+@pytest.mark.parametrize(("size", "count"), [(1, 20), (4, 60), (7, 60), (59, 60)])
+def test_blocks_change_no_byte_and_bound_what_is_read_at_a_time(size, count):
+    known, new = pictures("known", count, 0), pictures("new", 33, 6)
     whole, reader = measured(known, new), Blocks(size)
     cut = measured(known, new, reader=reader)
     for half in ("semantic", "covariate"):
