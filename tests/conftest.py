@@ -72,6 +72,14 @@ def one_measurement_of_latency():
         yield
 
 
+@pytest.fixture(scope="module")
+def few_resampled_sources():
+    """What methods say of sets like the source is asked of 8 resampled sources: what is told of it stays the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("openworld.applications.estimate.quotes.SOURCES", 8)
+        yield
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_tree_of_commands():
     """The runner of commands makes the command line of its functions once, and not for every call."""

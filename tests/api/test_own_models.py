@@ -199,7 +199,7 @@ def test_shift_takes_embeddings_from_arrays_and_files(tmp_path, monkeypatch):
         ow.shift({"embeddings": points}, {"embeddings": points}, classnames=known["classnames"], quiet=True)
 
 
-def test_recognition_of_embeddings_is_that_of_the_images(tmp_path):
+def test_recognition_of_embeddings_is_that_of_the_images(tmp_path, shared_cache):
     from openworld.features import encode
     from openworld.learners.engine.text_features import encode_names
 
@@ -208,7 +208,7 @@ def test_recognition_of_embeddings_is_that_of_the_images(tmp_path):
         "train": datasets.load("emoji-groups", part="train", shots=1, seed=1),
         "test": datasets.load("emoji-groups"),
     }
-    seen = {part: encode(clip, images, cache=tmp_path / "cache") for part, images in parts.items()}
+    seen = {part: encode(clip, images, cache=shared_cache) for part, images in parts.items()}
     names = parts["test"].classnames
     np.savez(
         tmp_path / "mine.npz",
@@ -220,7 +220,7 @@ def test_recognition_of_embeddings_is_that_of_the_images(tmp_path):
         logit_scale=float(clip.logit_scale),
     )
     spec = {"learners": [{"learner": "zero-shot"}], "seeds": [1], "shots": 1, "views": 1, "keep_validation": False}
-    options = {"cache": tmp_path / "cache", "workers": 1, "device": "cpu", "quiet": True}
+    options = {"cache": shared_cache, "workers": 1, "device": "cpu", "quiet": True}
     file = str(tmp_path / "mine.npz")
     own = ow.run(spec | {"dataset": file, "backbone": file}, tmp_path / "own", **options)
     images = ow.run(spec | {"dataset": "emoji-groups"}, tmp_path / "images", **options)

@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "estimators"))
 
 from simulated import outputs  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("few_resampled_sources")
+
 
 def openworld(*arguments):
     return CliRunner().invoke(app, ["estimate", *map(str, arguments)], env={"COLUMNS": "200"})

@@ -90,7 +90,8 @@ def folders(place, foreign_folder):
     return place
 
 
-def test_shift_is_measured_in_its_features(folders, run, foreign_folder):
+def test_shift_is_measured_in_its_features(folders, run, foreign_folder, monkeypatch):
+    monkeypatch.setattr("openworld.applications.shift.decomposition.STEPS", 20)
     backbone = f"transformers:{foreign_folder('altclip')}"
     (folders / "few.txt").write_text("\n".join(FEW))
     words = ("shift", "--reference", "reference", "--test", "new", "--classnames", "names.txt", "--backbone", backbone)
