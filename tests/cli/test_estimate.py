@@ -164,7 +164,7 @@ WRONG = {
     "exclude one another": ("source.npz", "bare.npz", "--chunks", 2, "--chunk-rows", 2),
     "--chunks 700 is more than": ("source.npz", "bare.npz", "--chunks", 700),
     "unknown column of": ("source.npz", "bare.npz", "--chunks", 2, "--timestamps", "when"),
-    "the alert is 80": ("source.npz", "bare.npz", "--alert", 80),
+    "alert is 80": ("source.npz", "bare.npz", "--alert", 80),
     "false alarms is 20": ("source.npz", "bare.npz", "--alert", 0.8, "--false-alarms", 20),
     "go in pairs": ("source.npz", "bare.npz", "--source-partner", "x.npz"),
 }
