@@ -13,7 +13,9 @@ def predict(
     new: Annotated[list[str] | None, typer.Option(help="Name of a class that it was not tuned on; repeat it.")] = None,
     new_names: Annotated[Path | None, typer.Option(help="Text file of such names, one per line.")] = None,
     run_names: Annotated[bool, typer.Option("--run-names", help="Also the new names that the run tested.")] = False,
-    backbone: Annotated[str, typer.Option(help="Default: the one it was fitted on; weights must be the same.")] = "",
+    backbone: Annotated[
+        str, typer.Option(help="Default: the one it was fitted on, if that is here and no code of yours.")
+    ] = "",
     template: Annotated[str, typer.Option(help='Sentence of zero-shot CLIP, such as "a photo of a {}."')] = "",
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Fraction: an image of less baseness looks new.")
