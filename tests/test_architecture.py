@@ -190,6 +190,33 @@ CIRCLES = (  # that are still there; nothing may be added
 )
 
 
+WRITERS = {
+    "runs/atomic.py",
+    "features/cache_limit.py",  # the mark of a set in use, which is locked
+    "shifts/synthesis/set_files.py",  # appends to a journal
+    "applications/watch/exports.py",  # appends lines
+    "cli/check.py",  # appends to the summary of a workflow
+    "_plugins.py",  # standard streams
+    "runs/scratch.py",  # an example
+}
+
+
+def test_one_door_for_all_that_is_written(repository):
+    package = repository / "src" / "openworld"
+    for path in package.rglob("*.py"):
+        place = path.relative_to(package).as_posix()
+        if place in WRITERS or place.startswith("testing/"):
+            continue
+        for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
+            name = ast.unparse(call.func)
+            modes = [each.value for each in call.args[:2] if isinstance(each, ast.Constant)]
+            opened = name.rpartition(".")[2] == "open" and any(set(str(mode)) & set("wax+") for mode in modes[-1:])
+            assert not opened or name == "tarfile.open", f"{place} writes a file: use runs.atomic.write_file"
+            assert name.rpartition(".")[2] not in ("write_text", "write_bytes"), place
+            assert name not in ("os.replace", "os.rename", "shutil.move", "shutil.copy", "tempfile.mkdtemp"), place
+            assert name != "tempfile.TemporaryDirectory", f"{place}: use runs.scratch.ScratchFolder"
+
+
 def test_no_import_circle(repository):
     paths = modules(repository)
     needs = {name: set(imported_modules(name, paths)) for name in paths}

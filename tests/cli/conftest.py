@@ -1,5 +1,6 @@
 """Tests of the command line share the helpers beside them."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -23,3 +24,13 @@ def pictures(tmp_path_factory):
             for number in np.flatnonzero(images.labels == label)[:6]:
                 images.image(int(number)).save(folder / f"{label}-{number:04}.png")
     return root
+
+
+@pytest.fixture(scope="session")
+def inputs_of_all(tmp_path_factory):
+    """A folder with inputs for every command that writes, made in another process; to be copied."""
+    folder = tmp_path_factory.mktemp("inputs") / "world"
+    made = [sys.executable, str(Path(__file__).with_name("every_output.py")), str(folder)]
+    done = subprocess.run(made, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder

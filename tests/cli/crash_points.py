@@ -238,4 +238,5 @@ if __name__ == "__main__":
     top = Path(given.place or tempfile.mkdtemp(prefix="crash-points-"))
     where = top / "world" if (top / "world").exists() else prepared(top)
     print("command | points | " + given.kinds.replace(",", " | ") + " | held | halves | leftovers | other")
-    measure(where, top, given.commands or list(COMMANDS), given.kinds.split(","), given.every)
+    found = measure(where, top, given.commands or list(COMMANDS), given.kinds.split(","), given.every)
+    sys.exit(any(counts[wrong] for counts in found.values() for wrong in ("halves", "leftovers", "other")))

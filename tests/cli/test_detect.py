@@ -35,6 +35,20 @@ def test_thresholds_of_scores_flag_rows_of_another_table_and_the_exit_code_says_
     assert openworld("detect", "--apply", tmp_path / "out", tmp_path / "today.csv", "--at-most", "0.5").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--flag-rate", "1e-320", "give 1000000000 or more"),
+        ("--flag-rate", "0", "expected a fraction"),
+        ("--replicates", "10000000000000000000000", "expected at most 1,000,000"),
+        ("--replicates", "1", "expected 2 or more"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(scores, option, value, words):
+    done = openworld("detect", "--scores", scores, "--replicates", "0", option, value)
+    assert done.exit_code in (1, 2) and words in done.stderr, done.stderr
+
+
 def test_one_of_the_three_ways_is_wanted(scores):
     done = openworld("detect")
     assert done.exit_code == 2 and "give one of the three" in done.stderr

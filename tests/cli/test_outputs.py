@@ -7,7 +7,7 @@ from contextlib import chdir, suppress
 from pathlib import Path
 
 import pytest
-from every_output import FIT, SHIFT, prepare
+from every_output import FIT, SHIFT
 from in_process import openworld
 
 import openworld as ow
@@ -85,11 +85,10 @@ OWN = {  # what a command may write into again, or refuses in other words
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def world(tmp_path_factory, inputs_of_all):
     """Inputs, and outputs of every kind."""
     folder = tmp_path_factory.mktemp("outputs") / "world"
-    folder.mkdir()
-    prepare(folder)
+    shutil.copytree(inputs_of_all, folder)
     for arguments in (
         (*ON, "--state", "old.state.safetensors"),
         ("estimate", "--source", "src.npz", "--target", "live.npz", "--estimator", "DoC", "--out", "earlier"),

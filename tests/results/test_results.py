@@ -179,3 +179,11 @@ def test_results_need_no_torch():
 
 def test_json_is_written_for_people_too():
     assert made().to_json().splitlines()[1].startswith(' "evaluation"')
+
+
+def test_what_varies_from_run_to_run_is_kept_apart_and_csv_obeys_no_name():
+    times = [Result(f"a\x1b[31m{n}", METRICS[key], Value(n)) for n, key in enumerate(("fit_seconds", "latency"))]
+    scores = [Result("a\x1b[31m", AUROC, Value(0.5))]
+    same, varying = Results("demo", (*times, *scores)).apart_from_times()
+    assert (same.rows, varying.rows) == (tuple(scores), tuple(times))
+    assert "a␛[31m" in same.to_csv() and "\x1b" not in same.to_csv()

@@ -114,7 +114,7 @@ def reproduce(
 
     First it says what the runs cost: units (one learner with one seed), images to encode, disk; `--plan` stops there,
     and needs no data. The time left is shown while they run. Each run serves all tables that need it. Killed and
-    started again, it goes on where it was and ends with the same bytes; more tables or seeds may follow in the same
+    started again, it goes on where it was and ends with the same records; more tables or seeds may follow in the same
     folder, and what is there is not computed again. At the end every table stands beside the printed one: on screen,
     in OUT/tables (CSV, Markdown, LaTeX) and on one page.
 

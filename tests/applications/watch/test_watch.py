@@ -130,6 +130,18 @@ def test_images_before_those_that_were_counted_are_refused_and_change_nothing(fi
     assert (tmp_path / "state").read_bytes() == before
 
 
+def test_an_image_of_a_year_to_come_is_refused_for_it_would_close_the_watch(fitted, tmp_path):
+    files = command.WatchFiles(tmp_path / "state")
+    command.watch(fitted, [of(DAYS[0])], files)
+    before = (tmp_path / "state").read_bytes()
+    times = DAYS[1]["time"].copy()
+    times[-1] = np.datetime64("9999-12-31T00:00:00")
+    with pytest.raises(OpenworldError, match=r"image of 9999-12-31.* more than a year ahead of the clock"):
+        command.watch(fitted, [of(DAYS[1] | {"time": times})], files)
+    assert (tmp_path / "state").read_bytes() == before
+    command.watch(fitted, [of(DAYS[1])], files)
+
+
 def test_a_late_file_of_a_closed_period_is_refused(fitted, tmp_path):
     files = command.WatchFiles(tmp_path / "state")
     morning = {name: column[:70] for name, column in DAYS[0].items()}

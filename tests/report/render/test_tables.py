@@ -225,3 +225,9 @@ def test_pdflatex_takes_it(tmp_path):
 def test_a_table_that_does_not_fit_is_refused(make, fact):
     with pytest.raises(OpenworldError, match=fact):
         make()
+
+
+def test_no_text_form_of_a_table_obeys_a_name(foreign="a\x1b[31m\x07\x9bb"):
+    for write in (csv_table, markdown_table, latex_table):
+        text = write(table_of((foreign, *NAMES[1:])))
+        assert "[31m" in text and not {"\x1b", "\x07", "\x9b"} & set(text), write.__name__

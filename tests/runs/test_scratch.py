@@ -1,0 +1,31 @@
+"""Temporary folders of a process that was killed go when the next one is made; those of a living one stay."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from openworld.runs.scratch import ScratchFolder
+
+HOLD = "from openworld.runs.scratch import ScratchFolder\nheld = ScratchFolder()\nprint(held.name, flush=True)\ninput()"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and locks of folders")
+def test_only_what_a_killed_process_left_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    other = subprocess.Popen([sys.executable, "-c", HOLD], env=os.environ | {"TMPDIR": str(tmp_path)}, **pipes)
+    theirs = Path(other.stdout.readline().strip())
+    (theirs / "half").touch()
+    (tmp_path / "openworld-notes").mkdir()  # somebody's own
+    with ScratchFolder() as mine:
+        assert theirs.exists()
+        other.send_signal(signal.SIGKILL)
+        other.communicate()
+        with ScratchFolder():
+            assert not theirs.exists() and Path(mine).exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["openworld-notes"]
