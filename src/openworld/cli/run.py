@@ -74,8 +74,8 @@ def run(
 
     Killed and started again, a run goes on where it was and ends with the same records, byte for byte, whichever engine
     and however many workers do it. A finished run takes more: with further learners, seeds, data sets, models,
-    estimators or detectors in its spec, only units that these change are computed. `--engine ray` needs `pip install 'openworld[ray]'`; on a
-    cluster, give folders for `--out` and `--cache` that all nodes share.
+    estimators or detectors in its spec, only units that these change are computed. `--engine ray` needs `pip install
+    'openworld[ray]'`; on a cluster, give folders for `--out` and `--cache` that all nodes share.
 
     **Several data sets**, in any evaluation: `[[each]]` tables in the spec, each with a name and the fields that are
     otherwise there. Each is a run in OUT/NAME; OUT/report.html has the means over them, ranks and tests
