@@ -32,7 +32,7 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
 
     >>> mine = {"side": ["base", "base", "new", "new"], "score": [3, 2, 1, 0], "correct": [True, False, True, True]}
     >>> score(mine).verdict[0][:36]
-    'model reaches an OpenworldAUC of 50.'
+    "model's OpenworldAUC on predictions "
     """
     from openworld.applications import score as scoring
     from openworld.evaluations.stories import read_story

@@ -299,7 +299,7 @@ def test_models_of_other_names_are_paired_where_each_run_has_one(make_run):
     found = compare_runs(first, second)
     whole, cells, *slopes = found.pairs
     assert [one.first.where["model"] for one in (whole, cells)] == ["old", "old"]
-    assert found.tables["comparison"].rows[0].label == "MSP, old → new, all images"
+    assert found.tables["comparison"].table.rows[0].label == "MSP, old → new, all images"
     each = np.subtract(whole.second.per_seed, whole.first.per_seed)
     assert whole.comparison.difference == pytest.approx(each.mean())
     assert whole.comparison.interval.over == "seeds and images"
