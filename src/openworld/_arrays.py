@@ -315,15 +315,14 @@ def require_size(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """bool array, of a certain shape if one is given; numbers are no mask.
+    """bool array, of a certain shape if one is given; numbers must be 0 or 1.
 
     >>> as_mask([[True, False]], "present", (1, 2))
     array([[ True, False]])
     """
-    mask = as_array(values, name)
-    if mask.dtype != bool or (shape is not None and mask.shape != shape):
-        wanted = "bool" if shape is None else f"bool of shape {shape}"
-        raise OpenworldError(f"{name} has shape {mask.shape} and dtype {mask.dtype}, expected {wanted}.")
+    mask = as_answers(values, name)
+    if shape is not None and mask.shape != shape:
+        raise OpenworldError(f"{name} has shape {mask.shape}, expected bool of shape {shape}.")
     return mask
 
 

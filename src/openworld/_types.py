@@ -101,6 +101,8 @@ def describe(kind: Any) -> str:
         return " or ".join(describe(each) for each in arguments)
     if origin is Literal:
         return "one of " + ", ".join(repr(option) for option in arguments)
+    if origin is Annotated:
+        return describe(arguments[0]).replace("finite ", "")
     if origin is tuple and arguments[1:] == (Ellipsis,):
         return f"a list, each entry {describe(arguments[0])}"
     if origin is tuple:
@@ -247,8 +249,9 @@ def _read_literal(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any
 
 
 def _read_tuple(value: Any, kind: Any, path: str, otherwise: Otherwise) -> tuple:
-    is_array = type(value).__module__ == "numpy" and getattr(value, "ndim", 0)
-    if not (is_array or isinstance(value, list | tuple)):
+    if getattr(value, "ndim", 0) and hasattr(value, "tolist"):  # an array, a tensor or a column; None where masked
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
         raise wrong(value, describe(kind), path)
     entries = tuple(map(_plain, value))
     kinds = get_args(kind) or (Any, ...)

@@ -133,7 +133,7 @@ def test_undefined_is_none_with_a_reason():
         (lambda: shift_trend([[1.0, float("nan")]]), r"first at index \(0, 1\).*masked"),
         (lambda: shift_trend([1.0, 2.0]), "expected 2 dimension"),
         (lambda: shift_trend([[1.0], [2.0, 3.0]]), "cannot be read"),
-        (lambda: shift_trend([[1.0, 2.0]], present=[[1, 0]]), "dtype int64, expected bool"),
+        (lambda: shift_trend([[1.0, 2.0]], present=[[2, 0]]), "present must hold True.False or 0.1"),
         (lambda: shift_trend([[1.0, 2.0]], present=[True, False]), r"shape \(2,\)"),
     ],
 )

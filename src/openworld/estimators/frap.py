@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from openworld._arrays import LARGEST
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means, shares
@@ -69,8 +70,11 @@ class FRAP:
                 raise unknown_name(setting, str(getattr(self, setting)), get_args(known))
         if self.rule is not None:
             require_rule(self.rule)
-        if self.tau != "dynamic" and not (isinstance(self.tau, int | float) and 0 < self.tau < np.inf):
-            raise OpenworldError(f"tau is {self.tau!r}, expected 'dynamic' or a temperature above 0, such as 0.01.")
+        if self.tau != "dynamic" and not (isinstance(self.tau, int | float) and 1 / LARGEST <= self.tau < np.inf):
+            raise OpenworldError(
+                f"tau is {self.tau!r}, expected 'dynamic' or a temperature above 0, such as 0.01 (at least "
+                f"{1 / LARGEST:g})."
+            )
 
     def fit(self, source: Outputs) -> FittedEstimator:
         """Fit T, and tau and the scores of the source unless they wait for the target's tau."""

@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_fractions, as_groups, as_table, require_at_least
+from openworld._arrays import ArrayLike, as_array, as_fractions, as_groups, as_table, require_at_least
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -256,7 +256,8 @@ def estimate_curve(plan: CurvePlan, classes: ArrayLike) -> LabelledCurve:
 
 def _shares(values: ArrayLike, name: str, rows: int, classes: int | None = None) -> np.ndarray:
     """Return softmax float64[rows, C] of logits that may be -inf."""
-    table = np.array(values, np.float64)
+    with np.errstate(over="ignore"):  # wider floats may become infinite, which is refused below
+        table = as_array(values, name).astype(np.float64)
     if table.ndim != 2 or len(table) != rows or classes not in (None, table.shape[1]):
         raise OpenworldError(
             f"{name} has shape {table.shape}, expected ({rows}, {classes or 'C'}): a row for each level."

@@ -123,7 +123,7 @@ def shift_trend(table: ArrayLike, present: ArrayLike | None = None, *, common: b
     >>> shift_trend(table, present).semantic_curve, shift_trend(table, present, common=True).semantic_curve
     ((0.5, 3.0), (1.0, 3.0))
     """
-    table = as_table(table, "table", (2,), present)
+    table = require_size(as_table(table, "table", (2,), present), "table")
     present = np.ones(table.shape, dtype=bool) if present is None else as_mask(present, "present", table.shape)
     upright, across = present.T, present
     if common:

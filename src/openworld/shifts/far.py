@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_scores
+from openworld._arrays import as_scores, require_size
 from openworld._errors import OpenworldError
 from openworld._types import checked
 
@@ -33,7 +33,7 @@ def farthest(degrees, names: Sequence[str]) -> tuple[Far, ...]:
     >>> [(far.name, far.n, far.median) for far in farthest([0.1, 0.5, 0.3], ["cat", "owl", "cat"])]
     [('owl', 1, 0.5), ('cat', 2, 0.2)]
     """
-    values = as_scores(degrees, "degrees")
+    values = require_size(as_scores(degrees, "degrees"), "degrees")
     if len(names) != len(values):
         raise OpenworldError(f"got {len(names)} names for {len(values)} degrees, expected one for each.")
     held = np.asarray(names, dtype=object)

@@ -6,10 +6,11 @@ at two quantiles, the others at equal distances between.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from openworld._arrays import MANY, as_scores, require_at_most
+from openworld._arrays import MANY, as_scores, require_at_most, require_size
 from openworld._errors import OpenworldError
 from openworld._types import checked
 
@@ -34,7 +35,7 @@ class Levels:
 
     def __post_init__(self):
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
-        if not self.cuts or not (np.isfinite(self.cuts).all() and (np.diff(self.cuts) > 0).all()):
+        if not self.cuts or not (np.isfinite(self.cuts).all() and all(low < high for low, high in pairwise(self.cuts))):
             raise OpenworldError(f"cuts are {list(self.cuts)}, expected one or more numbers that strictly increase.")
 
     def __len__(self) -> int:
@@ -69,7 +70,7 @@ def equal_width_levels(degrees, quantiles: tuple[float, float], count: int = LEV
     >>> equal_width_levels(np.arange(101), (0.1, 0.9), count=4).cuts
     (10.0, 50.0, 90.0)
     """
-    values, (low, high) = as_scores(degrees, "degrees"), quantiles
+    values, (low, high) = require_size(as_scores(degrees, "degrees"), "degrees"), quantiles
     if not 0 < low < high < 1:
         raise OpenworldError(f"quantiles are {low} and {high}, expected 0 < low < high < 1.")
     if count < 3:

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least, require_at_most
+from openworld._arrays import LARGEST, require_at_least, require_at_most
+from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.shifts._rows import as_matrix, require_square
 
@@ -46,14 +47,17 @@ def nearest_orthogonal(matrix: Tensor) -> Tensor:
 
 @checked
 def deviation(matrix: Tensor) -> Tensor:
-    """|W'W - I|^2, the squared Frobenius norm (IS-OOD, Equation 3): 0-d, at least 0.
+    """|W'W - I|^2, the squared Frobenius norm (IS-OOD, Equation 3): float64, 0-d, at least 0.
 
     >>> float(deviation(torch.tensor([[2.0, 0.0], [0.0, 1.0]])))
     9.0
     """
     require_square(matrix)
-    as_matrix(matrix, "the matrix")
-    return squared_deviation(matrix)
+    if as_matrix(matrix, "the matrix").abs().max() > LARGEST**0.5:
+        raise OpenworldError(
+            f"the matrix holds a number above {LARGEST**0.5:g}, too large for a fourth power; scale it."
+        )
+    return squared_deviation(matrix.to(torch.float64))
 
 
 def squared_deviation(matrix: Tensor) -> Tensor:

@@ -107,6 +107,7 @@ def mine_negatives(own: Tensor, candidates: Tensor, share: float = 0.15, quantil
     if not 0 < share <= 1 or not 0 <= quantile <= 1:
         raise OpenworldError(f"share is {share} and quantile {quantile}, expected shares in (0, 1] and [0, 1].")
     own, candidates = _unit(own, "own"), _unit(candidates, "candidates")
+    own, candidates = (texts.to(torch.promote_types(own.dtype, candidates.dtype)) for texts in (own, candidates))
     near = torch.cat([(part @ own.mT).quantile(quantile, dim=1) for part in candidates.split(4096)])
     return near.argsort(stable=True)[: int(share * len(near))]
 
