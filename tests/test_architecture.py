@@ -13,6 +13,7 @@ FLOORS = (
     {
         "_errors",
         "_arrays",
+        "_cache_folder",
         "_console",
         "_csv",
         "_embeddings",
