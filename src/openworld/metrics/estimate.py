@@ -165,6 +165,30 @@ def spread(influence: Influence) -> Spread:
     return Spread(error, min(welch, plan.n_groups - 1), None, groups)
 
 
+def correlation(estimates: Sequence[MetricEstimate]) -> np.ndarray | None:
+    """How numbers of the same samples move together, float64[k, k]; 0 beside one without a standard error.
+
+    None of more samples than are held for each of the k at a time.
+    """
+    designs = [estimate.influence.design for estimate in estimates if estimate.influence is not None]
+    if any(len(estimates) * (design.base.n + design.new.n) > 32 * KEPT for design in designs):
+        return None
+    rows: list[np.ndarray | None] = []
+    for estimate in estimates:
+        sums, influence = [], estimate.influence if estimate.standard_error else None
+        for side in ("base", "new") if influence is not None else ():
+            values, of = getattr(influence, side), getattr(influence.design, side)
+            if values is not None:
+                sums.append(of.group_sums(values) * sqrt(of.effective_groups / (of.effective_groups - 1)))
+        joined = sum(sums) if sums and influence.design.grouped else np.concatenate(sums) if sums else None
+        rows.append(None if joined is None else joined / np.linalg.norm(joined))
+    found, known = np.eye(len(rows)), [place for place, row in enumerate(rows) if row is not None]
+    if known:
+        stacked = np.stack([rows[place] for place in known])
+        found[np.ix_(known, known)] = stacked @ stacked.T
+    return found
+
+
 def share_interval(
     value: float | None, error: Spread, level: float = 0.95, ceiling: float = 1.0
 ) -> tuple[float, float] | None:
