@@ -20,9 +20,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
 
+from openworld._allocator import keep_freed_memory
 from openworld._cache_folder import cache_folder
 from openworld._errors import OpenworldError
-from openworld.runs._allocator import keep_freed_memory
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
