@@ -1,7 +1,7 @@
 """Predictions that were made elsewhere: a table with a row per image and model, and a check of every column of it."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -91,9 +91,10 @@ def _read(path: Path) -> Columns:
 
 
 def _joined(blocks: Iterable[np.ndarray]) -> np.ndarray | Coded:
-    first, *_ = ahead = list(islice(blocks := iter(blocks), 1)) or [np.empty(0)]
-    blocks = chain(ahead, blocks)
-    return Coded.joined(blocks) if first.dtype.kind in "OU" and first.ndim == 1 else np.concatenate(list(blocks))
+    blocks = iter(blocks)
+    first = next(blocks, np.empty(0))
+    whole = chain([first], blocks)
+    return Coded.joined(whole) if first.dtype.kind in "OU" and first.ndim == 1 else np.concatenate(list(whole))
 
 
 def _constant(value: int, count: int) -> np.ndarray:

@@ -12,8 +12,7 @@ from openworld.cli._options import AsJson
 
 def cache(
     folder: Annotated[
-        Path | None,
-        typer.Option("--cache", help="The folder; default: what `openworld doctor` says."),
+        Path | None, typer.Option("--cache", help="The folder; default $OPENWORLD_CACHE or ~/.cache/openworld.")
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove what is listed, after asking.")] = False,
     limit: Annotated[
