@@ -1,4 +1,4 @@
-"""How often does the 95 % interval of OpenworldAUC hold the truth, from half right to all right and 20 to 500 samples?
+"""How often does the 95 % interval of OpenworldAUC hold the truth, hardly or all right, with 20 to 500 samples?
 
 Draws samples whose OpenworldAUC is known (scores of two normal laws; naming right at given accuracies, alone or
 tied to the score), singly or in groups of five that resemble one another, and counts the intervals that hold it. The
@@ -21,7 +21,7 @@ from scipy.special import ndtri
 from openworld.metrics import openworld_auc
 from openworld.metrics.estimate import share_interval
 
-ACCURACIES = ((1.0, 1.0), (0.99, 0.98), (0.95, 0.99), (0.9, 0.9), (0.8, 0.6), (0.5, 0.5))
+ACCURACIES = ((1.0, 1.0), (0.99, 0.98), (0.95, 0.99), (0.9, 0.9), (0.8, 0.6), (0.5, 0.5), (0.1, 0.3), (0.05, 0.9))
 AUROCS = (0.7, 0.9, 0.99)
 SIZES = (20, 60, 200, 500)
 ALIKE = 0.7  # correlation within a group, of scores and of naming

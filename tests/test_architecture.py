@@ -12,7 +12,9 @@ import pytest
 FLOORS = (
     {
         "_errors",
+        "_allocator",
         "_arrays",
+        "_cache_folder",
         "_console",
         "_csv",
         "_embeddings",

@@ -8,6 +8,7 @@ A package names its class in its own pyproject.toml, in the group of its kind an
 Nothing is imported before it is asked for, and a plug-in that fails takes nothing else with it.
 """
 
+import faulthandler
 import os
 import signal
 import sys
@@ -127,12 +128,12 @@ def failures_named(kind: str, name: str, origin: str, doing: str) -> Iterator[No
 
     A plug-in may fail in any way, `sys.exit` and `os._exit` included, which would otherwise end the command as if all
     were well. A KeyboardInterrupt is its own failure unless a signal came. Standard output and error are put back. What
-    ends the process from below Python (a crash in C, `os.abort`, a signal to itself) has an exit code of its own, and
-    is not caught: that would take a second process for every plug-in.
+    ends the process from below Python (a crash in C, `os.abort`) is not caught, which would take a second process for
+    every plug-in: it has an exit code of its own, and where it came from is printed.
     """
     interrupts: list[int] = []
     try:
-        with _streams_put_back(), _interrupts_noted(interrupts), _exits_refused():
+        with _streams_put_back(), _interrupts_noted(interrupts), _exits_refused(), _crashes_shown():
             yield
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and interrupts:
@@ -158,6 +159,20 @@ def _interrupts_noted(interrupts: list[int]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _crashes_shown() -> Iterator[None]:
+    """Let a crash below Python print the lines that led to it, the plug-in's among them."""
+    stream = sys.__stderr__
+    if faulthandler.is_enabled() or stream is None or stream.closed:
+        yield
+        return
+    faulthandler.enable(stream)
+    try:
+        yield
+    finally:
+        faulthandler.disable()
 
 
 @contextmanager

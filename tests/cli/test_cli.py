@@ -64,6 +64,35 @@ def test_help_teaches(command):
     assert len(done.stdout.splitlines()) > 8
 
 
+@pytest.mark.parametrize("command", ["estimate", "detect"])
+def test_the_help_of_a_large_command_is_a_screen_before_its_options(command):
+    lines = openworld(command, "--help", columns=100).stdout.splitlines()
+    options = next(number for number, line in enumerate(lines) if "Options" in line and "─" in line)
+    assert options < 40 and any("docs/" in line for line in lines[:options])
+
+
+WORDS = {  # what is typed -> what must be said
+    ("version",): "Did you mean --version",
+    ("list",): "openworld list detectors",
+    ("doctor",): "OPENWORLD_CACHE",
+}
+
+
+@pytest.mark.parametrize("arguments", WORDS)
+def test_a_pointer_stands_where_people_look(arguments):
+    done = openworld(*arguments, columns=160)
+    assert WORDS[arguments] in done.stdout + done.stderr
+
+
+def test_the_help_of_new_names_every_kind():
+    from openworld.api.new.new_plug_in import EXAMPLES
+    from openworld.cli.new import SPECS
+    from openworld.evaluations import EVALUATIONS
+
+    text = openworld("new", "--help", columns=160).stdout
+    assert set(SPECS) == {name for name in EVALUATIONS if ":" not in name} and all(kind in text for kind in EXAMPLES)
+
+
 def test_the_help_of_run_says_how_classes_are_cut_and_what_a_view_keeps():
     text = " ".join(openworld("run", "--help").stdout.replace("│", " ").split())
     assert "first half" in text and "base = []" in text and "new = []" in text

@@ -222,6 +222,8 @@ def test_a_file_that_takes_no_lines_is_refused_before_the_state_goes_on(world, t
         lambda place: ow.run("spec.toml", place, quiet=True),
         lambda place: ow.open_run("s1").save_report(place),
         lambda place: ow.open_run("s1").save_figures(place, "svg"),
+        lambda place: ow.average(["s1", "s2"]).save_report(place),
+        lambda place: ow.average(["s1", "s2"]).write(place),
         lambda place: ow.learners.load("learned", ow.backbones.load("embedded")).save(place),
         lambda place: ow.shifts.load_decomposition(Path("split.safetensors")).save(place),
     ],
@@ -232,6 +234,16 @@ def test_functions_refuse_a_pipe_and_a_link(world, call):
         for place, words in (("pipe.parquet", "is a pipe"), ("link.parquet", "is a link to")):
             with pytest.raises(OpenworldError, match=words):
                 call(Path(place))
+    assert seen(world) == before
+
+
+def test_objects_never_write_over_a_run(world):
+    before = seen(world)
+    with chdir(world):
+        report = ow.average(["s1", "s2"])
+        for write, place in ((report.save_report, "s1/run.json"), (report.write, Path("s1"))):
+            with pytest.raises(OpenworldError, match="a run"):
+                write(place)
     assert seen(world) == before
 
 

@@ -184,7 +184,7 @@ def test_refusals(usual, known, tmp_path):
         ((*usual, *somewhere, "--screen", "own_painters:missing"), "cannot be imported"),
         ((*usual, *somewhere, "--styles", "sepia"), "unknown table of styles 'sepia'"),
         ((*usual, *somewhere, "--styles", tmp_path / "file"), "is no table of styles"),
-        ((*usual, *somewhere, "--labels", tmp_path / "no.txt"), "cannot be read"),
+        ((*usual, *somewhere, "--labels", tmp_path / "no.txt"), "there is no file"),
         ((*usual, *somewhere, "--laid", tmp_path / "no.safetensors"), "cannot be read"),
         ((*usual, *somewhere, "--neighbour", 25), "the distance to neighbour 25 needs 25 or more"),
         ((*usual, *somewhere, "--least", 26), "no cell has 26 prompts or more"),

@@ -1,11 +1,13 @@
 """The cache of encoded sets: what is told of it, what is removed, and what is never touched."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
+from openworld.features import default_cache
 from openworld.features.cache import look, remove
 from openworld.features.checksums import write_with_checksum
 from openworld.features.store import FeatureStore
@@ -61,8 +63,6 @@ def test_what_protocols_keep_is_ours_too(tmp_path, file, holds):
 
 
 def test_nothing_there_is_nothing(own_cache):
-    from openworld.features import default_cache
-
     kept = look(default_cache())
     assert (kept.sets, kept.size, remove(kept)) == ((), 0, 0)
 
@@ -119,3 +119,21 @@ def test_a_damaged_manifest_can_be_removed(tmp_path):
         assert look(tmp_path).sets[0].images is None
     remove(look(tmp_path))
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("own", "shared", "expected"),
+    [
+        ("/a", "/b", "/a"),
+        (None, "/b", "/b/openworld"),
+        ("", "/b", "/b/openworld"),
+        (None, "relative", "~/.cache/openworld"),
+        (None, None, "~/.cache/openworld"),
+    ],
+)
+def test_variables_move_the_cache(own, shared, expected, monkeypatch):
+    for name, value in {"OPENWORLD_CACHE": own, "XDG_CACHE_HOME": shared}.items():
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert default_cache() == Path(expected).expanduser() / "features"

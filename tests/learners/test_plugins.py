@@ -24,6 +24,7 @@ MODULES = {
     "empty_class": "class Learner:\n    fit = None\n",
     "ends_the_process": "import os; os._exit(0)",
     "ends_it_below": "import posix; posix._exit(0)",
+    "crashes": "import os; os.abort()",
     "stops": "raise KeyboardInterrupt",
     "closes": "import sys; sys.stdout.close(); from halfway import *",
     "replaces": "import io, sys; sys.stdout = io.StringIO(); from halfway import *",
@@ -134,3 +135,12 @@ def test_a_plug_in_leaves_standard_output_open(installed, module, tmp_path):
     code = f"import sys; sys.path[:0] = {sys.path[:3]!r}; from openworld.cli.app import app; app(['list', 'learners'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, "Halfway" in done.stdout) == (0, True), done.stderr
+
+
+def test_a_plug_in_that_crashes_below_python_is_seen_in_what_is_printed(installed, tmp_path):
+    installed("their-package", Ends="crashes:Learner")
+    code = (
+        f"import sys; sys.path[:0] = {sys.path[:3]!r}; from openworld.learners import broken_plugins; broken_plugins()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode != 0 and "crashes.py" in done.stderr

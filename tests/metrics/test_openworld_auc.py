@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from openworld._errors import OpenworldError
-from openworld.metrics import QUANTITIES, accuracy, openworld_auc
+from openworld.metrics import QUANTITIES, accuracy, average, openworld_auc
+from openworld.metrics.estimate import unseen
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "openworld_auc.json").read_text())
 CASES = {case["name"]: case for case in REFERENCE["metric_cases"]}
@@ -238,7 +239,16 @@ def test_sides_without_a_mistake_are_no_surer_than_wilson_lets_them_be():
     assert swapped == pytest.approx((1 - high, 1 - low))
     perfect, hopeless = (openworld_auc([3] * 60, [right] * 60, [1] * 60, [1] * 60) for right in (1, 0))
     assert perfect.interval() == (pytest.approx(low), 1)
-    assert hopeless.interval() == (0, pytest.approx(1 - low))
+    assert hopeless.interval() == (0, pytest.approx(unseen([60], 0.975))), "no more than its base accuracy may be"
+
+
+def test_hardly_any_right_on_few_groups_is_at_most_what_both_accuracies_may_be():
+    generator, groups = np.random.default_rng(0), np.repeat(np.arange(12), 5)
+    scores, right = generator.normal(size=(2, 60)), generator.random((2, 60)) < 0.1
+    result = openworld_auc(scores[0], right[0], scores[1], right[1], base_groups=groups, new_groups=groups + 12)
+    ends = [result.estimate(part).interval(0.975)[1] for part in ("base_accuracy", "new_accuracy")]
+    assert result.interval()[1] == pytest.approx(ends[0] * ends[1]) and ends[0] * ends[1] < unseen([12, 12])
+    assert average([result]).interval() == result.interval()
 
 
 def test_unseen_mistakes_count_groups_not_samples():

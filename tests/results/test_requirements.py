@@ -77,7 +77,12 @@ def test_the_numbers_of_the_run_as_a_whole_are_meant_where_no_place_is_named():
 
 @pytest.mark.parametrize(
     ("entity", "metric", "where", "says"),
-    [("", "aurok", {}, "aurok"), ("Gmop", "openworld_auc", {}, "GMoP"), ("", "openworld_auc", {"mix": 2}, "mix")],
+    [
+        ("", "aurok", {}, "aurok"),
+        ("", "accuracyy", {}, "nor 'accuracy'"),
+        ("Gmop", "openworld_auc", {}, "GMoP"),
+        ("", "openworld_auc", {"mix": 2}, "mix"),
+    ],
 )
 def test_what_is_not_there_is_refused(entity, metric, where, says):
     with pytest.raises(OpenworldError, match=says):

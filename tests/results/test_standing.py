@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 
 from openworld.report.sentences import below_chance, leads
@@ -82,3 +83,11 @@ def test_chance_is_one_family_of_all_that_is_looked_at():
     assert not first.differs and turned.worse and [test.p for test in bare] == [None, None]
     assert below_chance([first, turned], "base").startswith("KNN (36.0) is below chance (AUROC 50): are the scores")
     assert below_chance([first], "base") == ""
+
+
+def test_detectors_that_err_alike_count_as_one_against_chance():
+    rows = [Result(f"D{place}", AREA, Value(0.56, (Interval(0.505, 0.615, "images"),))) for place in range(10)]
+    alike, apart = against_chance(rows, np.ones((10, 10))), against_chance(rows, np.eye(10))
+    assert alike[0].better and alike[0].p == pytest.approx(0.0325, abs=0.004)
+    assert not apart[0].differs and apart[0].p == pytest.approx(1 - (1 - 0.0325) ** 10, abs=0.01)
+    assert against_chance(rows)[0].p == pytest.approx(0.325, abs=0.01)

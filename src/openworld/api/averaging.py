@@ -24,7 +24,7 @@ def average(runs: Sequence[Any] | Mapping[str, Any], *, of: str = "", out: Path 
     Raises:
         OpenworldError: fewer than two runs, two of one name, runs of two evaluations, an unknown metric.
     """
-    from openworld.evaluations import EVALUATIONS
+    from openworld.evaluations import EVALUATIONS, PLUGINS
     from openworld.evaluations.several_runs import average_runs
 
     if isinstance(runs, str | Path):
@@ -32,7 +32,7 @@ def average(runs: Sequence[Any] | Mapping[str, Any], *, of: str = "", out: Path 
     named = dict(runs) if isinstance(runs, Mapping) else _by_folder(runs)
     folders = {name: _folder(run) for name, run in named.items()}
     place = None if out is None else Path(out)
-    require_folder("--out", place, pages=EVALUATIONS, inputs=folders.values())
+    require_folder("--out", place, pages=(*EVALUATIONS, *PLUGINS.offered()), inputs=folders.values())
     report = average_runs(folders, of)
     if place is not None:
         report.write(place)

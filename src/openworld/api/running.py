@@ -34,7 +34,7 @@ def run(
         device: "auto" (all GPUs where there are any), "cpu", "cuda", "mps", "cuda:0,cuda:1".
         workers: processes; 0 for one per core, on GPUs by their memory.
         engine: "local", or "ray": Ray here, or the cluster that RAY_ADDRESS names.
-        cache: where encoded images are kept; None for ~/.cache/openworld.
+        cache: where encoded images are kept; None for the usual folder, as `openworld doctor` says.
         cache_limit: what encoded images may take, such as "50GB"; "" for any size.
         allow_corrupt: unreadable images that each image set may lack; more stop the run.
         data: folder of all downloaded data sets; None for $OPENWORLD_DATA.

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import requires
 
 from openworld import __version__
+from openworld._cache_folder import VARIABLES
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT
 from openworld.runs.provenance import installed_version
@@ -126,7 +127,9 @@ def _places() -> dict[str, str]:
     from openworld.features import default_cache
 
     cache, data = default_cache(), os.environ.get("OPENWORLD_DATA")
+    named = [f"${name}" for name in VARIABLES if os.environ.get(name)]
+    moved_by = f"{named[0]} says where" if named else "$OPENWORLD_CACHE moves it, or $XDG_CACHE_HOME"
     return {
-        "Cache": f"{cache}{'' if cache.exists() else ', not there yet'} (openworld cache lists it)",
+        "Cache": f"{cache}{'' if cache.exists() else ', not there yet'} (openworld cache lists it; {moved_by})",
         "Data sets": data or "$OPENWORLD_DATA is not set; give --data, or a folder of your own",
     }

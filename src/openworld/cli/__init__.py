@@ -3,6 +3,7 @@
 import os
 import sys
 
+from openworld._allocator import keep_freed_memory
 from openworld.cli import console
 from openworld.cli.app import app
 
@@ -15,6 +16,7 @@ def main() -> None:
     # NumPy's matrices are small here: several threads of its BLAS take three times the processor's time and no less of
     # ours, in every worker. Set before NumPy is imported; workers inherit it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    keep_freed_memory()
     console.heed_terminate()
     try:
         app()

@@ -9,7 +9,7 @@ Device = Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, 
 Devices = Annotated[str, typer.Option(help="auto: all GPUs there are; or cpu, cuda, mps, cuda:1, cuda:0,cuda:1.")]
 Workers = Annotated[int, typer.Option(min=0, help="Processes; 0: one per core, on GPUs as many as their memory holds.")]
 Engine = Annotated[str, typer.Option(help="local: this machine; ray: Ray here, or the cluster that RAY_ADDRESS names.")]
-Cache = Annotated[Path | None, typer.Option(help="Folder of encoded images; default ~/.cache/openworld.")]
+Cache = Annotated[Path | None, typer.Option(help="Folder of encoded images; default: see `openworld doctor`.")]
 CacheLimit = Annotated[
     str, typer.Option(help="How much encoded images may take, such as 50GB; what is not kept is computed again.")
 ]

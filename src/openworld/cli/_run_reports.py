@@ -10,7 +10,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError, unknown_name
 from openworld.api.finished_run import open_run
 from openworld.cli import console
-from openworld.evaluations import EVALUATIONS, report_of
+from openworld.evaluations import EVALUATIONS, PLUGINS, report_of
 from openworld.evaluations.each import expand, read_each
 from openworld.evaluations.running import RunOptions, carry_out
 from openworld.evaluations.several_runs import average_runs
@@ -40,7 +40,7 @@ def run_each(given, options: RunOptions, *, quiet: bool = False, as_json: bool =
     All specs are checked, and their data looked for, before the first run begins.
     """
     specs, own = read_each(given), expand(given)
-    require_folder("--out", options.folder, pages=EVALUATIONS)
+    require_folder("--out", options.folder, pages=(*EVALUATIONS, *PLUGINS.offered()))
     for name in specs:
         require_folder("--out", options.folder / name, own=(RUN,))
     out = console.output(quiet=quiet or as_json)

@@ -37,6 +37,11 @@ class _InOrder(TyperGroup):
     def list_commands(self, ctx):
         return [name for commands in GROUPS.values() for name in commands]
 
+    def get_command(self, ctx, name):
+        if name == "version":
+            ctx.fail("No such command 'version'. Did you mean --version?")
+        return super().get_command(ctx, name)
+
 
 app = typer.Typer(
     name="openworld",
@@ -70,8 +75,8 @@ def common(
     (`detect`, `run`)?
 
     A *learner* tunes a model such as CLIP on a few labelled images. *Base* classes are those that it was tuned on,
-    *new* classes are all others. Start with `openworld demo`: real images, a real small CLIP, no download, about two
-    minutes. `openworld COMMAND --help` explains each command.
+    *new* classes are all others. Start with `openworld demo`: real images, a real small CLIP, no download, about
+    three minutes on two cores. `openworld COMMAND --help` explains each command.
     """
     console.set_debug(debug)
 

@@ -12,7 +12,8 @@ from openworld.cli._options import AsJson
 
 def cache(
     folder: Annotated[
-        Path | None, typer.Option("--cache", help="The folder; default $OPENWORLD_CACHE or ~/.cache/openworld.")
+        Path | None,
+        typer.Option("--cache", help="The folder; default: what `openworld doctor` says."),
     ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove what is listed, after asking.")] = False,
     limit: Annotated[

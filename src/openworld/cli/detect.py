@@ -77,68 +77,25 @@ def detect(
     openworld detect --scores scores.parquet --out runs/detect
     openworld detect --model my-classifier --id mine --ood near=others/ \\
         --ood far:textures=dtd/images --flag-rate 0.05 --out runs/detect
-    openworld detect --model resnet50.pth --id openood:imagenet \\
-        --ood openood:imagenet --root ~/openood/data
-    openworld detect --model my-classifier --id mine --ood near=others/ \\
-        --validation-ood noise/
-    openworld detect --model ViT-B/16 --learner LoCoOp --id mine --ood far=dtd
-    openworld detect --model ViT-B/16 --negatives wordnet --id mine \\
-        --ood far=dtd
     openworld detect --apply runs/detect today/
     ```
 
-    **Images** are a folder, with a folder per class or without; a data set of `openworld list` as NAME/DOMAIN/PART; a
-    list of files (.txt: a path per line, perhaps with a number of a class, as OpenOOD's `imglist` has them); or a file
-    (.npz, .parquet, .safetensors) with `features` [n, D] or `logits` [n, C], and perhaps `labels`, `part`, `image`.
-    `--id` with parts train, validation and test (folders of these names) trains, chooses and tests on them.
+    **Scores** are a table with a row per image: `group` (id, near, far, covariate, full-spectrum), `set` (its name),
+    and a column per detector, larger = more in-distribution (else `--larger-out`); perhaps `image`, `part`, `cluster`,
+    or shift degrees (`semantic`, `covariate`).
 
-    **Known by name** are the sets of OpenOOD v1.5 in the layout of its download, of which `--root` is the data folder:
-    `openood:imagenet`, `openood:imagenet200`, `openood:cifar10`, `openood:cifar100`. As `--id` such a name brings its
-    training, validation and test images; as `--ood` its near and far sets. `--ood openood:imagenet/full-spectrum` adds
-    ImageNet-V2, -C and -R, `--ood ninco` or `--ood near=ssb_hard` one set. Nothing is downloaded: `openworld data check
-    openood:imagenet --root DIR` says what is missing.
+    **Images** are a folder, with a folder per class or without; NAME/DOMAIN/PART of `openworld list datasets`; a list
+    of files (.txt); a file with `features` [n, D] or `logits` [n, C]; or a set of OpenOOD by name, such as
+    `openood:imagenet`. Near and far sets show other classes, covariate sets the same ones in another appearance.
 
-    **Model**: a classifier that `classifiers.save` wrote; a state dict (`.pth`, `.ckpt`, `.safetensors`) of
-    torchvision's ResNets and transformers, or of another network with `--architecture timm:NAME` or
-    `package.module:function`; `timm:NAME` with its published weights; an ONNX or exported file;
-    `package.module:function`; a two-tower model by name or folder, which knows the class folders' names; for features
-    a file with `weight` [C, D] and `bias` [C] of the head. Classes of a state dict are the class folders of `--id`,
-    sorted, if there are as many as its head has rows, or those of `--classnames`. Without `--detector` it gets those
-    that are usual for its kind (docs/detectors.md).
+    **Model**: a saved classifier, a state dict, `timm:NAME`, an exported file, `package.module:function`, a two-tower
+    model by name, a saved learner, or, for features, a file with `weight` [C, D] and `bias` [C].
 
-    **Learners and names**: `--model` may be the folder of a saved prompt learner; `--learner LoCoOp` trains one first,
-    on `--shots` training images of each class. It answers among its own class names. NegLabel, CSP and AdaNeg hold the
-    class names against names of what the classes are not, chosen from the words of `--negatives`.
+    **Threshold**: `--flag-rate 0.05` flags at most 5 % of in-distribution validation images. `--apply` uses it: exit
+    code 0, or 3 where more than `--at-most` are flagged.
 
-    **Detectors** are those of `openworld list detectors`, with settings where they differ from the published ones:
-    `--detector KNN:k=20`. Those of two libraries come by name where the library is installed: `--detector
-    pytorch-ood:KNN:k=20`, `--detector openood:knn`; docs/detectors.md says which of them work.
-
-    **Groups.** Near and far sets show other classes. Covariate sets show the same classes in another appearance: their
-    AUROC says how much of that shift is seen. Full-spectrum sets are such sets as well, and count as in-distribution in
-    a second round of near and far numbers, as OpenOOD v1.5 counts them.
-
-    **Numbers**: AUROC, FPR at 95 % and AUPR, the last two with either side positive; 95 % intervals over images; means
-    over the sets of a group, and the best detector tested against each other one (DeLong, paired; Holm).
-
-    **Scores** of your own are a table with a row per image: `group` (id, near, far, covariate, full-spectrum), `set`
-    (its name), and a column per detector, larger = more in-distribution (otherwise `--larger-out`); perhaps `image` (a
-    path), `cluster` (images that are not independent share a label), `part` (test or validation, of id).
-
-    **Scores with shift degrees**: with the columns `semantic` and `covariate` (degrees of the pool's images, as
-    `openworld shift` measures them) or `semantic_level` and `covariate_level` (from 0), `group` id or pool, and perhaps
-    `known` (the image's class is in distribution), the page is IS-OOD's: curves, maps and trends over cells of shift,
-    as the evaluation ood-detection draws them.
-
-    **Settings** are those published. `--validation-ood far-away/` chooses them instead, by the AUROC of `--id`'s
-    validation images against these: of every detector with a published grid (OpenOOD v1.5's), or with values of your
-    own, `--detector KNN:k=5/20/50`. A setting that is named with one value stays. Every image is looked at once.
-
-    **Threshold**: `--flag-rate 0.05` chooses, on validation images, below which score an image is flagged so that at
-    most 5 % of in-distribution ones are. `--apply` uses it: exit code 0, or 3 where more than `--at-most` are flagged.
-
-    **Kept** with `--out`: report.html, results.parquet, scores.parquet, which `--scores` reads again, and
-    thresholds.json with fitted.safetensors; with `--apply` flagged.csv.
+    More on sets, models, groups, settings and what is kept: docs/ood-benchmark.md; on detectors: docs/detectors.md;
+    on shift degrees: docs/ood-detection.md.
     """
     from openworld.api.shift_scores import detect_by_shift
     from openworld.applications.detect import applying, command

@@ -72,77 +72,26 @@ def estimate(
 
     ```
     openworld estimate --source val.npz --target live.parquet --out runs/live
-    openworld estimate --source val/ --target new/ --model my-classifier \\
-        --reference embedded
-    openworld estimate --source val/ --target new/ --model models/mine \\
-        --architecture train:net
+    openworld estimate --source val/ --target new/ --model my-classifier
     openworld estimate --source val.npz --target live.parquet \\
         --timestamps time --period 1d --alert 0.8
-    openworld estimate --source val.npz --target stream.parquet \\
-        --levels level --zero-shot reference
     ```
 
-    One number with an interval, or that it cannot be told, why, and between what bounds it lies; what every method
-    says, also of sets like the source; and how many labels would settle it. Where the model is as sure as on the
-    source, quoted is DoC; where it is not, agreement with a reference that passed its checks on the labelled source,
-    or the least of three methods where they hardly part. No target label is looked at.
+    One number with an interval, or that it cannot be told, why, and between what bounds it lies. No target label is
+    looked at.
 
-    **Score files** hold an entry per image, in .npz, .safetensors, .parquet or .csv:
+    **Score files** (.npz, .safetensors, .parquet, .csv) have an entry per image: `logits` [n, C] or `probabilities`,
+    and `labels` of the source; perhaps `classnames` [C], `reference` and `partner_1`, ... [n, C] of other models. Files
+    with `embeddings` [n, D] need `classnames` and `class_embeddings` [C, D], there or in the file that is `--model`.
 
-    - `logits` [n, C], or `probabilities`; in tables also a column per class, `logits:cat`, `logits:dog`, ...
-    - `labels` [n], numbers from 0 or class names: of the source. Labels of a target are only compared with.
-    - `reference` [n, C] (optional): similarities of another model to the class names, for two views and FRAP.
-    - `partner_1` [n, C], ... (optional): logits of models trained alike, for GDE; of two and more, for ALine.
-    - `classnames` [C] (optional): array of an npz; JSON list in the metadata of safetensors and Parquet.
+    **Images** are a folder, for a source with a sub-folder per class, or NAME/DOMAIN/PART of `openworld list datasets`.
+    They need `--model`: a saved classifier, a state dict, `timm:NAME`, a backbone, or `module:function`.
 
-    **Images**: a folder with a sub-folder per class is a source; any folder of images is a target. Or a data set of
-    `openworld list` as NAME/DOMAIN/PART. With `--reference` the class names are audited first. A saved classifier that
-    is a torch module of yours needs `--architecture`, the function that builds it: `train:net` is `net` of ./train.py,
-    since the current folder is searched first.
+    Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot be told; 2 wrong use; 1 failure.
 
-    **Models** are the folder of a saved classifier, a state dict (.pth, .ckpt, .safetensors) of torchvision's ResNets
-    and transformers or of what `--architecture` names, `timm:NAME`, an exported file (.onnx; .pt2 with `--architecture
-    torch.export`, .pt with `--architecture torchscript`, since loading these can run code), the name of a backbone, or
-    `module:function`, a function without arguments that returns a model (docs/own-models.md).
-
-    **Embeddings**: files with `embeddings` [n, D] in the place of scores. The model is a file with `classnames` and
-    `class_embeddings` [C, D]; an .npz source may hold these itself.
-
-    **Labelled shifts**: `--labelled-shift FAMILY=FILE`, five or more of three kinds of shift, learns on your own data
-    which method to quote and how to correct it, each family left out once. `--labelled-shift corruptions` shows the
-    same for corrupted copies of the source's images.
-
-    **Any size**: a target is read block by block; memory stays flat. AC, ATC, CBPE, DoC, FRAP, GDE and IM use every
-    row; the others a uniform sample of at most 50,000, and say so.
-
-    **Open world**: `--open-world` estimates OpenworldAUC, base, new and overall accuracy, AUROC and the share of new
-    images of a stream, by one estimator for each premise, since without labels nothing follows without one. The source
-    holds labelled base images that the learner was not trained on, the target images of which nobody knows whether
-    they are of base or of new classes (docs/open-world-without-labels.md):
-
-    ```
-    openworld predict RUN validation/ --run-names --labelled \\
-        --out base-validation.parquet
-    openworld predict RUN stream/ --run-names --out stream.parquet
-    openworld estimate --open-world --source base-validation.parquet \\
-        --target stream.parquet --out runs/open-world
-    ```
-
-    **Over time** the target must be in order. `--alert` is a test with memory: `--false-alarms` says in what share of
-    years of 365 chunks it may be met by chance. As a daily job that reads new files alone: `openworld estimate fit`
-    once, then `openworld estimate watch`. Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot
-    be told (of the target, or of a chunk); 2 wrong use; 1 failure.
-
-    **Late labels**: `--labels FILE` has a row an image: `id` (or `image`, `path`, as in the target; or `row`, from 0),
-    `label`, and `inclusion`, the probability with which it was drawn to be labelled. Drawn labels turn a period's
-    estimate into an interval that holds, and correct later periods; labels without `inclusion` only stand beside it.
-    `--propose 50 --out DIR` writes such a sheet for the last period (or the target that is not cut), to be filled in.
-
-    **By level** (`--levels`): how the model ages on a stream, as a curve over the level of change with its area (AUC),
-    worst level (WA), variation (EVM, VS), by ATC-MC unless named otherwise. Levels from 0 (as the source) to 1; other
-    numbers and names follow the source in equal steps. Names that a level does not have: -inf in its logits. The
-    difference to `--zero-shot` is bounded, not estimated: without labels its sign is wrong too often
-    (docs/curve-without-labels.md).
+    More on files, models, time, labelled shifts and late labels: docs/estimate.md, docs/own-models.md; on streams with
+    new classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`: docs/curve-without-labels.md. As a
+    daily job: `openworld estimate fit`, then `openworld estimate watch` (docs/monitoring.md).
     """
     from openworld.applications.estimate import command
     from openworld.applications.estimate.chunks import Chunking

@@ -41,6 +41,8 @@ def list_command(
         if name not in KINDS:
             raise unknown_name("kind", name, (*KINDS, "all"))
     out = console.output()
+    if not names:
+        out.print(f"One kind alone: openworld list detectors (or {', '.join(KINDS)}).\n", markup=False)
     for name in names or KINDS:
         out.print(catalogue(name))
         out.print()

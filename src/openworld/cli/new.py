@@ -5,13 +5,23 @@ from typing import Annotated
 
 import typer
 
+SPECS = (
+    "recognition",
+    "generalisation",
+    "dynamic",
+    "accuracy-estimation",
+    "ood-detection",
+    "ood-benchmark",
+    "recognition-by-shift",
+    "decomposed-zero-shot",
+)
+"""The evaluations, named here because their room takes long to import; a test holds them together."""
+
 
 def new(
     kind: Annotated[
         str,
-        typer.Argument(
-            help="An evaluation of `openworld list evaluations`; or learner, detector, estimator, evaluation."
-        ),
+        typer.Argument(help=f"A spec: {', '.join(SPECS)}. A plug-in: learner, detector, estimator, evaluation."),
     ],
     name: Annotated[str, typer.Argument(help="Of a plug-in: a class name, such as MyLearner.")] = "",
     data: Annotated[

@@ -6,7 +6,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import torch
 
 from openworld._arrays import require_at_least
+from openworld._cache_folder import cache_folder
 from openworld._errors import OpenworldError
 from openworld.backbones.dual_encoder import DualEncoder
 from openworld.backbones.precision import tf32_allowed
@@ -91,8 +91,8 @@ def count_looks(encodings: Iterable[Encoding]) -> int:
 
 
 def default_cache() -> Path:
-    """Where features are kept: `$OPENWORLD_CACHE`, or `~/.cache/openworld`, with `/features` appended."""
-    return Path(os.environ.get("OPENWORLD_CACHE", Path.home() / ".cache" / "openworld")) / "features"
+    """Where features are kept: `cache_folder()`, with `/features` appended."""
+    return cache_folder() / "features"
 
 
 def encode(

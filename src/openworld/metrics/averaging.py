@@ -87,6 +87,7 @@ class SeedAverage:
             fmean(part.value for part in each),
             None,
             lambda: combine([part.influence for part in each], [share] * len(each)),
+            each[0]._ceiling if len(each) == 1 else None,
         )
 
     @checked

@@ -66,6 +66,7 @@ class MetricEstimate:
     value: float | None
     reason: str | None = None
     _make: Callable[[], Influence] | None = field(default=None, repr=False, compare=False)
+    _ceiling: Callable[[float], float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def influence(self) -> Influence | None:
@@ -117,7 +118,8 @@ class MetricEstimate:
         >>> [round(end, 3) for end in perfect.interval()]  # 1 - sqrt(2) x 3.84 / (4 + 3.84)
         [0.307, 1.0]
         """
-        return share_interval(self.value, self.spread, level)
+        require_level(level)
+        return share_interval(self.value, self.spread, level, 1.0 if self._ceiling is None else self._ceiling(level))
 
     def __float__(self) -> float:
         if self.value is None:
@@ -163,21 +165,49 @@ def spread(influence: Influence) -> Spread:
     return Spread(error, min(welch, plan.n_groups - 1), None, groups)
 
 
-def share_interval(value: float | None, error: Spread, level: float = 0.95) -> tuple[float, float] | None:
+def correlation(estimates: Sequence[MetricEstimate]) -> np.ndarray | None:
+    """How numbers of the same samples move together, float64[k, k]; 0 beside one without a standard error.
+
+    None of more samples than are held for each of the k at a time.
+    """
+    designs = [estimate.influence.design for estimate in estimates if estimate.influence is not None]
+    if any(len(estimates) * (design.base.n + design.new.n) > 32 * KEPT for design in designs):
+        return None
+    rows: list[np.ndarray | None] = []
+    for estimate in estimates:
+        sums, influence = [], estimate.influence if estimate.standard_error else None
+        for side in ("base", "new") if influence is not None else ():
+            values, of = getattr(influence, side), getattr(influence.design, side)
+            if values is not None:
+                sums.append(of.group_sums(values) * sqrt(of.effective_groups / (of.effective_groups - 1)))
+        joined = sum(sums) if sums and influence.design.grouped else np.concatenate(sums) if sums else None
+        rows.append(None if joined is None else joined / np.linalg.norm(joined))
+    found, known = np.eye(len(rows)), [place for place, row in enumerate(rows) if row is not None]
+    if known:
+        stacked = np.stack([rows[place] for place in known])
+        found[np.ix_(known, known)] = stacked @ stacked.T
+    return found
+
+
+def share_interval(
+    value: float | None, error: Spread, level: float = 0.95, ceiling: float = 1.0
+) -> tuple[float, float] | None:
     """Student's t interval of a share on the logit scale, widened to what `unseen` mistakes allow.
 
-    None without an error, unless the share is 0 or 1 on a known number of groups.
+    None without an error, unless the share is 0 or 1 on a known number of groups. Above `ceiling`, which the share is
+    surely below, no unseen ones are allowed for.
     """
     quantile = student_quantile(level, error.degrees_of_freedom)
     if value is None:
         return None
     margin = unseen(error.groups, level)
+    room = min(margin, max(ceiling, value))
     if error.groups and not ROUNDING < value < 1 - ROUNDING:
-        return (0.0, margin) if value < 0.5 else (1 - margin, 1.0)
+        return (0.0, room) if value < 0.5 else (1 - margin, 1.0)
     if quantile is None or not 0 < value < 1:
         return None
     centre, half = log(value / (1 - value)), quantile * error.standard_error / (value * (1 - value))
-    return min(_logistic(centre - half), 1 - margin), max(_logistic(centre + half), margin)
+    return min(_logistic(centre - half), 1 - margin), max(_logistic(centre + half), room)
 
 
 def unseen(groups: Sequence[float], level: float = 0.95) -> float:

@@ -151,7 +151,16 @@ class OpenworldAUC:
         value, slopes = LINEARISED[of](self.base_accuracy, self.new_accuracy, self.value)
         if value is None:
             return MetricEstimate(None, "no pair is named right on both sides")
-        return MetricEstimate(value, None, lambda: self._influence(*slopes))
+        ceiling = self._ceiling if of == "openworld_auc" else None
+        return MetricEstimate(value, None, lambda: self._influence(*slopes), ceiling)
+
+    def _ceiling(self, level: float) -> float:
+        """What the value is surely below: it is at most the product of the accuracies.
+
+        Each has its upper end at half the error, so that both hold together at the level.
+        """
+        ends = [self.estimate(part).interval((1 + level) / 2) for part in ("base_accuracy", "new_accuracy")]
+        return 1.0 if None in ends else ends[0][1] * ends[1][1]
 
     def _influence(self, by_base: float, by_new: float, by_value: float) -> Influence:
         base = by_base * (self.samples.base_correct - self.base_accuracy)

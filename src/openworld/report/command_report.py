@@ -16,6 +16,7 @@ from openworld.report.report import Report
 from openworld.report.table import Table
 from openworld.results import Results
 from openworld.runs.atomic import write_file
+from openworld.runs.outputs import GENERATED, MARKS, RUN, require_file, require_folder
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,8 +78,10 @@ class CommandReport(Report):
     def write(self, folder: Path) -> Path:
         """Write `report.html`, all results as `results.parquet`, and the files; return the page's path.
 
-        Files of an earlier report that this one does not have are removed.
+        Files of an earlier report that this one does not have are removed. Commands look before their work whether the
+        folder is another's; the records of a run are never written over.
         """
+        require_folder("folder", folder, own=set(MARKS) - {RUN, GENERATED}, pages=None)
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             if content is None:
@@ -90,6 +93,7 @@ class CommandReport(Report):
 
     def save_report(self, path: Path | str) -> Path:
         """Write the page as one file, and return its path."""
+        require_file("path", Path(path))
         return write_page(Path(path).parent, path, self.html())
 
     def __repr__(self) -> str:

@@ -12,11 +12,12 @@ from openworld.datasets.formats.folder import read_picture
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import thumbnail_address
 from openworld.report.page import Page, Section
-from openworld.report.sentences import HOLM, below_chance, counted, leads, listed, possessive
+from openworld.report.sentences import below_chance, counted, leads, listed, possessive
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Results, Value, against_chance, find_comparison, standing
 from openworld.results.detection_results import SHIFT_SEEN
 from openworld.results.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, WORST_IMAGES, ScoredSets, SetScores
+from openworld.results.standing import CHANCE_NAME
 
 AREA = METRICS["auroc"]
 RATES = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")
@@ -133,11 +134,12 @@ def _set_tables(sets: ScoredSets, results: Results, order: Sequence[str]) -> Ite
 
 def _tested(sets: ScoredSets, results: Results) -> Iterator[Section]:
     """Yield the tests of the best detector against the others, place by place."""
-    if not results.comparisons:
+    tests = [test for test in results.comparisons if test.other != CHANCE_NAME]
+    if not tests:
         return
-    places = list(dict.fromkeys(tuple(test.where.items()) for test in results.comparisons))
+    places = list(dict.fromkeys(tuple(test.where.items()) for test in tests))
     tables = tuple(
-        _test_table(number, dict(place), [test for test in results.comparisons if test.where == dict(place)])
+        _test_table(number, dict(place), [test for test in tests if test.where == dict(place)])
         for number, place in enumerate(places)
     )
     text = "The best detector of each place against the others: AUROC on the same images (DeLong), corrected for "
@@ -160,7 +162,7 @@ def _test_table(number: int, where: dict, tests: Sequence[Comparison]) -> Table:
 def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iterator[str]:
     groups = [group for group in OTHER_CLASSES if sets.of(group)]
     rows = [results.result(name, AREA.key, group=group) for group in groups for name in order]
-    tests = against_chance(rows)
+    tests = [test for test in results.comparisons if test.other == CHANCE_NAME] or against_chance(rows)
     above = {test.where["group"] for test in tests if test.better}
     if not groups:
         yield f"There is no set of other classes; {len(sets.others)} set(s) tell how much of a shift is seen."
@@ -168,12 +170,12 @@ def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iter
         largest = max(rows, key=lambda row: row.value.value)
         number = f"{AREA.write(largest.value.value)} {AREA.write_interval(largest.value.over())}".rstrip()
         yield (
-            f"No detector is shown to be above chance (AUROC 50; {HOLM}, {counted(len(tests), 'test')}): the largest "
-            f"AUROC is {possessive(largest.entity)}, {number}, {largest.where['group']}."
+            f"No detector is shown to be above chance (AUROC 50; {counted(len(tests), 'test')}, corrected together): "
+            f"the largest AUROC is {possessive(largest.entity)}, {number}, {largest.where['group']}."
         )
     for group in groups if above else ():
         if group not in above:
-            yield f"{group.capitalize()}: no detector is shown to be above chance (AUROC 50; {HOLM})."
+            yield f"{group.capitalize()}: no detector is shown to be above chance (AUROC 50)."
             continue
         here = [test for test in results.comparisons if dict(test.where) == {"group": group}]
         values = {row.entity: row.value for row in rows if row.where["group"] == group}

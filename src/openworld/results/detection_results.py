@@ -15,11 +15,12 @@ import numpy as np
 from openworld.metrics import MetricEstimate, auroc, detection_report, mean_over_sets, paired_test
 from openworld.metrics.detection_intervals import METRICS as RESAMPLED
 from openworld.metrics.detection_intervals import draw_counts, resampled
+from openworld.metrics.estimate import correlation
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.metrics import METRICS
 from openworld.results.results import Result, Results
 from openworld.results.scored_sets import FULL, GROUPS, OTHER_CLASSES, SAME_CLASSES, ScoredSets, SetScores
-from openworld.results.standing import SAME_DIGITS
+from openworld.results.standing import SAME_DIGITS, against_chance
 from openworld.results.value import Interval, Metric, Value, interval_of
 
 SHIFT_SEEN = Metric("shift_seen", "shift seen", better=0)
@@ -48,8 +49,26 @@ def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: i
 
 
 def detection_tests(sets: ScoredSets) -> tuple[Comparison, ...]:
-    """Return the tests alone: at every place the best detector against every other."""
-    return tuple(test for group in _groups(sets) if group.group in OTHER_CLASSES for test in group.tests())
+    """Return the tests alone: at every place the best detector against every other, and all against chance.
+
+    Those against chance are one family, of the means over the sets of each group.
+    """
+    from scipy.linalg import block_diag
+
+    groups = [group for group in _groups(sets) if group.group in OTHER_CLASSES]
+    tests, rows, blocks = [test for group in groups for test in group.tests()], [], []
+    for group in groups:
+        if group.inside is sets.test:
+            means = {name: areas[-1] for name, areas in group.areas.items()}
+            rows += [
+                Result(name, METRICS["auroc"], _value(mean.value, mean.interval()), group.where)
+                for name, mean in means.items()
+            ]
+            blocks.append(correlation(tuple(means.values())))
+    # Groups share the test images alone; taken as if they shared nothing, which claims less.
+    known = blocks and all(block is not None for block in blocks)
+    joint = block_diag(*blocks) if known else None
+    return (*tests, *against_chance(rows, joint))
 
 
 def _groups(sets: ScoredSets) -> Iterator["_Group"]:

@@ -1,5 +1,9 @@
 """Every metric of ours by key: its title, unit, digits and direction; bounds are those of the cards of its function."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from openworld._errors import OpenworldError, unknown_name
 from openworld.metrics import METRICS as CARDS
 from openworld.metrics.robustness import LIMITS
 from openworld.results.value import Metric
@@ -77,3 +81,19 @@ _ALL = (
 
 METRICS: dict[str, Metric] = {metric.key: metric for metric in _ALL}
 """By key. An evaluation that measures something else makes a `Metric` of its own."""
+
+
+def unknown_metric(owner: str, name: str, known: Iterable[str]) -> OpenworldError:
+    """Return the error for a metric that `owner` does not have, though others may.
+
+    >>> print(unknown_metric("this run", "accuracyy", ["new_accuracy"]))
+    this run has no metric 'accuracyy' nor 'accuracy'; near are new_accuracy. Known: new_accuracy.
+    """
+    known = list(known)
+    meant = next(iter(get_close_matches(name.casefold(), sorted({*METRICS, *known}), n=1)), "")
+    if not meant or meant in known:
+        return unknown_name(f"metric of {owner}", name, known)
+    near = sorted(key for key in known if meant in key) or get_close_matches(meant, known, n=3)
+    hint = f"; near are {', '.join(near)}" if near else ""
+    other = "" if meant == name else f" nor {meant!r}"
+    return OpenworldError(f"{owner} has no metric {name!r}{other}{hint}. Known: {', '.join(known)}.")

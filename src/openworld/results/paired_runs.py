@@ -5,9 +5,10 @@ Numbers are paired by entity and place, and tested over the seeds that both runs
 
 from dataclasses import dataclass, replace
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld.metrics import PairedTest, seeds_test
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
+from openworld.results.metrics import unknown_metric
 from openworld.results.results import Result, Results
 from openworld.results.run_folder import RunFolder
 
@@ -45,7 +46,7 @@ def pair_results(first: Results, second: Results, metric: str = "") -> tuple[Pai
     known = first.metrics()
     metric = metric or next(iter(known))
     if metric not in known:
-        raise unknown_name("metric of these runs", metric, known)
+        raise unknown_metric("this pair of runs", metric, known)
     theirs = {row.key: row for row in second.where(metric=metric)}
     paired = [(row, theirs[row.key]) for row in first.where(metric=metric) if row.key in theirs]
     if not paired:

@@ -12,6 +12,7 @@ from math import ceil, inf, isfinite
 
 from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, unknown_name
+from openworld.results.metrics import unknown_metric
 from openworld.results.paired_runs import Pair
 from openworld.results.results import Place, Result, Results
 from openworld.results.value import SHARES, Interval, Metric, Value
@@ -111,7 +112,7 @@ def judge(
     for requirement in requirements:
         known = results.metrics()
         if requirement.metric not in known:
-            raise unknown_name("metric of this run", requirement.metric, known)
+            raise unknown_metric("this run", requirement.metric, known)
         if entity and entity not in results.entities:
             raise unknown_name("learner, detector or method of this run", entity, results.entities)
         numbers = results.where(entity=entity or None, metric=requirement.metric, **(where or {}))

@@ -13,6 +13,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._terminal import visible
 from openworld.results import tidy
 from openworld.results.comparison import Comparison
+from openworld.results.metrics import unknown_metric
 from openworld.results.value import Interval, Metric, Value
 
 Place = str | int | float
@@ -151,7 +152,7 @@ class Results:
             raise OpenworldError(f"{self.evaluation} has no result {asked}; there is {near}, of {len(rows)}.")
         if entity not in self.entities:
             raise unknown_name(f"entity of {self.evaluation}:", entity, filter(None, self.entities))
-        raise unknown_name(f"metric of {entity}:", metric, self.where(entity=entity).metrics())
+        raise unknown_metric(entity, metric, self.where(entity=entity).metrics())
 
     def value(self, entity: str, metric: str, **place: Place) -> Value:
         """The value of `result`."""

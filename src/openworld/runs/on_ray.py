@@ -18,11 +18,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 
+from openworld._allocator import keep_freed_memory
+from openworld._cache_folder import cache_folder
 from openworld._errors import OpenworldError
-from openworld.runs._allocator import keep_freed_memory
 from openworld.runs.board import Board
 from openworld.runs.store import RunStore
 from openworld.runs.unit import Unit
@@ -63,7 +63,7 @@ class _Place:
     @classmethod
     def here(cls, store: RunStore) -> "_Place":
         ours = {name: value for name, value in os.environ.items() if name.startswith("OPENWORLD_")}
-        ours.setdefault("OPENWORLD_CACHE", str(Path.home() / ".cache" / "openworld"))  # a node's home may be another
+        ours["OPENWORLD_CACHE"] = str(cache_folder())  # a node's home may be another
         return cls(str(store.folder.absolute()), os.getcwd(), tuple(sys.path), ours)
 
     def enter(self) -> None:

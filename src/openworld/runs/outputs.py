@@ -89,7 +89,7 @@ def require_folder(
     folder: Path | None,
     *,
     own: Collection[str] = (),
-    pages: Collection[str] = (),
+    pages: Collection[str] | None = (),
     inputs: Iterable[Any] = (),
     alone: Collection[str] | None = None,
 ) -> None:
@@ -98,7 +98,7 @@ def require_folder(
     Args:
         option: how the folder was named. folder: made where it is missing; None for none.
         own: what it may hold, of `MARKS`. pages: the evaluations whose results may lie in it without such a mark, ""
-            for a page without results.
+            for a page without results; None for any.
         inputs: files and folders of the same call.
         alone: of a command that needs a folder of its own, what may lie in it before its work is done, beside hidden
             files; None where other people's files may lie there, too.
@@ -117,7 +117,8 @@ def require_folder(
             raise OpenworldError(f"{title} holds {given}, which the same command reads; give another folder.")
     found = list(kinds_in(folder))
     others = [kind for kind in found if kind not in own]
-    if not found and any((folder / name).exists() for name in _PAGE) and _evaluation(folder) not in pages:
+    there = pages is not None and not found and any((folder / name).exists() for name in _PAGE)
+    if there and _evaluation(folder) not in pages:
         others = ["the page of another command"]
     if alone is not None and not found and folder.exists():
         foreign = sorted(name for name in os.listdir(folder) if name not in alone and not name.startswith("."))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from openworld._errors import OpenworldError
+from openworld._errors import OpenworldError, naming
 from openworld._plain import parse_json
 from openworld.applications.watch.labelled import CORRECTED, LABELLED, labelled_records, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
@@ -174,7 +174,7 @@ def append_lines(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = is_stream(path)
-    with open(path, "ab" if stream else "a+b", buffering=0) as file:
+    with naming(path), open(path, "ab" if stream else "a+b", buffering=0) as file:
         last = {} if stream else _last_line(file, path)
         own = last.get("watch") == state.watch[:12] and last.get("name") == name
         lines = list(_since(last, state, name) if own else _new(state, name, new, sheet))

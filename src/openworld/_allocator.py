@@ -1,4 +1,4 @@
-"""How a worker asks the C library to keep the memory that it frees.
+"""How a worker, or a command, asks the C library to keep the memory that it frees.
 
 Every step of a training and every batch of images frees some hundred megabytes and asks for as many again. By default
 glibc gives such pieces back to the system, which hands them out page by page, filled with zeros. Kept, they save

@@ -1,0 +1,14 @@
+"""Where openworld keeps what it can make again: encoded images, fitted detectors, shift degrees."""
+
+import os
+from pathlib import Path
+
+VARIABLES = ("OPENWORLD_CACHE", "XDG_CACHE_HOME")
+
+
+def cache_folder() -> Path:
+    """Return `$OPENWORLD_CACHE`, else `$XDG_CACHE_HOME/openworld` (an absolute path), else `~/.cache/openworld`."""
+    own, shared = (os.environ.get(name) for name in VARIABLES)
+    if own:
+        return Path(own)
+    return (Path(shared) if shared and os.path.isabs(shared) else Path.home() / ".cache") / "openworld"
