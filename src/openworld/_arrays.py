@@ -197,8 +197,9 @@ MOST = {
     "side": 2**14,
     **dict.fromkeys(("detectors", "levels"), 1000),
     **dict.fromkeys(
-        ("context_length", "text_length", "image_length", "prompts", "contexts", "global_contexts"), 10_000
+        ("context_length", "text_length", "image_length", "prompts", "contexts", "global_contexts", "per_step"), 10_000
     ),
+    **dict.fromkeys(("tokens", "token_width", "depth", "text_depth", "image_depth", "block", "reduction"), 10_000),
 }
 """The largest values of settings that tell how much work there is: more ends in no memory, or never."""
 LARGEST_NUMBER, MOST_SEEDS = 2**63 - 1, 1000
@@ -225,7 +226,8 @@ def as_distributions(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def require_at_least(least: float, **numbers: float) -> None:
-    """Raise unless every number is `least` or more, and at most what `MOST` says, or what a machine's integer holds.
+    """Raise unless every number is `least` or more, and at most what `MOST` says, what a machine's integer holds, or,
+    of fractions, `LARGEST`.
 
     >>> require_at_least(1, epochs=10, batch_size=32)
     """
@@ -233,8 +235,10 @@ def require_at_least(least: float, **numbers: float) -> None:
         if not number >= least:  # said so that NaN is refused too
             raise OpenworldError(f"{name} is {number}, expected {least} or more.")
         most = MOST.get(name.partition("[")[0], LARGEST_NUMBER)
-        if isinstance(number, int) and number > most:
-            raise OpenworldError(f"{name} is {number}, expected at most {most}.")
+        if number > (most if isinstance(number, int) else LARGEST):
+            raise OpenworldError(
+                f"{name} is {number}, expected at most {most if isinstance(number, int) else LARGEST:g}."
+            )
 
 
 FRACTIONS = {

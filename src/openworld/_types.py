@@ -2,29 +2,49 @@
 
 What can be checked is what annotations of this package say: bool, int, float, str, None, Literal, tuple[X, ...],
 tuple[X, Y], dict[str, X] and unions of them; `checked` knows classes, Sequence, Mapping, Iterable and Callable too.
+Numbers of NumPy, and the entries of its arrays, of torch tensors and of columns of data frames, count as Python's.
 """
 
 import math
+import operator
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, wraps
-from types import NoneType, UnionType
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from pathlib import Path
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from openworld._errors import OpenworldError, unknown_name
 
 Otherwise = Callable[[Any, Any, str], Any]
 Target = TypeVar("Target", bound=Callable)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Annotates a number with the least and the most that it may be: `Annotated[int, Range(1)]`."""
+
+    least: float
+    most: float = math.inf
+
+
 Limit = Annotated[float, "may be infinite"]
 """Annotates a number that may be infinite; any other float is finite."""
-_NUMBERS = (bool, int, float)
+Count = Annotated[int, Range(0)]
+Positive = Annotated[int, Range(1)]
+Share = Annotated[float, Range(0, 1)]
+_DEVICE = re.compile(r"\s*(auto|cpu|mps|meta|cuda(:\d+)?|cuda:\d+(\s*,\s*cuda:\d+)+)\s*")
 
 
 def checked(target: Target) -> Target:
     """Refuse arguments of another type than the annotations say; for a function, a method, or a dataclass of settings.
 
-    NumPy's numbers count as Python's, which they become; a list, or an array, where a tuple is expected becomes one; an
-    integer has 64 bits, a `seed` is not negative. A bool is no number. What is annotated as an array is left alone:
-    `_arrays` reads it.
+    NumPy's numbers count as Python's, which they become; a list, an array, a tensor or a column where a tuple is
+    expected becomes one, and where a sequence is, a list; text where a path is expected becomes a path. An integer has
+    64 bits, a `seed` is not negative, a bool is no number. What is annotated as an array is left alone: `_arrays`
+    reads it.
 
     >>> @checked
     ... def double(number: int):
@@ -38,19 +58,30 @@ def checked(target: Target) -> Target:
     if isinstance(target, type):
         target.__init__ = checked(target.__init__)
         return target
-    names = target.__code__.co_varnames[: target.__code__.co_argcount]
+    code = target.__code__
+    named = code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[: code.co_argcount]
+    rest = code.co_varnames[named] if code.co_flags & CO_VARARGS else None
+    others = code.co_varnames[named + (rest is not None)] if code.co_flags & CO_VARKEYWORDS else None
 
     @cache
-    def hints() -> dict[str, Any]:  # when first called: annotations may name what is defined further down
-        return get_type_hints(target, include_extras=True)
+    def kinds() -> dict[str, tuple[Any, frozenset[type]]]:  # when first called: they may name what is defined below
+        written = {name: kind for name, kind in target.__annotations__.items() if name != "return"}
+        spelled_out = SimpleNamespace(__annotations__=written, __globals__=target.__globals__)
+        hints = get_type_hints(spelled_out, include_extras=True)
+        empty = {name for name, value in _defaults(target).items() if isinstance(value, str) and not value}
+        return {
+            name: (kind, plain_types(kind) - ({str} if _is_path(kind) and name not in empty else set()))
+            for name, kind in hints.items()
+        }
 
     @wraps(target)
     def call(*args, **kwargs):
-        kinds = hints()
-        given = [_argument(value, name, kinds) for name, value in zip(names, args, strict=False)]
-        return target(
-            *given, *args[len(given) :], **{name: _argument(value, name, kinds) for name, value in kwargs.items()}
-        )
+        known = kinds()
+        free = known.get(others)
+        given = [_argument(value, name, known.get(name)) for name, value in zip(names, args, strict=False)]
+        given += [_argument(value, f"{rest}[{n}]", known.get(rest)) for n, value in enumerate(args[len(names) :])]
+        return target(*given, **{name: _argument(value, name, known.get(name, free)) for name, value in kwargs.items()})
 
     return call
 
@@ -83,11 +114,12 @@ def plain_types(kind: Any) -> frozenset[type]:
     (True, frozenset())
     """
     if get_origin(kind) not in (Union, UnionType):
-        return frozenset({kind} & {bool, int, float, str, NoneType})
+        return frozenset({bool, int, float, str, NoneType}.intersection([kind] if isinstance(kind, type) else []))
     kinds = get_args(kind)
-    if float in kinds and int in kinds:  # the first of them decides what a whole number becomes
-        return frozenset()
-    return frozenset().union(*map(plain_types, kinds))
+    found = frozenset().union(*map(plain_types, kinds))
+    if float in kinds and int in kinds and kinds.index(float) < kinds.index(int):  # a whole number becomes a float
+        return found - {int}
+    return found
 
 
 def describe(kind: Any) -> str:
@@ -99,10 +131,17 @@ def describe(kind: Any) -> str:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         return " or ".join(describe(each) for each in arguments)
+    if kind == Limit:
+        return "a number"
+    if origin is Annotated:
+        limits = [limit for limit in arguments[1:] if isinstance(limit, Range)]
+        ends = [
+            f" of {limit.least} or more" if limit.most == math.inf else f" from {limit.least} to {limit.most}"
+            for limit in limits
+        ]
+        return "".join([describe(arguments[0]), *ends])
     if origin is Literal:
         return "one of " + ", ".join(repr(option) for option in arguments)
-    if origin is Annotated:
-        return describe(arguments[0]).replace("finite ", "")
     if origin is tuple and arguments[1:] == (Ellipsis,):
         return f"a list, each entry {describe(arguments[0])}"
     if origin is tuple:
@@ -147,72 +186,117 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _argument(value: Any, name: str, kinds: Mapping[str, Any]) -> Any:
-    if name not in kinds:
+def _argument(value: Any, name: str, known: tuple[Any, frozenset[type]] | None) -> Any:
+    """An argument read as its annotation, if it has one; `known`: that, and the types of values it leaves alone."""
+    if known is None:
         return value
-    value = _plain(value)
-    found = read(value, kinds[name], name, _instance)
-    if isinstance(found, int) and not -(2**63) <= found < 2**63:
-        raise wrong(value, "an integer of 64 bits", name)
-    if name == "seed" and isinstance(found, int) and found < 0:
-        raise wrong(value, "a seed of 0 or more", name)
+    kind, plain = known
+    found = value if is_plain(value, plain) else read(_plain(value), kind, name, _instance)
+    if type(found) is int:
+        if not -(2**63) <= found < 2**63:
+            raise wrong(value, "an integer of 64 bits", name)
+        if found < 0 and name == "seed":
+            raise wrong(value, "a seed of 0 or more", name)
+    if name == "device" and type(found) is str and not _DEVICE.fullmatch(found):
+        raise OpenworldError(f"unknown device {found!r}; expected auto, cpu, cuda, cuda:1, mps, or cuda:0,cuda:1.")
     return found
 
 
+def _defaults(target: Callable) -> dict[str, Any]:
+    code = target.__code__
+    given = target.__defaults__ or ()
+    last = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+    return dict(zip(last, given, strict=True)) | (target.__kwdefaults__ or {})
+
+
+def _is_path(kind: Any) -> bool:
+    return kind is Path or (get_origin(kind) in (Union, UnionType) and Path in get_args(kind))
+
+
 def _plain(value: Any) -> Any:
-    """NumPy's scalars, and arrays without a dimension, as Python's."""
-    is_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
-    return value.item() if is_scalar and value.dtype.kind in "biufU" else value
+    """Scalars of NumPy and torch, and their arrays without a dimension, as Python's."""
+    origin = type(value).__module__
+    if origin not in ("numpy", "torch") or getattr(value, "ndim", None) != 0:
+        return value
+    if origin == "torch":
+        return value.item()
+    if value.dtype.kind == "f":
+        return float(value)
+    return value.item() if value.dtype.kind in "biuU" else value
+
+
+def _entries(value: Any) -> tuple | None:
+    """The entries of a list, tuple, array, tensor or column, as Python's numbers; None of anything else."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    if not hasattr(value, "__array__") or getattr(value, "ndim", 1) == 0 or hasattr(value, "columns"):
+        return None
+    try:
+        return tuple(map(_plain, value))
+    except Exception:  # an array that only says that it is one: sparse, on another device, a whole table
+        return None
 
 
 def _instance(value: Any, kind: Any, path: str) -> Any:
     """What `checked` makes of annotations that no spec can hold."""
     origin = get_origin(kind) or kind
-    check = _CONTAINERS.get(origin)
-    if check is not None:
-        check(value, kind, path)
-    elif isinstance(origin, type) and not _reads_itself(origin) and not isinstance(value, origin):
+    container = _CONTAINERS.get(origin)
+    if container is not None:
+        return container(value, kind, path)
+    if not isinstance(origin, type) or origin in (object, Any) or origin.__name__ == "ndarray":  # `_arrays` reads that
+        return value
+    if getattr(origin, "_is_protocol", False):
+        fits = not _promised(origin) or any(hasattr(value, name) for name in _promised(origin))
+    else:
+        fits = isinstance(value, origin)
+    if not fits:
         raise wrong(value, describe(kind), path)
     return value
 
 
-def _reads_itself(kind: type) -> bool:
-    """Whether more than its instances may come: arrays are read by `_arrays`, and what fits a protocol fits."""
-    return kind.__name__ == "ndarray" or getattr(kind, "_is_protocol", False) or kind in (object, type, Any)
+@cache
+def _promised(protocol: type) -> tuple[str, ...]:
+    """The public methods of a protocol; where it has none, its properties. What reads an array knows better."""
+    names = dict.fromkeys(name for base in protocol.__mro__ for name in vars(base) if not name.startswith("_"))
+    return tuple(name for name in names if callable(getattr(protocol, name))) or tuple(names)
 
 
-def _check_sequence(value: Any, kind: Any, path: str) -> None:
-    entries = get_args(kind)
-    if isinstance(value, str | bytes | Mapping | set | frozenset) or not _has_length(value):
-        raise wrong(value, describe(kind) if entries else "a sequence", path)
-    if entries and entries[0] not in _NUMBERS and entries[0] is not Any:
-        for place, entry in enumerate(value):
-            read(entry, entries[0], f"{path}[{place}]", _instance)
+def _read_sequence(value: Any, kind: Any, path: str) -> Any:
+    entries, kinds = _entries(value), get_args(kind)
+    is_other = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "columns")
+    if entries is None and (not is_other or isinstance(value, str | bytes | Mapping)):
+        raise wrong(value, describe(kind) if kinds else "a sequence", path)
+    if not kinds or kinds[0] is Any or _are_as_they_should(entries or (), kinds[0]):
+        return value if entries is None or isinstance(value, list | tuple) else list(entries)
+    found = [
+        read(entry, kinds[0], f"{path}[{place}]", _instance)
+        for place, entry in enumerate(value if entries is None else entries)
+    ]
+    is_array = entries is not None and not isinstance(value, list | tuple)
+    return found if is_array or not all(map(operator.is_, found, value)) else value
 
 
-def _check_mapping(value: Any, kind: Any, path: str) -> None:
-    if not isinstance(value, Mapping):
-        raise wrong(value, describe(kind) if get_args(kind) else "a mapping", path)
-    for key, entry in value.items() if get_args(kind) else ():
-        read(_plain(entry), get_args(kind)[1], join(path, key), _instance)
+def _read_mapping(value: Any, kind: Any, path: str) -> Mapping:
+    kinds = get_args(kind)
+    if not isinstance(value, Mapping) or (kinds[:1] == (str,) and not all(isinstance(key, str) for key in value)):
+        raise wrong(value, describe(kind) if kinds else "a mapping", path)
+    if not kinds or kinds[1] is Any:
+        return value
+    found = {key: read(_plain(entry), kinds[1], join(path, key), _instance) for key, entry in value.items()}
+    return value if all(found[key] is entry for key, entry in value.items()) else found
 
 
-def _check_iterable(value: Any, kind: Any, path: str) -> None:
+def _read_iterable(value: Any, kind: Any, path: str) -> Iterable:
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
         raise wrong(value, describe(kind) if get_args(kind) else "a sequence", path)
+    is_listed = get_args(kind) and (isinstance(value, list | tuple) or hasattr(value, "__array__"))
+    return _read_sequence(value, Sequence[get_args(kind)[0]], path) if is_listed else value
 
 
-def _check_callable(value: Any, kind: Any, path: str) -> None:
+def _read_callable(value: Any, kind: Any, path: str) -> Callable:
     if not callable(value):
         raise wrong(value, "a function", path)
-
-
-def _has_length(value: Any) -> bool:
-    try:
-        len(value)
-    except TypeError:
-        return False
-    return True
+    return value
 
 
 def _call(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
@@ -234,9 +318,21 @@ def _read_float(value: Any, kind: type, path: str, otherwise: Otherwise) -> floa
     raise wrong(value, describe(kind), path)
 
 
-def _read_limit(value: Any, kind: Any, path: str, otherwise: Otherwise) -> float:
-    is_infinite = type(value) is float and math.isinf(value)
-    return value if is_infinite else _read_float(value, float, path, otherwise)
+def _read_path(value: Any, kind: type, path: str, otherwise: Otherwise) -> Path:
+    if not isinstance(value, Path) and not (isinstance(value, str) and value):
+        raise wrong(value, describe(kind), path)
+    return Path(value)
+
+
+def _read_annotated(value: Any, kind: Any, path: str, otherwise: Otherwise) -> float:
+    number, *limits = get_args(kind)
+    if kind == Limit and type(value) is float and math.isinf(value):
+        return value
+    found = read(value, number, path, otherwise)
+    for limit in limits:
+        if isinstance(limit, Range) and not limit.least <= found <= limit.most:
+            raise wrong(value, describe(kind), path)
+    return found
 
 
 def _read_literal(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
@@ -249,11 +345,9 @@ def _read_literal(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any
 
 
 def _read_tuple(value: Any, kind: Any, path: str, otherwise: Otherwise) -> tuple:
-    if getattr(value, "ndim", 0) and hasattr(value, "tolist"):  # an array, a tensor or a column; None where masked
-        value = value.tolist()
-    if not isinstance(value, list | tuple):
+    entries = _entries(value)
+    if entries is None:
         raise wrong(value, describe(kind), path)
-    entries = tuple(map(_plain, value))
     kinds = get_args(kind) or (Any, ...)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
         if _are_as_they_should(entries, kinds[0]):
@@ -286,8 +380,10 @@ def _are_as_they_should(entries: Collection, kind: Any) -> bool:
 
 def _read_union(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
     """The first member that reads the value; where only one member is not None, its error speaks for all."""
-    if value is None and NoneType in get_args(kind):
-        return None
+    if isinstance(value, str) and not value and _is_path(kind):
+        raise wrong(value, describe(kind), path)
+    if is_plain(value, plain_types(kind)):
+        return value
     kinds = [each for each in get_args(kind) if each is not NoneType]
     for each in kinds[:-1]:
         try:
@@ -304,11 +400,11 @@ def _article(name: str) -> str:
     return "an" if name[:1].lower() in "aeiou" else "a"
 
 
-_CONTAINERS: dict[Any, Callable[[Any, Any, str], None]] = {
-    Sequence: _check_sequence,
-    Mapping: _check_mapping,
-    Iterable: _check_iterable,
-    Callable: _check_callable,
+_CONTAINERS: dict[Any, Callable[[Any, Any, str], Any]] = {
+    Sequence: _read_sequence,
+    Mapping: _read_mapping,
+    Iterable: _read_iterable,
+    Callable: _read_callable,
 }
 
 _READERS: dict[Any, Callable[[Any, Any, str, Otherwise], Any]] = {
@@ -317,7 +413,8 @@ _READERS: dict[Any, Callable[[Any, Any, str, Otherwise], Any]] = {
     str: _read_plain,
     NoneType: _read_plain,
     float: _read_float,
-    Annotated: _read_limit,
+    Path: _read_path,
+    Annotated: _read_annotated,
     Literal: _read_literal,
     tuple: _read_tuple,
     dict: _read_dict,
@@ -332,4 +429,5 @@ _WORDS = {
     str: "text",
     NoneType: "nothing",
     Any: "anything JSON can hold",
+    Path: "a path",
 }

@@ -28,6 +28,7 @@ SETTLED = {
     "KNN": {"k": 3, "bank": 20},
     "ViM": {"dimensions": 8},
     "NNGuide": {"k": 3, "share": 1.0},
+    "Residual": {"dimensions": 8},
     "CoRP": {"dimensions": 64},
     "NegLabel": {"groups": 5},
     "CSP": {"groups": 5},

@@ -18,7 +18,7 @@ class Room:
 
     @property
     def module(self) -> ModuleType:
-        return importlib.import_module(f"openworld.{self.name}")
+        return importlib.import_module("openworld" if self.name == "openworld" else f"openworld.{self.name}")
 
     @property
     def file(self) -> ModuleType:
@@ -56,4 +56,13 @@ ROOMS = {
     "estimators": Room("estimators", "estimator_calls"),
     "detectors": Room("detectors", "detector_calls"),
     "shifts": Room("shifts", "shift_calls"),
+    "learners": Room("learners", "learner_calls"),
+    "results": Room("results", "result_calls"),
+    "features": Room("features", "feature_calls"),
+    "classifiers": Room("classifiers", "classifier_calls"),
+    "backbones": Room("backbones", "backbone_calls"),
+    "datasets": Room("datasets", "dataset_calls"),
+    "runs": Room("runs", "run_calls"),
+    "labels": Room("labels", "label_calls"),
+    "openworld": Room("openworld", "front_calls"),
 }

@@ -9,7 +9,7 @@ from judging import Call
 from openworld import estimators
 from openworld.estimators import ESTIMATORS, Outputs, ScoreRegression
 
-CLASSES, RESAMPLES, N = 3, 10, 24
+CLASSES, RESAMPLES, N = 3, 20, 24
 SETTINGS = {
     "ATC-MC": {"rule": "midpoint"},
     "GDE": {"partner": 0},

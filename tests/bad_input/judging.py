@@ -6,8 +6,9 @@ import math
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ class Call:
     infinite: whether an infinite number is documented to be among its results.
     allowed: (argument, kind) of bad values that this function takes for good ones, and is right to.
     left_out: (argument, kind) that cannot be tried, such as training that would last for years.
+    like: values that bad ones are made from, where the given one says little, as None does.
     """
 
     function: Callable
@@ -35,6 +37,7 @@ class Call:
     allowed: frozenset[tuple[str, str]] = frozenset()
     left_out: frozenset[tuple[str, str]] = frozenset()
     optional: frozenset[str] = field(default=frozenset())
+    like: Mapping[str, Any] = field(default_factory=dict)
 
     def takes_none(self, argument: str) -> bool:
         """Whether None says something for this argument."""
@@ -52,9 +55,16 @@ class Outcome:
     raw: bool = False
 
 
+def good(call: Call) -> bool:
+    """Whether a call is answered with its good values."""
+    argument = next(iter(call.given))
+    found, fault, _ = _called(call, argument, _copied(call.given[argument]))
+    return fault is None and not isinstance(found, OpenworldError)
+
+
 def outcomes(call: Call) -> Iterator[Outcome]:
     """Of every argument and kind of value, one at a time."""
-    for argument, value in call.given.items():
+    for argument, value in (dict(call.given) | call.like).items():
         for kind, (wanted, make) in bad(value).items():
             if (argument, kind) in call.left_out:
                 continue
@@ -93,7 +103,7 @@ def _called(call: Call, argument: str, value: Any) -> tuple[Any, str | None, boo
     given = {name: _copied(one) for name, one in call.given.items()} | {argument: value}
     before = {name: _bytes(one) for name, one in given.items()}
     try:
-        with _watched():
+        with _watched(), _in_empty_folder() if isinstance(value, str) else nullcontext():
             found = call.function(**given)
             _look_at(found)
     except OpenworldError as refusal:
@@ -102,6 +112,13 @@ def _called(call: Call, argument: str, value: Any) -> tuple[Any, str | None, boo
         return None, f"{type(error).__name__}: {str(error)[:200]}", True
     changed = [name for name, one in given.items() if _bytes(one) != before[name]]
     return found, f"changed {changed[0]}" if changed else None, False
+
+
+@contextmanager
+def _in_empty_folder():
+    """Some bad names are those of files to write."""
+    with TemporaryDirectory(prefix="bad-input-") as folder, chdir(folder):
+        yield
 
 
 @contextmanager
@@ -181,7 +198,7 @@ def numbers(found: Any) -> Iterator[float]:
 def _told(found: Any) -> str:
     try:
         return str(found)[:120]
-    except ValueError:  # an integer too long to be written
+    except Exception:  # an integer too long to be written, or made of what was taken for good
         return f"a {type(found).__name__}"
 
 
@@ -192,4 +209,4 @@ def _number(value) -> float:
         return math.inf
 
 
-__all__ = ["REFUSED", "Call", "Outcome", "numbers", "outcomes"]
+__all__ = ["REFUSED", "Call", "Outcome", "good", "numbers", "outcomes"]

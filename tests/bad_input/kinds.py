@@ -6,6 +6,7 @@ gives.
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def bad(value: Any) -> Kinds:
         return _arrays_bad(value)
     if isinstance(value, Tensor):
         return _TENSORS_BAD if value.is_floating_point() else _TENSORS_BAD | _LABELS_BAD
-    if isinstance(value, bool | int | float | str):
+    if isinstance(value, bool | int | float | str | Path):
         return _scalars_bad(value)
     return _OBJECTS_BAD
 
@@ -45,7 +46,7 @@ def odd(value: Any) -> Mapping[str, Callable[[Any], tuple[Any, Any]]]:
         return {"numpy bool": lambda v: (np.bool_(v), v)}
     if isinstance(value, int):
         return (
-            {"numpy int": lambda v: (np.int16(v), v), "numpy uint": lambda v: (np.uint64(v), v)} if value >= 0 else {}
+            {"numpy int": lambda v: (np.int64(v), v), "numpy uint": lambda v: (np.uint64(v), v)} if value >= 0 else {}
         )
     if isinstance(value, float):
         return {"numpy float": lambda v: (np.float64(v), v), "half": lambda v: (np.float16(v), float(np.float16(v)))}
@@ -195,7 +196,7 @@ _TENSORS_BAD: Kinds = {
 
 def _scalars_bad(value: Any) -> Kinds:
     kinds = dict(_SCALARS_BAD)
-    if isinstance(value, str):
+    if isinstance(value, str | Path):
         return kinds | {"number": (REFUSED, lambda v: 3), "bool": (REFUSED, lambda v: True), "NaN": _NOT_A_NUMBER}
     kinds |= {"text": (REFUSED, lambda v: "text"), "NaN": _NOT_A_NUMBER, "infinite": (REFUSED, lambda v: float("inf"))}
     if isinstance(value, bool):

@@ -2,7 +2,7 @@
 
 import pytest
 from enrolled import ROOMS
-from judging import outcomes
+from judging import good, outcomes
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -14,6 +14,8 @@ def test_every_public_function_is_enrolled_with_all_its_arguments(room):
 
 @pytest.mark.parametrize(("room", "name"), [(room, name) for room in ROOMS for name in ROOMS[room].calls()])
 def test_a_bad_value_is_refused_and_an_odd_one_answered_as_its_plain_twin(room, name):
-    found = list(outcomes(ROOMS[room].calls()[name]))
+    call = ROOMS[room].calls()[name]
+    assert good(call), "the call is refused with its good values, so that all others would be"
+    found = list(outcomes(call))
     assert found
     assert [f"{one.argument} {one.kind}: {one.fault}" for one in found if one.fault is not None] == []

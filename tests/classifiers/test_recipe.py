@@ -39,7 +39,7 @@ def test_a_rate_may_move_within_an_epoch():
         ({"shift": -1}, "shift is -1"),
         ({"side": 32, "resize": 30}, "resize is 30, expected 32"),
         ({"gamma": 0.0}, "gamma is 0.0"),
-        ({"optimiser": "sdg"}, "unknown optimiser 'sdg'; did you mean 'sgd'"),
+        ({"optimiser": "sdg"}, "optimiser: unknown value 'sdg'; did you mean 'sgd'"),
         ({"decay": "cosin"}, "did you mean 'cosine'"),
         ({"epochs": 5, "checkpoints": (3, 6)}, r"checkpoints are \(3, 6\), expected ascending epochs from 1 to 5"),
         ({"epochs": 5, "checkpoints": (3, 3)}, "checkpoints"),

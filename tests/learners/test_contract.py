@@ -75,7 +75,7 @@ def test_names_that_occur_twice_are_refused(fitted, shots):
 
 
 def test_unknown_subset_is_refused(fitted, shots):
-    with pytest.raises(OpenworldError, match="unknown subset"):
+    with pytest.raises(OpenworldError, match="subset: unknown value"):
         fitted.logits(shots, fitted.text_bank(shots.classnames, NEW), "old")
 
 

@@ -183,5 +183,5 @@ def test_a_name_spelt_otherwise_in_another_domain_is_the_same_name(clip):
 
 def test_unknown_gate_is_refused():
     base, new, detector, labels, columns, settings = batch(STORED["gmop_batch_loss"][0])
-    with pytest.raises(OpenworldError, match="unknown gate"):
+    with pytest.raises(OpenworldError, match="gate: unknown value"):
         mixture_loss(base, new, detector, labels, columns, replace(settings, gate="soft"))

@@ -33,7 +33,7 @@ INTERVALS = (
         )
     )
 )
-VALUES = st.builds(Value, NUMBERS, INTERVALS, st.just(""), st.none() | NUMBERS) | st.builds(
+VALUES = st.builds(Value, NUMBERS, INTERVALS, st.just(""), st.none() | st.floats(0, 1e9)) | st.builds(
     Value, st.none(), st.just(()), TEXTS.filter(bool)
 )
 CARDS = st.sampled_from([AUROC, IMAGES, Metric("gain", "Δ [x]", "points", 2, 0, (-1.0, None))])

@@ -5,12 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.api.finished_run import Run
 from openworld.report.command_report import CommandReport
 from openworld.runs.outputs import require_folder
 
 
-def average(runs: Sequence[Any] | Mapping[str, Any], *, of: str = "", out: Path | str | None = None) -> CommandReport:
+@checked
+def average(
+    runs: Sequence[Run | Path | str] | Mapping[str, Run | Path | str], *, of: str = "", out: Path | str | None = None
+) -> CommandReport:
     """Average several runs of one evaluation, one on each data set.
 
     Args:

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.api.finished_run import Run, as_run
 from openworld.evaluations.stories import compare_runs
 from openworld.report.check_report import CheckReport
 from openworld.results.requirements import Requirement, judge, judge_difference
 
 
+@checked
 def check(
     run: Run | Path | str,
     require: str | Sequence[str] = (),

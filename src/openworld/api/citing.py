@@ -6,6 +6,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plugins import Plugins
+from openworld._types import checked
 from openworld.api.finished_run import Run, as_run
 from openworld.papers.bibliography import bibtex, keys_of, methods, names_used
 
@@ -13,6 +14,7 @@ PLUGGED = ("learners", "detectors", "estimators", "evaluations")
 """Kinds of which other packages may bring some."""
 
 
+@checked
 def cite(*runs: Run | Path | str) -> str:
     """Return BibTeX of all that runs used: their evaluations, methods, models and data sets, and openworld.
 

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from openworld._errors import OpenworldError
 from openworld._score_files import is_table, scores_of
+from openworld._types import Count, Positive, Range, Share, checked
 from openworld.api.inputs import images_of
 from openworld.api.progress import observing
 from openworld.report.command_report import CommandReport
 
 
+@checked
 def detect(
     images: Any = None,
     *,
@@ -24,22 +26,22 @@ def detect(
     validation: Any = "",
     validation_ood: Sequence[Any] = (),
     detector: Sequence[str] = (),
-    flag_rate: float | None = None,
+    flag_rate: Share | None = None,
     apply: Path | str | None = None,
-    at_most: float = 0.0,
+    at_most: Share = 0.0,
     negatives: Path | str | Sequence[str] = "",
     learner: str = "",
-    shots: int = 16,
+    shots: Count = 16,
     architecture: str = "",
     classnames: Path | str | Sequence[str] | None = None,
     template: str = "a photo of a {}",
     backbone: str = "",
     root: str = "",
-    replicates: int = 200,
-    levels: int = 8,
-    least: int = 10,
+    replicates: Annotated[int, Range(0, 1_000_000)] = 200,
+    levels: Annotated[int, Range(3, 1000)] = 8,
+    least: Positive = 10,
     out: Path | str | None = None,
-    allow_corrupt: int = 0,
+    allow_corrupt: Count = 0,
     seed: int = 0,
     device: str = "auto",
     quiet: bool = False,

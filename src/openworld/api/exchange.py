@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from openworld import __version__
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.api.citing import cite
 from openworld.api.finished_run import Run, as_run
 from openworld.papers.bibliography import names_used
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _REFUSED = re.compile(r"[^\w\-. ]+")  # signs that MLflow refuses in the name of a metric, and "/", which groups
 
 
+@checked
 def metrics_of(run: Report | Path | str) -> dict[str, float]:
     """Return the numbers of a run, or of any other answer, as a whole by flat names, for an experiment tracker.
 
@@ -50,6 +52,7 @@ def metrics_of(run: Report | Path | str) -> dict[str, float]:
     return numbers
 
 
+@checked
 def hub_entries(run: Run | Path | str) -> "dict[str, list[EvalResult]]":
     """Return the scores of a run as evaluation entries of the Hugging Face hub, by learner, detector or method.
 
@@ -88,6 +91,7 @@ def model_index(run: Run | Path | str, of: str = "") -> str:
     return yaml_dump({"model-index": models})
 
 
+@checked
 def model_card(run: Run | Path | str, of: str = "") -> str:
     """Return a section for a model card, in Markdown: the main numbers, what they mean, how they were made, citations.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from openworld import _html
+from openworld._types import checked
 from openworld.evaluations.stories import read_story
 from openworld.report.figure import Figure
 from openworld.report.page import figures_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 IMAGES = "images"
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(Report):
     """A finished run; at the end of a notebook's cell it shows its verdict and its main table.
@@ -81,6 +83,7 @@ class Run(Report):
                 tables.append(pyarrow.table({"unit": [record.name] * count} | columns))
         return pyarrow.concat_tables(tables, promote_options="permissive") if tables else pyarrow.table({"unit": []})
 
+    @checked
     def save_report(self, path: Path | str | None = None) -> Path:
         """Write the page as one file, and return its path.
 
@@ -89,6 +92,7 @@ class Run(Report):
         """
         return self.story.write(path)
 
+    @checked
     def export(self, form: str) -> str | bytes:
         """The numbers as "csv", "json" or "parquet", or the tables as "markdown" or "latex"."""
         return self.story.export(form)
@@ -102,6 +106,7 @@ class Run(Report):
         return _html.block(self.verdict, *(view._repr_html_() for view in list(self.tables.values())[:1]))
 
 
+@checked
 def open_run(folder: Path | str) -> Run:
     """Return the finished run in a folder, every record verified.
 

@@ -9,6 +9,7 @@ import numpy as np
 from openworld._embeddings import Embeddings, embeddings_of
 from openworld._errors import OpenworldError
 from openworld._score_files import as_column, column_names, is_table, require_filled, scores_of
+from openworld._types import wrong
 
 _ABOUT_CLASSES = ("classnames", "class_embeddings", "logit_scale")
 EXPECTED = (
@@ -81,7 +82,16 @@ def paths_of(given: Any) -> tuple[Path, ...]:
     """Return the paths of images that are named one by one, or in a table with a column `path`."""
     if is_table(given) and "path" in column_names(given):
         given = _filled(given, "path", "the images").tolist()
-    return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
+    several = (given,) if isinstance(given, str | Path) else given
+    if not isinstance(several, list | tuple) or not several:
+        raise OpenworldError(
+            f"images came as {type(given).__name__}, expected a folder, an image, a list of several, or a table with a "
+            "column `path`."
+        )
+    for place, path in enumerate(several):
+        if not isinstance(path, str | Path) or not str(path):
+            raise wrong(path, "a path", f"images[{place}]")
+    return tuple(map(Path, several))
 
 
 def _listed(table: Any, name: str):

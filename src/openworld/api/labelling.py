@@ -6,20 +6,22 @@ ask people in ways of their own, are in `openworld.labels`.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from openworld._errors import OpenworldError
+from openworld._types import Range, checked
 from openworld.api.inputs import sources_of
 from openworld.api.progress import observing
 from openworld.report.command_report import CommandReport
 
 
+@checked
 def label_plan(
     stream: Any = None,
     out: Path | str | None = None,
     *,
     add: Path | str | None = None,
-    n: int | None = None,
+    n: Annotated[int, Range(2)] | None = None,
     within: float | None = None,
     compare: Any = None,
     design: str = "stratified",
@@ -70,8 +72,13 @@ def label_plan(
         return command.plan_labels(inputs, observer)
 
 
+@checked
 def label_read(
-    folder: Path | str, *, answers: Sequence[Path | str] = (), out: Path | str | None = None, quiet: bool = False
+    folder: Path | str,
+    *,
+    answers: Path | str | Sequence[Path | str] = (),
+    out: Path | str | None = None,
+    quiet: bool = False,
 ) -> CommandReport:
     """Tell what the labels of a plan say, each number with an interval that holds.
 

@@ -6,14 +6,16 @@ like explain each.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from openworld._types import Count, Positive, Range, Share, checked
 from openworld.api.finished_run import Run
 from openworld.api.inputs import class_embeddings_of, collection_of, paths_of, sources_of
 from openworld.api.progress import observing
 from openworld.report.command_report import CommandReport
 
 
+@checked
 def estimate(
     source: Any,
     target: Any,
@@ -28,19 +30,19 @@ def estimate(
     target_partner: Sequence[Any] = (),
     labelled_shift: Sequence[str] = (),
     estimator: Sequence[str] = (),
-    chunks: int = 0,
-    chunk_rows: int = 0,
+    chunks: Count = 0,
+    chunk_rows: Count = 0,
     timestamps: str = "",
     period: str = "",
-    alert: float | None = None,
-    false_alarms: float | None = None,
+    alert: Share | None = None,
+    false_alarms: Share | None = None,
     labels: Any = None,
-    propose: int = 0,
+    propose: Count = 0,
     levels: str = "",
     zero_shot: str = "",
     by_class: bool = False,
     open_world: bool = False,
-    new_share: float | None = None,
+    new_share: Share | None = None,
     base_names: Path | str | Sequence[str] | None = None,
     out: Path | str | None = None,
     seed: int = 0,
@@ -115,6 +117,7 @@ def estimate(
         return command.estimate(inputs, options, observer, made)
 
 
+@checked
 def fit_watch(
     source: Any,
     out: Path | str,
@@ -123,10 +126,10 @@ def fit_watch(
     estimator: Sequence[str] = (),
     timestamps: str = "",
     period: str = "",
-    chunk_rows: int = 0,
-    images: Sequence[int] = (),
-    alert: float | None = None,
-    false_alarms: float | None = None,
+    chunk_rows: Count = 0,
+    images: Sequence[Positive] = (),
+    alert: Share | None = None,
+    false_alarms: Share | None = None,
     seed: int = 0,
     quiet: bool = False,
 ) -> CommandReport:
@@ -153,6 +156,7 @@ def fit_watch(
         return command.fit(files, Path(out), settings, classnames=names, images=images, observer=observer, made=made)
 
 
+@checked
 def watch(
     fitted: Path | str,
     new: Any = (),
@@ -162,7 +166,7 @@ def watch(
     prometheus: Path | str | None = None,
     close: bool = False,
     labels: Any = None,
-    propose: int = 0,
+    propose: Count = 0,
     out: Path | str | None = None,
     quiet: bool = False,
 ) -> CommandReport:
@@ -192,6 +196,7 @@ def watch(
         return command.watch(Path(fitted), given, files, close=close, observer=observer, made=made)
 
 
+@checked
 def shift(
     reference: Any,
     test: Any,
@@ -201,13 +206,13 @@ def shift(
     classnames: Path | str | Sequence[str] | None = None,
     templates: Path | str | None = None,
     taught_by: str = "texts",
-    most_names: int = 200,
-    neighbour: int = 10,
-    levels: int = 8,
+    most_names: Count = 200,
+    neighbour: Positive = 10,
+    levels: Annotated[int, Range(3, 1000)] = 8,
     levels_of: Path | str | None = None,
-    least: int = 10,
+    least: Positive = 10,
     out: Path | str | None = None,
-    allow_corrupt: int = 0,
+    allow_corrupt: Count = 0,
     seed: int = 0,
     device: str = "auto",
     quiet: bool = False,
@@ -247,6 +252,7 @@ def shift(
         return command.measure_shift(inputs, options, observer, {"command": "openworld.shift"})
 
 
+@checked
 def predict(
     model: Run | Path | str,
     images: Any,
@@ -254,11 +260,11 @@ def predict(
     unit: str = "",
     new: Sequence[str] = (),
     run_names: bool = False,
-    top: int = 1,
-    threshold: float | None = None,
+    top: Positive = 1,
+    threshold: Share | None = None,
     template: str = "",
     backbone: str = "",
-    allow_corrupt: int = 0,
+    allow_corrupt: Count = 0,
     device: str = "auto",
     out: Path | str | None = None,
     labelled: bool = False,

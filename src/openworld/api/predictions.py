@@ -6,6 +6,7 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld._score_files import columns_of
+from openworld._types import checked
 from openworld.api.finished_run import Run
 from openworld.report.run_comparison import RunComparison
 from openworld.runs.scratch import ScratchFolder
@@ -13,6 +14,7 @@ from openworld.runs.scratch import ScratchFolder
 TABLE = "predictions.parquet"
 
 
+@checked
 def score(predictions: Any, out: Path | str | None = None, *, name: str = "", all_pairs: bool = False) -> Run:
     """Return OpenworldAUC and its companions of predictions that were made elsewhere.
 
@@ -56,7 +58,8 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
     return run
 
 
-def compare(first: Any, second: Any, metric: str = "") -> RunComparison:
+@checked
+def compare(first: Run | Path | str, second: Run | Path | str, metric: str = "") -> RunComparison:
     """Return two runs of one evaluation side by side: both numbers, their difference, and whether it is shown.
 
     Args:

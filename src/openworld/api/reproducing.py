@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from openworld import _html
+from openworld._types import Count, Positive, Range, Share, checked
 from openworld.api.finished_run import Run, open_run
 from openworld.api.progress import observing
 from openworld.report.figure import Figure
@@ -70,6 +71,7 @@ class Reproduction(Report):
         return _html.block(["", *self.verdict])
 
 
+@checked
 def reproduce(
     paper: str,
     data: Path | str,
@@ -81,10 +83,10 @@ def reproduce(
     backbone: str = "",
     out: Path | str | None = None,
     learners: Sequence[str] = (),
-    seeds: Sequence[int] = (),
+    seeds: Sequence[Count] = (),
     add: Path | str | None = None,
     settings: Sequence[str] = (),
-    shots: int | None = None,
+    shots: Positive | None = None,
     views: int | str | None = None,
     precision: str = "float32",
     draw: str = "coop",
@@ -92,15 +94,15 @@ def reproduce(
     sentences: str = "target",
     classifier: Path | str = "",
     names: Path | str = "",
-    quick: int = 1,
-    margin: float = 0.01,
-    show: str = "interval",
+    quick: Positive = 1,
+    margin: Share = 0.01,
+    show: Literal["interval", "deviation"] = "interval",
     device: str = "auto",
-    workers: int = 0,
-    engine: str = "local",
+    workers: Annotated[int, Range(0, 1024)] = 0,
+    engine: Literal["local", "ray"] = "local",
     cache: Path | str | None = None,
     cache_limit: str = "",
-    allow_corrupt: int = 0,
+    allow_corrupt: Count = 0,
     quiet: bool = False,
 ) -> Reproduction:
     """Carry out the runs behind a paper's tables and figures, and put these beside the printed ones.

@@ -3,23 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from openworld._errors import OpenworldError
+from openworld._types import Count, Range, checked
 from openworld.api.finished_run import Run, open_run
 from openworld.api.progress import observing
 
 
+@checked
 def run(
     spec: Any,
     out: Path | str | None = None,
     *,
     device: str = "auto",
-    workers: int = 0,
-    engine: str = "local",
+    workers: Annotated[int, Range(0, 1024)] = 0,
+    engine: Literal["local", "ray"] = "local",
     cache: Path | str | None = None,
     cache_limit: str = "",
-    allow_corrupt: int = 0,
+    allow_corrupt: Count = 0,
     data: Path | str | None = None,
     quiet: bool = False,
 ) -> Run:

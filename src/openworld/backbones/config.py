@@ -8,6 +8,7 @@ a logit bias). Nothing here reads a file; `loading` fills these from a checkpoin
 from dataclasses import dataclass, fields
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 
 ACTIVATIONS = ("quick_gelu", "gelu", "gelu_tanh")
 
@@ -18,16 +19,14 @@ _FROM_ZERO = ("end_token", "pad_token")
 
 
 def _require_numbers(what: str, config) -> None:
-    """Refuse sizes that are no whole numbers from 1, tokens that are none from 0, and an epsilon outside (0, 1)."""
+    """Refuse sizes below 1, tokens below 0, and an epsilon outside (0, 1)."""
     for field in fields(config):
         value, name = getattr(config, field.name), f"{field.name} of {what}"
-        if field.type is float and not (type(value) in (int, float) and 0 < value < 1):
+        if type(value) is float and not 0 < value < 1:
             raise OpenworldError(f"{name} is {value!r}, expected a number between 0 and 1.")
-        if field.type is bool and type(value) is not bool:
-            raise OpenworldError(f"{name} is {value!r}, expected true or false.")
-        if field.type is int or (field.type == int | None and value is not None):
+        if type(value) is int:
             least, most = int(field.name not in _FROM_ZERO), _MOST_BLOCKS if field.name == "layers" else _MOST
-            if type(value) is not int or not least <= value <= most:
+            if not least <= value <= most:
                 raise OpenworldError(f"{name} is {value!r}, expected a whole number from {least} to {most}.")
 
 
@@ -43,6 +42,7 @@ def _check_tower(tower: str, config, pools: tuple[str, ...]) -> None:
         raise OpenworldError(f"unknown pooling {config.pool!r} in the {tower} tower; known: {', '.join(pools)}.")
 
 
+@checked
 @dataclass(frozen=True)
 class TextConfig:
     """The text tower: widths in numbers of features, `positions` in tokens.
@@ -71,6 +71,7 @@ class TextConfig:
         _check_tower("text", self, pools=("end", "last"))
 
 
+@checked
 @dataclass(frozen=True)
 class ImageConfig:
     """The image tower: `image_size` and `patch_size` in pixels (square), widths in numbers of features.
@@ -109,6 +110,7 @@ class ImageConfig:
         return self.image_size // self.patch_size
 
 
+@checked
 @dataclass(frozen=True)
 class TwoTowerConfig:
     """A whole model: both towers, the joint dimension they project to, and the family ("clip" or "siglip").

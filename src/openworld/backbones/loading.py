@@ -12,9 +12,11 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import foreign
 from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip, from_openai
 from openworld.backbones.config import TwoTowerConfig
+from openworld.backbones.devices import require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.hub import fetch_small_files, repository_folder
 from openworld.backbones.layouts import load_state
@@ -73,6 +75,7 @@ class Weights:
         return {name.removeprefix("text."): tensor for name, tensor in self.tensors.items()}, "openai"
 
 
+@checked
 def load(
     name: str | Path, *, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
 ) -> TwoTower | ForeignEncoder:
@@ -87,6 +90,7 @@ def load(
     Raises OpenworldError for an unknown name (with the nearest known one), a checkpoint that is incomplete, damaged or
     not what its configuration says, and for towers that are not ours.
     """
+    require_device(str(device))
     if foreign.is_foreign(str(name)):
         return foreign.load(str(name), device=device, dtype=dtype)
     name = known_name(name)

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.backbones.cards import SHORT_NAMES
 
 _LAION, _TIMM, _GOOGLE = "laion/CLIP-ViT", "timm/vit", "google/siglip"
@@ -111,6 +112,7 @@ def local_path(name: str | Path) -> Path:
     return Path(os.path.expanduser(name))
 
 
+@checked
 def known_name(name: str | Path) -> str:
     """The one name of a model that people spell in several ways; any other name, and that of a folder, as it is.
 

@@ -16,6 +16,7 @@ from PIL import Image
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones.checkpoint_config import described
 from openworld.backbones.published_files import PREPROCESSING
 
@@ -27,6 +28,7 @@ _SIGLIP_USUAL = {"size": 224, "image_mean": (0.5,) * 3, "image_std": (0.5,) * 3,
 RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}
 
 
+@checked
 @dataclass(frozen=True)
 class Preprocess:
     """Resize, crop, scale to [0, 1], subtract `mean` and divide by `std` (per channel, RGB).

@@ -12,6 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.backbones.cards import BACKBONES
 from openworld.backbones.foreign import is_foreign
 from openworld.backbones.names import known_name, local_path, require_ours
@@ -113,6 +114,7 @@ class FileSet:
         return tuple(need for need in self.needs if not need.found)
 
 
+@checked
 def needed_files(name: str | Path) -> tuple[FileSet, ...]:
     """What `load(name)` looks for, in the order in which it looks; nothing is fetched.
 

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MANY, MOST, require_at_least, require_at_most
 from openworld._errors import OpenworldError, unknown_name
 from openworld._functions import FORM, find_function
+from openworld._types import checked
 from openworld.classifiers import _timm
 from openworld.classifiers.convnet import convnet
 from openworld.classifiers.densenet import densenet
 from openworld.classifiers.resnet import resnet
 
 
+@checked
 @dataclass(frozen=True)
 class Architecture:
     """One of our networks, for people and programs.
@@ -57,6 +59,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 """Name -> network for pictures of 28 to 64 pixels. The narrow ones halve the picture first: they are made for a CPU."""
 
 
+@checked
 def build(architecture: str, classes: int, side: int, *, pretrained: bool = False) -> nn.Module:
     """A network that turns normalised pixels float32[B, 3, side, side] into logits float32[B, classes].
 
@@ -77,6 +80,8 @@ def build(architecture: str, classes: int, side: int, *, pretrained: bool = Fals
     torch.Size([1, 7])
     """
     require_at_least(2, classes=classes)
+    require_at_most(MANY, classes=classes)
+    require_at_most(MOST["side"], side=side)
     require_at_least(1, side=side)
     if architecture.startswith(_timm.PREFIX):
         return _timm.build(architecture, classes, pretrained=pretrained)

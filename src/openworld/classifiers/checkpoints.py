@@ -15,6 +15,7 @@ from pathlib import Path
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones.layouts import require_finite
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
 from openworld.backbones.weight_files import read_weights
@@ -44,6 +45,7 @@ def is_checkpoint(place: object) -> bool:
     return name.startswith(_timm.PREFIX) or (name.lower().endswith(ENDINGS) and not Path(name).is_dir())
 
 
+@checked
 def load(place: Path | str, architecture: str | None = None, classnames: Sequence[str] | None = None) -> Classifier:
     """Return the classifier of a state dict, or a model of timm's with its published weights.
 

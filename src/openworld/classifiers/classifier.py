@@ -15,6 +15,7 @@ from torch import nn
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.reading import count_readers, read_ahead
 from openworld.datasets.training_images import SeenPictures, hashes_of
@@ -24,6 +25,7 @@ _CPU_PIXELS = 128 * 64 * 64  # of a batch on a CPU
 _CHANNELS_LAST = torch.channels_last  # on a CPU up to 3.6 times as fast for our small networks
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Classifier:
     """A network with its class names and the way its pictures are prepared.

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.classifier import Classifier
@@ -76,12 +77,15 @@ def description_of(path: Path | str) -> Path:
     return Path(path).with_suffix(".json")
 
 
+@checked
 def describe(path: Path | str, classnames: Sequence[str], preprocess: Preprocess) -> None:
     """Write what an exported file does not say into the JSON file beside it.
 
     Args:
         path: of the exported file. classnames: C names, in the order of the logits. preprocess: of its images.
     """
+    if not Path(path).name:
+        raise OpenworldError(f"{str(path)!r} names no file; give the path of the exported model.")
     text = json.dumps({"classnames": list(classnames), "preprocess": asdict(preprocess)}, indent=1)
     write_file(description_of(path), text.encode())
 

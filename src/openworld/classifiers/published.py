@@ -11,9 +11,11 @@ begins them.
 
 from dataclasses import dataclass, replace
 
+from openworld._types import checked
 from openworld.classifiers.recipe import Recipe
 
 
+@checked
 @dataclass(frozen=True)
 class PublishedTraining:
     """What a paper trains on a data set.
@@ -81,6 +83,7 @@ EMBEDDED = PublishedTraining(("convnet", "resnet-8", "densenet-18"), Recipe(chec
 from a half to nineteen twentieths right (concepts, four styles, 16 shots)."""
 
 
+@checked
 def published(dataset: str) -> Recipe:
     """The recipe of a data set; that of the embedded world for one that no paper names.
 
@@ -90,6 +93,7 @@ def published(dataset: str) -> Recipe:
     return PUBLISHED.get(dataset, EMBEDDED).recipe
 
 
+@checked
 def published_architectures(dataset: str) -> tuple[str, ...]:
     """The networks of a data set; three small ones for one that no paper names.
 

@@ -2,15 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError, unknown_name
+from openworld._arrays import require_at_least, require_at_most
+from openworld._errors import OpenworldError
+from openworld._types import checked
 
 Optimiser = Literal["sgd", "adam"]
 Decay = Literal["steps", "epochs", "cosine", "none"]
 
 
+@checked
 @dataclass(frozen=True)
 class Recipe:
     """The settings of one training; the defaults are those of the embedded world.
@@ -18,7 +20,7 @@ class Recipe:
     Args:
         optimiser: "sgd", or "adam" (betas 0.9 and 0.999, `momentum` unused).
         learning_rate: the largest, not negative.
-        momentum, weight_decay: not negative; weight decay is added to the gradient of every weight.
+        momentum: in [0, 1]. weight_decay: not negative; weight decay is added to the gradient of every weight.
         batch_size: pictures per step, at least 1; a last, smaller batch is trained on unless it is of one picture.
         epochs: passes over the training pictures, at least 1.
         decay: "steps": times `gamma` at every epoch in `milestones`; "epochs": times `gamma` after every epoch;
@@ -58,11 +60,9 @@ class Recipe:
     def __post_init__(self):
         require_at_least(1, epochs=self.epochs, batch_size=self.batch_size, side=self.side)
         require_at_least(0, learning_rate=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
+        require_at_most(1, momentum=self.momentum)
         require_at_least(0, shift=self.shift)
         require_at_least(self.side, resize=self.side if self.resize is None else self.resize)
-        for name, value, known in (("optimiser", self.optimiser, Optimiser), ("decay", self.decay, Decay)):
-            if value not in get_args(known):
-                raise unknown_name(name, value, get_args(known))
         if not 0 < self.gamma <= 1:
             raise OpenworldError(f"gamma is {self.gamma}, expected a factor in (0, 1].")
         for name, places in (("checkpoints", self.checkpoints), ("milestones", self.milestones)):

@@ -11,6 +11,7 @@ from torch import nn
 from openworld._errors import OpenworldError
 from openworld._functions import FORM
 from openworld._plain import read_plain
+from openworld._types import checked
 from openworld.backbones.layouts import require_finite
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
@@ -37,6 +38,7 @@ class _Description:
     history: tuple[dict[str, float], ...]
 
 
+@checked
 def save(classifier: Classifier, folder: Path | str) -> None:
     """Write `files` into a folder, which is made where it is missing."""
     require_folder("folder", Path(folder), own=(CLASSIFIER,))
@@ -44,6 +46,7 @@ def save(classifier: Classifier, folder: Path | str) -> None:
         write_file(Path(folder) / name, content)
 
 
+@checked
 def files(classifier: Classifier) -> dict[str, bytes]:
     """`weights.safetensors`, `classifier.json` and, where they are known, the training pictures: {name: bytes}."""
     from safetensors.numpy import save as arrays_to_bytes
@@ -64,6 +67,7 @@ def files(classifier: Classifier) -> dict[str, bytes]:
     return found
 
 
+@checked
 def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = None) -> Classifier:
     """Read back what `save` wrote, a file that other tools export, or a state dict.
 
@@ -127,6 +131,7 @@ def without_function(where: str, named: str, remedy: str) -> OpenworldError:
     return OpenworldError(f"{reason}; name a function: {remedy.format(FORM)}.")
 
 
+@checked
 def from_weights(
     architecture: str, weights: Path | str, classnames: Sequence[str], preprocess: Preprocess | None = None
 ) -> Classifier:
@@ -152,6 +157,7 @@ def from_weights(
     return Classifier(network, names, preprocess or _timm.preprocess_of(network, None), architecture)
 
 
+@checked
 def from_timm(network: nn.Module, classnames: Sequence[str] | None, name: str) -> Classifier | None:
     """A classifier of a model of timm's that is in memory, prepared as its configuration says; None for other models.
 

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.backbones.devices import require_device
 from openworld.classifiers import _timm
 from openworld.classifiers._training_images import TrainingPictures, moved
 from openworld.classifiers.architectures import build
@@ -19,6 +21,7 @@ VERSION = 1
 """Raise it when the same seed, pictures and recipe give other weights."""
 
 
+@checked
 def train(
     architecture: str,
     images,
@@ -47,6 +50,7 @@ def train(
     """
     if len(images) == 0:
         raise OpenworldError(f"image set {images.name!r} is empty; there is nothing to train on.")
+    require_device(str(device))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build(architecture, len(images.classnames), recipe.side, pretrained=recipe.pretrained)

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from openworld._embeddings import holds_embeddings
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.datasets.cards import DATASETS
 from openworld.datasets.formats import embeddings, hub, listing, tars
 from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.published.openood import BENCHMARKS, TESTED
 
 
+@checked
 def has_part(name: str, part: str, domain: str | None = None) -> bool:
     """Whether a data set has a part; whether that part is whole is for `load` to find out.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from openworld._embeddings import holds_embeddings
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.datasets import emoji
 from openworld.datasets.emoji.drawings import STYLES
 from openworld.datasets.formats import embeddings, folder, hub, listing, tars
@@ -97,6 +98,7 @@ SOURCES: dict[str, Callable[..., ImageSet]] = {
 """How a name that is no data set's begins or ends -> what loads it; anything else is a path to a folder."""
 
 
+@checked
 def load(
     name: str,
     *,

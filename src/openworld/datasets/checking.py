@@ -9,6 +9,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import is_text
+from openworld._types import checked
 from openworld.datasets.formats.decoding import decode
 from openworld.datasets.formats.files import MISSING, first, sizes_of
 from openworld.datasets.formats.split_files import Split
@@ -22,6 +23,7 @@ from openworld.datasets.published.shifted import SHIFTED
 from openworld.datasets.published.shifted_check import check_shifted
 
 
+@checked
 def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -> Inspection:
     """Look at a published data set: folder, lists, every picture's presence and size, counts.
 
@@ -60,6 +62,7 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
     )
 
 
+@checked
 def require_places(names: Iterable[str], root: str | Path | None = None) -> None:
     """Refuse to begin while the folder or a list of a data set to download is missing; pictures are not looked at.
 

@@ -1,20 +1,22 @@
 """An image set: class names, labels, and pictures by index; what every other room knows of a data set."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image
 
-from openworld._arrays import as_labels
+from openworld._arrays import ArrayLike, as_labels
 from openworld._errors import OpenworldError
 from openworld._plain import require_text
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.datasets.names.forms import normalise_class_name, readable_class_name
 from openworld.datasets.splits import ClassSplit
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class ImageSet:
     """Labelled pictures, read one by one when asked for.
@@ -89,6 +91,7 @@ class ImageSet:
         digest.update(self.labels.tobytes() + self.groups.tobytes())
         return digest.hexdigest()
 
+    @checked
     def image(self, index: int) -> Image.Image:
         """Picture `index`, 0 to N - 1, as a PIL picture in RGB.
 
@@ -105,7 +108,8 @@ class ImageSet:
         path = file_of(self.read, int(index))
         return str(index) if path is None else path
 
-    def subset(self, indices: Sequence[int]) -> "ImageSet":
+    @checked
+    def subset(self, indices: ArrayLike) -> "ImageSet":
         """The pictures at `indices` (int[M], repetition allowed), in that order, with all class names kept."""
         chosen = as_labels(indices, "indices")
         if chosen.size and chosen.max() >= len(self):

@@ -11,6 +11,7 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.datasets.image_set import ImageSet, embeddings_of, file_of
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.splits import ClassSplit
@@ -94,6 +95,7 @@ def of_classes(images: ImageSet, classes: Sequence[int]) -> ImageSet:
     return replace(kept, classnames=names, labels=position[kept.labels], base_count=None)
 
 
+@checked
 def cut_by_names(images: ImageSet, base: Sequence[str] = (), new: Sequence[str] = ()) -> ImageSet:
     """The pictures of some base and new classes, base names first; see `ClassSplit.by_names`, also for what it raises.
 
@@ -107,6 +109,7 @@ def cut_by_names(images: ImageSet, base: Sequence[str] = (), new: Sequence[str] 
     return replace(of_classes(images, [*split.base, *split.new]), base_count=len(split.base))
 
 
+@checked
 def grouped(images: ImageSet, pattern: str) -> ImageSet:
     """Return the images with those as one group whose paths say the same where a pattern looks.
 

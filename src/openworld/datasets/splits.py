@@ -7,16 +7,18 @@ from typing import Literal
 
 import numpy as np
 
-from openworld._arrays import as_labels
+from openworld._arrays import ArrayLike, as_labels, require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.datasets.names.forms import normalise_class_name
 
 Draw = Literal["coop", "openworldauc"]
 """Whose few-shot draw: that of CoOp and its kin (`few_shot`), or that of OpenworldAUC's code (`reseeded_few_shot`)."""
 
 
-def base_new_split(classes: int, order: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+@checked
+def base_new_split(classes: int, order: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Class indices of the base half, the first ceil(n / 2), and of the new half, the rest.
 
     Args:
@@ -40,6 +42,7 @@ def base_new_split(classes: int, order: Sequence[int] | None = None) -> tuple[np
     return order[: (classes + 1) // 2], order[(classes + 1) // 2 :]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class ClassSplit:
     """Class names cut into base and new ones.
@@ -59,14 +62,25 @@ class ClassSplit:
 
     __repr__ = short_repr
 
+    def __post_init__(self) -> None:
+        for side in ("base", "new"):
+            places = as_labels(getattr(self, side), side)
+            if places.size and places.max() >= len(self.names):
+                raise OpenworldError(
+                    f"{side} holds class {places.max()}, and there are {len(self.names)} names, counted from 0."
+                )
+            object.__setattr__(self, side, places)
+
     @classmethod
-    def of(cls, names: Sequence[str], order: Sequence[int] | None = None, count: int | None = None) -> "ClassSplit":
+    @checked
+    def of(cls, names: Sequence[str], order: ArrayLike | None = None, count: int | None = None) -> "ClassSplit":
         """Cut names in halves, as `base_new_split` does, or after the first `count` names."""
         if count is not None:
             return cls.joined(names[:count], names[count:])
         return cls(tuple(names), *base_new_split(len(names), order))
 
     @classmethod
+    @checked
     def by_names(cls, names: Sequence[str], base: Sequence[str] = (), new: Sequence[str] = ()) -> "ClassSplit":
         """Put the classes on the side that lists them, in label order.
 
@@ -117,7 +131,8 @@ class ClassSplit:
         return tuple(self.names[place] for place in self.new)
 
 
-def few_shot(labels: Sequence[int], shots: int, generator: random.Random) -> np.ndarray:
+@checked
+def few_shot(labels: ArrayLike, shots: int, generator: random.Random) -> np.ndarray:
     """Indices of `shots` pictures of every class, drawn without repetition; all of a class that has fewer.
 
     Classes are visited in order of first appearance and drawn with `random.sample`, so a generator seeded as Dassl
@@ -134,13 +149,13 @@ def few_shot(labels: Sequence[int], shots: int, generator: random.Random) -> np.
     >>> few_shot([7, 3, 7, 7], 1, random.Random(0)).tolist()
     [2, 1]
     """
-    if shots < 1:
-        raise OpenworldError(f"shots is {shots}; at least 1 image per class is needed.")
+    require_at_least(1, shots=shots)
     drawn = [generator.sample(own, shots) if len(own) >= shots else own for own in _places(labels).values()]
     return np.array([index for own in drawn for index in own], dtype=np.int64)
 
 
-def reseeded_few_shot(labels: Sequence[int], shots: int, seed: int) -> np.ndarray:
+@checked
+def reseeded_few_shot(labels: ArrayLike, shots: int, seed: int) -> np.ndarray:
     """Indices of `shots` pictures of every class as OpenworldAUC's released code draws them, which is not CoOp's way.
 
     The generator begins anew at the seed for every class, so that classes with as many pictures give those at the same
@@ -156,8 +171,7 @@ def reseeded_few_shot(labels: Sequence[int], shots: int, seed: int) -> np.ndarra
     >>> reseeded_few_shot([0, 1, 0, 1, 0, 1], 2, 1).tolist(), reseeded_few_shot([5], 2, 1).tolist()
     ([0, 4, 1, 5], [0, 0])
     """
-    if shots < 1:
-        raise OpenworldError(f"shots is {shots}; at least 1 image per class is needed.")
+    require_at_least(1, shots=shots)
     drawn = []
     for own in _places(labels).values():
         generator = random.Random(seed)
@@ -165,7 +179,7 @@ def reseeded_few_shot(labels: Sequence[int], shots: int, seed: int) -> np.ndarra
     return np.array(drawn, dtype=np.int64)
 
 
-def _places(labels: Sequence[int]) -> dict[int, list[int]]:
+def _places(labels: ArrayLike) -> dict[int, list[int]]:
     """The places of the pictures of every class, classes in order of first appearance."""
     pictures: dict[int, list[int]] = {}
     for index, label in enumerate(as_labels(labels, "labels").tolist()):
@@ -173,7 +187,8 @@ def _places(labels: Sequence[int]) -> dict[int, list[int]]:
     return pictures
 
 
-def coop_draw(train: Sequence[int], validation: Sequence[int], shots: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+@checked
+def coop_draw(train: ArrayLike, validation: ArrayLike, shots: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Shots, and the few validation pictures that CoOp draws after them from the same generator.
 
     Args:

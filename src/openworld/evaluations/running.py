@@ -45,6 +45,10 @@ class RunOptions:
     remark: str = ""
     series: "SeriesProgress | None" = None
 
+    def __post_init__(self) -> None:
+        if self.cache_limit:
+            parse_size(self.cache_limit, "--cache-limit")
+
     @cached_property
     def devices(self) -> tuple[str, ...]:
         """Where units are computed."""

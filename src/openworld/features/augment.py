@@ -9,10 +9,15 @@ import math
 import numpy as np
 from PIL import Image, ImageOps
 
+from openworld._arrays import MOST, require_at_least, require_at_most
+from openworld._errors import OpenworldError
+from openworld._types import checked
+
 _RATIO = (3 / 4, 4 / 3)
 _ATTEMPTS = 10
 
 
+@checked
 def random_resized_crop(
     image: Image.Image,
     size: int,
@@ -30,12 +35,24 @@ def random_resized_crop(
         scale: smallest and largest share of the area that a crop keeps, in (0, 1].
         flip: probability of a horizontal flip, in [0, 1].
 
+    Raises:
+        OpenworldError: a number outside its range.
+
     Returns:
         PIL picture of `size` x `size`, same mode.
 
     >>> random_resized_crop(Image.new("RGB", (8, 6)), 4, np.random.default_rng(0)).size
     (4, 4)
     """
+    smallest, largest = scale
+    if not 0 < smallest <= largest <= 1:
+        raise OpenworldError(
+            f"scale is {smallest:g} to {largest:g}, expected two shares of the area in order, in (0, 1]."
+        )
+    require_at_least(1, size=size)
+    require_at_most(MOST["side"], size=size)
+    require_at_least(0, flip=flip)
+    require_at_most(1, flip=flip)
     box = _crop_box(image.size, scale, generator)
     # Cut, then resized: with `resize(box=...)` the filter would reach over the edges of the crop.
     view = image.crop(box).resize((size, size), Image.Resampling.BICUBIC)

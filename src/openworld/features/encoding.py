@@ -17,7 +17,8 @@ import torch
 from openworld._arrays import require_at_least
 from openworld._cache_folder import cache_folder
 from openworld._errors import OpenworldError
-from openworld.backbones.dual_encoder import DualEncoder
+from openworld._types import checked
+from openworld.backbones.dual_encoder import DualEncoder, EncoderConfig
 from openworld.backbones.precision import tf32_allowed
 from openworld.datasets import DATASETS, ImageSet
 from openworld.features._shards import compute_shards
@@ -31,6 +32,7 @@ EMBEDDED_CROP = (0.5, 1.0)
 PUBLISHED_CROP = (0.08, 1.0)
 
 
+@checked
 @dataclass(frozen=True)
 class Encoding:
     """What is computed of every image.
@@ -81,6 +83,7 @@ def usual_crop_scale(dataset: str) -> tuple[float, float]:
     return EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
 
 
+@checked
 def count_looks(encodings: Iterable[Encoding]) -> int:
     """How often the image tower sees each picture when a set is encoded in these ways together.
 
@@ -95,6 +98,7 @@ def default_cache() -> Path:
     return cache_folder() / "features"
 
 
+@checked
 def encode(
     clip: DualEncoder,
     images: ImageSet,
@@ -130,6 +134,7 @@ def encode(
     return encode_together(clip, images, [encoding], **options)[0]
 
 
+@checked
 def encode_together(
     clip: DualEncoder,
     images: ImageSet,
@@ -170,6 +175,7 @@ def encode_together(
     return [_read(stores[encoding], images, allow_corrupt) for encoding in encodings]
 
 
+@checked
 def is_encoded(
     clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
 ) -> bool:
@@ -177,6 +183,7 @@ def is_encoded(
     return images.embeddings is not None or _store(clip, images, encoding, cache).is_whole(len(rows_of_shards(images)))
 
 
+@checked
 def hold_set(
     clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
 ) -> SharedLock | None:
@@ -184,6 +191,7 @@ def hold_set(
     return hold(_store(clip, images, encoding, cache).folder)
 
 
+@checked
 def missing_shards(
     clip: DualEncoder,
     images: ImageSet,
@@ -201,10 +209,13 @@ def missing_shards(
     if images.embeddings is not None:
         return {}
     stores, rows = _stores(clip, images, encodings, cache).values(), rows_of_shards(images)
-    shards = range(len(rows)) if among is None else among
+    shards = range(len(rows)) if among is None else list(among)
+    for index in shards:
+        _require_shard(index, rows)
     return {index: len(rows[index]) for index in shards if not all(store.has_shard(index) for store in stores)}
 
 
+@checked
 def encode_shard(
     clip: DualEncoder,
     images: ImageSet,
@@ -226,13 +237,22 @@ def encode_shard(
     Raises:
         OpenworldError: more unreadable images than that, an embedding that is not finite.
     """
+    require_at_least(0, allow_corrupt=allow_corrupt)
+    require_at_least(1, cores=1 if cores is None else cores)
+    _require_shard(index, rows_of_shards(images))
     stores = _stores(clip, images, encodings, cache)
     corrupt = _write_shard(stores, clip, images, index, cores)
     if len(corrupt) > allow_corrupt:
         _give_up(stores, images, index, corrupt[-1])
 
 
-def encoded_size(config, encoding: Encoding, count: int) -> int:
+def _require_shard(index: int, rows: Sequence) -> None:
+    if not 0 <= index < len(rows):
+        raise OpenworldError(f"there is no shard {index}; these images have {len(rows)}, counted from 0.")
+
+
+@checked
+def encoded_size(config: EncoderConfig, encoding: Encoding, count: int) -> int:
     """Bytes on disk of so many images in an encoding, at most: heads and checksums are taken for a little more.
 
     Args:
@@ -240,6 +260,7 @@ def encoded_size(config, encoding: Encoding, count: int) -> int:
 
     Per picture and view embeddings float32[D], patch rows float16[P, W] and pixels uint8[3, H, H].
     """
+    require_at_least(0, count=count)
     patches = 2 * config.image.grid**2 * config.image.width if encoding.patches else 0
     pixels = 3 * config.image.image_size**2 * encoding.pixels
     heads = 1500 + 1000 * -(-count // _SHARD_IMAGES)
@@ -256,6 +277,7 @@ def _store(clip: DualEncoder, images: ImageSet, encoding: Encoding, cache: Path 
     return FeatureStore(Path(cache or default_cache()) / fingerprint_of(clip, images, encoding))
 
 
+@checked
 def fingerprint_of(clip: DualEncoder, images: ImageSet, encoding: Encoding) -> str:
     """The name of an encoded set: a hash of weights, preprocessing, pictures and encoding."""
     parts = {

@@ -16,6 +16,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld._plain import parse_json
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.datasets.splits import ClassSplit
 from openworld.features.cache_limit import hold
 from openworld.features.checksums import (
@@ -31,6 +32,7 @@ _DTYPES = {"F32": np.float32, "F16": np.float16, "U8": np.uint8}
 _PER_IMAGE = ("views", "patches", "view_patches", "pixels", "view_pixels")
 
 
+@checked
 @dataclass(frozen=True)
 class Features:
     """An encoded image set.
@@ -144,6 +146,7 @@ class ShardedArray:
         return ShardedArray(self._parts, self._rows[rows], self._held)
 
 
+@checked
 class FeatureStore:
     """The folder of one encoded set: `shard-00000.safetensors`, ... and `manifest.json`."""
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.datasets import ImageSet
 from openworld.features import _shards
@@ -17,6 +18,7 @@ from openworld.features.encoding import Encoding, encode, fingerprint_of, rows_o
 from openworld.features.store import Features, ShardedArray
 
 
+@checked
 def stream(
     clip: DualEncoder,
     images: ImageSet,

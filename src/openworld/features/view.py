@@ -10,8 +10,10 @@ import numpy as np
 from openworld._arrays import as_labels
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 
 
+@checked
 @dataclass(frozen=True)
 class View:
     """An index list over an encoded image set.
@@ -46,6 +48,8 @@ class View:
         Raises:
             OpenworldError: an image or a class that the matrix does not have.
         """
+        if np.ndim(logits) != 2:
+            raise OpenworldError(f"logits has {np.ndim(logits)} dimension(s), expected a matrix [images, classes].")
         for indices, size, kind in zip((self.images, self.classes), np.shape(logits), ("image", "class"), strict=True):
             if indices.size and indices.max() >= size:
                 raise OpenworldError(f"the view asks for {kind} {indices.max()} of a matrix of {size}, counted from 0.")

@@ -74,7 +74,10 @@ def right_answers(right: ArrayLike) -> LabelAnswers:
     >>> len(right_answers([1, 0, 1]))
     3
     """
-    right = np.atleast_2d(as_answers(right, "right"))
+    right = as_answers(right, "right")
+    if right.ndim not in (1, 2):
+        raise OpenworldError(f"right has {right.ndim} dimensions, expected [n], or [2, n] of two models.")
+    right = np.atleast_2d(right)
     return label_answers(np.ones(right.shape[1], bool), right, np.zeros(right.shape, bool), right)
 
 

@@ -91,6 +91,7 @@ class CurvePlan:
         """The chosen images' own names."""
         return self.stream.images[self.chosen]
 
+    @checked
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of the interval to be expected on these images, if the proxies hold."""
         variance, _ = _variance(self, np.square(_by_stratum(self, self.spread)))

@@ -95,6 +95,7 @@ class LabelPlan:
         return sqrt(_variance(self))
 
     @checked
+    @checked
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of the interval to be expected on these images, if the proxies hold."""
         return student_quantile(level, max(len(self) - 1, 1)) * self.planned_error
@@ -107,6 +108,7 @@ class LabelPlan:
         return named | {"metadata": np.array(json.dumps(self._head() | {"fingerprint": self.fingerprint}))}
 
     @classmethod
+    @checked
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "LabelPlan":
         """Read what `to_arrays` gave.
 

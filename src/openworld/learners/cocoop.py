@@ -13,6 +13,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize, relu
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -28,6 +29,7 @@ from openworld.learners.engine.training import Schedule
 SENTENCES = 4096
 
 
+@checked
 @dataclass(frozen=True)
 class CoCoOp:
     """Context plus the network's answer to the image, class name at the end.

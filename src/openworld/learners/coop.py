@@ -7,6 +7,7 @@ from typing import ClassVar
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -17,6 +18,7 @@ from openworld.learners.engine.text_features import context_tokens, encode_behin
 from openworld.learners.engine.training import Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class CoOp:
     """Unified context, class name at the end.

@@ -17,6 +17,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, kl_div, normalize, relu
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.backbones import DualEncoder, TwoTower
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
@@ -39,6 +40,7 @@ from openworld.learners.engine.training import Schedule, train
 BARE = Schedule(momentum=0, weight_decay=0, warmup=False, drop_last=False)
 
 
+@checked
 @dataclass(frozen=True)
 class DeCoOp:
     """Two stages, one after the other, which share no learned number.

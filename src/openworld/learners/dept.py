@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
@@ -35,6 +36,7 @@ from openworld.learners.engine.text_features import (
 from openworld.learners.engine.training import Loop, Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class DePT:
     """(1 - h) * cross-entropy of cosines + h * cross-entropy of the head + weight * guidance, h the head's share.

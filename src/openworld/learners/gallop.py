@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -22,6 +23,7 @@ from openworld.learners.engine.training import Loop, Schedule
 SIMILARITIES = 2**25  # patch cosines alive at a time, 128 MiB in float32
 
 
+@checked
 @dataclass(frozen=True)
 class GalLoP:
     """Cross-entropy of a few global contexts drawn for each image, plus the mean over the local ones.

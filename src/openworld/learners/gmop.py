@@ -8,7 +8,7 @@ probability and is not detached; training softmaxes run over a detector's own na
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
 from openworld.features import Features
@@ -41,6 +41,7 @@ PUBLISHED_EPOCHS = {"imagenet": 10, "caltech101": 40, "oxford_pets": 40, "oxford
 Gate = Literal["sigmoid", "detached", "logit", "0-1", "none"]
 
 
+@checked
 @dataclass(frozen=True)
 class GMoP:
     """The mixture and its ablations.
@@ -86,8 +87,6 @@ class GMoP:
         require_templates(*self.sentences)
         require_at_least(2, detectors=self.detectors)
         require_at_least(0, alpha=self.alpha, lam=self.lam, partition_seed=self.partition_seed or 0)
-        if self.gate not in get_args(Gate):
-            raise unknown_name("gate", self.gate, get_args(Gate))
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "GMoP":

@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -25,6 +26,7 @@ from openworld.learners.engine.text_features import require_context
 from openworld.learners.engine.training import Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class IVLP:
     """A context with deep text prompts, and deep image prompts.

@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import KGCOOP, PHOTO
 from openworld.features import Features
@@ -26,6 +27,7 @@ from openworld.learners.engine.text_features import (
 from openworld.learners.engine.training import Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class KgCoOp:
     """Cross-entropy plus knowledge guidance: weight * (1 - mean cosine to the frozen text features).

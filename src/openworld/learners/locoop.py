@@ -9,6 +9,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -28,6 +29,7 @@ EPSILON = 1e-5  # inside the logarithm of the entropy, as AtsuMiyai/LoCoOp @ a31
 TOP_SHARE = 0.2
 
 
+@checked
 @dataclass(frozen=True)
 class LoCoOp:
     """Cross-entropy of the image minus weight * mean entropy of its background patches.

@@ -9,6 +9,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -26,6 +27,7 @@ from openworld.learners.engine.text_features import require_context
 from openworld.learners.engine.training import Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class MaPLe:
     """Prompts of both towers, coupled block by block.

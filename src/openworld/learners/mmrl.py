@@ -16,6 +16,7 @@ from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import PackedText, TwoTower
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
 from openworld.features import Features
@@ -43,6 +44,7 @@ WEIGHTS = {
 """Data set -> the published weight of the terms that hold features to the frozen ones; 1 for others."""
 
 
+@checked
 @dataclass(frozen=True)
 class MMRL:
     """a CE of the class token + (1 - a) CE of the learned tokens + weight (2 - mean cosines to frozen features).

@@ -9,6 +9,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
@@ -19,6 +20,7 @@ from openworld.learners.engine.text_features import encode_behind, start_context
 from openworld.learners.engine.training import Loop, Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class ProDA:
     """Upper bound of the expected cross-entropy of Gaussian classifiers, plus weight * orthogonality of the contexts.

@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PHOTO, PROGRAD
 from openworld.features import Features
@@ -31,6 +32,7 @@ from openworld.learners.engine.text_features import (
 from openworld.learners.engine.training import Loop, Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class ProGrad:
     """CoOp under a projected gradient.

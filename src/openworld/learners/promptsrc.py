@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy, kl_div, l1_loss, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PROMPTSRC, fill
 from openworld.features import Features
@@ -36,6 +37,7 @@ LATE = {"stanford_cars", "oxford_flowers", "fgvc_aircraft", "dtd", "eurosat"}
 """Data sets whose 50 few-shot epochs are averaged around epoch 45 with deviation 5 (others: 30 and 30), as released."""
 
 
+@checked
 @dataclass(frozen=True)
 class PromptSRC:
     """Self-regulating prompts.

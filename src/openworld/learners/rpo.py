@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
-from openworld._errors import unknown_name
 from openworld._spoken import spoken_name
+from openworld._types import checked
 from openworld.backbones import Recording, TwoTower
 from openworld.datasets.templates import PHOTO, fill
 from openworld.features import Features
@@ -26,6 +26,7 @@ Initial = Literal["frozen rows", "normal"]
 CHUNK = 32  # images or names recorded at a time: a recording of ViT-B/16 takes 14 MB per image
 
 
+@checked
 @dataclass(frozen=True)
 class RPO:
     """K pairs of read-only prompts; an image and a name are as close as their pairs are on average.
@@ -58,8 +59,6 @@ class RPO:
         require_at_least(1, prompts=self.prompts)
         require_at_least(0, noise=self.noise)
         require_templates(self.template)
-        if self.initial not in get_args(Initial):
-            raise unknown_name("initial", self.initial, get_args(Initial))
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "RPO":

@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import EnteredText, TwoTower
 from openworld.datasets.templates import PHOTO, SKIP_TUNING, fill
 from openworld.features import Features
@@ -32,6 +33,7 @@ FEWER_EPOCHS = ("imagenet", "sun397", "food101")  # a quarter of them
 FARTHEST = 5.0  # ranks are spread over 0 to 5, where the density of the exponential distribution is all but 0
 
 
+@checked
 @dataclass(frozen=True)
 class SkipTuning:
     """Cross-entropy of cosine logits over the names that are kept.

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.blocks import quick_gelu
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
@@ -36,6 +37,7 @@ PUBLISHED_EPOCHS = {"sun397": 25, "imagenet": 25}
 """Epochs by data set, where the released scripts evaluate another than the last of 50."""
 
 
+@checked
 @dataclass(frozen=True)
 class TCP:
     """Cross-entropy plus weight * (1 - mean cosine to the frozen text features).

@@ -19,6 +19,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from openworld._errors import OpenworldError
 from openworld._memory import BatchSize
+from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
@@ -33,6 +34,7 @@ from openworld.learners.engine.training import Loop, Schedule, train
 CLASSIFIER = "classifier"
 
 
+@checked
 @dataclass(frozen=True)
 class TwoSFS:
     """Cross-entropy of cosine logits in both stages.

@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
 from openworld._arrays import require_at_least
+from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import PHOTO
 from openworld.features import Features
@@ -20,6 +21,7 @@ from openworld.learners.engine.text_features import encode_names, require_templa
 from openworld.learners.engine.training import Schedule
 
 
+@checked
 @dataclass(frozen=True)
 class VPT:
     """Deep visual prompts; shallow ones with depth 1.

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.datasets import templates as sentences
 from openworld.features import Features
@@ -15,6 +16,7 @@ from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_co
 from openworld.learners.engine.text_features import encode_names, require_templates
 
 
+@checked
 @dataclass(frozen=True)
 class ZeroShot:
     """CLIP as it comes, with one template or several.
@@ -55,6 +57,7 @@ class ZeroShot:
         return answer_by_cosine(images.embeddings, bank)
 
 
+@checked
 @dataclass(frozen=True)
 class ZeroShotEnsemble(ZeroShot):
     """CLIP as it comes, with the features of several sentences averaged.

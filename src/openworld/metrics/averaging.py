@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
-from openworld._arrays import as_scores, require_size
+from openworld._arrays import ArrayLike, as_scores, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -111,7 +111,7 @@ class SeedAverage:
 
 
 @checked
-def seed_interval(values: Sequence[float], level: float = 0.95) -> SeedInterval:
+def seed_interval(values: ArrayLike, level: float = 0.95) -> SeedInterval:
     """Interval of the mean over other seeds of one share per seed: mean -+ t(n - 1) x deviation / sqrt(n).
 
     >>> found = seed_interval([0.5, 0.6, 0.7])

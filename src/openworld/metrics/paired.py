@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_array, as_fractions, as_scores, require_at_least, require_length, require_size
+from openworld._arrays import (
+    ArrayLike,
+    as_array,
+    as_fractions,
+    as_scores,
+    require_at_least,
+    require_length,
+    require_size,
+)
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics.estimate import NO_CLOSED_FORM, ROUNDING, MetricEstimate, combine, spread, student_quantile
@@ -98,7 +106,7 @@ def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
 
 
 @checked
-def seeds_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
+def seeds_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     """Test whether two methods differ in the mean over other seeds: the paired t-test, one pair per seed.
 
     It speaks of new class orders, shots and trainings on these pictures; three seeds leave two degrees of freedom.
@@ -133,9 +141,7 @@ def seeds_test(first: Sequence[float], second: Sequence[float]) -> PairedTest:
 
 
 @checked
-def seeds_test_against_summary(
-    values: Sequence[float], mean: float, deviation: float = 0.0, count: int = 1
-) -> PairedTest:
+def seeds_test_against_summary(values: ArrayLike, mean: float, deviation: float = 0.0, count: int = 1) -> PairedTest:
     """Test whether the mean over our seeds differs from one that others printed: Welch's t-test from a summary.
 
     Args:

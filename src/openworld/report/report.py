@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.report.figure import FORMATS, Figure
 from openworld.report.result_table import result_table
 from openworld.report.table import Table
@@ -62,6 +63,7 @@ class Report:
         shown = {column.metric.key for table in list(self._all_tables())[:1] for column in table.columns}
         return [key for key in scores if key in shown] or scores[:1]
 
+    @checked
     def table(
         self,
         metrics: Sequence[str] = (),
@@ -85,10 +87,12 @@ class Report:
         label = next((table.label for table in self._all_tables()), "")
         return TableView(result_table(self.results, metrics, show=show, where=where, label=label))
 
+    @checked
     def to_latex(self, metrics: Sequence[str] = (), **options: Any) -> str:
         """The table of `table` for LaTeX, with booktabs; takes what that takes."""
         return self.table(metrics, **options).to_latex()
 
+    @checked
     def to_markdown(self, metrics: Sequence[str] = (), **options: Any) -> str:
         """The table of `table` for a README or a wiki; takes what that takes."""
         return self.table(metrics, **options).to_markdown()
@@ -97,6 +101,7 @@ class Report:
         """The sentences, the rows and the tests as plain lists and dicts; fractions, not rounded."""
         return {"verdict": list(self.verdict), **self.results.to_dict()}
 
+    @checked
     def save_figures(
         self,
         folder: Path | str,

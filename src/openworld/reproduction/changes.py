@@ -4,11 +4,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
-from openworld.backbones.precision import DTYPES, Precision
+from openworld._types import checked
+from openworld.backbones.precision import Precision
 from openworld.datasets import Draw
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.learning import FRESH
@@ -28,6 +29,7 @@ class AddedLearners:
     learners: tuple[LearnerSpec, ...]
 
 
+@checked
 @dataclass(frozen=True)
 class Changes:
     """What is not as in the paper.
@@ -59,10 +61,6 @@ class Changes:
     def __post_init__(self):
         require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
         require_at_least(0, **({} if self.views in (None, FRESH) else {"views": self.views}))
-        if self.precision not in DTYPES:
-            raise unknown_name("precision", self.precision, DTYPES)
-        if self.draw not in get_args(Draw):
-            raise unknown_name("draw", self.draw, get_args(Draw))
         if self.crossing_sentences not in ("target", "source"):
             raise unknown_name("whose sentences", self.crossing_sentences, ("target", "source"))
         labels = [entry.label.casefold() for entry in self.added]

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
+from openworld._arrays import require_at_least
+from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics import PairedTest, holm, seeds_test
 from openworld.metrics.estimate import SIGNIFICANCE
 from openworld.results.value import SHARES, Interval, Metric, interval_of
@@ -12,11 +15,19 @@ MARGIN = 0.01
 """Shares that are shown to be no further apart than this, one point, are called equivalent."""
 
 
+@checked
 def significant(p: float | None) -> bool:
     """Whether a p-value, after its correction, shows a difference; never where nothing was tested."""
+    _require_p_value("p", p)
     return p is not None and p < SIGNIFICANCE
 
 
+def _require_p_value(name: str, p: float | None) -> None:
+    if p is not None and not 0 <= p <= 1:
+        raise OpenworldError(f"{name} is {p}, expected a p-value in [0, 1], or None where nothing was tested.")
+
+
+@checked
 @dataclass(frozen=True)
 class Comparison:
     """`entity` minus `other` in a metric, under the same conditions.
@@ -46,6 +57,11 @@ class Comparison:
     shared: int | None = None
     equivalence_p: float | None = None
     margin: float = MARGIN
+
+    def __post_init__(self) -> None:
+        _require_p_value("p", self.p)
+        _require_p_value("equivalence_p", self.equivalence_p)
+        require_at_least(0, margin=self.margin, shared=0 if self.shared is None else self.shared)
 
     @property
     def equivalent(self) -> bool:
@@ -137,6 +153,7 @@ class Comparison:
         return replace(self, entity=self.other, other=self.entity, difference=difference, interval=turned)
 
 
+@checked
 def comparison_of(
     entity: str,
     other: str,
@@ -158,6 +175,7 @@ def comparison_of(
     )
 
 
+@checked
 def correct_for_many(comparisons: Iterable[Comparison], among: int = 0) -> tuple[Comparison, ...]:
     """Correct the p-values together (Holm, 1979): those of differing as one family, of equivalence too.
 
@@ -179,6 +197,7 @@ def correct_for_many(comparisons: Iterable[Comparison], among: int = 0) -> tuple
     return tuple(replace(test, p=p, equivalence_p=equivalence) for test, p, equivalence in corrected)
 
 
+@checked
 def compare_over_seeds(
     values: Mapping[str, Sequence[float]], metric: Metric, where: Mapping[str, str | int | float] | None = None
 ) -> tuple[Comparison, ...]:
@@ -196,6 +215,7 @@ def compare_over_seeds(
     )
 
 
+@checked
 def find_comparison(comparisons: Iterable[Comparison], entity: str, other: str) -> Comparison | None:
     """The test of one entity against another, whichever way round it was made; None where there is none."""
     for comparison in comparisons:

@@ -6,6 +6,7 @@ Numbers are paired by entity and place, and tested over the seeds that both runs
 from dataclasses import dataclass, replace
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.metrics import PairedTest, seeds_test
 from openworld.results.comparison import Comparison, comparison_of, correct_for_many
 from openworld.results.metrics import unknown_metric
@@ -13,6 +14,7 @@ from openworld.results.results import Result, Results
 from openworld.results.run_folder import RunFolder
 
 
+@checked
 @dataclass(frozen=True)
 class Pair:
     """A number in two runs; the comparison is the second minus the first."""
@@ -22,6 +24,7 @@ class Pair:
     comparison: Comparison
 
 
+@checked
 def require_same_data(first: RunFolder, second: RunFolder) -> None:
     """Raise unless the runs read the same images: otherwise their difference would be one of images too."""
     ours, theirs = first.data, second.data
@@ -33,6 +36,7 @@ def require_same_data(first: RunFolder, second: RunFolder) -> None:
         )
 
 
+@checked
 def pair_results(first: Results, second: Results, metric: str = "") -> tuple[Pair, ...]:
     """Pair the numbers of two runs and test every pair, all corrected together.
 

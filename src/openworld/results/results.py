@@ -11,6 +11,7 @@ from typing import Any
 from openworld import _html
 from openworld._errors import OpenworldError, unknown_name
 from openworld._terminal import visible
+from openworld._types import checked
 from openworld.results import tidy
 from openworld.results.comparison import Comparison
 from openworld.results.metrics import unknown_metric
@@ -20,6 +21,7 @@ Place = str | int | float
 SHOWN, PROMPT = 20, 200  # rows that a notebook shows, letters at a prompt
 
 
+@checked
 @dataclass(frozen=True)
 class Result:
     """One number.
@@ -52,6 +54,7 @@ class Result:
         return self.entity, self.metric.key, frozenset(self.where.items())
 
 
+@checked
 @dataclass(frozen=True)
 class Results:
     """The results of one run of an evaluation.
@@ -99,10 +102,12 @@ class Results:
         """In order of appearance."""
         return tuple(dict.fromkeys(row.entity for row in self.rows))
 
+    @checked
     def places(self, name: str) -> tuple[Place, ...]:
         """What a column of places holds, in order of appearance."""
         return tuple(dict.fromkeys(row.where[name] for row in self.rows if name in row.where))
 
+    @checked
     def where(self, *, entity: str | None = None, metric: str | None = None, **place: Place) -> "Results":
         """The results of an entity, of a metric, in a place; other places may be anything."""
         kept = (
@@ -130,6 +135,7 @@ class Results:
             fewest[row.metric.key] = min(len(row.where), fewest.get(row.metric.key, len(row.where)))
         return replace(self, rows=tuple(row for row in self.rows if len(row.where) == fewest[row.metric.key]))
 
+    @checked
     def result(self, entity: str, metric: str, **place: Place) -> Result:
         """The result of an entity and metric at exactly this place, or the only one whose place has all of it.
 
@@ -154,6 +160,7 @@ class Results:
             raise unknown_name(f"entity of {self.evaluation}:", entity, filter(None, self.entities))
         raise unknown_metric(entity, metric, self.where(entity=entity).metrics())
 
+    @checked
     def value(self, entity: str, metric: str, **place: Place) -> Value:
         """The value of `result`."""
         return self.result(entity, metric, **place).value
@@ -228,29 +235,43 @@ class Results:
         }
 
     @classmethod
+    @checked
     def from_json(cls, text: str) -> "Results":
-        """What `to_json` wrote."""
-        content = json.loads(text)
-        return _read(content, content["results"])
+        """What `to_json` wrote.
+
+        Raises:
+            OpenworldError: another text.
+        """
+        try:
+            content = json.loads(text)
+            return _read(content, content["results"])
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise OpenworldError(f"the text cannot be read as results ({error}); give what `to_json` wrote.") from error
 
     @classmethod
+    @checked
     def from_arrow(cls, table) -> "Results":
         """What `to_arrow` made.
 
         Raises:
             OpenworldError: a table of something else.
         """
-        about = (table.schema.metadata or {}).get(b"openworld")
+        about = (getattr(getattr(table, "schema", None), "metadata", None) or {}).get(b"openworld")
         if about is None:
             raise OpenworldError("this table does not say that openworld made it, so it cannot be read as results.")
         return _read(json.loads(about), table.to_pylist())
 
     @classmethod
+    @checked
     def from_parquet(cls, path: Path | str) -> "Results":
         """A file of `to_parquet`; raises as `from_arrow` does."""
+        import pyarrow
         import pyarrow.parquet
 
-        return cls.from_arrow(pyarrow.parquet.read_table(path))
+        try:
+            return cls.from_arrow(pyarrow.parquet.read_table(path))
+        except (OSError, pyarrow.ArrowException) as error:
+            raise OpenworldError(f"{path} cannot be read as a Parquet file ({error}).") from error
 
 
 def _read(about: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Results:

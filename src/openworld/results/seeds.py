@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from math import inf
 from statistics import fmean
 
+from openworld._types import checked
 from openworld.metrics import seed_spread
 from openworld.metrics.estimate import LEVEL
 from openworld.results.value import Interval, Metric, Value
 
 
+@checked
 def mean(values: Sequence[float | None]) -> float | None:
     """The mean, or None where any value is missing or there is none.
 
@@ -18,6 +20,7 @@ def mean(values: Sequence[float | None]) -> float | None:
     return None if not values or any(value is None for value in values) else fmean(values)
 
 
+@checked
 def student(values: Sequence[float | None], metric: Metric, over: str = "seeds") -> tuple[Interval, ...]:
     """Student's t interval of the mean of values, cut at the bounds of what the metric can be.
 
@@ -44,6 +47,7 @@ def student(values: Sequence[float | None], metric: Metric, over: str = "seeds")
     return () if ends is None else (Interval(*ends, over, len(values)),)
 
 
+@checked
 def over_seeds(
     values: Sequence[float | None], metric: Metric, *, intervals: Sequence[Interval] = (), reason: str = ""
 ) -> Value:

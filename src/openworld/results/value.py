@@ -1,10 +1,12 @@
 """A number with its uncertainty, and the metric that says how it is called and written."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Literal
 
+from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 
 MINUS = "\u2212"
 DASH = "–"
@@ -24,9 +26,11 @@ UNITS = {
 }
 """A unit -> by how much a value of ours is multiplied to be printed in it, and how Python formats it."""
 
+_MOST_DIGITS = 17  # as many as a float has
 SHARES = ("percent", "points", "points per level", "squared points", "fraction", "difference")
 
 
+@checked
 @dataclass(frozen=True)
 class Interval:
     """A 95 % interval.
@@ -43,6 +47,7 @@ class Interval:
     n: int | None = None
 
     def __post_init__(self) -> None:
+        require_at_least(0, n=0 if self.n is None else self.n)
         if not (isfinite(self.low) and isfinite(self.high) and self.low <= self.high):
             raise OpenworldError(f"an interval from {self.low} to {self.high} came, expected two finite ends in order.")
         if not self.over.replace(" ", "").isalpha() or self.over != self.over.lower().strip():
@@ -56,6 +61,7 @@ class Interval:
         return self.high - self.low
 
 
+@checked
 @dataclass(frozen=True)
 class Value:
     """A number, what is known of its uncertainty, and why there is none where it is not defined.
@@ -70,15 +76,13 @@ class Value:
     True
     """
 
-    value: float | None
+    value: int | float | None
     intervals: tuple[Interval, ...] = ()
     reason: str = ""
     deviation: float | None = None
 
     def __post_init__(self) -> None:
-        numbers = [number for number in (self.value, self.deviation) if number is not None]
-        if not all(map(isfinite, numbers)):
-            raise OpenworldError(f"a value of {numbers} came, expected finite numbers, or None with a reason.")
+        require_at_least(0, deviation=0 if self.deviation is None else self.deviation)
         if self.value is None and not self.reason:
             raise OpenworldError("a value of None came without a reason; say in a few words why it is not defined.")
         kinds = [interval.over for interval in self.intervals]
@@ -90,6 +94,7 @@ class Value:
         return next((interval for interval in self.intervals if what in ("", interval.over)), None)
 
 
+@checked
 @dataclass(frozen=True)
 class Metric:
     """How a number is called and written.
@@ -107,12 +112,17 @@ class Metric:
     title: str
     unit: str = "percent"
     digits: int = 1
-    better: int = 1
+    better: Literal[1, 0, -1] = 1
     bounds: tuple[float | None, float | None] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise unknown_name("unit", self.unit, UNITS)
+        require_at_least(0, digits=self.digits)
+        require_at_most(_MOST_DIGITS, digits=self.digits)
+        low, high = self.bounds
+        if low is not None and high is not None and low > high:
+            raise OpenworldError(f"bounds are {low} and {high}, expected the least and the largest value in order.")
 
     @property
     def scale(self) -> float:
@@ -171,13 +181,16 @@ TEXT = Metric("text", "", "text", 0, 0, (None, None))
 """Of a column of words; `dataclasses.replace(TEXT, title=...)` is not needed: a column has a title of its own."""
 
 
-def interval_of(ends: Sequence[float] | None, over: str, n: int | None = None) -> tuple[Interval, ...]:
+@checked
+def interval_of(
+    ends: tuple[float | None, float | None] | None, over: str, n: int | None = None
+) -> tuple[Interval, ...]:
     """Two ends as the intervals of a value; none where there are no ends.
 
     >>> interval_of(None, "images"), interval_of((0.1, 0.2), "images", 5)[0].n
     ((), 5)
     """
-    return () if ends is None or None in tuple(ends) else (Interval(float(ends[0]), float(ends[1]), over, n),)
+    return () if ends is None or None in ends else (Interval(*ends, over, n),)
 
 
 def _duration(value: float) -> str:

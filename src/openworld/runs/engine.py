@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.runs.board import Board, Event
 from openworld.runs.local import run_local
 from openworld.runs.on_ray import run_on_ray
@@ -15,6 +16,7 @@ from openworld.runs.unit import Unit
 ENGINES: dict[str, Callable[[Board, RunStore, int, Sequence[str]], None]] = {"local": run_local, "ray": run_on_ray}
 
 
+@checked
 def execute(
     units: Sequence[Unit],
     store: RunStore,

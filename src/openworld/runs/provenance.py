@@ -8,6 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from openworld._types import checked
+
 PACKAGES = (
     "openworld",
     "numpy",
@@ -22,6 +24,7 @@ PACKAGES = (
 )
 
 
+@checked
 def provenance(
     *,
     weights: Mapping[str, str] | None = None,
@@ -48,14 +51,16 @@ def provenance(
     }
 
 
+@checked
 def installed_version(package: str) -> str | None:
     """The version of an installed distribution, without importing it; None where it is not installed."""
     try:
         return version(package)
-    except PackageNotFoundError:
+    except (PackageNotFoundError, ValueError):  # a name that no distribution can have
         return None
 
 
+@checked
 def git_revision(folder: Path | str = ".") -> dict[str, Any] | None:
     """{"revision": commit, "dirty": whether tracked files were changed}; None outside a git repository."""
     revision = _git(folder, "rev-parse", "--verify", "HEAD")

@@ -19,6 +19,7 @@ import numpy as np
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import parse_json, read_plain
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.runs.canonical import to_json
 from openworld.runs.sealed import seal, unseal
 from openworld.runs.tables import decode_table, encode_table
@@ -131,6 +132,7 @@ def renamed(record: Record, unit: Unit) -> bytes:
     return seal(content | unit.identity() | {"key": unit.key, "name": unit.name})
 
 
+@checked
 def load_record(folder: Path) -> Record:
     """Return the record in `folder`; raises OpenworldError saying what is wrong.
 

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import at, describe, is_plain, join, plain_types, read, wrong
+from openworld._types import at, checked, describe, is_plain, join, plain_types, read, wrong
 from openworld.runs.canonical import to_json
 
 Schema = TypeVar("Schema")
 
 
+@checked
 def read_spec(source: Path | str | Mapping[str, Any], schema: type[Schema]) -> Schema:
     """The instance of the dataclass `schema` that `source` describes.
 
@@ -42,6 +43,7 @@ def read_spec(source: Path | str | Mapping[str, Any], schema: type[Schema]) -> S
         raise OpenworldError(f"{source}: {error}") from error
 
 
+@checked
 def read_given(source: Path | str | Mapping[str, Any]) -> Mapping[str, Any]:
     """What a .toml or .json file says, before anything is checked; a mapping is returned as it is.
 

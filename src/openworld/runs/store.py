@@ -27,6 +27,7 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld._plain import parse_json, read_plain
+from openworld._types import checked
 from openworld.runs.atomic import remove, write_file, write_folder
 from openworld.runs.canonical import canonical_json, readable_json, to_json
 from openworld.runs.lock import file_lock
@@ -44,6 +45,7 @@ _SHORT = 16  # hexadecimal digits of a key that name its folder
 _KEY = re.compile("[0-9a-f]{64}")
 
 
+@checked
 class RunStore:
     """The run in `folder`, which need not exist yet. One RunStore belongs to one thread."""
 
@@ -278,7 +280,7 @@ class RunStore:
         """What a file of the run holds; None where there is no such file."""
         try:
             content = parse_json(read_plain(self.folder / name))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError as error:
             raise self._damaged(name, str(error)) from error

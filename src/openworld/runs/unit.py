@@ -11,12 +11,14 @@ import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld._units import FORMER, FUNCTIONS
 from openworld.runs.canonical import digest, to_json
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
+@checked
 @dataclass(frozen=True)
 class UnitResult:
     """What the function of a unit returns.
@@ -35,6 +37,7 @@ class UnitResult:
     __repr__ = short_repr
 
 
+@checked
 @dataclass(frozen=True)
 class Unit:
     """One piece of a run: `function(**arguments, **resources)`, plus `inputs=` where there are any.

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._types import checked
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.image_set import ImageSet
@@ -71,6 +72,7 @@ def read(name: str, root: str | Path | None, parts: tuple[str, ...]) -> Split:
     return card.read(folder, parts)
 
 
+@checked
 def imagenet_labels(name: str, root: str | Path | None = None) -> np.ndarray:
     """ImageNet's label of every class of ImageNet or a variant, joined by WordNet id.
 
@@ -110,6 +112,7 @@ def find_root(root: str | Path | None) -> Path:
     return Path(named).expanduser()
 
 
+@checked
 def use_root(root: str | Path) -> Path:
     """From now on find data sets below a folder, here and in every process that is started from here.
 

@@ -8,12 +8,11 @@ the embedded world the own estimate of CoOp was off by 50 points and on made-up 
 reference was not tuned on them, by 2 and by 28. For zero-shot models they show what chance and small numbers do.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from openworld._arrays import as_fractions, require_at_least
+from openworld._arrays import ArrayLike, as_fractions, require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.estimators.open_world.engine.fitted import (
@@ -55,7 +54,7 @@ def made_up_streams(
     estimator: OpenWorldEstimator,
     validation: OpenWorldOutputs,
     *,
-    shares: Sequence[float] = SHARES,
+    shares: ArrayLike = SHARES,
     draws: int = 10,
     seed: int = 0,
 ) -> list[MadeUpError]:

@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import repeat
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, get_args
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld._memory import BatchSize
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
 from openworld.features import Encoding, Features
@@ -68,6 +69,7 @@ class TrainedLearner(Learner, Protocol):
     ) -> dict[str, Tensor]: ...
 
 
+@checked
 @dataclass(frozen=True)
 class FittedLearner:
     """What `fit` returns.
@@ -95,6 +97,7 @@ class FittedLearner:
         return sum(tensor.numel() for name, tensor in self.parameters.items() if name not in measured)
 
     @torch.no_grad()
+    @checked
     def text_bank(self, base_names: Sequence[str], new_names: Sequence[str] = ()) -> TextBank:
         """Encode names once, with this learner's prompts.
 
@@ -109,7 +112,8 @@ class FittedLearner:
         return self.learner.text_bank(self.clip, self.parameters, names)
 
     @torch.no_grad()
-    def answer(self, features: Features, bank: TextBank) -> Answer:
+    @checked
+    def answer(self, features: Features, bank: Any) -> Answer:
         """Logits over all names of a bank and detection scores of encoded images, as NumPy arrays.
 
         Args:
@@ -123,7 +127,8 @@ class FittedLearner:
         parts = self._in_parts(self.learner.answer, features, bank)
         return Answer(*(_joined([getattr(part, name) for part in parts]) for name in Answer.__annotations__))
 
-    def logits(self, features: Features, bank: TextBank, subset: Subset = "all") -> np.ndarray:
+    @checked
+    def logits(self, features: Features, bank: Any, subset: Subset = "all") -> np.ndarray:
         """Logits of encoded images, logit scale included.
 
         Args:
@@ -136,20 +141,20 @@ class FittedLearner:
         Raises:
             OpenworldError: an unknown subset, and what `answer` raises.
         """
-        if subset not in get_args(Subset):
-            raise unknown_name("subset", subset, get_args(Subset))
         answer = self.answer(features, bank)
         if subset == "base" and answer.base_logits is not None:
             return answer.base_logits
         columns = {"base": slice(0, bank.base_count), "new": slice(bank.base_count, None), "all": slice(None)}
         return answer.logits[:, columns[subset]]
 
-    def baseness(self, features: Features, bank: TextBank) -> np.ndarray:
+    @checked
+    def baseness(self, features: Features, bank: Any) -> np.ndarray:
         """The detection score of encoded images: float32[N], larger = more like a base class; see `answer`."""
         return self.answer(features, bank).baseness
 
     @torch.no_grad()
-    def own_score(self, features: Features, bank: TextBank) -> np.ndarray:
+    @checked
+    def own_score(self, features: Features, bank: Any) -> np.ndarray:
         """Return the score by which the learner itself tells images of the bank's names from images of any other.
 
         That of its paper where the learner has a method `own_score` (LoCoOp, GalLoP); else `baseness`: with a bank of
@@ -165,7 +170,7 @@ class FittedLearner:
             return self.baseness(features, bank)
         return _joined(self._in_parts(self.learner.own_score, features, bank))
 
-    def _in_parts(self, ask: Callable, features: Features, bank: TextBank) -> list:
+    def _in_parts(self, ask: Callable, features: Features, bank: Any) -> list:
         """What a method of the learner says of images, `CHUNK` of them at a time."""
 
         def part(rows: slice):
@@ -174,6 +179,7 @@ class FittedLearner:
 
         return BatchSize(CHUNK, f"answering with {self.learner.name}").parts(part, len(features))
 
+    @checked
     def save(self, folder: Path) -> None:
         """Write `files` into a folder, which is made where it is missing."""
         require_folder("folder", Path(folder), own=(LEARNER,))
@@ -198,6 +204,7 @@ class FittedLearner:
         return {"parameters.safetensors": save(parameters), "learner.json": json.dumps(description, indent=1).encode()}
 
 
+@checked
 def encoding_for(learner: Learner | type[Learner], encoding: Encoding = PLAIN_IMAGES) -> Encoding:
     """`encoding` with what a learner consumes besides global embeddings; give it `views` for training images.
 
@@ -213,6 +220,7 @@ def schedules_of(learner: Learner) -> list[Schedule]:
     return [value for field in fields(learner) if isinstance(value := getattr(learner, field.name), Schedule)]
 
 
+@checked
 def load(folder: Path, clip: DualEncoder) -> FittedLearner:
     """Read back what `FittedLearner.save` wrote.
 

@@ -11,15 +11,24 @@ import torch
 from torch import Tensor
 
 from openworld._errors import OpenworldError
+from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, TrainedLearner, batches_of, require_trainable, trainable
+from openworld.learners.engine.fitted import (
+    FittedLearner,
+    Learner,
+    TrainedLearner,
+    batches_of,
+    require_trainable,
+    trainable,
+)
 from openworld.learners.engine.images import Images
 from openworld.learners.engine.training import PLAIN, train
 
 
+@checked
 def fit_together(
-    learner: TrainedLearner, clip: DualEncoder, trains: Sequence[Features], *, seeds: Sequence[int]
+    learner: Learner, clip: DualEncoder, trains: Sequence[Features], *, seeds: Sequence[int]
 ) -> list[FittedLearner]:
     """One `FittedLearner` per seed, as `learner.fit` gives it.
 
@@ -61,7 +70,7 @@ def fit_together(
     ]
 
 
-def _shares_passes(learner: TrainedLearner) -> bool:
+def _shares_passes(learner: Learner) -> bool:
     one_stage = hasattr(learner, "schedule") and not getattr(learner, "in_stages", False)
     loop = getattr(learner, "loop", PLAIN)
     return one_stage and learner.consumes != "pixels" and loop.gradient is None and loop.draws is None

@@ -9,6 +9,7 @@ import numpy as np
 
 from openworld._arrays import require_at_least
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.datasets.templates import PHOTO
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner
@@ -55,6 +56,7 @@ class Prediction:
         return exp(self.log_baseness)
 
 
+@checked
 def predict(
     fitted: FittedLearner,
     features: Features,

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any, Literal, get_args
 
 from openworld._errors import unknown_name
+from openworld._types import checked
 from openworld.learners.engine.training import Schedule
 from openworld.runs import read_spec
 
@@ -14,6 +15,7 @@ TASKS = get_args(PublishedSetting)
 detection of images of no known class."""
 
 
+@checked
 def configure(learner: type, settings: Mapping[str, Any], dataset: str = "", task: PublishedSetting = "base-to-new"):
     """The learner with what is published for `dataset` and `task`, `settings` put over it.
 
@@ -62,6 +64,7 @@ def unified(schedule: Schedule, dataset: str) -> Schedule:
     return replace(schedule, learning_rate=2e-3, epochs=10 if dataset == "imagenet" else 50)
 
 
+@checked
 def override(given: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """`given` with `changes` put over it, table by table.
 

@@ -10,12 +10,14 @@ from torch.nn.functional import normalize
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
+from openworld._types import checked
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.learners.engine.images import Answer
 
 Subset = Literal["base", "new", "all"]
 
 
+@checked
 @dataclass(frozen=True)
 class NameSets:
     """The class names of an evaluation, and those that the learner was trained on.

@@ -3,14 +3,15 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from openworld._arrays import require_at_least
-from openworld._errors import OpenworldError, unknown_name
+from openworld._arrays import require_at_least, require_at_most
+from openworld._errors import OpenworldError
 from openworld._memory import keeping_batch
+from openworld._types import checked
 from openworld.learners.engine.images import Images
 
 Terms = dict[str, Tensor]
@@ -20,6 +21,7 @@ Optimizer = Literal["SGD", "Adam", "AdamW"]
 WARMUP_RATE = 1e-5
 
 
+@checked
 @dataclass(frozen=True)
 class Schedule:
     """SGD with a cosine per epoch, as Dassl runs it, unless told otherwise.
@@ -28,8 +30,9 @@ class Schedule:
         epochs: passes over the training images, at least 1.
         batch_size: images per step, at least 1.
         learning_rate: at the top of the cosine, not negative.
-        momentum, weight_decay: not negative; weight decay acts on the prompts too (added to the gradient; AdamW takes
-            it off the numbers themselves).
+        momentum: in [0, 1].
+        weight_decay: not negative; it acts on the prompts too (added to the gradient; AdamW takes it off the numbers
+            themselves).
         warmup: the first epoch runs at a constant 1e-5, and the cosine starts after it.
         cosine_epochs: half period T_max of the cosine, in epochs (in steps where it decays per step), at least 1; None
             for `epochs`.
@@ -57,10 +60,8 @@ class Schedule:
     def __post_init__(self):
         require_at_least(1, epochs=self.epochs, batch_size=self.batch_size, cosine_epochs=self._period)
         require_at_least(0, learning_rate=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
+        require_at_most(1, momentum=self.momentum)
         require_at_least(0, adam_epsilon=self.adam_epsilon)
-        for name, value, known in (("decay", self.decay, Decay), ("optimizer", self.optimizer, Optimizer)):
-            if value not in get_args(known):
-                raise unknown_name(name, value, get_args(known))
 
     def rate(self, epoch: int, step: int = 0) -> float:
         """The learning rate of one epoch, counted from 0; where it decays per step, of one step of the whole training.
@@ -89,6 +90,7 @@ class Schedule:
         return self.epochs if self.cosine_epochs is None else self.cosine_epochs
 
 
+@checked
 @dataclass(frozen=True)
 class Loop:
     """Where a learner's training differs from plain descent on its total loss.

@@ -1,12 +1,11 @@
 """An estimator fitted on labelled base images, and what it refuses to say of a stream."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from openworld._arrays import as_fractions, require_fraction
+from openworld._arrays import ArrayLike, as_fractions, require_fraction
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -83,7 +82,7 @@ class FittedOpenWorld:
         found = self.estimator.read(self.known, stream, new_share)
         return _refused(replace(found, details={"n_stream": stream.n, **found.details}), stream, self.estimator)
 
-    def against_new_share(self, stream: OpenWorldOutputs, shares: Sequence[float]) -> list[OpenWorldEstimate]:
+    def against_new_share(self, stream: OpenWorldOutputs, shares: ArrayLike) -> list[OpenWorldEstimate]:
         """Estimate as if the share of new images were each of `shares`: the worst unknown, laid open."""
         return [self.estimate(stream, new_share=float(share)) for share in as_fractions(shares, "shares")]
 
