@@ -3,13 +3,18 @@
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import pandas
 import pytest
+import torch
 
 from openworld._errors import OpenworldError
-from openworld._types import Limit, checked
+from openworld._types import Limit, Positive, Range, checked
+from openworld.learners import Schedule
+from openworld.runs import read_spec
 
 
 @checked
@@ -61,6 +66,60 @@ def test_numbers_of_numpy_and_lists_become_what_is_annotated():
     found = Settings(np.float32(0.25), np.uint8(3), cuts=np.array([0.5, 1]), name=np.str_("a"), ends=[0, float("inf")])
     assert found == Settings(0.25, 3, cuts=(0.5, 1.0), name="a", ends=(0.0, float("inf")))
     assert [type(one) for one in (found.rate, found.steps, found.cuts[0], found.name)] == [float, int, float, str]
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor, pandas.Series, lambda numbers: list(np.array(numbers))])
+def test_a_sequence_of_numbers_may_be_an_array_a_tensor_or_a_column(make):
+    @checked
+    def entries(p_values: Sequence[float | None], cuts: tuple[float, ...] = ()):
+        return p_values, cuts
+
+    assert entries(make([0.25, 0.5]), make([1.0, 2.0])) == ([0.25, 0.5], (1.0, 2.0))
+    assert entries([None, np.float64(0.5)])[0] == [None, 0.5]
+    for wrong in (make([0.25, np.nan]), np.zeros(2, "M8[ns]"), np.ma.array([0.25], mask=[True])):
+        with pytest.raises(OpenworldError, match=r"p_values\[\d\]"):
+            entries(wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"top": 0}, "top: 0 came .int., expected an integer of 1 or more"),
+        ({"share": 1.5}, "share: 1.5 came .float., expected a finite number from 0 to 1"),
+        ({"device": "gpu"}, "unknown device 'gpu'; expected auto, cpu"),
+        ({"out": ""}, "out: '' came .str., expected a path or text or nothing"),
+        ({"out": b"x"}, "out: b'x' came"),
+        ({"rest": 3}, "rest: 3 came .int., expected text"),
+    ],
+)
+def test_ranges_devices_paths_and_open_arguments_are_checked(given, sentence):
+    @checked
+    def called(
+        *parts: int,
+        top: Positive = 1,
+        share: Annotated[float, Range(0, 1)] = 0.5,
+        device="cpu",
+        out: Path | str | None = None,
+        **x: str,
+    ):
+        return parts, out, x
+
+    assert called(1, np.int64(2), out="a", more="b") == ((1, 2), "a", {"more": "b"})
+    with pytest.raises(OpenworldError, match=r"^parts\[1\]: 'b'"):
+        called(1, "b")
+    with pytest.raises(OpenworldError, match=sentence):
+        called(**given)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"epochs": "x"}, {"learning_rate": float("nan")}, {"decay": "linear"}, {"epochs": 0}, {"momentum": 2}]
+)
+def test_settings_from_a_spec_and_built_in_python_are_refused_with_the_same_sentence(settings):
+    with pytest.raises(OpenworldError) as built:
+        Schedule(**settings)
+    with pytest.raises(OpenworldError) as read:
+        read_spec(settings, Schedule)
+    assert str(built.value) == str(read.value)
 
 
 def test_what_a_function_is_called_with_is_checked_and_its_signature_stays():

@@ -34,7 +34,6 @@ Limit = Annotated[float, "may be infinite"]
 """Annotates a number that may be infinite; any other float is finite."""
 Count = Annotated[int, Range(0)]
 Positive = Annotated[int, Range(1)]
-Share = Annotated[float, Range(0, 1)]
 _DEVICE = re.compile(r"\s*(auto|cpu|mps|meta|cuda(:\d+)?|cuda:\d+(\s*,\s*cuda:\d+)+)\s*")
 
 

@@ -168,6 +168,8 @@ def _look_at(found) -> None:
 
 def _not_finite(found: Any, infinite: bool) -> str | None:
     for number in numbers(found):
+        if not isinstance(number, int | float):
+            return f"{number} among the numbers of {_told(found)}"
         if math.isnan(number):
             return f"NaN in {_told(found)}"
         if math.isinf(number) and not infinite:

@@ -42,6 +42,8 @@ def odd(value: Any) -> Mapping[str, Callable[[Any], tuple[Any, Any]]]:
         return kinds | (_FLOATS_ODD if value.dtype.kind == "f" else _WHOLE_ODD)
     if isinstance(value, Tensor):
         return _TENSORS_ODD if value.is_floating_point() else {}
+    if isinstance(value, list | tuple) and value and all(type(entry) in (int, float) for entry in value):
+        return _SEQUENCES_ODD
     if isinstance(value, bool):
         return {"numpy bool": lambda v: (np.bool_(v), v)}
     if isinstance(value, int):
@@ -268,6 +270,18 @@ def _of_half(value):
     return value.astype(np.float16).astype(np.float64)
 
 
+def _column(value):
+    import pandas
+
+    return pandas.Series(value)
+
+
+_SEQUENCES_ODD = {
+    "array": lambda v: (np.array(v), v),
+    "tensor": lambda v: (torch.tensor(v, dtype=torch.float64 if float in map(type, v) else torch.int64), v),
+    "column": lambda v: (_column(v), v),
+    "numpy numbers": lambda v: (list(np.array(v)), v),
+}
 _ARRAYS_ODD = {
     "big-endian": lambda v: (v.astype(v.dtype.newbyteorder(">")), v),
     "backwards": lambda v: (_backwards(v), v),

@@ -35,7 +35,7 @@ def test_a_rate_may_move_within_an_epoch():
         ({"epochs": 0}, "epochs is 0"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"learning_rate": -1.0}, "learning_rate is -1"),
-        ({"momentum": float("nan")}, "momentum is nan"),
+        ({"momentum": float("nan")}, "momentum: nan came"),
         ({"shift": -1}, "shift is -1"),
         ({"side": 32, "resize": 30}, "resize is 30, expected 32"),
         ({"gamma": 0.0}, "gamma is 0.0"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from openworld import _html
 from openworld._errors import unknown_name
-from openworld._types import Share, checked
+from openworld._types import checked
 from openworld.api.finished_run import Run
 from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
 from openworld.evaluations.recognition.outcome import outcomes
@@ -83,13 +83,13 @@ class ThresholdChoice(Report):
 def decide(
     run: Run | Path | str,
     *,
-    miss_rate: Share | None = None,
-    hit_rate: Share | None = None,
+    miss_rate: float | None = None,
+    hit_rate: float | None = None,
     cost_miss: float | None = None,
     cost_unhit: float | None = None,
     cost_kept: float | None = None,
     cost_hit: float | None = None,
-    new_share: Share | None = None,
+    new_share: float | None = None,
     learner: str = "",
 ) -> ThresholdChoice:
     """Choose the threshold by one rule on the run's validation images, and measure it on its test images.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from openworld._errors import OpenworldError
 from openworld._score_files import is_table, scores_of
-from openworld._types import Count, Positive, Range, Share, checked
+from openworld._types import Count, Positive, Range, checked
 from openworld.api.inputs import images_of
 from openworld.api.progress import observing
 from openworld.report.command_report import CommandReport
@@ -26,9 +26,9 @@ def detect(
     validation: Any = "",
     validation_ood: Sequence[Any] = (),
     detector: Sequence[str] = (),
-    flag_rate: Share | None = None,
+    flag_rate: float | None = None,
     apply: Path | str | None = None,
-    at_most: Share = 0.0,
+    at_most: float = 0.0,
     negatives: Path | str | Sequence[str] = "",
     learner: str = "",
     shots: Count = 16,

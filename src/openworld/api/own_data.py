@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from openworld._types import Count, Positive, Range, Share, checked
+from openworld._types import Count, Positive, Range, checked
 from openworld.api.finished_run import Run
 from openworld.api.inputs import class_embeddings_of, collection_of, paths_of, sources_of
 from openworld.api.progress import observing
@@ -34,15 +34,15 @@ def estimate(
     chunk_rows: Count = 0,
     timestamps: str = "",
     period: str = "",
-    alert: Share | None = None,
-    false_alarms: Share | None = None,
+    alert: float | None = None,
+    false_alarms: float | None = None,
     labels: Any = None,
     propose: Count = 0,
     levels: str = "",
     zero_shot: str = "",
     by_class: bool = False,
     open_world: bool = False,
-    new_share: Share | None = None,
+    new_share: float | None = None,
     base_names: Path | str | Sequence[str] | None = None,
     out: Path | str | None = None,
     seed: int = 0,
@@ -128,8 +128,8 @@ def fit_watch(
     period: str = "",
     chunk_rows: Count = 0,
     images: Sequence[Positive] = (),
-    alert: Share | None = None,
-    false_alarms: Share | None = None,
+    alert: float | None = None,
+    false_alarms: float | None = None,
     seed: int = 0,
     quiet: bool = False,
 ) -> CommandReport:
@@ -261,7 +261,7 @@ def predict(
     new: Sequence[str] = (),
     run_names: bool = False,
     top: Positive = 1,
-    threshold: Share | None = None,
+    threshold: float | None = None,
     template: str = "",
     backbone: str = "",
     allow_corrupt: Count = 0,

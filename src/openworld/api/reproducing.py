@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from openworld import _html
-from openworld._types import Count, Positive, Range, Share, checked
+from openworld._types import Count, Positive, Range, checked
 from openworld.api.finished_run import Run, open_run
 from openworld.api.progress import observing
 from openworld.report.figure import Figure
@@ -95,7 +95,7 @@ def reproduce(
     classifier: Path | str = "",
     names: Path | str = "",
     quick: Positive = 1,
-    margin: Share = 0.01,
+    margin: float = 0.01,
     show: Literal["interval", "deviation"] = "interval",
     device: str = "auto",
     workers: Annotated[int, Range(0, 1024)] = 0,

@@ -113,7 +113,7 @@ def local_path(name: str | Path) -> Path:
 
 
 @checked
-def known_name(name: str | Path) -> str:
+def known_name(name: str | os.PathLike) -> str:
     """The one name of a model that people spell in several ways; any other name, and that of a folder, as it is.
 
     >>> known_name("ViT-B-16/openai") == known_name("ViT-B-16-quickgelu:openai") == known_name("ViT-B/16")

@@ -176,6 +176,9 @@ def from_timm(network: nn.Module, classnames: Sequence[str] | None, name: str) -
 
 def _contents(saved: Path | str | Mapping[str, bytes]) -> tuple[Mapping[str, bytes], str]:
     if isinstance(saved, Mapping):
+        missing = [name for name in (WEIGHTS, DESCRIPTION) if name not in saved]
+        if missing:
+            raise OpenworldError(f"saved lacks {' and '.join(missing)}; give what `files` made of a classifier.")
         return saved, "what was given"
     folder = Path(saved)
     try:

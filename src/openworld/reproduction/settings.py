@@ -77,7 +77,7 @@ class ReproductionSetup:
 
     def __post_init__(self):
         require_at_least(1, quick=self.quick)
-        object.__setattr__(self, "backbone", known_name(self.backbone) if self.backbone else "")
+        object.__setattr__(self, "backbone", known_name(self.backbone))
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from openworld._arrays import require_at_least
+from openworld._arrays import MANY, require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics import PairedTest, holm, seeds_test
@@ -189,6 +189,8 @@ def correct_for_many(comparisons: Iterable[Comparison], among: int = 0) -> tuple
     [0.02, 0.03]
     """
     family = tuple(comparisons)
+    require_at_least(0, among=among)
+    require_at_most(MANY, among=among)
     others = [1.0] * (among - len(family))  # those that were not made, as if they showed nothing
     differing, equivalent = (
         holm([*(getattr(test, name) for test in family), *others])[: len(family)] for name in ("p", "equivalence_p")

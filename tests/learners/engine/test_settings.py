@@ -19,7 +19,7 @@ from openworld.learners.engine.settings import with_sentences_of
         (KgCoOp, {"template": "{} and {}"}, "must hold {} once"),
         (GMoP, {"detectors": 1}, "detectors is 1, expected 2"),
         (GMoP, {"alpha": -0.5}, "alpha is -0.5"),
-        (GMoP, {"lam": float("nan")}, "lam is nan"),
+        (GMoP, {"lam": float("nan")}, "lam: nan came"),
         (GMoP, {"gate": "sigmoyd"}, "did you mean 'sigmoid'"),
         (GMoP, {"partition_seed": -1}, "partition_seed is -1"),
     ],

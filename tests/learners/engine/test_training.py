@@ -55,7 +55,7 @@ def test_the_cosine_starts_after_the_warm_up_and_never_ends_at_zero():
         {"batch_size": 0},
         {"cosine_epochs": 0},
         {"learning_rate": -1.0},
-        {"momentum": float("nan")},
+        {"momentum": -0.5},
         {"weight_decay": -1e-3},
     ],
     ids=str,

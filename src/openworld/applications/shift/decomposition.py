@@ -63,7 +63,7 @@ def fit_or_read(
         raise unknown_name("teacher of LAID", source.taught_by, TEACHERS)
     if source.laid is not None and source.templates is not None:
         raise OpenworldError(
-            "--templates came with --laid, a decomposition that is fitted already and takes no sentences; give one of them."
+            "--templates came with --laid: a fitted decomposition takes no sentences; give one of the two."
         )
     by_images = source.laid is None and source.taught_by == IMAGES
     if by_images or (source.laid and load_decomposition(source.laid).about.get("taught_by") == IMAGES):
