@@ -36,6 +36,7 @@ CALLS = {
     "Results.from_arrow": generated(Results.from_arrow, {"table": HELD.to_arrow()}),
     "Results.from_parquet": generated(Results.from_parquet, {"path": FOLDER / "results.parquet"}),
     "Value": generated(Value, {"value": 0.5, "intervals": VALUE.intervals, "deviation": 0.25}, free=FREE),
+    "against_chance": generated(results.against_chance, {"rows": ROWS}),
     "compare_over_seeds": generated(
         results.compare_over_seeds, {"values": {"CoOp": [0.25, 0.5], "GMoP": [0.5, 0.5]}, "metric": AUC}
     ),
@@ -57,9 +58,10 @@ CALLS = {
         results.pair_results, {"first": HELD, "second": OTHER}, like_taken=[("metric", "empty text")]
     ),
     "significant": generated(results.significant, {"p": 0.5}),
+    "standing": generated(results.standing, {"values": {"CoOp": 0.25, "GMoP": 0.5}}),
     "student": generated(results.student, {"values": (0.25, 0.75), "metric": AUC}, free=("over",)),
 }
-RESULTS = frozenset()
+RESULTS = frozenset({"Standing"})
 ELSEWHERE = {
     "RunFolder": "read from the files of a run, in tests/runs",
     "require_same_data": "read from the files of a run, in tests/runs",

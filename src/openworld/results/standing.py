@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import erfc, sqrt
 from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 
+from openworld._arrays import ArrayLike, as_table
+from openworld._types import checked
 from openworld.metrics.estimate import LEVEL
 from openworld.results.comparison import Comparison, correct_for_many
 from openworld.results.results import Result
@@ -56,10 +59,11 @@ class Standing:
         return tuple(test.other for test in self.tests if test.better)
 
 
+@checked
 def standing(
     values: Mapping[str, float | None],
     compare: Callable[[str, str], Comparison | None] | None = None,
-    better: int = 1,
+    better: Literal[1, -1] = 1,
 ) -> Standing | None:
     """Return who has the best of some numbers and over whom that is shown; None where there is no number.
 
@@ -83,7 +87,8 @@ def standing(
     return Standing(names, others, tuple(tests))
 
 
-def against_chance(rows: Iterable[Result], correlation: np.ndarray | None = None) -> tuple[Comparison, ...]:
+@checked
+def against_chance(rows: Iterable[Result], correlation: ArrayLike | None = None) -> tuple[Comparison, ...]:
     """Return the tests of AUROCs against chance, as one family, from their intervals over images.
 
     An interval of 95 % that ends at chance is p = .05; beyond, its half towards chance is taken for that of a normal.
@@ -112,7 +117,8 @@ def against_chance(rows: Iterable[Result], correlation: np.ndarray | None = None
         moved = replace(interval, low=interval.low - CHANCE, high=interval.high - CHANCE)
         distances[-1] = quantile * abs(test.difference) / half
         tests.append(replace(test, p=erfc(distances[-1] / sqrt(2)), interval=moved))
-    if correlation is None or len(correlation) != len(tests):
+    correlation = None if correlation is None else as_table(correlation, "correlation", (2,))
+    if correlation is None or correlation.shape != (len(tests), len(tests)):
         return correct_for_many(tests)
     drawn = np.random.default_rng(0).multivariate_normal(np.zeros(len(tests)), correlation, DRAWS, method="eigh")
     largest = np.sort(np.abs(drawn).max(axis=1))
