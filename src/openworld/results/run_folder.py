@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from openworld._errors import OpenworldError
-from openworld._types import checked
 from openworld.runs import Record, RunStore, read_spec
 
 Schema = TypeVar("Schema")
 
 
-@checked
 @dataclass(frozen=True, eq=False)
 class RunFolder:
     """A finished run.
