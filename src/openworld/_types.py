@@ -262,10 +262,10 @@ def _promised(protocol: type) -> tuple[str, ...]:
 
 def _read_sequence(value: Any, kind: Any, path: str) -> Any:
     entries, kinds = _entries(value), get_args(kind)
-    is_other = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "columns")
-    if entries is None and (not is_other or isinstance(value, str | bytes | Mapping)):
+    is_other = isinstance(value, Collection) and not hasattr(value, "columns")  # such as the values of a dict
+    if entries is None and (not is_other or isinstance(value, str | bytes | Mapping | set | frozenset)):
         raise wrong(value, describe(kind) if kinds else "a sequence", path)
-    if not kinds or kinds[0] is Any or _are_as_they_should(entries or (), kinds[0]):
+    if not kinds or kinds[0] is Any or (entries is not None and _are_as_they_should(entries, kinds[0])):
         return value if entries is None or isinstance(value, list | tuple) else list(entries)
     found = [
         read(entry, kinds[0], f"{path}[{place}]", _instance)
