@@ -36,7 +36,7 @@ CALLS = {
     "Results.from_arrow": generated(Results.from_arrow, {"table": HELD.to_arrow()}),
     "Results.from_parquet": generated(Results.from_parquet, {"path": FOLDER / "results.parquet"}),
     "Value": generated(Value, {"value": 0.5, "intervals": VALUE.intervals, "deviation": 0.25}, free=FREE),
-    "against_chance": generated(results.against_chance, {"rows": ROWS}),
+    "against_chance": generated(results.against_chance, {"rows": ROWS}, like_taken=[("correlation", "array")]),
     "compare_over_seeds": generated(
         results.compare_over_seeds, {"values": {"CoOp": [0.25, 0.5], "GMoP": [0.5, 0.5]}, "metric": AUC}
     ),
