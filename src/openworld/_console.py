@@ -55,19 +55,20 @@ def _visible_hook():
 
 
 def time_left(done: float, left: float, taken: float, now: float) -> str:
-    """How long the rest of some work takes at its pace so far; nothing before the first is done.
+    """How long the rest of some work takes at its pace so far; nothing before the first is done, or once that is over.
 
     Args:
         done, left: how much is done, and how much is not.
         taken: seconds after which so much was done.
         now: seconds since the beginning.
 
-    >>> time_left(2, 6, 100, 130), time_left(0, 6, 0, 130)
-    ('about 4 min left', '')
+    >>> time_left(2, 6, 100, 130), time_left(0, 6, 0, 130), time_left(2, 1, 10, 20)
+    ('about 4 min left', '', '')
     """
     if done <= 0 or left <= 0:
         return ""
-    return f"about {duration(max(0.0, left * taken / done - (now - taken)))} left"
+    rest = left * taken / done - (now - taken)
+    return f"about {duration(rest)} left" if rest >= 1 else ""
 
 
 @contextmanager
