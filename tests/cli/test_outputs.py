@@ -49,6 +49,8 @@ HELD = {  # a kind of target -> its path in the folder, and words of the refusal
     "link": ("link.parquet", "is a link to"),
     "link to nothing": ("dangling.parquet", "is a link to"),
     "/proc": ("/proc/x.parquet", "cannot be written"),
+    "below a file": ("spec.toml/x.parquet", "cannot be written"),
+    "long name": (f"{250 * 'x'}.parquet", "cannot be written"),
 }
 OF_FILES = HELD | {
     "folder": (".", "is a folder"),

@@ -17,8 +17,8 @@ def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -
         if labelled:
             raise OpenworldError("--labelled came without --out; labels are kept in a stream: give --out FILE.")
         return
-    require_kind(out)
     require_file("--out", out, inputs=inputs.paths)
+    require_kind(out)
     if not inputs.new_names:
         raise OpenworldError(
             "a stream needs new names beside the base names, and none came; give --new NAME, --new-names FILE or, of "

@@ -12,6 +12,7 @@ import stat
 import struct
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ def require_folder(
     for given in _paths(inputs):
         if _same(folder, given) or (given.name in KEPT and _same(folder, given.parent)):
             raise OpenworldError(f"{title} holds {given}, which the same command reads; give another folder.")
+    _require_writable(title, folder)
     found = list(kinds_in(folder))
     others = [kind for kind in found if kind not in own]
     there = pages is not None and not found and any((folder / name).exists() for name in _PAGE)
@@ -125,7 +127,6 @@ def require_folder(
         others += [f"other files, first {name}" for name in foreign[:1]]
     if others:
         raise OpenworldError(f"{title} holds {others[0]}; give another folder.")
-    _require_writable(title, folder)
 
 
 def require_replaceable(title: str, path: Path) -> None:
@@ -237,6 +238,8 @@ def _require_writable(title: str, path: Path) -> None:
     if folder.is_file() and folder == path:
         folder = path.absolute().parent
     try:
+        with suppress(FileNotFoundError):
+            os.lstat(path.parent / f".{path.name}.writing")  # a name may be too long
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:

@@ -32,9 +32,9 @@ def new_plug_in(kind: str, name: str, folder: Path | None = None) -> Path:
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name) or keyword.iskeyword(name):
         raise OpenworldError(f"a {kind} is called {name!r}; give a class name of letters and digits, such as MyMethod.")
     goal = folder or Path(_words(name, "_"))
+    require_folder("--out", goal)
     if goal.exists():
         raise OpenworldError(f"{goal} exists already; give another folder with --out.")
-    require_folder("--out", goal)
     example, former = EXAMPLES[kind]
     content = {}
     for source in sorted(_examples().joinpath(example).iterdir(), key=lambda path: path.name):

@@ -143,11 +143,11 @@ def _require_inputs(inputs: PlanInputs) -> None:
         raise OpenworldError(f"--within is {inputs.within:g}, expected points either way, {FINEST} to 50{points}.")
     require_folder("--add", inputs.add, own=(LABEL_PLAN, LABELLED))
     if inputs.out is not None:
+        require_folder("--out", inputs.out, own=(LABEL_PLAN,), alone=(WORKSHEET, PAGE, "images"))
         if (inputs.out / PLAN).exists():
             raise OpenworldError(
                 f"--out {inputs.out} holds a plan already; add a batch with --add, or give another folder."
             )
-        require_folder("--out", inputs.out, alone=(WORKSHEET, PAGE, "images"))
         if inputs.stream is None:
             raise OpenworldError("no stream came; name the file of a model's scores and names.")
 
