@@ -49,7 +49,7 @@ def test_reading_goes_on_beside_the_work():
 
     batches = read_ahead(reading, np.arange(2), (2, 2), batch_size=1)
     next(batches)
-    assert read.wait(timeout=10)
+    assert read.wait(timeout=600)
 
 
 def test_an_image_that_cannot_be_read_stops_at_its_batch():

@@ -22,7 +22,7 @@ COMMANDS = ("demo", "run", "reproduce", "predict", "score", "report", "list", "d
 
 def process(*arguments):
     """A real one: the entry point, its exit code and its streams."""
-    return subprocess.run([sys.executable, "-m", "openworld", *arguments], capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, "-m", "openworld", *arguments], capture_output=True, text=True, timeout=600)
 
 
 @pytest.fixture(scope="module")

@@ -192,7 +192,7 @@ def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tm
     forward, reader, seen = _shared_reading.SharedReading.forward, Reader(), []
 
     def watched(*given):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 600
         wanted = min(2 * (len(seen) + 2), 7)  # this batch and the next one
         while reader.count < wanted and time.monotonic() < deadline:
             time.sleep(0.001)

@@ -41,7 +41,7 @@ def located(n, machine, die_on=None, folder=None):
         die(folder, 1)
         (Path(folder) / "survived").touch()
     elif die_on:
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 600
         while not (Path(folder) / "survived").exists() and time.monotonic() < limit:
             time.sleep(0.01)
     return UnitResult(metrics={"n": n}, timing=machine)
@@ -65,7 +65,7 @@ def wait(folder, seed):
     """Leave a mark that says on which node of a Ray this is, and go on once there is a file "go" beside it."""
     node = _ray_node()
     (Path(folder) / f"wait-{seed}_{node}_{os.getpid()}").touch()
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 600
     while not (Path(folder) / "go").exists() and time.monotonic() < limit:
         time.sleep(0.05)
     return draw(seed)

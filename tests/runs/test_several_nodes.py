@@ -43,7 +43,7 @@ class ThreeNodes:
         """Have two nodes beside the head, which the driver is on."""
         while len(self._others) < 2:
             self._others.append(self._cluster.add_node(**CORES))
-        self._cluster.wait_for_nodes()
+        self._cluster.wait_for_nodes(timeout=300)
 
     def kill(self):
         """Kill a node and all its processes, by SIGKILL; return what Ray calls it."""
@@ -55,7 +55,7 @@ class ThreeNodes:
         self._cluster.shutdown()
 
 
-def comes_true(condition, seconds=60):
+def comes_true(condition, seconds=300):
     """Whether a condition holds, now or before long: it is looked at until it does."""
     stop = time.monotonic() + seconds
     while not condition() and time.monotonic() < stop:

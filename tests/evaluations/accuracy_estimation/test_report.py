@@ -293,7 +293,7 @@ def test_in_a_browser_the_console_is_silent_and_a_method_is_picked_out(run_story
     flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync --enable-logging=stderr"
     flags += " --disable-background-networking --disable-component-update --virtual-time-budget=3000 --dump-dom"
     command = [CHROMIUM, *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "page.html").as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
     chosen = re.findall(
         r'data-learner="([^"]*)" class="[^"]*chosen|class="[^"]*chosen[^"]*" data-learner="([^"]*)"', done.stdout

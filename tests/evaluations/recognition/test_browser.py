@@ -33,7 +33,7 @@ def visit(page, tmp_path):
         )
         flags = [*QUIET.split(), *SILENT.split(), f"--user-data-dir={tmp_path / 'profile'}"]
         address = (tmp_path / "page.html").as_uri()
-        done = subprocess.run([CHROMIUM, *flags, address], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([CHROMIUM, *flags, address], capture_output=True, text=True, timeout=600)
         return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
     return go

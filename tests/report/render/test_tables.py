@@ -210,7 +210,7 @@ def test_pdflatex_takes_it(tmp_path):
     text = f"{head}\n{latex_table(table_of())}{latex_table(table_of(block=2))}\\end{{document}}\n"
     (tmp_path / "table.tex").write_text(text, encoding="ascii")
     call = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "table.tex"]
-    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-1500:]
 
 
