@@ -68,7 +68,7 @@ def scores() -> dict[str, object]:
 
 
 GIVEN = {"estimate.md": scores}
-SLOW = {"python.md"}
+SLOW = {"python.md", "records.md"}
 
 
 @pytest.mark.parametrize(

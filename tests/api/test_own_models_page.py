@@ -82,6 +82,7 @@ def page(repository):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_every_example_runs(page, given, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("openworld.applications.shift.decomposition.STEPS", 20)

@@ -34,6 +34,7 @@ def test_chunks_of_a_fall_are_as_accurate_as_wanted(alarms):
     assert law.fallen(0.1, 50, np.random.default_rng(2)) is None  # no shifted set is so low
 
 
+@pytest.mark.slow
 def test_a_year_counts_false_alarms_and_delays(alarms):
     law = alarms.Law(images(3.0, 0), (images(0.0, 1),))
     found = list(alarms.year(law, 60, [0, 0, 0], rules=True))

@@ -15,6 +15,7 @@ import spoiling  # noqa: E402
 COLUMNS = {"logits", "labels", "reference", "reference_weak", "reference_kin", "classnames"}
 
 
+@pytest.mark.slow
 def test_the_world(tmp_path, capsys):
     digits.main(["--out", str(tmp_path), "--seeds", "3"])
     assert capsys.readouterr().out.count(" shifts ") == 2

@@ -45,6 +45,7 @@ def test_labelled_pictures_are_disjoint(name):
     assert sum(map(len, pictures)) == len(set().union(*pictures)) == sum(len(sets[one]) for one in drawn)
 
 
+@pytest.mark.slow
 def test_a_world_in_small(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENWORLD_CACHE", str(tmp_path / "cache"))
     world = replace(emoji.quick(emoji.WORLDS["emoji-three-styles"]), labelled=20, shifted=5)

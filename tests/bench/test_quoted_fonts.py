@@ -52,6 +52,7 @@ def test_a_picture(found):
     assert abs(rows.mean() - 15.5) <= 1 and abs(columns.mean() - 15.5) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fonts.WORLDS)
 def test_a_world_in_small(name, tmp_path, monkeypatch, found, capsys):
     small = replace(fonts.WORLDS[name], source=20, shifted=6)

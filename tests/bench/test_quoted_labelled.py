@@ -19,6 +19,7 @@ def test_every_family_is_the_target_and_none_of_its_own_labelled_shifts():
     assert [family for family, kind, _ in chosen if kind == "corruptions"] == ["style"]
 
 
+@pytest.mark.slow
 def test_the_table(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(labelled, "IMAGES", 60)
     monkeypatch.setattr(labelled, "REPEATS", 1)

@@ -17,6 +17,7 @@ from openworld.learners import LEARNERS  # noqa: E402
 NAMES = ("owl", "golden retriever", "traffic light", "lamp", "mountain bike", "cat")
 
 
+@pytest.mark.slow
 def test_the_table(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["steps.py", "--methods", "zero-shot,KgCoOp", "--repeats", "1"])
     main()

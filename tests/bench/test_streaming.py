@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 from streaming import measured, write  # noqa: E402
 
 
+@pytest.mark.slow
 def test_a_small_target(tmp_path):
     for name, strength, labelled in (("source", 3.0, True), ("target", 3.0, False)):
         write(tmp_path / f"{name}.parquet", 1000, 4, strength, labelled=labelled)

@@ -3,11 +3,14 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 from watch import mixed, rate  # noqa: E402
 
 
+@pytest.mark.slow
 def test_a_short_year_cut_into_files_has_the_alarms_of_the_year_read_at_once():
     first, *rest = rate(1, 13, 60)
     assert first.startswith("1 years of 13 days") and rest[-1].endswith("1 of 1")

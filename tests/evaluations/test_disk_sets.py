@@ -92,6 +92,7 @@ def run(spec, machine, folder):
     return {one.name: one.files for one in done}
 
 
+@pytest.mark.slow
 def test_records_are_the_same_the_disk_is_bounded_and_each_training_set_is_made_once(spec, tmp_path, monkeypatch):
     free = Machine(cache=str(tmp_path / "free"))
     expected = run(spec, free, tmp_path / "free run")

@@ -60,7 +60,10 @@ def test_a_plain_loop_finds_the_same(seed):
         assert found.standing[place] == (now > found.limit)
 
 
-@pytest.mark.parametrize(("between", "over"), [(0.0, 60), (0.01, 60), (0.04, 60), (0.01, 1)])
+@pytest.mark.parametrize(
+    ("between", "over"),
+    [(0.01, 60), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((0.0, 60), (0.04, 60), (0.01, 1)))],
+)
 def test_years_at_the_limit_raise_alarms_at_the_rate(between, over):
     """Each year has another null, one error of its source that stays, and is quoted 5 points too high."""
     years, rate, raised, generator = 100, 0.1, 0, np.random.default_rng(1)
@@ -178,6 +181,7 @@ def test_steps_day_by_day_are_one_test_over_all_days():
     assert limit.lasting(N, ALERT) == pytest.approx(found.lasting[0])
 
 
+@pytest.mark.slow
 def test_days_of_mixed_sizes_keep_the_rate_of_a_year():
     """Sources whose error stays for a year, days of three sizes, an accuracy of the alert itself all the time."""
     generator, within, between, sizes, years = np.random.default_rng(0), 0.2, 0.01, (50, 100, 400), 0

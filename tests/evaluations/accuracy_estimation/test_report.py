@@ -277,6 +277,7 @@ def test_the_page_is_whole_and_escaped(run_story):
     assert "openworld run mine.toml" in page and "Methods: choose some" in page
 
 
+@pytest.mark.slow
 def test_thirty_methods_fit_into_the_page(crowd):
     page = story(crowd).html()
     assert len(page.encode()) < 1_500_000

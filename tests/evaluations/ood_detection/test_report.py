@@ -258,6 +258,7 @@ def crowd(record):
     return replace(many, detector_settings=tuple({"label": name} for name in names))
 
 
+@pytest.mark.slow
 def test_a_crowd_fits_into_the_page(make_run, write_run):
     counts = [[max(0, 30 - 3 * abs(row - column)) for column in range(8)] for row in range(8)]
     one = read_story(make_run(models={"any": {"MSP": (0.2, 0.0)}}, seeds=(0,), counts=counts))
