@@ -125,8 +125,12 @@ def test_a_plug_in_cannot_end_the_command_in_silence(installed, module, reason):
 
 def test_an_interrupt_that_a_signal_brought_is_one(installed):
     installed("their-package", Halfway="halfway:Halfway")
-    with pytest.raises(KeyboardInterrupt), _plugins.failures_named("learner", "Halfway", "their-package", "used"):
-        signal.raise_signal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt), _plugins.failures_named("learner", "Halfway", "their-package", "used"):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("module", ["closes", "replaces"])
