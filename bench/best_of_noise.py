@@ -17,7 +17,7 @@ from openworld.report.detection import detection_page
 from openworld.results.detection_results import detection_results
 from openworld.results.scored_sets import ScoredSets, SetScores
 
-CLAIMS = ("is better than", "and is better", "below chance (AUROC 50): are", "has the highest")
+CLAIMS = ("is better", "below chance (AUROC 50): are", "has the highest", "nothing was run beside it")
 
 
 def scored(scores: np.ndarray, name: str, group: str) -> SetScores:
@@ -83,7 +83,7 @@ def main() -> None:
                     for _ in range(given.tables):
                         outside = (draw(generator, np.zeros(k), shared, images) for _ in range(groups))
                         said = verdict_of(draw(generator, np.full(k, lift), shared, images), *outside)
-                        counted = CLAIMS if not lift else CLAIMS[:3]
+                        counted = CLAIMS if not lift else CLAIMS[:2]
                         claims += any(claim in said for claim in counted)
                     rates[title] = f"{100 * claims / given.tables:.1f}"
                 print(f"k = {k:2}, {groups} group(s), {shared:.1f} of the variance shared: {rates}", flush=True)
