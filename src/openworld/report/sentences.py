@@ -67,7 +67,9 @@ def leads(found: Standing, what: str, number: str, noun: str = "others", most: s
     """
     count, several = len(found.others), len(found.names) > 1
     if not several and not count:
-        return f"{possessive(found.names[0])} {what} is {number}; nothing was run beside it"
+        none = f"{few(found.without, noun)} {'has' if len(found.without) == 1 else 'have'} none"
+        beside = none if found.without else "nothing was run beside it"
+        return f"{possessive(found.names[0])} {what} is {number}; {beside}"
     lead = f"{few(found.names, noun)} {'share' if several else 'has'} the {most} {what}, {number}"
     lead += ", the same to the last digit" * several
     if not count:

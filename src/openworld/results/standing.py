@@ -42,11 +42,13 @@ class Standing:
         names: who has the best number; several where it is the same to the last digit.
         others: who has another one.
         tests: of the best against each other that there is a test of; of several best the least sure one.
+        without: whose number is not defined.
     """
 
     names: tuple[str, ...]
     others: tuple[str, ...] = ()
     tests: tuple[Comparison, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def alone(self) -> bool:
@@ -84,7 +86,7 @@ def standing(
     for other in others if compare is not None else ():
         found = [test for test in (compare(name, other) for name in names) if test is not None]
         tests += sorted(found, key=lambda test: 2.0 if test.p is None else test.p)[-1:]
-    return Standing(names, others, tuple(tests))
+    return Standing(names, others, tuple(tests), tuple(name for name in values if name not in known))
 
 
 @checked
