@@ -73,7 +73,7 @@ def _divided(draw, size: int) -> DividedPool:
     corner = (levels["semantic"] == 2) & (levels["covariate"] == 2)
     levels["semantic"] = np.where(corner, 0, levels["semantic"])
     labels = draw.integers(0, 4, size)
-    images = ImageSet("made up", "", ("a", "b", "c", "d"), labels, np.arange(size) // 2, "made up", None)
+    images = ImageSet("made up", "", ("a", "b", "c", "d"), labels, np.arange(size) // 2, "made up", int)
     pool = Pool(images, ("plain",), np.zeros(size, np.int64), labels < 2)
     cuts = dict.fromkeys(levels, (0.25, 0.5))
     degrees = {half: level / 4 for half, level in levels.items()}
