@@ -34,6 +34,8 @@ Limit = Annotated[float, "may be infinite"]
 """Annotates a number that may be infinite; any other float is finite."""
 Count = Annotated[int, Range(0)]
 Positive = Annotated[int, Range(1)]
+Known = tuple[Any, frozenset[type], frozenset[type]]
+"""An annotation, the types of values that it leaves alone where they are finite, and those that need no look."""
 _DEVICE = re.compile(r"\s*(auto|cpu|mps|meta|cuda(:\d+)?|cuda:\d+(\s*,\s*cuda:\d+)+)\s*")
 
 
@@ -64,13 +66,13 @@ def checked(target: Target) -> Target:
     others = code.co_varnames[named + (rest is not None)] if code.co_flags & CO_VARKEYWORDS else None
 
     @cache
-    def kinds() -> dict[str, tuple[Any, frozenset[type]]]:  # when first called: they may name what is defined below
+    def kinds() -> dict[str, Known]:  # when first called: they may name what is defined below
         written = {name: kind for name, kind in target.__annotations__.items() if name != "return"}
         spelled_out = SimpleNamespace(__annotations__=written, __globals__=target.__globals__)
         hints = get_type_hints(spelled_out, include_extras=True)
         empty = {name for name, value in _defaults(target).items() if isinstance(value, str) and not value}
         return {
-            name: (kind, plain_types(kind) - ({str} if _is_path(kind) and name not in empty else set()))
+            name: (kind, plain_types(kind) - ({str} if _is_path(kind) and name not in empty else set()), _exact(kind))
             for name, kind in hints.items()
         }
 
@@ -185,11 +187,13 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _argument(value: Any, name: str, known: tuple[Any, frozenset[type]] | None) -> Any:
-    """An argument read as its annotation, if it has one; `known`: that, and the types of values it leaves alone."""
+def _argument(value: Any, name: str, known: Known | None) -> Any:
+    """An argument read as its annotation, if it has one."""
     if known is None:
         return value
-    kind, plain = known
+    kind, plain, exact = known
+    if type(value) in exact:
+        return value
     found = value if is_plain(value, plain) else read(_plain(value), kind, name, _instance)
     if type(found) is int:
         if not -(2**63) <= found < 2**63:
@@ -210,6 +214,15 @@ def _defaults(target: Callable) -> dict[str, Any]:
 
 def _is_path(kind: Any) -> bool:
     return kind is Path or (get_origin(kind) in (Union, UnionType) and Path in get_args(kind))
+
+
+_arguments = cache(get_args)
+
+
+def _exact(kind: Any) -> frozenset[type]:
+    """The classes among what an annotation names; numbers and text are looked at."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return frozenset(each for each in kinds if type(each) is type and each not in (int, float, str))
 
 
 def _plain(value: Any) -> Any:
@@ -261,11 +274,14 @@ def _promised(protocol: type) -> tuple[str, ...]:
 
 
 def _read_sequence(value: Any, kind: Any, path: str) -> Any:
-    entries, kinds = _entries(value), get_args(kind)
+    kinds = _arguments(kind)
+    if kinds and type(value) in (list, tuple) and _are_as_they_should(value, kinds[0]):
+        return value
+    entries = _entries(value)
     is_other = isinstance(value, Collection) and not hasattr(value, "columns")  # such as the values of a dict
     if entries is None and (not is_other or isinstance(value, str | bytes | Mapping | set | frozenset)):
         raise wrong(value, describe(kind) if kinds else "a sequence", path)
-    if not kinds or kinds[0] is Any or (entries is not None and _are_as_they_should(entries, kinds[0])):
+    if not kinds or kinds[0] is Any:
         return value if entries is None or isinstance(value, list | tuple) else list(entries)
     found = [
         read(entry, kinds[0], f"{path}[{place}]", _instance)
@@ -276,10 +292,10 @@ def _read_sequence(value: Any, kind: Any, path: str) -> Any:
 
 
 def _read_mapping(value: Any, kind: Any, path: str) -> Mapping:
-    kinds = get_args(kind)
+    kinds = _arguments(kind)
     if not isinstance(value, Mapping) or (kinds[:1] == (str,) and not all(isinstance(key, str) for key in value)):
         raise wrong(value, describe(kind) if kinds else "a mapping", path)
-    if not kinds or kinds[1] is Any:
+    if not kinds or kinds[1] is Any or _are_as_they_should(value.values(), kinds[1]):
         return value
     found = {key: read(_plain(entry), kinds[1], join(path, key), _instance) for key, entry in value.items()}
     return value if all(found[key] is entry for key, entry in value.items()) else found
@@ -344,10 +360,12 @@ def _read_literal(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any
 
 
 def _read_tuple(value: Any, kind: Any, path: str, otherwise: Otherwise) -> tuple:
+    kinds = _arguments(kind) or (Any, ...)
+    if type(value) is tuple and kinds[1:] == (Ellipsis,) and _are_as_they_should(value, kinds[0]):
+        return value
     entries = _entries(value)
     if entries is None:
         raise wrong(value, describe(kind), path)
-    kinds = get_args(kind) or (Any, ...)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
         if _are_as_they_should(entries, kinds[0]):
             return entries
@@ -373,7 +391,7 @@ def _are_as_they_should(entries: Collection, kind: Any) -> bool:
     """Whether plain entries need no reading one by one."""
     kinds = set(map(type, entries))
     if not kinds <= plain_types(kind):
-        return False
+        return kinds == {kind}  # instances of a class
     return float not in kinds or all(math.isfinite(entry) for entry in entries if type(entry) is float)
 
 
