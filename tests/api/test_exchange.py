@@ -1,6 +1,7 @@
 """A run for other tools: flat numbers for trackers, entries for the hub, a section for a model card, citations."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -66,6 +67,20 @@ def test_the_hub_reads_the_entries_back(two):
     numbers = {entry.metric_type: entry.metric_value for entry in back}
     assert numbers["auroc"] == pytest.approx(ow.metrics_of(two)["GMoP/auroc"])
     assert "images" not in numbers, "counts are no scores"
+
+
+@pytest.mark.parametrize(
+    ("spec", "type", "name"),
+    [
+        ({}, "own predictions", "own predictions"),
+        ({"dataset": "hf:ethz/food101"}, "ethz/food101", "ethz/food101"),
+        ({"train": {"dataset": "dtd"}, "test": {"dataset": "data/pets"}}, "several", "dtd, pets"),
+    ],
+)
+def test_an_entry_names_its_data_set_or_says_that_there_are_several(run, spec, type, name):
+    story = replace(run.story, run=replace(run.story.run, resolved=spec))
+    entries = ow.hub_entries(replace(run, story=story))["model"]
+    assert {(entry.dataset_type, entry.dataset_name) for entry in entries} == {(type, name)}
 
 
 def test_the_index_holds_one_model_or_all_as_yaml(two):

@@ -10,9 +10,10 @@ from torch import nn
 from torchvision_weights import resnet, resnet_logits, transformer, transformer_logits
 
 from openworld import OpenworldError
-from openworld.classifiers import Preprocess, describe, from_checkpoint, load
+from openworld.classifiers import Preprocess, describe, from_checkpoint, load, torchvision_vit
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
 from openworld.classifiers.torchvision_resnet import name_of
+from openworld.classifiers.torchvision_vit import VisionTransformer
 from openworld.detectors import watch
 
 LAYOUTS = {
@@ -54,6 +55,18 @@ def test_a_transformer_computes_what_its_weights_say(tmp_path):
     older = {name.replace(".mlp.0.", ".mlp.linear_1.").replace(".mlp.3.", ".mlp.linear_2."): tensor
              for name, tensor in weights.items()}  # fmt: skip
     assert torch.equal(load(save(older, tmp_path / "older.pth")).module(pixels), classifier.module(pixels))
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "heads"),
+    [("ViT-S/16", 384, 6), ("ViT-B/16", 768, 12), ("ViT-L/16", 1024, 16), ("ViT-H/16", 1280, 16)],
+)
+def test_a_transformer_has_the_heads_of_the_published_one_of_its_width(name, width, heads):
+    weights, pixels = transformer(5, width=width, depth=1), torch.randn(1, 3, 32, 32)
+    network = VisionTransformer(weights).eval()
+    network.load_state_dict(weights)
+    assert torch.allclose(network(pixels), transformer_logits(weights, pixels, heads), atol=1e-3)
+    assert torchvision_vit.name_of(weights) == name
 
 
 def test_the_number_of_classes_is_that_of_the_head(tmp_path):

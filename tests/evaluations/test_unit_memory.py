@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from openworld.backbones import TwoTowerConfig
+from openworld.backbones import TwoTower, TwoTowerConfig
 from openworld.evaluations import read_protocol
 from openworld.evaluations.learning_units import LearningUnit
 from openworld.evaluations.unit_memory import MOST_UNITS, count_units, needed_by, unit_bytes
@@ -60,6 +60,13 @@ def test_a_unit_needs_more_for_more_names_up_to_what_is_kept_at_a_time_and_half_
     assert GIB < few < many < most == more < 16 * GIB
     assert unit_bytes(config, [work(coop, 10), work(coop, 500)]) == many
     assert unit_bytes(config, [work(coop, 500)], itemsize=2) - GIB == (many - GIB) / 2
+
+
+def test_without_names_it_needs_what_the_weights_of_the_backbone_take():
+    config = TwoTowerConfig()
+    with torch.device("meta"):
+        numbers = sum(weight.numel() for weight in TwoTower(config).parameters())
+    assert unit_bytes(config, []) - GIB == pytest.approx(4 * numbers, rel=0.02)
 
 
 def test_a_learner_that_runs_the_image_tower_needs_memory_for_every_picture_of_a_batch():

@@ -308,6 +308,17 @@ def test_what_is_expected_of_an_image_comes_from_its_logits():
     np.testing.assert_allclose(expected.new_right, joint[:, 2])
 
 
+def test_labels_that_would_bring_the_number_near_are_counted_by_the_square_of_its_half_width(tmp_path):
+    world = made_up(3000)
+    plan(tmp_path, world, n=150, design="random")
+    answer(tmp_path, world.truth)
+    report = read_labels(tmp_path)
+    half = value(report, "openworld_auc").over("labels").width / 2
+    in_all = np.ceil(150 * (half / 0.03) ** 2 / 10) * 10
+    assert 300 < in_all < 3000
+    assert f"About {in_all - 150:,.0f} labels more would bring it to ±3 points" in " ".join(report.text)
+
+
 def test_a_second_stream_with_further_images_is_refused(tmp_path, world):
     more = {name: np.append(column, column[:1]) for name, column in world.columns.items()}
     more["id"][-1] = "one more"

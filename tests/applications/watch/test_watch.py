@@ -81,11 +81,12 @@ def test_periods_are_estimated_as_an_estimate_of_everything_at_once_does(fitted,
         assert (record.chunk.n, record.chunk.first) == (chunk.n, chunk.first)
 
 
-def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path):
+@pytest.mark.parametrize("sign", [-1, 1])  # worse from day to day, and better after a bad first day
+def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path, sign):
     settings = WatchSettings(chunk_rows=128, alert=0.78)
     command.fit([of(source_columns(), "val")], tmp_path / "watch", settings, images=[128])
     watch = read_watch(tmp_path / "watch")
-    days = joined(*(day_columns(day, 128, 2.0 - 0.1 * day) for day in range(7)))
+    days = joined(*(day_columns(day, 128, 1.7 + 0.2 * sign * (day - 3)) for day in range(7)))
     state = command.watch(tmp_path / "watch", [of({"logits": days["logits"]})], command.WatchFiles(tmp_path / "state"))
     state = state.found.state
     null = watch.measured.alarms[128]

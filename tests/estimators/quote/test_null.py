@@ -48,6 +48,13 @@ def test_large_sets_are_drawn_smaller_and_fewer():
     assert found.n == 5000 and found.estimates.shape == (3, 4) and done == [1, 2, 3]
 
 
+@pytest.mark.parametrize(("numbers", "sources"), [(10_000, 8), (24_000, 12), (20_000_000, 25)])
+def test_fewer_sources_are_drawn_where_their_logits_take_much_memory_and_eight_at_least(monkeypatch, numbers, sources):
+    monkeypatch.setattr("openworld.estimators.quote.null.NUMBERS", numbers)
+    found = measure_null({"AC": AC()}, outputs(0, 300, 4, 2.0), 50)["AC"]  # 4 (300 + 4 x 50) = 2000 logits a source
+    assert found.estimates.shape == (sources, 4)
+
+
 def test_what_can_tell_nothing_is_left_out():
     source = outputs(0, 50, 4, 2.0, partners=1)
     assert set(measure_null({"AC": AC(), "GDE": GDE()}, source, 20)) == {"AC", "GDE"}
