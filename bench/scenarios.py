@@ -68,7 +68,11 @@ def learners(names: tuple[str, ...], text: np.ndarray, count: int, generator):
     """Fitted learners, one at a time."""
     rows = {name: row for row, name in enumerate(names)}
     clip = SimpleNamespace(
-        config=SimpleNamespace(joint_dimension=DIMENSION), device=torch.device("cpu"), dtype=torch.float32, name="none"
+        config=SimpleNamespace(joint_dimension=DIMENSION),
+        device=torch.device("cpu"),
+        dtype=torch.float32,
+        name="none",
+        encode_text=None,  # never asked: the stand-ins bring their own rows
     )
     for number in range(count):
         kind = {1: "own scores", 2: "dependent"}.get(count - number, "plain")

@@ -152,7 +152,9 @@ def test_settings_have_an_upper_end(name, most):
     require_at_least(1, **{name: most})
     with pytest.raises(OpenworldError, match=f"{re.escape(name)} is {most + 1}, expected at most {most}"):
         require_at_least(1, **{name: most + 1})
-    require_at_least(0, weight=1e300)
+    require_at_least(0, weight=1e140)
+    with pytest.raises(OpenworldError, match="weight is 1e\\+300, expected at most 1e\\+140"):
+        require_at_least(0, weight=1e300)
 
 
 def test_seeds_are_not_negative_fit_into_63_bits_and_are_not_endless():

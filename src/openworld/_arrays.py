@@ -234,11 +234,9 @@ def require_at_least(least: float, **numbers: float) -> None:
     for name, number in numbers.items():
         if not number >= least:  # said so that NaN is refused too
             raise OpenworldError(f"{name} is {number}, expected {least} or more.")
-        most = MOST.get(name.partition("[")[0], LARGEST_NUMBER)
-        if number > (most if isinstance(number, int) else LARGEST):
-            raise OpenworldError(
-                f"{name} is {number}, expected at most {most if isinstance(number, int) else LARGEST:g}."
-            )
+        most = MOST.get(name.partition("[")[0], LARGEST_NUMBER) if isinstance(number, int) else LARGEST
+        if number > most:
+            raise OpenworldError(f"{name} is {number}, expected at most {most}.")
 
 
 FRACTIONS = {

@@ -70,7 +70,7 @@ def test_lists_that_come_along_need_no_data_set(data):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("audit", "nowhere.txt"), "nowhere.txt cannot be read"),
+        (("audit", "nowhere.txt"), "no file nowhere.txt"),
         (("audit", "emoji-concept"), "did you mean 'emoji-concepts'"),
         (("audit", "mine.txt", "--wordnet", "."), "has no index.noun and no data.noun"),
         (("audit", "mine.txt", "--template", "a photo", "--backbone", "embedded"), "must hold {} once"),

@@ -70,7 +70,18 @@ def test_a_kept_run_names_other_pictures(place, run, foreign_folder):
 
     (place / "pictures").mkdir()
     picture().save(place / "pictures" / "one.png")
-    done = run("predict", "kept", "pictures", "--unit", "zero-shot, seed 1", "--new", "sea otter", "--json")
+    done = run(
+        "predict",
+        "kept",
+        "pictures",
+        "--unit",
+        "zero-shot, seed 1",
+        "--new",
+        "sea otter",
+        "--json",
+        "--backbone",
+        backbone,
+    )
     assert done.exit_code == 0, done.output
     assert "one.png" in done.stdout
 

@@ -107,7 +107,7 @@ def test_two_folders_say_it_too(place):
         ({"base": "nowhere"}, "expected a list of class names, a text file"),
         ({"base": "squares"}, "base is the folder squares, and new is \\(\\)"),
         ({"base": "squares", "new": "stripes", "dataset": "darker"}, "leave dataset out"),
-        ({"base": "missing.txt"}, "missing.txt cannot be read"),
+        ({"base": "missing.txt"}, "no file missing.txt"),
     ],
 )
 def test_what_is_not_understood_is_refused(place, fields, words):

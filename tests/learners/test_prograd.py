@@ -136,7 +136,7 @@ def test_published():
         ({"words": " "}, "empty phrase"),
         ({"strength": -1.0}, "strength is -1.0"),
         ({"temperature": 0.0}, "temperature is 0.0, expected a positive number"),
-        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"temperature": float("nan")}, "temperature: nan"),
         ({"template": "a photo."}, "must hold {} once"),
     ],
     ids=str,

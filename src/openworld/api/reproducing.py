@@ -75,9 +75,9 @@ class Reproduction(Report):
 def reproduce(
     paper: str,
     data: Path | str,
-    table: Sequence[str] = (),
+    table: Sequence[str | int] = (),
     *,
-    figure: Sequence[str] = (),
+    figure: Sequence[str | int] = (),
     dataset: Sequence[str] = (),
     checkpoint: Sequence[str | int] = (),
     backbone: str = "",

@@ -251,6 +251,6 @@ def misprints_of(paper: str, table: str) -> tuple[Misprint, ...]:
     """The known contradictions that concern one table.
 
     >>> [one.name for one in misprints_of("openworldauc", "15")]
-    ["CoOp's average", 'domain adaption']
+    ["CoOp's average", 'domain adaption', 'Table 3 against Table 2']
     """
     return tuple(misprint for misprint in MISPRINTS if misprint.paper == paper and table in misprint.tables)

@@ -135,7 +135,7 @@ def _named(images: ImageSet, names: dict[str, str]) -> ImageSet:
 def shown_labels(images: ImageSet) -> tuple[str, ...]:
     """Names of the classes that have an image.
 
-    >>> shown_labels(ImageSet("toy", "", ("cat", "dog"), [1], [0], "one", None))
+    >>> shown_labels(ImageSet("toy", "", ("cat", "dog"), [1], [0], "one", lambda row: None))
     ('dog',)
     """
     return tuple(images.classnames[label] for label in sorted(set(images.labels.tolist())))

@@ -97,7 +97,9 @@ class DetectionPlan:
         return gather(self.detectors, self._with_head(activations), start=start)
 
     @checked
-    def score(self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor]) -> dict[str, Tensor]:
+    def score(
+        self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor | tuple[Tensor, Any]]
+    ) -> dict[str, Tensor]:
         """Scores float[N] on the CPU by label, larger = more in-distribution, of images or (images, labels).
 
         Args:
@@ -110,7 +112,7 @@ class DetectionPlan:
         return {label: torch.cat(parts) if parts else torch.empty(0) for label, parts in scores_by_label.items()}
 
     def answers(
-        self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor]
+        self, fitted: Mapping[str, FittedDetector], batches: Iterable[Tensor | tuple[Tensor, Any]]
     ) -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
         """Yield of every batch the predicted classes int64[B] and the scores float[B] by label, on the CPU.
 
