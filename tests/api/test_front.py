@@ -130,6 +130,27 @@ def test_days_are_watched_from_arrays(tmp_path):
     assert again.results == answer.results and not again.found.new and "2024-01-03" in repr(again)
 
 
+@pytest.mark.parametrize("command", ["estimate", "watch"])
+def test_late_labels_are_read_from_columns_as_from_a_file(tmp_path, command):
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 3, 700)
+    logits = generator.normal(size=(700, 3)) + 2 * np.eye(3)[labels]
+    source, new = {"logits": logits[:400], "labels": labels[:400]}, {"logits": logits[400:]}
+    columns = {"row": np.arange(0, 300, 5), "label": labels[400::5], "inclusion": np.full(60, 0.2)}
+    file = tmp_path / "late.csv"
+    np.savetxt(file, np.stack([*columns.values()], axis=1), "%g", delimiter=",", header=",".join(columns), comments="")
+    ow.fit_watch(source, tmp_path / "watch", chunk_rows=300, quiet=True)
+
+    def answer(late, name):
+        if command == "estimate":
+            return ow.estimate(source, new, estimator=["AC"], labels=late, quiet=True).results
+        ow.watch(tmp_path / "watch", new, state=tmp_path / name, quiet=True)
+        return ow.watch(tmp_path / "watch", state=tmp_path / name, labels=late, quiet=True).results
+
+    without, of_columns, of_file = (answer(late, f"{place}") for place, late in enumerate((None, columns, file)))
+    assert of_columns == of_file != without
+
+
 @pytest.mark.parametrize("given", [3, None, object()])
 def test_a_source_of_another_kind_is_refused(given):
     with pytest.raises(ow.OpenworldError, match=type(given).__name__):

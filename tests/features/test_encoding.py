@@ -22,6 +22,7 @@ from openworld.features import (
     encode,
     encode_shard,
     encode_together,
+    encoded_size,
     is_encoded,
     missing_shards,
 )
@@ -57,6 +58,15 @@ def test_rows_of_a_set_on_disk_are_taken_without_reading_them(clip, tmp_path):
     assert type(some.view_pixels) is type(features.view_pixels)
     np.testing.assert_array_equal(some.view_pixels[1], features.view_pixels[2])
     np.testing.assert_array_equal(np.asarray(some.pixels), np.asarray(features.pixels)[[0, 2, 3, 5, 6]])
+
+
+@pytest.mark.parametrize("settings", [{}, {"views": 2}, {"patches": True}, {"pixels": True, "views": 1}])
+def test_what_is_written_is_as_large_as_was_said_and_no_larger(clip, tmp_path, settings):
+    encode(clip, image_set(Reader()), Encoding(**settings), cache=tmp_path)
+    written = sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file())
+    expected = encoded_size(clip.config, Encoding(**settings), 7)
+    heads = encoded_size(clip.config, Encoding(**settings), 0) + 3 * 1000  # of three shards
+    assert expected - heads <= written <= expected
 
 
 def test_the_second_time_no_picture_is_read(clip, tmp_path):

@@ -51,6 +51,12 @@ def test_pixels_may_lie_on_a_disk(clip, shots):
     assert torch.equal(ours.parameters[CLASSIFIER], theirs.parameters[CLASSIFIER])
 
 
+def test_an_epoch_is_left_for_the_classifier_however_large_the_share_of_the_norms(clip, shots):
+    learner = TwoSFS(schedule=Schedule(epochs=2, batch_size=14, warmup=False))
+    most, half = (replace(learner, first_share=share).fit(clip, shots, seed=1).parameters for share in (0.99, 0.5))
+    assert all(torch.equal(most[name], half[name]) for name in half)
+
+
 def test_published_settings():
     assert TwoSFS.published("") == TwoSFS.published("imagenet", "ood") == TwoSFS()
     assert TwoSFS.published("dtd").template == "{} texture."

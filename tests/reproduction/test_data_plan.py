@@ -90,6 +90,14 @@ def test_a_file_that_several_data_sets_share_is_counted_once():
     assert pair["bytes_needed"] == sum(files.values())
 
 
+def test_the_command_says_where_to_get_what_is_missing_alone(ask, tmp_path):
+    (tmp_path / "pretrained_weight").mkdir()
+    (tmp_path / "pretrained_weight/resnet50_imagenet1k_v1.pth").touch()
+    lines = ask("is-ood", "--table", "1", "--root", tmp_path).output.splitlines()
+    said = [line.partition(" (")[0] for line, place in zip(lines, lines[1:], strict=False) if "into:" in place]
+    assert "resnet50" not in said and len(said) == 3
+
+
 def test_the_command_says_where_how_large_and_under_which_licence(ask, tmp_path):
     done = ask("openworldauc", "--table", "11", "--root", tmp_path)
     assert done.exit_code == 0, done.output

@@ -24,6 +24,8 @@ from openworld.results import METRICS, UNITS, Interval, Metric, Value, interval_
         ("count", 0, 26624, "26,624", "26,624"),
         ("thousands", 1, 26624, "26.6", "26.6"),
         ("seconds", 1, 19.4, "19 s", "19 s"),
+        ("seconds", 1, 119.4, "119 s", "119 s"),
+        ("seconds", 1, 120.0, "2.0 min", "2.0 min"),
         ("seconds", 1, 340.0, "5.7 min", "5.7 min"),
         ("milliseconds", 1, 0.01234, "12.3", "12.3"),
         ("milliseconds", 1, 0.0000421, "0.042", "0.042"),

@@ -230,6 +230,8 @@ def test_refusals_change_nothing(fitted, tmp_path):
     for text, match in {
         "path,label\nnone,1\n": "1 of 1 images of late.csv are of no finished period.*'none'; labels are read before",
         "path,label\n1/3,1\n": "'1/3'; it is of the period that is not finished",
+        "row,label\n153,1\n": "'153'; it is of the period that is not finished",
+        "row,label\n300,1\n": "'300'; labels are read before",
         "path,label\n0/3,7\n": "label 7 is none of the 4 classes.*labelled 'other'",
         "path,label\n0/3,wasp\n": "An image of no class is labelled",
         "path,label,inclusion\n0/3,,0.5\n0/4,1,0.5\n": "have no label",

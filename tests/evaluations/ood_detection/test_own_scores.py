@@ -48,6 +48,7 @@ def plain(results):
 
 def test_the_numbers_are_those_of_a_run_with_the_same_scores_and_levels(run):
     report = ow.detect(scores=columns_of(run), quiet=True)
+    assert "Levels are those that were given." in report.page.verdict[-1]
     ours, theirs = plain(report.results), plain(run.results)
     of_run_alone = {key for key in theirs if key[1] in ("accuracy", "degree_from")}
     assert set(theirs) - set(ours) == of_run_alone and set(ours) <= set(theirs) and len(ours) > 500
@@ -71,6 +72,7 @@ def with_degrees():
 def test_degrees_are_cut_between_the_published_quantiles():
     table = with_degrees()
     report = ow.detect(scores=table, levels=4, least=5, quiet=True)
+    assert "Levels cut this pool's own degrees." in report.page.verdict[-1]
     levels = []
     for half, shares in (("semantic", (0.0835, 0.9259)), ("covariate", (0.0915, 0.9963))):
         own = table[half][N_TEST:]
@@ -123,6 +125,13 @@ def test_scores_that_are_larger_outside_are_turned_and_detectors_chosen():
     first = ow.detect(scores=table, **shared).results
     assert plain(ow.detect(scores=turned, larger_out=True, **shared).results) == plain(first)
     assert "other" not in first.entities
+
+
+def test_rows_may_say_that_they_are_of_the_test_part():
+    table = with_degrees()
+    parts = ["test", ""] * ((N_TEST + N_POOL) // 2)
+    reports = [ow.detect(scores=own, levels=3, quiet=True) for own in (table, table | {"part": parts})]
+    assert plain(reports[0].results) == plain(reports[1].results)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import openworld as ow
 from openworld import OpenworldError
 from openworld.classifiers import Classifier, build, load, save
 from openworld.datasets import use_root
@@ -102,6 +103,7 @@ def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
         store.create(resolved, resolved, {})
         (record,) = execute(EVALUATION.units(run.spec, machine), store)
         stand[run.name.partition("-")[0]] = PaperRun(place, run.datasets, run.methods), record.metrics
+        assert "Levels are those that were given." in " ".join(ow.open_run(place).verdict)
     real, told = stand["imagenet21k"]
     assert (told["model"], told["source"]["n"], told["pool"]["known"]) == ("ResNet-50", 8, 34)
     cells = told["detectors"]["MSP"]["cells"]

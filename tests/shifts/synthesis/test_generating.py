@@ -85,6 +85,13 @@ def test_a_screen_gets_other_seeds_and_then_a_refusal(plan, painter, tmp_path):
     assert len(generate(plan, again, tmp_path / "set", screen=screen)) == 13
 
 
+def test_a_screen_may_allow_one_attempt_alone(plan, painter, tmp_path):
+    screen = Screen("none", lambda pictures: [False] * len(pictures), attempts=1)
+    own = painter()
+    found = generate(plan, own, tmp_path / "set", screen=screen)
+    assert (len(found), found.refused, len(own.painted)) == (0, 15, 15)
+
+
 def test_memory_that_runs_out_halves_the_batch(plan, painter, tmp_path, whole):
     tried = []
 

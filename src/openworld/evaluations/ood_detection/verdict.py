@@ -192,9 +192,7 @@ def _evidence(facts: ShiftFacts) -> str:
     classes = f" of {source.classes} classes" if facts.has_models else ""
     whose = f" of {few(facts.models, 'models', NAMED)}, {seeds_text(facts)}" if facts.has_models else ""
     measured = facts.first.levels["semantic"].edges is not None
-    cut = (
-        " Levels cut this pool's own degrees." if measured or facts.has_models else " Levels are those that were given."
-    )
+    cut = " Levels cut this pool's own degrees." if measured else " Levels are those that were given."
     return (
         f"This rests on {source.n:,} in-distribution images{classes} against a pool of {pool.n:,} "
         f"in {int(present.sum())} of {present.size} cells ({counted_images(facts)}), "

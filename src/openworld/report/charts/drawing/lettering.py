@@ -77,7 +77,7 @@ def wrapped(text: str, width: float, size: float) -> str:
 def thinned(places: Sequence[float], lengths: Sequence[float], apart: float) -> list[int]:
     """Return which labels, centred at rising places, stand at least so far apart: every one, or every n-th.
 
-    >>> thinned([0, 10, 20, 30, 40], [15] * 5, 2)
+    >>> thinned([0, 10, 20, 30, 40], [18] * 5, 2)
     [0, 2, 4]
     """
     halves = [(length + apart) / 2 for length in lengths]
