@@ -245,3 +245,19 @@ def test_a_class_name_is_defined_once(repository):
     sources = (path.read_text(encoding="utf-8") for path in modules(repository).values())
     defined = Counter(name for source in sources for name in re.findall(r"^class ([A-Z]\w*)[(:]", source, re.M))
     assert {name: times for name, times in defined.items() if times > TWICE.get(name, 1)} == {}
+
+
+CHANGING = {"BatchSize", "Reader", "_Encoder"}
+"""Dataclasses that keep what they find out."""
+
+
+def test_what_bundles_inputs_or_results_is_frozen(repository):
+    changing = {
+        node.name
+        for path in modules(repository).values()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        for made in map(ast.unparse, node.decorator_list)
+        if made.startswith("dataclass") and "frozen=True" not in made
+    }
+    assert changing == CHANGING

@@ -29,7 +29,7 @@ def output(quiet: bool = False, file: IO[str] | None = None):
     piped = file is not None or not sys.stdout.isatty()
     # A pipe has no width of its own; tables in a log are worth more whole than wrapped at 80 columns.
     width = PIPED if piped else None
-    console = Console(highlight=False, quiet=quiet, width=width, soft_wrap=piped, file=file)
+    console = Console(markup=False, highlight=False, quiet=quiet, width=width, soft_wrap=piped, file=file)
     console.push_render_hook(_visible_hook())
     return console
 
@@ -62,8 +62,8 @@ def time_left(done: float, left: float, taken: float, now: float) -> str:
         taken: seconds after which so much was done.
         now: seconds since the beginning.
 
-    >>> time_left(2, 6, 100, 130), time_left(0, 6, 0, 130), time_left(2, 1, 10, 20)
-    ('about 4 min left', '', '')
+    >>> time_left(2, 6, 100, 130), time_left(2, 1, 100, 110), time_left(0, 6, 0, 130), time_left(2, 1, 10, 20)
+    ('about 4 min left', 'about 40 s left', '', '')
     """
     if done <= 0 or left <= 0:
         return ""

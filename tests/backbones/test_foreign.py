@@ -147,7 +147,7 @@ def test_weights_that_are_not_all_there_are_refused_not_drawn_at_random(foreign_
 
 @pytest.mark.parametrize("name", ["transformers:a/b", "open_clip:hf-hub:a/b"])
 def test_of_revisions_that_the_hub_cache_holds_main_is_looked_into_alone(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "cached_folders", lambda source, revision: [tmp_path / "main", tmp_path / "pull-request"])
+    monkeypatch.setattr(files, "cached_folders", lambda source, revision: [tmp_path / "main", tmp_path / "refs-pr-1"])
     assert [found.folder for found in files.needed_files(name)] == [tmp_path / "main"]
 
 

@@ -211,10 +211,10 @@ def test_a_reader_that_goes_away_ends_it_quietly():
 def test_score_of_one_side_says_why_there_is_no_number(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("side,score,correct\nbase,1,true\nbase,2,false\n")
-    done = openworld("score", path, "--out", tmp_path / "scored")
+    done = openworld("score", path, "--out", tmp_path / "scored [b]")
     assert done.returncode == 0, done.stderr
     assert "has no OpenworldAUC: there is no new sample" in done.stdout
-    assert (tmp_path / "scored" / "report.html").exists()
+    assert "scored [b]/report.html" in done.stdout and (tmp_path / "scored [b]" / "report.html").exists()
 
 
 def test_score_compares_models_on_the_same_images(predictions, tmp_path):

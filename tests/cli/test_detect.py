@@ -23,16 +23,18 @@ def scores(tmp_path):
 
 
 def test_thresholds_of_scores_flag_rows_of_another_table_and_the_exit_code_says_so(scores, tmp_path):
-    done = openworld("detect", "--scores", scores, "--flag-rate", "0.05", "--out", tmp_path / "out")
+    out = tmp_path / "out [b]"
+    done = openworld("detect", "--scores", scores, "--flag-rate", "0.05", "--out", out)
     assert (
         done.exit_code == 0
         and "Near: MSP has the highest AUROC" in done.output
         and "Flagged by a threshold" in done.output
     )
+    assert "out [b]/report.html" in "".join(done.output.splitlines()), "what is printed is no markup"
     (tmp_path / "today.csv").write_text("image,MSP\na.png,-3\nb.png,4\n")
-    done = openworld("detect", "--apply", tmp_path / "out", tmp_path / "today.csv")
+    done = openworld("detect", "--apply", out, tmp_path / "today.csv")
     assert done.exit_code == 3 and "a.png" in done.output and "b.png" not in done.output
-    assert openworld("detect", "--apply", tmp_path / "out", tmp_path / "today.csv", "--at-most", "0.5").exit_code == 0
+    assert openworld("detect", "--apply", out, tmp_path / "today.csv", "--at-most", "0.5").exit_code == 0
 
 
 @pytest.mark.parametrize(

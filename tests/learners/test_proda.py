@@ -87,6 +87,10 @@ def test_a_name_too_long_for_the_tower_is_refused(clip):
         ProDA().prepare(clip, ("owl", "owl " * 60))
 
 
+def test_openpl_takes_four_tokens_and_the_paper_of_the_method_sixteen():
+    assert [ProDA.published("dtd", task).context_length for task in ("openpl", "base-to-new")] == [4, 16]
+
+
 @pytest.mark.parametrize("wrong", [{"contexts": 1}, {"per_step": 0}, {"weight": -1.0}, {"context_length": 0}], ids=str)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(OpenworldError, match=next(iter(wrong))):

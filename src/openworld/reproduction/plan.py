@@ -201,8 +201,8 @@ def find_table(paper: str, number: str) -> PaperTable:
 def in_words(tables: Iterable[str], figures: Iterable[str] = ()) -> str:
     """Return the tables and figures of a plan, runs of consecutive ones drawn together.
 
-    >>> in_words(("2",)), in_words(("2", "3", "4", "8-9", "11"), ["3"])
-    ('Table 2', 'Tables 2 to 4, 8-9, 11 and Figure 3')
+    >>> in_words(("2", "3")), in_words(("2", "3", "4", "8-9", "11"), ["3"])
+    ('Tables 2, 3', 'Tables 2 to 4, 8-9, 11 and Figure 3')
     """
     kinds = {"Table": tuple(tables), "Figure": tuple(figures)}
     return " and ".join(_in_words(kind, numbers) for kind, numbers in kinds.items() if numbers)

@@ -99,6 +99,19 @@ def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path, 
     np.testing.assert_allclose([alarm.lasting for alarm in alarms], found.lasting)
 
 
+def test_a_terminal_shows_all_new_periods_and_some_of_those_before(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr("openworld.applications.watch.report.LAST", 1)
+    files = command.WatchFiles(tmp_path / "state")
+    first, second = (
+        command.watch(fitted, [of(joined(*days))], files, close=True).terminal_tables[0]
+        for days in (DAYS[:2], DAYS[2:4])
+    )
+    assert [row.label for row in first.rows] == ["2024-01-01", "2024-01-02"]
+    assert [row.label for row in second.rows] == ["2024-01-02", "2024-01-03", "2024-01-04"]
+    again = command.watch(fitted, [], files).terminal_tables[0]
+    assert [row.label for row in again.rows] == ["2024-01-04"]
+
+
 def test_what_was_fitted_comes_back_whole(fitted, tmp_path):
     watch = read_watch(fitted)
     columns = source_columns()
