@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pool
+from classifiers import smoothed_logs
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
@@ -76,11 +77,6 @@ def judged(recipe: str, pictures: Pictures, labels: NDArray, seed: int) -> Calla
     if recipe == "logreg":
         return lambda images: model.decision_function(images.reshape(-1, 64))
     return lambda images: smoothed_logs(model.predict_proba(images.reshape(-1, 64)), 100)
-
-
-def smoothed_logs(shares: NDArray, votes: int) -> NDArray:
-    """Return the logarithms of shares of votes, with a tenth of a vote more for every class."""
-    return np.log((shares * votes + 0.1) / (votes + 0.1 * shares.shape[1]))
 
 
 def image_sets(seed: int) -> dict[str, tuple[Pictures, NDArray]]:

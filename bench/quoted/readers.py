@@ -95,6 +95,11 @@ RECIPES = {
 
 def train(recipe: Recipe, pictures: np.ndarray, labels: np.ndarray, classes: int, *, seed: int) -> Reader:
     """Return a function of pictures float32[n, 32, 32] to logits float32[n, C]."""
+    return reader(fitted(recipe, pictures, labels, classes, seed=seed))
+
+
+def fitted(recipe: Recipe, pictures: np.ndarray, labels: np.ndarray, classes: int, *, seed: int) -> nn.Module:
+    """Return a trained network, which reads float32[n, 1, ...]."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network, inputs = recipe.build(classes), torch.from_numpy(pictures)[:, None]
@@ -109,11 +114,15 @@ def train(recipe: Recipe, pictures: np.ndarray, labels: np.ndarray, classes: int
             loss.backward()
             optimizer.step()
             schedule.step()
-    network.eval()
+    return network.eval()
+
+
+def reader(network: nn.Module) -> Reader:
+    """Return a network as a function of arrays: pictures -> what its last layer says."""
 
     @torch.inference_mode()
-    def logits_of(images: np.ndarray) -> np.ndarray:
+    def outputs(images: np.ndarray) -> np.ndarray:
         parts = torch.from_numpy(images)[:, None].split(256)
         return torch.cat([network(part) for part in parts]).numpy()
 
-    return logits_of
+    return outputs
