@@ -88,8 +88,8 @@ def test_a_last_batch_of_one_picture_is_left_out():
 def test_mean_and_deviation_are_those_of_the_pictures():
     pictures = TrainingPictures(image_set(), Recipe(side=16), None)
     stacked = np.stack([np.asarray(picture(index).resize((17, 16), 2))[:, :16] for index in range(24)]) / 255
-    np.testing.assert_allclose(pictures.preprocess.mean, stacked.mean(axis=(0, 1, 2)), atol=0.01)
-    np.testing.assert_allclose(pictures.preprocess.std, stacked.std(axis=(0, 1, 2)), atol=0.01)
+    np.testing.assert_allclose(pictures.preprocess.mean, stacked.mean(axis=(0, 1, 2)), atol=1e-4)
+    np.testing.assert_allclose(pictures.preprocess.std, stacked.std(axis=(0, 1, 2)), atol=1e-4)
 
 
 def test_many_pictures_are_read_again_every_time(monkeypatch):

@@ -37,6 +37,14 @@ def test_the_spread_of_an_influence_is_that_of_its_four_outcomes():
         assert tau[place] == pytest.approx(np.sqrt(np.average((values - mean) ** 2, weights=weights)), abs=1e-12)
 
 
+@pytest.mark.parametrize("of", ["openworld_auc", "base_accuracy", "new_accuracy", "overall_accuracy"])
+def test_no_label_tells_two_models_apart_that_say_the_same(of):
+    names = {name: np.zeros(50, int) for name in ("base_name", "new_name", "joint_name")}
+    stream = replace(simulated(0, 50).stream, **names)
+    assert influence_spread((stream,), of).max() > 0.1
+    np.testing.assert_allclose(influence_spread((stream, stream), of), 0, atol=1e-9)
+
+
 def test_probabilities_add_up_and_none_is_above_one():
     rng = np.random.default_rng(0)
     worth = rng.random(200) ** 8

@@ -66,6 +66,14 @@ def test_undefined_and_refused():
         auroc([2, 1], [1, 0]).interval(95)
 
 
+@pytest.mark.parametrize(
+    ("weights", "value"),
+    [({"in_weights": [1, 2, 3]}, (1 + 2 / 2 + 3) / 6), ({"out_weights": [3, 1]}, (3 * 2 / 3 + 1) / 4), ({}, 5 / 6)],
+)
+def test_weights_of_one_side_alone_count(weights, value):
+    assert auroc([2.0, 1.0, 3.0], [1.5, 0.0], **weights).value == pytest.approx(value)
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e200, 1e300])
 def test_weights_of_any_scale_mean_the_same(scale):
     inside, outside, weights = [2.0, 1.0, 3.0], [1.5, 0.0], np.array([1.0, 2.0, 3.0])
