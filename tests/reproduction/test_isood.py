@@ -23,7 +23,7 @@ def test_the_embedded_run_is_that_of_the_example(repository):
     assert run.spec.models == example.models[:1] and not run.datasets
     assert run.units == 3 and (halves.units, EMBEDDED.units) == (4, 10)
     (laid,) = (half.settings for half in halves.spec.methods if half.method == "LAID")
-    assert laid.items() >= {"semantic_width": 112, "learning_rate": 3e-3, "steps": 2000}.items(), "as the bench has them"
+    assert laid.items() >= {"semantic_width": 112, "learning_rate": 3e-3, "steps": 2000}.items(), "as in the bench"
 
 
 def test_the_run_on_generated_images_is_that_of_its_example(repository, tmp_path):
