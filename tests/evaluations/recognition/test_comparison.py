@@ -42,6 +42,9 @@ def test_of_many_learners_those_pairs_are_tested_that_are_shown(small_results, s
                 assert test.p >= all_pairs.compare(learner, other).p
     asked = results.setting_results(all_pairs.key, all_pairs.title, all_pairs.outcomes, all_pairs=True)
     assert asked.results.comparisons == all_pairs.results.comparisons
+    monkeypatch.setattr(results, "ALL_PAIRS", len(all_pairs.learners))
+    same = results.setting_results(all_pairs.key, all_pairs.title, all_pairs.outcomes)
+    assert same.results.comparisons == all_pairs.results.comparisons
 
 
 def test_five_percent_is_one_number_everywhere():
