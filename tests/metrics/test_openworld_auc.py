@@ -63,6 +63,12 @@ def test_reproduces_the_released_code(name):
     assert result.harmonic_mean == pytest.approx(reference["hm"], abs=1e-12)
 
 
+def test_where_no_name_is_right_every_product_of_accuracies_is_zero():
+    nothing = openworld_auc([2, 3], [0, 0], [1, 0], [0, 0])
+    assert nothing.estimate("harmonic_mean").value == nothing.harmonic_mean == nothing.value == 0
+    assert nothing.estimate("mixed_up").value == 0 and nothing.estimate("correct_auroc").value is None
+
+
 def test_follows_the_definition_where_the_sentinels_of_the_released_code_cross():
     case = CASES["inverted_detector_both_wrong"]  # every new score above every base score: nothing can be won
     assert case["reference"]["openworld_auc"] == pytest.approx(1 / 6)
