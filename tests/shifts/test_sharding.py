@@ -95,8 +95,8 @@ def test_no_more_than_a_piece_is_read_at_a_time(halves, files, whole):
 
 
 def test_another_decomposition_is_not_mistaken_for_the_first(halves, files, tmp_path):
-    first = sharded_degrees(halves, *files, tmp_path)
-    swapped = sharded_degrees(Decomposition(halves.covariate, halves.semantic), *files, tmp_path)
+    first = sharded_degrees(halves, *files, tmp_path / "a new" / "folder")
+    swapped = sharded_degrees(Decomposition(halves.covariate, halves.semantic), *files, tmp_path / "a new" / "folder")
     assert content(swapped) == content(first)[2:] + content(first)[:2]
 
 
