@@ -178,6 +178,8 @@ def broken(stream, name, value):
             "above 0",
         ),
         (lambda source, stream: (source | {"labels": np.full(N, 5)}, stream), "0 labelled images of source"),
+        (lambda source, stream: (broken(source, "labels", (0, 6)), stream), "labels .* to 6, expected 0 to 5"),
+        (lambda source, stream: (source, broken(stream, "labels", (0, -2))), "labels .* from -2 .*, expected 0 to 5"),
     ],
 )
 def test_what_will_not_do_is_refused(files, change, words):
