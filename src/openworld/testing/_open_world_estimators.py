@@ -1,5 +1,6 @@
 """What every estimator of open-world quality promises, as checks that need no test framework: for ours and others'."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -100,6 +101,16 @@ def calls_can_be_repeated(estimator) -> None:
     assert all(map(np.array_equal, before, (stream.logits, stream.scores))), "inputs are not changed"
 
 
+def details_fit_into_json(estimator) -> None:
+    """What an estimate rests on can be kept, also where every validation image is named right."""
+    validation = small_open_world(0, 120, 0)
+    right = replace(validation, labels=validation.logits[:, :BASE].argmax(axis=1))
+    for known in (validation, right):
+        details = estimator.fit(known).estimate(small_open_world(1)).details
+        plain = {name: detail for name, detail in details.items() if not hasattr(detail, "shape")}
+        json.dumps(plain, allow_nan=False)
+
+
 def labels_of_the_stream_are_not_looked_at(estimator) -> None:
     """Right labels, wrong ones and none give the same answer."""
     fitted, stream = _fitted(estimator), small_open_world(1)
@@ -168,6 +179,7 @@ OPEN_WORLD_ESTIMATOR_CHECKS: dict[str, Callable] = {
         numbers_are_fractions_or_have_reasons,
         images_are_a_set,
         calls_can_be_repeated,
+        details_fit_into_json,
         labels_of_the_stream_are_not_looked_at,
         a_given_share_is_kept,
         proxies_are_expectations,

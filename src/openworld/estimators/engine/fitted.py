@@ -126,6 +126,6 @@ def look_at(source: Outputs, estimator: Estimator, calibrate: bool = False) -> S
     return SourceSummary(source.n, source.classes, source.mistakes, temperature.value, warnings, temperature.pulls)
 
 
-def finite(number: float) -> float | None:
+def finite(number: float | None) -> float | None:
     """A number for `details`; None for an infinite one, which JSON cannot hold."""
-    return float(number) if isfinite(number) else None
+    return None if number is None or not isfinite(number) else float(number)

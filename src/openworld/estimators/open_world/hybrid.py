@@ -12,6 +12,7 @@ from scipy.optimize import isotonic_regression
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
+from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, fit, of_proxies
 from openworld.estimators.open_world.engine.names import NameRule, require_names
@@ -64,7 +65,8 @@ class Hybrid:
         share = best_bin_share(scores, stream.scores) if new_share is None else 1 - new_share
         base = base_by_score(scores, stream.scores, share, self.bins)
         named = base * rule.right(stream.base_logits), (1 - base) * rule.right(stream.new_logits)
-        details = {"temperature": rule.temperature, "threshold": rule.least, "share_by_bins": 1 - float(base.mean())}
+        details = {"temperature": rule.temperature, "threshold": finite(rule.least)}
+        details["share_by_bins"] = 1 - float(base.mean())
         return of_proxies(stream, *named, base, share=share, details=details, warnings=rule.warnings)
 
 

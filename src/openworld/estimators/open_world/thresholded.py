@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from openworld._types import checked
+from openworld.estimators.engine.fitted import finite
 from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
 from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, fit, of_proxies
 from openworld.estimators.open_world.engine.names import NameRule
@@ -42,5 +43,5 @@ class Thresholded:
         base = known.base(stream.logits, stream.n_base)
         base = base if new_share is None else at_share(base, 1 - new_share)
         named = base * known.right(stream.base_logits), (1 - base) * known.right(stream.new_logits)
-        details = {"temperature": known.temperature, "threshold": known.least}
+        details = {"temperature": known.temperature, "threshold": finite(known.least)}
         return of_proxies(stream, *named, base, details=details, warnings=known.warnings)
