@@ -1,5 +1,6 @@
 """Functions of units for the tests; workers import them by name, as they do a protocol's."""
 
+import atexit
 import os
 import signal
 import sys
@@ -45,6 +46,12 @@ def located(n, machine, die_on=None, folder=None):
         while not (Path(folder) / "survived").exists() and time.monotonic() < limit:
             time.sleep(0.01)
     return UnitResult(metrics={"n": n}, timing=machine)
+
+
+def slow_to_end():
+    """The process that runs this takes its time to end, as one that has heavy libraries to take down."""
+    atexit.register(time.sleep, 0.3)
+    return UnitResult(metrics={})
 
 
 def not_a_result():

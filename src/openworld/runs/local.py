@@ -138,12 +138,13 @@ def _serve(folder: str, pipe: connection.Connection) -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
     store = RunStore(folder)
     try:
-        while True:
-            unit, wait = pipe.recv()
-            for word in steps_elsewhere(unit, store, wait=wait):
-                pipe.send(word)
-    except (EOFError, OSError):  # the parent closed the pipe: nothing more to do
-        pass
+        try:
+            while True:
+                unit, wait = pipe.recv()
+                for word in steps_elsewhere(unit, store, wait=wait):
+                    pipe.send(word)
+        except (EOFError, OSError):  # the parent closed the pipe: nothing more to do
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it also says so by a signal, which may come while this ends
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGTERM)
 
