@@ -1,15 +1,13 @@
 """Every public function and class of `openworld.classifiers` that needs no training."""
 
-import tempfile
-from pathlib import Path
-
 import torch
 from generated import generated
+from judging import new_folder
 
 from openworld import classifiers
 from openworld.classifiers import Classifier, Preprocess, Recipe
 
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 PREPARED = Preprocess(8, 8, "squash", (0.5,) * 3, (0.5,) * 3)
 NETWORK = classifiers.build("convnet", 2, 8)
 NAMES = ("cat", "dog")

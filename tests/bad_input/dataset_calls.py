@@ -2,20 +2,19 @@
 
 import os
 import random
-import tempfile
 from functools import wraps
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
 from generated import generated
+from judging import new_folder
 from PIL import Image
 
 from openworld import datasets
 from openworld._arrays import ArrayLike
 from openworld.datasets import ClassSplit, ImageSet
 
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 LABELS = np.array([0, 1, 2, 1, 0, 2])
 
 

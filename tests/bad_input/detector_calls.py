@@ -1,12 +1,10 @@
 """Every public function and every detector of `openworld.detectors`, with good values of all arguments."""
 
-import tempfile
 from dataclasses import fields, replace
 from functools import cache
-from pathlib import Path
 
 import torch
-from judging import Call
+from judging import Call, new_folder
 
 from openworld import detectors
 from openworld.detectors import (
@@ -33,7 +31,7 @@ SETTLED = {
     "NegLabel": {"groups": 5},
     "CSP": {"groups": 5},
 }
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 WRITES = frozenset(("path", kind) for kind in ("unknown name", "empty text"))
 
 

@@ -1,17 +1,15 @@
 """Every public function and class of `openworld.features`, on two images and the embedded backbone."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 from generated import generated
+from judging import new_folder
 from PIL import Image
 
 from openworld import backbones, features
 from openworld.datasets import ImageSet
 from openworld.features import Encoding
 
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 ANY_PATH = ("cache", "folder")
 
 

@@ -3,7 +3,6 @@
 Calls that would compute for long end where their work begins (`until`): what is refused, is refused before.
 """
 
-import tempfile
 from functools import wraps
 from pathlib import Path
 from unittest import mock
@@ -12,12 +11,13 @@ import numpy as np
 import pandas
 import torch
 from generated import generated
+from judging import new_folder
 
 import openworld as ow
 from openworld.shifts import Decomposition
 
 RNG = np.random.default_rng(0)
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 WRITTEN = ("out", "cache", "state", "json_lines", "prometheus", "path", "folder")
 COUNT = 90
 SIDE = np.repeat(["base", "new"], 30)

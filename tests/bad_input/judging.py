@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,12 @@ from openworld._errors import OpenworldError
 
 SECONDS = 30  # a call that takes longer hangs: all inputs are small
 CLOSE = 1e-5  # float32 in another order of summing
+_SCRATCH = TemporaryDirectory(prefix="bad-input-")  # taken away when the process ends
+
+
+def new_folder() -> Path:
+    """Return an empty folder for the files of a room's calls."""
+    return Path(mkdtemp(dir=_SCRATCH.name))
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,9 @@
 """Every public function and class of `openworld.results`."""
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 from generated import generated
+from judging import new_folder
 
 from openworld import results
 from openworld.results import METRICS, Comparison, Interval, Metric, Result, Results, Value
@@ -17,7 +16,7 @@ TESTED = Comparison("CoOp", "GMoP", AUC, 0.25, 0.5, equivalence_p=0.5)
 HELD = Results("demo", ROWS, (TESTED,))
 OTHER = replace(HELD, rows=tuple(replace(row, per_seed=(0.5, 0.5)) for row in ROWS))
 PAIRED = results.pair_results(HELD, OTHER)[0].comparison
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 (FOLDER / "results.parquet").write_bytes(HELD.to_parquet())
 
 

@@ -1,16 +1,14 @@
 """Settings and functions of `openworld.runs`."""
 
-import tempfile
-from pathlib import Path
-
 from generated import generated
+from judging import new_folder
 
 import openworld as ow
 from openworld import runs
 from openworld.classifiers import Recipe
 from openworld.runs import RunStore, Unit, UnitResult
 
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 
 PREDICTIONS = {"side": ["base", "base", "new"], "score": [0.9, 0.2, 0.4], "correct": [1, 1, 1]}
 RECORD = next((ow.score(PREDICTIONS, FOLDER / "scored").folder / "units").iterdir())

@@ -1,12 +1,10 @@
 """Every public function of `openworld.shifts`, with good values of all its arguments."""
 
-import tempfile
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import torch
-from judging import Call
+from judging import Call, new_folder
 
 from openworld import shifts
 from openworld.shifts import LAID, PCA, Decomposition, Levels, ShiftGrid, Triplets
@@ -28,7 +26,7 @@ SIDES = {"base_scores": BASE[0], "base_correct": BASE[1], "new_scores": SCORES, 
 SIDES |= {"base_groups": GROUPS[:6], "new_groups": GROUPS + 3}
 BATCH = Triplets(*(torch.tensor(RNG.normal(size=(6, 4))).float() for _ in range(3)))
 DISTANCES = shifts.triplet_distances(MATRIX.float(), BATCH)
-FOLDER = Path(tempfile.mkdtemp(prefix="bad-input-"))
+FOLDER = new_folder()
 HALVES.save(FOLDER / "halves")
 SHORT = {"steps": 3, "batch_size": 4, "held_out": (0.0, 0.0), "semantic_width": 2, "whitened": 4}
 SMALL = torch.tensor(TEXTS)
