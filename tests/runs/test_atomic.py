@@ -35,6 +35,21 @@ def test_a_failed_writing_leaves_the_old_state(tmp_path, monkeypatch):
     assert (tmp_path / "file").read_bytes() == b"old"
 
 
+def test_an_end_between_the_two_renames_puts_the_old_folder_back(tmp_path, monkeypatch):
+    goal, rename = tmp_path / "goal", os.rename
+    write_folder(goal, {"a": b"1"}, tmp_path / "scratch")
+
+    def interrupted(source, target):
+        if source == tmp_path / "scratch":
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(goal, {"b": b"2"}, tmp_path / "scratch")
+    assert [path.name for path in tmp_path.iterdir()] == ["goal"] and (goal / "a").read_bytes() == b"1"
+
+
 def open_full(opened, path, mode):
     return opened("/dev/full", mode)
 

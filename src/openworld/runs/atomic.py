@@ -81,6 +81,8 @@ def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path | None 
             os.rename(folder, old)
         os.rename(scratch, folder)
     except BaseException:
+        if old.exists() and not folder.exists():  # between the two renames: what was there goes back
+            os.rename(old, folder)
         remove(scratch)
         remove(old)
         raise
