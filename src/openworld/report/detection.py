@@ -12,7 +12,7 @@ from openworld.datasets.formats.folder import read_picture
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import thumbnail_address
 from openworld.report.page import Page, Section
-from openworld.report.sentences import below_chance, counted, leads, listed, possessive
+from openworld.report.sentences import HOLM, below_chance, counted, leads, listed, possessive
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Results, Value, against_chance, find_comparison, standing
 from openworld.results.detection_results import SHIFT_SEEN
@@ -195,6 +195,10 @@ def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iter
             "columns of that name (OpenOOD v1.5), and in no other."
         )
     yield from (f"Note: {warning}" for warning in sets.warnings)
+    images = counted(sum(map(len, sets.others)), "other image")
+    rests = f"This rests on {counted(len(sets.test), 'in-distribution image')} and {images}"
+    pairs = f"; the tests between detectors are corrected for all pairs of a group ({HOLM})"
+    yield f"{rests}{pairs if len(order) > 1 and groups else ''}."
 
 
 def _failures(sets: ScoredSets, order: Sequence[str]) -> Iterator[Section]:
