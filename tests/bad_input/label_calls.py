@@ -26,11 +26,11 @@ FOUND = labels.estimate(PLAN, ANSWERS)
 
 CALLS = {
     "CurvePlan.half_width": Call(CURVE_PLAN.half_width, {"level": 0.9}),
-    "LabelPlan.half_width": Call(PLAN.half_width, {"level": 0.9}),
     "LabelPlan.from_arrays": generated(LabelPlan.from_arrays, {"arrays": PLAN.to_arrays()}),
     "LabelledNumber.interval": Call(FOUND.of().interval, {"level": 0.9, "like_these": False}),
     "LabelledQuality.of": Call(FOUND.of, {"quantity": "auroc", "model": 0}),
     "PlanSettings": generated(PlanSettings),
+    "choose_design": generated(labels.choose_design, {"streams": STREAM, "n": 60, "settings": PlanSettings()}),
     "closed_set_stream": generated(labels.closed_set_stream, {"right": BASE, "name": NAMES}),
     "curve_stream": generated(
         labels.curve_stream, {"level": LEVEL, "logits": LOGITS, "zero_shot": ZERO_SHOT, "image": IMAGE}
@@ -51,6 +51,7 @@ CALLS = {
         labels.plan_from_draw,
         {"streams": STREAM, "chosen": np.arange(60), "inclusion": np.full(COUNT, 0.5)},
     ),
+    "promise": generated(labels.promise, {"plan": PLAN, "level": 0.9}),
     "right_answers": generated(labels.right_answers, {"right": TRUE}),
     "scored_stream": generated(
         labels.scored_stream,
@@ -58,7 +59,7 @@ CALLS = {
     ),
 }
 RESULTS = frozenset(
-    {"CurvePlan", "CurveStream", "LabelAnswers", "LabelPlan", "LabelledCurve", "LabelledNumber", "LabelledQuality"}
-    | {"ScoredStream"}
+    {"CurvePlan", "CurveStream", "DesignChoice", "LabelAnswers", "LabelPlan", "LabelledCurve", "LabelledNumber"}
+    | {"LabelledQuality", "Promise", "ScoredStream"}
 )
 """Classes that functions return; nobody makes them by hand."""

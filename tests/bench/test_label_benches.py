@@ -8,6 +8,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 import label_coverage  # noqa: E402
+import label_designs  # noqa: E402
 import label_exactness  # noqa: E402
 
 CLASSES, EACH = 8, 20
@@ -41,3 +42,19 @@ def test_exactness_prints_ratios_and_seconds(capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert float(lines[1].split()[-1]) < 1e-12
     assert [line.split()[0] for line in lines[-3:]] == ["random", "stratified", "poisson"]
+
+
+def test_designs_print_a_row_for_each_kind_of_expectations(tmp_path, capsys):
+    rng, folder = np.random.default_rng(1), tmp_path / "made" / "model-0"
+    folder.mkdir(parents=True)
+    for name, sure in (("source", 3), ("same--unseen", 3), ("noise--1", 2), ("noise--2", 1)):
+        labels = rng.integers(0, CLASSES, 300)
+        logits = rng.normal(0, 1, (300, CLASSES)) + sure * np.eye(CLASSES)[labels]
+        np.savez(folder / f"{name}.npz", logits=logits, labels=labels)
+    label_designs.main(["--pool", str(tmp_path), "--draws", "3", "--sizes", "100"])
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[1] for row in rows] == list(label_designs.KINDS) and all(row[0] == "| made" for row in rows)
+    heads = label_designs.HEADS
+    for row in rows:
+        ratio = float(row[heads.index("default / plain")].split()[0])
+        assert 0.7 < ratio <= 1.02 and float(row[heads.index("realised")]) < float(row[heads.index("at worst")])

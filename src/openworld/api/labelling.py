@@ -24,7 +24,7 @@ def label_plan(
     n: Annotated[int, Range(2)] | None = None,
     within: float | None = None,
     compare: Any = None,
-    design: str = "stratified",
+    design: str = "auto",
     quantity: str = "",
     base_names: Path | str | Sequence[str] | None = None,
     no_pictures: bool = False,
@@ -38,12 +38,15 @@ def label_plan(
             `score`, `base_name` and `new_name`; of a closed-set classifier `logits` or `probabilities`.
         out: folder of a new plan. add: of a plan that gets a further batch, from the stream of its first where none is
             given.
-        n: how many images; None for 100. within: instead, points either way.
+        n: how many images; None for 100. within: instead, points either way, at best where that can be told.
+        design: "auto" (at random, unless labels of earlier batches show that strata are better), "random",
+            "stratified" or "poisson".
         base_names: a text file with a name per line, or names.
         quiet: show no progress.
 
     Returns:
-        A report that shows how many labels are needed; `.found.plan` is the `openworld.labels.LabelPlan`.
+        A report that shows how many labels are needed; `.found.plan` is the `openworld.labels.LabelPlan`,
+        `.found.promised` how wide the interval will be, at best and at worst.
 
     Raises:
         OpenworldError: streams that will not do, a folder that holds something else, more labels than images.

@@ -21,9 +21,9 @@ def plan(
     out: Annotated[Path | None, typer.Option(help="Folder of a new plan; made where missing.")] = None,
     add: Annotated[Path | None, typer.Option(help="Folder of a plan that gets a second batch, or a third.")] = None,
     n: Annotated[int | None, typer.Option("--n", min=2, help="How many images to label; 100 if left out.")] = None,
-    within: Annotated[float | None, typer.Option(help="Instead of --n: points either way, such as 3.")] = None,
+    within: Annotated[float | None, typer.Option(help="Instead of --n: points either way, such as 3, at best.")] = None,
     compare: Annotated[Path | None, typer.Option(help="Another model's stream on the same images.")] = None,
-    design: Annotated[str, typer.Option(help="How to draw: stratified, random or poisson.")] = "stratified",
+    design: Annotated[str, typer.Option(help="How to draw: auto, random, stratified or poisson.")] = "auto",
     quantity: Annotated[
         str, typer.Option(help="What the draw serves, such as new_accuracy; openworld_auc if left out.")
     ] = "",
@@ -45,9 +45,11 @@ def plan(
     openworld label plan --add labels --n 50
     ```
 
-    First it says how many labels each number takes for ±10, ±5, ±3 and ±2 points. Then it draws them: `stratified`
-    (the default) takes more images where the number depends on them, `random` all alike, `poisson` each by itself.
-    Of a plan that is answered, `--add` draws further images.
+    First it says how many labels each number takes for ±10, ±5, ±3 and ±2 points: at best, if what is expected of the
+    images holds, and at worst, if that is worth nothing. Then it draws them: `random` takes all alike, `stratified`
+    more images where the number depends on them, `poisson` each by itself. `auto` (the default) draws at random, since
+    no label shows yet what the expectations are worth. Of a plan that is answered, `--add` draws further images; from
+    25 answers on, `auto` takes strata where the answers show that these are clearly better.
 
     **Written** into the folder: label.html, worksheet.csv and plan.safetensors (what was drawn, scores and chances).
     Open label.html in a browser: it shows the images one by one, and asks: base class or new class, and is the name

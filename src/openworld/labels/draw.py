@@ -14,11 +14,16 @@ def strata(order: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
     Args:
         order: int64[M], the images that may be drawn, so that those beside each other resemble one another.
     """
-    count = max(min(MOST_STRATA, n // LABELS_PER_STRATUM), 1)
+    count = count_of_strata(n)
     heaped = np.cumsum(q[order])
     stratum = np.full(q.size, CERTAIN)
     stratum[order] = np.minimum((heaped - q[order] / 2) / heaped[-1] * count, count - 1).astype(int)
     return _compact(stratum)
+
+
+def count_of_strata(n: int) -> int:
+    """How many strata n labels are dealt to."""
+    return max(min(MOST_STRATA, n // LABELS_PER_STRATUM), 1)
 
 
 def sizes(stratum: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:

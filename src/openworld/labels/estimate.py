@@ -22,7 +22,7 @@ from openworld.labels.answers import LabelAnswers
 from openworld.labels.draw import CERTAIN
 from openworld.labels.errors import Residuals, best_trust, over_images, spread_of, variance
 from openworld.labels.label_plan import LabelPlan
-from openworld.labels.sample import Batch, pair_correction, pseudo_outcomes, read_batches
+from openworld.labels.sample import Batch, influences, pair_correction, pseudo_outcomes, read_batches
 from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC
 from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_quantile
 from openworld.metrics.soft_openworld_auc import of_outcomes
@@ -36,7 +36,7 @@ the few surprises among images that the proxies are sure of decide (intervals he
 ENOUGH_TO_WEIGH = 50
 """Labels from which the weight of the proxies is estimated; with fewer, an estimated weight can lose."""
 FIXED_TRUST = 0.5
-"""The weight of the proxies below that."""
+"""The weight of the proxies below that, of images that were drawn by them; plain random labels are read without."""
 SIDES = {
     "openworld_auc": ("base", "new"),
     "auroc": ("base", "new"),
@@ -169,9 +169,7 @@ class LabelledQuality:
         if reason:
             none = Spread(None, None, reason)
             return LabelledNumber(None, reason, more, none, none, 0.0, *counts, len(models) == 2)
-        trust = FIXED_TRUST if self.proxy_weight is None else self.proxy_weight
-        if self.proxy_weight is None and counts[0] >= ENOUGH_TO_WEIGH:
-            trust = best_trust(self._residuals(quantity, models, self._softs(models, trust)))
+        trust = self._trust(quantity, models) if self.proxy_weight is None else self.proxy_weight
         values, softs = self._values(quantity, models, trust)
         if any(not 0 <= value <= 1 for value in values) and trust:  # proxies lead out of what is possible
             trust = 0.0
@@ -179,6 +177,18 @@ class LabelledQuality:
         value = values[0] - values[1] if len(values) == 2 else min(max(values[0], 0.0), 1.0)
         these, like = self._spreads(quantity, models, softs, trust)
         return LabelledNumber(value, None, None, these, like, trust, *counts, len(models) == 2)
+
+    def _trust(self, quantity: str, models: tuple[int, ...]) -> float:
+        """The weight of the proxies that these labels are read with."""
+        if self._counts[0] >= ENOUGH_TO_WEIGH:
+            trust = best_trust(self._residuals(quantity, models, self._softs(models, FIXED_TRUST)))
+        else:
+            plain = all(batch.plan.settings.design == "random" for batch in self.batches)
+            trust = 0.0 if plain else FIXED_TRUST
+        if trust and len(models) == 1:  # of labels that show no success, any trust would exclude a truth of 0
+            (value,), _ = self._values(quantity, models, 0.0)
+            trust = trust if value > ROUNDING else 0.0
+        return trust
 
     def _values(self, quantity: str, models: tuple[int, ...], trust: float):
         softs = self._softs(models, trust)
@@ -199,14 +209,14 @@ class LabelledQuality:
         found = []
         for batch in self.batches:
             drawn, size = slice(batch.n), batch.plan.inclusion.size
-            psi, hat = (_influences(quantity, models, softs, given, batch.images)[drawn] for given in batch.both)
+            psi, hat = (influences(quantity, models, softs, given, batch.images)[drawn] for given in batch.both)
             found.append(Residuals(batch, psi, hat, size))
         return found
 
     def _spreads(self, quantity: str, models: tuple[int, ...], softs, trust: float) -> tuple[Spread, Spread]:
         drawn, degrees = variance(self._residuals(quantity, models, softs), trust)
-        psi = [_influences(quantity, models, softs, batch.truth, batch.images) for batch in self.batches]
-        pseudo = _influences(quantity, models, softs)
+        psi = [influences(quantity, models, softs, batch.truth, batch.images) for batch in self.batches]
+        pseudo = influences(quantity, models, softs)
         images, image_degrees = over_images(self.batches, psi, pseudo, self.groups)
         both = drawn + images
         joint = both**2 / (drawn**2 / degrees + images**2 / image_degrees) if both > 0 else degrees
@@ -273,15 +283,6 @@ def _share_interval(value: float, error: Spread, level: float) -> tuple[float, f
     if ends is None or len(error.groups) < 2 or not ROUNDING < value < 1 - ROUNDING:
         return ends
     return ends[0], share_interval(value, replace(error, groups=()), level)[1]
-
-
-def _influences(quantity: str, models: tuple[int, ...], softs, given=None, images=None) -> np.ndarray:
-    """psi of a number, or of the first model's minus the second's; with other outcomes of some images, if given."""
-    each = [
-        soft.influence(quantity, None if given is None else given[model], images)
-        for soft, model in zip(softs, models, strict=True)
-    ]
-    return each[0] - each[1] if len(each) == 2 else each[0]
 
 
 @checked

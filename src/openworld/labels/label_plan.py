@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -14,10 +13,8 @@ from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.labels.draw import CERTAIN
 from openworld.labels.scored_stream import NAMES, ScoredStream
 from openworld.metrics import Outcomes
-from openworld.metrics.estimate import student_quantile
 
 VERSION = 1
 DESIGNS = {
@@ -26,6 +23,8 @@ DESIGNS = {
     "poisson": "each image by itself, with a probability in proportion to what its label tells",
 }
 """Name -> how images are drawn."""
+AUTO = "auto"
+"""Drawn at random unless labels that came already show that strata are worth it."""
 EXPECTED = ("base_right", "new_right", "base", "new", "right")
 
 
@@ -34,12 +33,13 @@ EXPECTED = ("base_right", "new_right", "base", "new", "right")
 class PlanSettings:
     """How images are drawn.
 
-    design: "stratified" (strata of fixed size), "poisson" (each image by itself) or "random" (all alike). even: share
-    of the labels that goes to all images alike, whatever the proxies say. labels_per_side: labels that each side should
-    get, as far as the proxies can tell. seed: of the draw.
+    design: "stratified" (strata of fixed size), "poisson" (each image by itself) or "random" (all alike); "auto" is
+    "random" unless labels that came already show that "stratified" is worth it, and a plan holds which it was. even:
+    share of the labels that goes to all images alike, whatever the proxies say. labels_per_side: labels that each side
+    should get, as far as the proxies can tell. seed: of the draw.
     """
 
-    design: Literal["stratified", "random", "poisson"] = "stratified"
+    design: Literal["auto", "stratified", "random", "poisson"] = AUTO
     even: float = 0.5
     labels_per_side: int = 20
     seed: int = 0
@@ -88,17 +88,6 @@ class LabelPlan:
         for array in (self.chosen, self.inclusion, self.stratum, self.known):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
-
-    @cached_property
-    def planned_error(self) -> float:
-        """Standard error to be expected of `of` on these images, if the proxies hold."""
-        return sqrt(_variance(self))
-
-    @checked
-    @checked
-    def half_width(self, level: float = 0.95) -> float:
-        """Half the width of the interval to be expected on these images, if the proxies hold."""
-        return student_quantile(level, max(len(self) - 1, 1)) * self.planned_error
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Everything as named arrays for one .npz file; what is no array is JSON in `metadata`."""
@@ -154,15 +143,3 @@ def _stream(arrays: Mapping[str, np.ndarray], prefix: str) -> ScoredStream:
     given = {name.removeprefix(prefix): np.array(arrays[name]) for name in arrays if name.startswith(prefix)}
     expected = Outcomes(**{name: given.get(name) for name in EXPECTED})
     return ScoredStream(given["scores"], expected, **{name: given.get(name) for name in NAMES})
-
-
-def _variance(plan: LabelPlan) -> float:
-    """Of the mean of residuals with the standard deviations `spread`."""
-    size, square = plan.spread.size, plan.spread**2
-    q, inside = plan.inclusion, plan.stratum != CERTAIN
-    if plan.is_poisson:
-        return float(((1 - q[inside]) / q[inside] * square[inside]).sum()) / size**2
-    stratum = plan.stratum[inside]
-    held, drawn = np.bincount(stratum), np.bincount(plan.stratum[plan.chosen])
-    means = np.bincount(stratum, square[inside]) / held
-    return float(((held / size) ** 2 * (1 - drawn / held) * means / drawn).sum())

@@ -1,12 +1,11 @@
-"""Plan which images to label, and how many: labels are spent where the number depends on them.
+"""Plan which images to label: labels are spent where the number depends on them, as far as anything shows where.
 
-Three designs with known inclusion probabilities. Batches add up: a later plan takes what is labelled as known, and the
-weight of each batch, its share of the labels, is fixed in the plan before its own labels are seen, so that nothing
-depends on how they turn out. A pilot of a quarter of the labels at random, then the rest: the second plan's proxies are
-recalibrated on the pilot, and its labels go where they then tell most.
+Three designs with known inclusion probabilities, of which `design` chooses. Batches add up: a later plan takes what is
+labelled as known, and the weight of each batch, its share of the labels, is fixed in the plan before its own labels are
+seen, so that nothing depends on how they turn out. A pilot of a quarter of the labels at random, then the rest: the
+second plan's proxies are recalibrated on the pilot, and its labels go where they then tell most, if they tell more.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,18 +13,22 @@ import numpy as np
 from openworld._arrays import ArrayLike, as_fractions, as_labels, require_at_least, require_length
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
-from openworld.labels.answers import LabelAnswers
+from openworld.labels.design import (
+    DesignChoice,
+    Earlier,
+    candidates,
+    choice_of,
+    draw_probabilities,
+    known_images,
+    recalibrated_streams,
+)
 from openworld.labels.draw import CERTAIN, draw_each, draw_from_strata, sizes, strata
-from openworld.labels.inclusion import inclusion_probabilities, influence_spread, worth_of_labels
+from openworld.labels.inclusion import influence_spread
 from openworld.labels.label_plan import LabelPlan, PlanSettings
-from openworld.labels.recalibration import recalibrated
-from openworld.labels.sample import joined
-from openworld.labels.scored_stream import ScoredStream, same_names
+from openworld.labels.scored_stream import ScoredStream
 from openworld.metrics import SOFT_QUANTITIES
-from openworld.metrics.estimate import student_quantile
 
 Streams = ScoredStream | tuple[ScoredStream, ...]
-Earlier = Sequence[tuple[LabelPlan, LabelAnswers]]
 FEWEST = 2
 STREAM = 0x6C6162656C
 """Begins the random numbers of draws, so that they are not those with which somebody simulated images at that seed."""
@@ -61,19 +64,15 @@ def plan(
     >>> len(drawn), float(drawn.inclusion.sum().round(9))
     (10, 10.0)
     """
-    streams, settings = read_streams(streams, of), settings or PlanSettings()
-    known = known_images(earlier)
-    if earlier:
-        _require_same_scores(streams, earlier[-1][0])
-        streams = _recalibrated(streams, earlier)
-    may = np.ones(len(streams[0]), bool)
+    streams, settings, known = read_after(streams, of, earlier), settings or PlanSettings(), known_images(earlier)
+    may = candidates(streams, of)
     may[known] = False
-    may &= _candidates(streams, of)
     require_at_least(FEWEST, n=n)
     if n > np.count_nonzero(may):
         raise OpenworldError(f"{n} labels were asked for, but there are {np.count_nonzero(may)} images to label.")
     tau = influence_spread(streams, of)
-    q = _q(streams, tau, may, n, of, settings)
+    settings = replace(settings, design=choice_of(streams, tau, n, of, settings, earlier).design)
+    q = draw_probabilities(streams, tau, may, n, of, settings)
     generator = np.random.default_rng((STREAM, settings.seed))
     if settings.design == "poisson":
         stratum, chosen = np.where(may, 0, CERTAIN), draw_each(np.where(may, q, 0.0), generator)
@@ -86,6 +85,31 @@ def plan(
     weights = tuple(count / sum(counts) for count in counts)
     prints = tuple(each.fingerprint for each, _ in earlier)
     return LabelPlan(streams, of, settings, chosen, q, stratum, np.where(may, tau, 0.0), known, prints, weights)
+
+
+@checked
+def choose_design(
+    streams: Streams,
+    n: int,
+    *,
+    of: str = "openworld_auc",
+    settings: PlanSettings | None = None,
+    earlier: Earlier = (),
+) -> DesignChoice:
+    """Say how `plan` would draw n images to label, and why.
+
+    Args:
+        streams, n, of, settings, earlier: as for `plan`.
+    Returns:
+        DesignChoice; with `settings.design` "auto" at random, unless 25 labels or more of `earlier` show that drawing
+        by the proxies needs clearly less variance.
+
+    >>> from openworld.labels import closed_set_stream
+    >>> choose_design(closed_set_stream([0.5, 0.9, 0.7]), 2, of="overall_accuracy").design
+    'random'
+    """
+    streams = read_after(streams, of, earlier)
+    return choice_of(streams, influence_spread(streams, of), n, of, settings or PlanSettings(), earlier)
 
 
 @checked
@@ -114,40 +138,6 @@ def plan_from_draw(
     return LabelPlan(streams, of, PlanSettings(design), chosen, q, everywhere, tau, np.zeros(0, int))
 
 
-@checked
-def labels_needed(
-    streams: Streams,
-    half_width: float,
-    *,
-    of: str = "openworld_auc",
-    level: float = 0.95,
-    settings: PlanSettings | None = None,
-) -> int:
-    """Return how many labels to expect to need for an interval of a certain half-width on these images.
-
-    It is what follows if the proxies hold, so it is the least to hope for; a pilot says more.
-
-    Args:
-        half_width: a fraction, such as 0.03 for 3 points. Others as for `plan`.
-    Returns:
-        The smallest n, at most the number of images.
-    """
-    streams, settings = read_streams(streams, of), settings or PlanSettings()
-    require_at_least(1e-9, half_width=half_width)
-    tau, may = influence_spread(streams, of), _candidates(streams, of)
-
-    def reaches(n: int) -> bool:
-        q = _q(streams, tau, may, n, of, settings)[may]
-        error = np.sqrt(((1 - q) / q * tau[may] ** 2).sum()) / tau.size
-        return student_quantile(level, n - 1) * error <= half_width
-
-    low, high = FEWEST, max(int(np.count_nonzero(may)), FEWEST)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(middle) else (middle + 1, high)
-    return low
-
-
 def read_streams(streams: Streams, of: str) -> tuple[ScoredStream, ...]:
     """One or two models on the same images."""
     streams = streams if isinstance(streams, tuple) else (streams,)
@@ -159,19 +149,12 @@ def read_streams(streams: Streams, of: str) -> tuple[ScoredStream, ...]:
     return streams
 
 
-def known_images(earlier: Earlier) -> np.ndarray:
-    """The images that earlier batches labelled, int64, in their order."""
-    return np.concatenate([np.zeros(0, np.int64), *(each.chosen for each, _ in earlier)])
-
-
-def _recalibrated(streams: tuple[ScoredStream, ...], earlier: Earlier) -> tuple[ScoredStream, ...]:
-    """Proxies that agree with the labels of earlier batches."""
-    images = known_images(earlier)
-    weights = np.concatenate([1 / each.inclusion[each.chosen] for each, _ in earlier])
-    return tuple(
-        recalibrated(stream, images, joined([answers.outcomes(model) for _, answers in earlier]), weights)
-        for model, stream in enumerate(streams)
-    )
+def read_after(streams: Streams, of: str, earlier: Earlier) -> tuple[ScoredStream, ...]:
+    """One or two models, their proxies recalibrated on the labels of earlier batches."""
+    streams = read_streams(streams, of)
+    if earlier:
+        _require_same_scores(streams, earlier[-1][0])
+    return recalibrated_streams(streams, earlier)
 
 
 def _require_same_scores(streams: tuple[ScoredStream, ...], before: LabelPlan) -> None:
@@ -180,27 +163,6 @@ def _require_same_scores(streams: tuple[ScoredStream, ...], before: LabelPlan) -
     )
     if not same:
         raise OpenworldError("the earlier batch is of other models or images; plan all batches on the same scores.")
-
-
-def _candidates(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
-    """Where a label can change the number."""
-    same = same_names(streams, "joint_name") if len(streams) == 2 and of == "overall_accuracy" else None
-    return np.ones(len(streams[0]), bool) if same is None else ~same
-
-
-def _q(streams, tau: np.ndarray, may: np.ndarray, n: int, of: str, settings: PlanSettings) -> np.ndarray:
-    """Inclusion probabilities before strata are cut, float64[N]; 1 where nothing is to be drawn."""
-    q = np.ones(tau.size)
-    if settings.design == "random":
-        q[may] = n / np.count_nonzero(may)
-        return q
-    sides = None
-    if of != "overall_accuracy":
-        expected = streams[0].expected
-        sides = replace(expected, base=expected.base[may], new=expected.new[may])
-    worth = worth_of_labels(tau[may], settings.even, sides, n, settings.labels_per_side)
-    q[may] = inclusion_probabilities(worth, n)
-    return q
 
 
 def _strata(streams, tau: np.ndarray, q: np.ndarray, may: np.ndarray, n: int, settings: PlanSettings) -> np.ndarray:

@@ -18,6 +18,7 @@ from openworld._errors import OpenworldError
 from openworld.labels.answers import LabelAnswers
 from openworld.labels.draw import CERTAIN
 from openworld.labels.label_plan import LabelPlan
+from openworld.labels.scored_stream import ScoredStream
 from openworld.metrics import Outcomes
 from openworld.metrics.soft_openworld_auc import Ranking
 
@@ -61,7 +62,7 @@ class Batch:
     @cached_property
     def expected(self) -> tuple[Outcomes, ...]:
         """The proxies of each model on `images`, float64[m] each; 0 where there is none."""
-        return tuple(_at(stream.expected, self.images) for stream in self.plan.streams)
+        return tuple(expected_at(stream, self.images) for stream in self.plan.streams)
 
     @property
     def both(self) -> tuple[tuple[Outcomes, ...], tuple[Outcomes, ...]]:
@@ -170,7 +171,17 @@ def joined(parts: list[Outcomes]) -> Outcomes:
     )
 
 
-def _at(outcomes: Outcomes, images: np.ndarray) -> Outcomes:
-    given = {name: getattr(outcomes, name) for name in FIELDS}
+def expected_at(stream: ScoredStream, images: np.ndarray) -> Outcomes:
+    """The proxies of some images, float64[n] each; 0 where there is none."""
+    given = {name: getattr(stream.expected, name) for name in FIELDS}
     none = np.zeros(images.size)
     return Outcomes(**{name: none if array is None else array[images] for name, array in given.items()})
+
+
+def influences(quantity: str, models: Sequence[int], softs, given=None, images=None) -> np.ndarray:
+    """psi of a number, or of the first model's minus the second's; with other outcomes of some images, if given."""
+    each = [
+        soft.influence(quantity, None if given is None else given[model], images)
+        for soft, model in zip(softs, models, strict=True)
+    ]
+    return each[0] - each[1] if len(each) == 2 else each[0]

@@ -65,13 +65,50 @@ def test_a_few_labels_give_intervals_that_hold_the_truth(tmp_path, world, design
     assert (tmp_path / "few" / "report.html").is_file() and "1.5 s an image" in " ".join(report.text)
 
 
-def test_a_plan_says_how_many_labels_each_number_needs(tmp_path, world):
-    report = plan(tmp_path / "few", world, n=None, within=8.0)
+def named(world):
+    """The stream with an expectation of its names beside that of the sides."""
+    base = world.columns["base"]
+    return scores_of(world.columns | {"base_right": 0.75 * base, "new_right": 0.75 * (1 - base)}, "mine.npz")
+
+
+def test_a_plan_says_how_many_labels_each_number_needs_at_best_and_at_worst(tmp_path, world):
+    report = plan_labels(PlanInputs(named(world), tmp_path / "few", within=8.0))
     (table,) = report.terminal_tables
-    assert table.rows[0].label == "OpenworldAUC" and len(table.rows) == 5  # the stream says no name among all
-    needed = [cell.value for cell in table.rows[0].cells]
+    best, worst = table.rows[:2]
+    assert (best.label, worst.label) == ("OpenworldAUC, at best", "OpenworldAUC, at worst")
+    assert len(table.rows) == 10  # the stream says no name among all
+    needed = [cell.value for cell in best.cells]
     assert needed == sorted(needed) and needed[0] < report.found.plan.chosen.size < needed[1]
-    assert report.found.plan.half_width() == pytest.approx(0.08, abs=0.01)
+    assert all(few.value < many.value for few, many in zip(best.cells[:3], worst.cells[:3], strict=True))
+    promised = report.found.promised
+    assert promised.at_best == pytest.approx(0.08, abs=0.002) and promised.at_worst > 1.3 * promised.at_best
+    said = " ".join(report.text)
+    assert f"{100 * promised.at_worst:.1f} points at worst" in said and f"{100 * promised.at_best:.1f} at best" in said
+    rows = report.results.where(entity="openworld_auc", case="at worst", half_width=0.05).rows
+    assert [row.value.value for row in rows] == [worst.cells[1].value]
+
+
+def test_nothing_is_promised_at_best_of_names_of_which_the_stream_says_nothing(tmp_path, world):
+    report = plan(tmp_path / "few", world)
+    labels = [row.label for row in report.terminal_tables[0].rows]
+    assert "AUROC, at best" in labels and not {"OpenworldAUC, at best", "new accuracy, at best"} & set(labels)
+    assert report.found.promised.at_best is None and "At best cannot be told" in " ".join(report.text)
+    wide = plan_labels(PlanInputs(world.stream(), tmp_path / "wide", within=12.0)).found.promised
+    assert wide.at_worst == pytest.approx(0.12, abs=0.002)
+
+
+def test_the_design_is_plain_until_answers_say_otherwise_and_says_so(tmp_path, world):
+    first = plan(tmp_path / "grown", world, n=30)
+    assert first.found.plan.settings.design == "random" and "no label shows yet" in " ".join(first.text)
+    answer(tmp_path / "grown", world.truth)
+    more = plan_labels(PlanInputs(world.stream(), add=tmp_path / "grown", n=100))
+    choice = more.found.choice
+    said = f"by the first 30 labels, drawing by expectations has {choice.ratio:.2f}"
+    assert choice.labels == 30 and said in " ".join(more.text)
+    assert more.found.plan.settings.design == choice.design and more.found.promised.labels == 130
+    assert more.found.promised.at_best < more.found.promised.at_worst
+    wanted = plan(tmp_path / "strata", world, design="stratified")
+    assert "in strata" in wanted.page.verdict[0] and "no label shows yet" not in " ".join(wanted.text)
 
 
 def test_a_plan_is_stored_without_loss_and_the_same_seed_draws_the_same(tmp_path, world):
@@ -107,7 +144,7 @@ def test_the_first_answers_without_a_gap_are_a_sample_of_their_own(tmp_path, wor
 
 
 def test_a_worksheet_that_is_hardly_begun_says_how_many_are_needed(tmp_path, world):
-    plan(tmp_path / "part", world, n=100)
+    plan(tmp_path / "part", world, n=100, design="stratified")
     answer(tmp_path / "part", world.truth, rows=range(3))
     with pytest.raises(
         OpenworldError, match=r"97 of 100 images have no answer, and only the first 3 .* strata has enough"
@@ -208,7 +245,7 @@ def test_two_classifiers_are_labelled_only_where_they_differ(tmp_path, world):
 
 def test_a_second_batch_adds_to_the_first(tmp_path, world):
     folder = tmp_path / "grown"
-    plan(folder, world, n=60)
+    plan(folder, world, n=60, seed=2)
     answer(folder, world.truth)
     before = value(read_labels(folder), "openworld_auc").over("labels")
     plan_labels(PlanInputs(world.stream(), add=folder, n=100))

@@ -14,7 +14,7 @@ from openworld.applications.estimate.entries import score_table
 from openworld.applications.label.question import Names
 from openworld.applications.open_world_stream import OpenWorldStream, read_stream
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.metrics import Outcomes, outcomes
+from openworld.metrics import SOFT_QUANTITIES, Outcomes, outcomes
 
 OPEN_WORLD = ("score", "base_name", "base_logits", "new_logits")
 """Columns that a closed-set classifier does not have."""
@@ -33,6 +33,7 @@ class NamedModel:
             among all names; None where there is none.
         expected: in [0, 1], whether the image is of a base class, and whether its names are right; of a closed-set
             classifier `right` alone says something.
+        expects: the quantities of which `expected` says something; of the others it is one half throughout.
     """
 
     name: str
@@ -41,6 +42,7 @@ class NamedModel:
     as_new: np.ndarray | None
     joint: np.ndarray | None
     expected: Outcomes
+    expects: frozenset[str] = frozenset(SOFT_QUANTITIES)
 
     __repr__ = short_repr
 
@@ -143,6 +145,7 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
         stream.new_prediction + len(stream.base_names),
         stream.joint_prediction,
         expected_outcomes(stream),
+        _expects(stream),
     )
     images = None if stream.image is None else stream.image.astype(str)
     groups = None if stream.group is None else np.unique(stream.group.astype(str), return_inverse=True)[1]
@@ -171,6 +174,20 @@ def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
     base = np.clip(base, 0.0, 1.0)
     base_right, new_right = own.get("base_right", base * within[0]), own.get("new_right", (1 - base) * within[1])
     return outcomes(np.clip(base_right, 0, base), np.clip(new_right, 0, 1 - base), base, right=right)
+
+
+def _expects(stream: OpenWorldStream) -> frozenset[str]:
+    """The quantities of which a stream expects something: all from its logits, else those of its own columns."""
+    if stream.logits is not None:
+        return frozenset(SOFT_QUANTITIES)
+    parts = {
+        "auroc": {"base"},
+        "base_share": {"base"},
+        "base_accuracy": {"base", "base_right"},
+        "new_accuracy": {"base", "new_right"},
+        "openworld_auc": {"base", "base_right", "new_right"},
+    }
+    return frozenset(name for name, needed in parts.items() if needed <= set(stream.proxies))
 
 
 def _of_classifier(file: ScoreFile) -> LabelFrame:
@@ -267,4 +284,4 @@ def _reordered(model: NamedModel, order: np.ndarray, codes: np.ndarray) -> Named
     """Return a model's names in another order of images and of names."""
     parts = {name: None if part is None else part[order] for name, part in vars(model.expected).items()}
     names = (None if part is None else codes[part[order]] for part in (model.as_base, model.as_new, model.joint))
-    return NamedModel(model.name, model.scores[order], *names, Outcomes(**parts))
+    return NamedModel(model.name, model.scores[order], *names, Outcomes(**parts), model.expects)

@@ -1,7 +1,8 @@
 """Plan which images to label: say how many are needed, draw them, and write plan, worksheet and page."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +18,23 @@ from openworld.applications.label.pictures import Pictures, read_pictures
 from openworld.applications.label.reading import answers_in, labelled
 from openworld.applications.label.worksheet import worksheet_text
 from openworld.labels import (
+    AUTO,
+    DesignChoice,
     LabelPlan,
     PlanSettings,
+    Promise,
     ScoredStream,
+    choose_design,
     closed_set_stream,
     labels_needed,
     plan,
+    promise,
     scored_stream,
 )
+from openworld.labels.design import Earlier
 from openworld.labels.estimate import ENOUGH, ENOUGH_OF_RARE, RARE
+from openworld.labels.plan import FEWEST
+from openworld.metrics import SOFT_QUANTITIES
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 
@@ -33,6 +42,7 @@ WORKSHEET, PAGE = "worksheet.csv", "label.html"
 USUAL = 100  # labels
 FINEST = 0.1  # points either way; less is a fraction that was meant for points
 HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
+AT_BEST, AT_WORST = "at best", "at worst"
 QUANTITIES = ("openworld_auc", "auroc", "base_accuracy", "new_accuracy", "overall_accuracy", "base_share")
 TELLING = 50_000  # images whose proxies say how many labels are needed; of more a sample is asked
 Source = Path | str | ScoreFile
@@ -47,7 +57,7 @@ class PlanInputs:
         out: the folder, which is made. add: the folder of a plan that gets a further batch; one of the two.
         compare: another model's stream on the same images.
         base_names: of the classes that the models were tuned on, where the file does not say.
-        n: how many images to label; None for 100. within: instead, points either way.
+        n: how many images to label; None for 100. within: instead, points either way, at best where that can be told.
         design: of `PlanSettings`. quantity: what the draw serves; "" for OpenworldAUC, or accuracy where it is closed.
         pictures: whether the page shows the images.
     """
@@ -59,7 +69,7 @@ class PlanInputs:
     base_names: tuple[str, ...] | None = None
     n: int | None = None
     within: float | None = None
-    design: str = "stratified"
+    design: str = AUTO
     quantity: str = ""
     seed: int = 0
     pictures: bool = True
@@ -71,14 +81,18 @@ class Planned:
 
     Args:
         kept: the plan. folder: where it lies. pictures: of the last batch.
-        needed: {quantity: labels for each of `HALF_WIDTHS`}; None where the stream does not tell.
+        needed: {(quantity, AT_BEST or AT_WORST): labels in all for each of `HALF_WIDTHS`}; none at best of a quantity
+            of which neither the stream nor a label says anything.
+        choice: how they were drawn, and why. promised: how wide the interval will be.
         few: what may be too few, in sentences.
     """
 
     kept: KeptPlan
     folder: Path
     pictures: Pictures
-    needed: dict[str, tuple[int, ...]]
+    needed: dict[tuple[str, str], tuple[int, ...]]
+    choice: DesignChoice
+    promised: Promise
     few: tuple[str, ...]
 
     __repr__ = short_repr
@@ -113,16 +127,24 @@ def make_plan(inputs: PlanInputs, observer: Observer = SILENT) -> Planned:
     frame = read_frame(sources[0], sources[1] if sources[1:] else None, base_names)
     settings, of, streams = _settings(inputs, earlier), _quantity(inputs, frame, earlier), streams_of(frame)
     observer.progress("counting labels", 0)
-    needed = needed_labels(streams, frame, settings, of)
+    expects = set(SOFT_QUANTITIES) if before else set.intersection(*(set(each.expects) for each in frame.models))
+    needed = needed_labels(streams, frame, settings, of, expects, before)
     n = inputs.n or USUAL
     if inputs.within is not None:
-        n = labels_needed(streams, inputs.within / 100, of=of, settings=settings)
+        given = {"of": of, "settings": settings, "earlier": before, "at_worst": (of, AT_BEST) not in needed}
+        wanted = labels_needed(streams, inputs.within / 100, **given)
+        n = max(wanted - (0 if earlier is None else earlier.asked), FEWEST)
     observer.progress("drawing", 0)
+    choice = choose_design(streams, n, of=of, settings=settings, earlier=before)
     drawn, place = plan(streams, n, of=of, settings=settings, earlier=before), len(before)
+    promised = promise(drawn, before)
+    if (of, AT_BEST) not in needed:
+        promised = replace(promised, at_best=None)
     batch = _batch(frame, drawn, place)
     pictures = _pictures(inputs, frame, drawn, batch.file("images", place), observer)
     kept = _first(frame, sources, batch, drawn) if earlier is None else earlier.with_batch(batch, drawn)
-    planned = Planned(kept, inputs.out or inputs.add, pictures, needed, tuple(_too_few(frame, drawn, of)))
+    few = tuple(_too_few(frame, drawn, of))
+    planned = Planned(kept, inputs.out or inputs.add, pictures, needed, choice, promised, few)
     with failing():
         _write(planned, frame)
     return planned
@@ -174,20 +196,31 @@ def streams_of(frame: LabelFrame) -> tuple[ScoredStream, ...]:
 
 
 def needed_labels(
-    streams: tuple[ScoredStream, ...], frame: LabelFrame, settings: PlanSettings, of: str
-) -> dict[str, tuple[int, ...]]:
-    """Return how many labels each half-width takes, by quantity; that of the plan comes first."""
+    streams: tuple[ScoredStream, ...],
+    frame: LabelFrame,
+    settings: PlanSettings,
+    of: str,
+    expects: Set[str],
+    earlier: Earlier = (),
+) -> dict[tuple[str, str], tuple[int, ...]]:
+    """Return how many labels each half-width takes, by quantity, at best and at worst; that of the plan comes first.
+
+    Args:
+        expects: the quantities of which something is expected. earlier: (plan, answers) of the batches before.
+    """
     wanted = [of] if frame.closed else [of, *(name for name in QUANTITIES if name != of)]
     without = {"overall_accuracy"} if any(stream.expected.right is None for stream in streams) else set()
     without |= {"base_share"} if streams[1:] else set()  # which is the same of both models
-    wanted = [name for name in wanted if name not in without]
     asked = streams
-    if len(frame) > TELLING:
+    if len(frame) > TELLING and not earlier:
         rows = np.sort(np.random.default_rng(settings.seed).choice(len(frame), TELLING, replace=False))
         asked = tuple(_some(stream, rows) for stream in streams)
-    return {
-        name: tuple(labels_needed(asked, half, of=name, settings=settings) for half in HALF_WIDTHS) for name in wanted
-    }
+    found = {}
+    for name, case in product((name for name in wanted if name not in without), (AT_BEST, AT_WORST)):
+        if case == AT_WORST or name in expects:
+            given = {"of": name, "settings": settings, "earlier": earlier, "at_worst": case == AT_WORST}
+            found[name, case] = tuple(labels_needed(asked, half, **given) for half in HALF_WIDTHS)
+    return {key: counts for key, counts in found.items() if None not in counts}
 
 
 def _some(stream: ScoredStream, rows: np.ndarray) -> ScoredStream:

@@ -14,6 +14,7 @@ from openworld.applications.label.results import (
     quantities_of,
     results_of,
 )
+from openworld.labels.design import PILOT
 from openworld.report.charts import IntervalChart, IntervalRow, Quantity
 from openworld.report.command_report import CommandReport
 from openworld.report.figure import Figure
@@ -28,6 +29,11 @@ from openworld.results.value import MINUS
 
 CLOSE = 0.03  # half-width that is near enough that nobody is told how many labels a nearer number takes
 NEEDED = Metric("labels_needed", "labels needed", "count", 0, 0, (0.0, None))
+DRAWN = {
+    "stratified": "in strata, more where the number depends on them",
+    "poisson": "each by itself, more where the number depends on them",
+    "random": "at random",
+}
 PERCENT = Metric("number", "these images", better=0)
 POINTS = Metric("difference", "these images", "points", better=0, bounds=(-1.0, 1.0))
 
@@ -36,7 +42,9 @@ def plan_report(planned: Planned) -> CommandReport:
     """Return what a plan says: how many labels are needed, what was drawn, and what to do next."""
     kept, batch = planned.kept, planned.batch
     results = Results("label-plan", tuple(_needed_rows(planned)))
-    first = f"{counted(len(batch), 'image')} of {kept.size:,} to label ({_design(planned)}): {planned.file(PAGE)}"
+    first = (
+        f"{counted(len(batch), 'image')} of {kept.size:,} to label {DRAWN[planned.choice.design]}: {planned.file(PAGE)}"
+    )
     sentences = tuple(_plan_sentences(planned))
     page = Page(f"Label {kept.stream}", (), (first, *sentences), ())
     return CommandReport(results, (needed_table(planned),), page, sentences, found=planned)
@@ -46,18 +54,20 @@ def needed_table(planned: Planned) -> Table:
     """Return how many labels each half-width takes, by quantity."""
     columns = tuple(Column(NEEDED, f"±{percent(half).removesuffix('.0')} points", 1) for half in HALF_WIDTHS)
     rows = tuple(
-        Row(_title(planned, name), tuple(Value(count) for count in counts)) for name, counts in planned.needed.items()
+        Row(f"{_title(planned, name)}, {case}", tuple(Value(count) for count in counts))
+        for (name, case), counts in planned.needed.items()
     )
     caption = (
-        "Labels that an interval of this half-width takes if the stream's own expectations hold: the least to hope for."
+        "Labels that an interval of this half-width takes. At best: what is expected of the images holds, the least to "
+        "hope for. At worst: it is worth nothing."
     )
     return Table("needed", "Labels needed", caption, "for", columns, rows, best="")
 
 
 def _needed_rows(planned: Planned) -> Iterator[Result]:
-    for name, counts in planned.needed.items():
+    for (name, case), counts in planned.needed.items():
         for half, count in zip(HALF_WIDTHS, counts, strict=True):
-            yield Result(name, NEEDED, Value(count), {"half_width": half})
+            yield Result(name, NEEDED, Value(count), {"half_width": half, "case": case})
 
 
 def _title(planned: Planned, quantity: str) -> str:
@@ -66,26 +76,20 @@ def _title(planned: Planned, quantity: str) -> str:
     return f"difference in {title}" if len(planned.kept.models) == 2 and quantity != "base_share" else title
 
 
-def _design(planned: Planned) -> str:
-    words = {
-        "stratified": "in strata, more where the number depends on them",
-        "poisson": "each by itself, more where the number depends on them",
-        "random": "at random",
-    }
-    return words[planned.plan.settings.design]
-
-
 def _plan_sentences(planned: Planned) -> Iterator[str]:
-    kept, half = planned.kept, planned.plan.half_width()
+    kept, choice = planned.kept, planned.choice
     if kept.plans[1:]:
         yield (
             f"This is batch {len(kept.plans)}; each batch counts by its share of the labels, which is fixed now, "
             "before any answer."
         )
-    else:
+    yield _promise_sentence(planned)
+    if choice.reason:
+        yield f"Drawn {DRAWN[choice.design]}: {choice.reason}."
+    if choice.reason and not choice.labels:
         yield (
-            f"To expect of them: {_title(planned, planned.plan.of)} to ±{percent(half)} points on these images, if "
-            "what the stream expects of its images holds; if not, the interval is wider, and holds all the same."
+            f"{PILOT} answers or more show it: openworld label plan --add {planned.folder} then draws by what is "
+            "expected, where that is better."
         )
     yield from planned.few
     if kept.left_out:
@@ -97,6 +101,16 @@ def _plan_sentences(planned: Planned) -> Iterator[str]:
         f"{shown}, and answer with the keys: {asked}{where} Or fill in answer, or label, in {planned.file(WORKSHEET)}."
     )
     yield f"Put the downloaded answers into {planned.folder} and run: openworld label read {planned.folder}"
+
+
+def _promise_sentence(planned: Planned) -> str:
+    """How wide the interval will be."""
+    promised, title = planned.promised, _title(planned, planned.plan.of)
+    worst = f"To expect of {promised.labels:,} labels: {title} to ±{percent(promised.at_worst)} points at worst"
+    if promised.at_best is None:
+        return f"{worst}, on these images. At best cannot be told: nothing that tells them apart is expected of them."
+    best = f"±{percent(promised.at_best)} at best"
+    return f"{worst}, and {best}, if what is expected of these images holds. The interval holds either way."
 
 
 def read_report(labelled: LabelledStream, made: dict[str, str]) -> CommandReport:
