@@ -94,7 +94,7 @@ def labels_needed(
 
     Args:
         half_width: a fraction, such as 0.03 for 3 points. at_worst: what is enough if the proxies are worth nothing;
-            else the least to hope for, which follows if they hold. Others as for `plan`.
+            else what follows if they hold. Others as for `plan`.
     Returns:
         The smallest n, at most the number of images; None at best where the proxies say nothing.
     """

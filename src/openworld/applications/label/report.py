@@ -58,8 +58,8 @@ def needed_table(planned: Planned) -> Table:
         for (name, case), counts in planned.needed.items()
     )
     caption = (
-        "Labels that an interval of this half-width takes. At best: what is expected of the images holds, the least to "
-        "hope for. At worst: it is worth nothing."
+        "Labels that an interval of this half-width takes. At best: what is expected of the images holds. At worst: it "
+        "is worth nothing."
     )
     return Table("needed", "Labels needed", caption, "for", columns, rows, best="")
 
