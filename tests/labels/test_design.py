@@ -74,6 +74,15 @@ def test_few_labels_and_labels_that_show_no_variance_decide_nothing():
     assert unnamed.design == "random" and unnamed.ratio is None and "do not tell" in unnamed.reason
 
 
+def test_a_pilot_of_two_classifiers_decides_by_their_difference():
+    names = np.arange(2000) % 7
+    streams = closed_set_stream(SURE, names), closed_set_stream(1 - SURE, np.where(SURE < 0.9, names + 1, names))
+    pilot = plan(streams, 40, settings=RANDOM, **OF)
+    right = RIGHT[pilot.chosen]
+    choice = choose_design(streams, 60, earlier=[(pilot, right_answers([right, ~right]))], **OF)
+    assert choice.labels == 40 and choice.ratio > 0.9 and choice.design == "random"  # all that differ are alike
+
+
 def test_few_plain_labels_are_read_without_proxies_and_those_in_strata_with_half():
     for design, trust in (("random", 0.0), ("stratified", 0.5)):
         drawn = plan(closed_set_stream(SURE), 40, settings=PlanSettings(design), **OF)

@@ -61,6 +61,16 @@ def test_at_worst_is_the_widest_interval_of_a_share():
     assert promise(drawn, level=0.8).at_worst < by_hand
 
 
+@pytest.mark.parametrize(
+    ("of", "base", "share"), [("openworld_auc", 0.5, 0.35), ("base_accuracy", 0.3, 0.21), ("auroc", 0.01, 0.05)]
+)
+def test_at_worst_a_side_is_rarer_than_expected_but_has_the_labels_that_a_number_needs(of, base, share):
+    base = base + np.linspace(-0.005, 0.005, 2000)
+    drawn = plan(scored_stream(np.arange(2000.0), base / 2, (1 - base) / 2, base), 200, of=of)
+    by_hand = student_quantile(0.95, 199) * np.sqrt(0.25 / (share * 200) * 0.9)
+    assert promise(drawn).at_worst == pytest.approx(by_hand, rel=1e-6)
+
+
 def test_a_weighted_draw_promises_less_at_worst_than_a_plain_one():
     stream = simulated(1, 2000).stream
     plain, strata = (promise(plan(stream, 200, settings=PlanSettings(each))) for each in ("random", "stratified"))
