@@ -331,6 +331,14 @@ def test_a_plan_says_beforehand_that_a_rare_side_will_have_too_few_labels(tmp_pa
     assert "images are expected to be new ones; OpenworldAUC takes 100 of so rare a side" in text
 
 
+@pytest.mark.parametrize(("n", "warned"), [(50, True), (100, False)])
+def test_a_plan_says_beforehand_that_an_unlucky_draw_leaves_a_side_too_few(tmp_path, n, warned):
+    made = made_up(share=0.2)
+    stream = scores_of(made.columns | {"base": np.full(400, 0.2)}, "fifth.npz")
+    text = " ".join(plan_labels(PlanInputs(stream, tmp_path / "fifth", n=n)).text)
+    assert (f"About {n // 5} of the {n} images are expected to be base ones; OpenworldAUC takes 10" in text) == warned
+
+
 def test_what_is_expected_of_an_image_comes_from_its_logits():
     base_logits, new_logits = np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([[1.0], [3.0]])
     columns = {

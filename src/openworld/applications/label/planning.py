@@ -44,6 +44,7 @@ FINEST = 0.1  # points either way; less is a fraction that was meant for points
 HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
 AT_BEST, AT_WORST = "at best", "at worst"
 QUANTITIES = ("openworld_auc", "auroc", "base_accuracy", "new_accuracy", "overall_accuracy", "base_share")
+UNLUCKY = 1.28  # standard deviations that one draw in ten falls short by
 TELLING = 50_000  # images whose proxies say how many labels are needed; of more a sample is asked
 Source = Path | str | ScoreFile
 
@@ -81,8 +82,7 @@ class Planned:
 
     Args:
         kept: the plan. folder: where it lies. pictures: of the last batch.
-        needed: {(quantity, AT_BEST or AT_WORST): labels in all for each of `HALF_WIDTHS`}; none at best of a quantity
-            of which neither the stream nor a label says anything.
+        needed: {(quantity, AT_BEST or AT_WORST): labels in all for each of `HALF_WIDTHS`}; no best without expectations.
         choice: how they were drawn, and why. promised: how wide the interval will be.
         few: what may be too few, in sentences.
     """
@@ -203,10 +203,8 @@ def needed_labels(
     expects: Set[str],
     earlier: Earlier = (),
 ) -> dict[tuple[str, str], tuple[int, ...]]:
-    """Return how many labels each half-width takes, by quantity, at best and at worst; that of the plan comes first.
-
-    Args:
-        expects: the quantities of which something is expected. earlier: (plan, answers) of the batches before.
+    """Return how many labels each half-width takes, by quantity, at best (of those of which the stream `expects`
+    something) and at worst; that of the plan comes first.
     """
     wanted = [of] if frame.closed else [of, *(name for name in QUANTITIES if name != of)]
     without = {"overall_accuracy"} if any(stream.expected.right is None for stream in streams) else set()
@@ -326,9 +324,10 @@ def _too_few(frame: LabelFrame, drawn: LabelPlan, of: str) -> Sequence[str]:
         return
     expected = drawn.streams[0].expected
     for side in ("base", "new"):
-        count, share = float(getattr(expected, side)[drawn.chosen].sum()), float(getattr(expected, side).mean())
+        chances, share = getattr(expected, side)[drawn.chosen], float(getattr(expected, side).mean())
+        count, spread = float(chances.sum()), float(np.sqrt((chances * (1 - chances)).sum()))
         needed = ENOUGH if share >= RARE else ENOUGH_OF_RARE
-        if count < needed < len(frame):
+        if count - UNLUCKY * spread < needed < len(frame):
             yield (
                 f"About {count:.0f} of the {len(drawn)} images are expected to be {side} ones; OpenworldAUC takes "
                 f"{needed} of {'so rare a' if share < RARE else 'either'} side, so more labels may be needed."
