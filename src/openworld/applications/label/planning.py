@@ -82,7 +82,7 @@ class Planned:
 
     Args:
         kept: the plan. folder: where it lies. pictures: of the last batch.
-        needed: {(quantity, AT_BEST or AT_WORST): labels in all for each of `HALF_WIDTHS`}; no best without expectations.
+        needed: {(quantity, AT_BEST or AT_WORST): labels for each of `HALF_WIDTHS`}; no best without expectations.
         choice: how they were drawn, and why. promised: how wide the interval will be.
         few: what may be too few, in sentences.
     """
