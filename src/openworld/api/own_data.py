@@ -61,7 +61,7 @@ def estimate(
             (with `classnames`), a two-tower model as docs/own-models.md lists them.
         classnames: a file, or names.
         labels: of some images of the target, as a file or columns: the column that names images, `label`, `inclusion`.
-        open_world: estimate OpenworldAUC and its parts of a learner on a stream; source and target are then files of
+        open_world: bound OpenworldAUC and the share of new images of a stream; source and target are then files of
             `predict(..., out=...)`, or columns such as {"logits": [n, C], "classnames": [C], "n_base": 50}, of the
             source with `side` and `label`.
         new_share: beside `open_world`, the share of new images in (0, 1), where it is known.
@@ -91,8 +91,8 @@ def estimate(
     others |= {"target_partner": target_partner, "labelled_shift": labelled_shift, "chunks": chunks}
     others |= {"chunk_rows": chunk_rows, "timestamps": timestamps, "period": period, "alert": alert}
     others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
-    others |= {"labels": labels is not None, "propose": propose}
-    opened = open_world_options(open_world, new_share, base_names, estimator, seed, others)
+    others |= {"labels": labels is not None, "propose": propose, "estimator": estimator}
+    opened = open_world_options(open_world, new_share, base_names, seed, others)
     made = {"command": "openworld.estimate"}
     if opened is not None:
         sides = sources_of(source, "source"), sources_of(target, "target")

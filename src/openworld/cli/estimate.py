@@ -54,7 +54,8 @@ def estimate(
     ] = "",
     by_class: Annotated[bool, typer.Option("--by-class", help="Also class by class.")] = False,
     open_world: Annotated[
-        bool, typer.Option("--open-world", help="OpenworldAUC and its parts, of streams of `openworld predict --out`.")
+        bool,
+        typer.Option("--open-world", help="Bounds of OpenworldAUC, of streams of `openworld predict --out`."),
     ] = False,
     new_share: Annotated[
         float | None, typer.Option(help="Beside --open-world: share of new images, where it is known; a fraction.")
@@ -109,8 +110,8 @@ def estimate(
     others |= {"target_partner": target_partner, "labelled_shift": labelled_shift, "chunks": chunks}
     others |= {"chunk_rows": chunk_rows, "timestamps": timestamps, "period": period, "alert": alert}
     others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
-    others |= {"labels": labels is not None, "propose": propose}
-    opened = open_world_options(open_world, new_share, base_names, estimator or (), seed, others)
+    others |= {"labels": labels is not None, "propose": propose, "estimator": estimator}
+    opened = open_world_options(open_world, new_share, base_names, seed, others)
     made = {"command": " ".join(console.command())}
     screen = console.output(quiet=quiet or as_json)
     if opened is not None:

@@ -1,6 +1,7 @@
-"""`openworld estimate --open-world`: the ladder of premises, the alarm, what is refused, and every way to ask."""
+"""`openworld estimate --open-world`: the bounds, the sign, the labels to ask for, what is refused."""
 
 import json
+import shlex
 
 import numpy as np
 import pyarrow.parquet
@@ -38,73 +39,88 @@ def estimated(target, source=SOURCE, **options):
     return ow.estimate(source, target | ABOUT, open_world=True, quiet=True, **options)
 
 
+UNSURE = stream(400, 0.0, 0, sure=2.0, labelled=True) | ABOUT
+
+
 @pytest.fixture(scope="module")
 def home():
-    return estimated(stream(1000, 0.5, 1, labelled=True))
+    return estimated(stream(1000, 0.5, 1, sure=2.0, labelled=True), UNSURE)
 
 
-def test_every_part_is_near_the_truth_where_the_premises_hold(home):
-    found = home.found
-    true = found.target.truth
-    for name in ("own", "positive-unlabelled"):
-        (own,) = (row for row in found.premises if row.estimator == name)
-        off = {part: abs(own.numbers[part] - true[part]) for part in true}
-        assert max(off.values()) < 0.08, (name, off)
-    assert found.quoted == "positive-unlabelled" and not found.shares.alarm
-    assert found.unknown == () and found.spread is not None
+def test_the_bounds_hold_and_are_the_ones_that_are_written(home):
+    bounds, true = home.found.bounds, home.found.target.truth
+    assert bounds.rests_on == "positive-unlabelled"
+    assert true["openworld_auc"] <= bounds.openworld_auc < true["openworld_auc"] + 0.2
+    low, high = bounds.new_share
+    assert low <= true["new_share"] <= high and home.found.unknown == ()
+    rows = {row.metric.key: row.value.value for row in home.results.where(entity="bounds")}
+    assert rows == {"openworld_auc_most": bounds.openworld_auc, "new_share_least": low, "new_share_most": high}
+    shown = [f"{100 * number:.1f}" for number in (bounds.openworld_auc, low, high, true["openworld_auc"])]
+    assert all(number in " ".join(home.verdict) for number in shown)
 
 
-def test_nothing_follows_from_nothing(home):
-    first = home.found.premises[0]
-    assert first.estimator == "nothing" and not any(value is not None for value in first.numbers.values())
-    assert "nothing" in repr(home)
-
-
-def test_numbers_carry_no_interval_and_sentences_their_premise(home):
-    assert not any(row.value.intervals for row in home.results)
-    verdict = " ".join(home.page.verdict)
-    quote = home.found.quote
-    assert quote.premise in home.page.verdict[0]
-    assert "no interval" in verdict and "alarm" in verdict
-    assert "off by" in verdict
-
-
-def test_labels_settle_it_where_there_are_none():
-    answer = estimated(stream(300, 0.5, 2))
+def test_no_openworld_auc_is_told_without_labels():
+    answer = estimated(stream(300, 0.5, 2, sure=2.0), UNSURE)
     assert not answer.found.target.truth
-    assert "openworld label plan" in " ".join(answer.page.verdict)
+    assert not [row for row in answer.results if row.metric.key == "openworld_auc"]
+    assert "at most" in answer.verdict[0] and "no number" in answer.verdict[0]
 
 
-def test_against_the_share_of_new_every_estimator_has_a_line(home):
-    lines = {line.estimator: line for line in home.found.against_new_share}
-    assert lines.keys() == {own.estimator for own in home.found.answers}
-    rows = home.results.where(entity="own", metric="openworld_auc", new_share_assumed=0.5)
-    at = lines["own"].shares.index(0.5)
-    assert [row.value.value for row in rows] == [lines["own"].openworld_auc[at]]
+def test_the_labels_to_ask_for_come_as_a_ready_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write_stream(tmp_path / "a stream.npz", stream(300, 0.5, 2), NAMES, 8)
+    answer = ow.estimate(SOURCE, path, open_world=True, quiet=True)
+    assert answer.found.plan in answer.verdict[-1]
+    done = CliRunner().invoke(app, shlex.split(answer.found.plan)[1:])
+    assert done.exit_code == 0, done.output
+    sheet = (tmp_path / "labels" / "worksheet.csv").read_text().splitlines()
+    assert len(sheet) == 1 + answer.found.labels == 201
 
 
-def test_made_up_streams_have_errors_of_every_part(home):
-    (row, *_) = (row for row in home.found.made_up if row.estimator == "own")
-    assert row.streams == 10 and row.mean_absolute["auroc"] < 0.2
-    assert home.terminal_tables[1].name == "made-up"
+def test_a_short_stream_is_labelled_whole_and_the_base_names_go_along(tmp_path):
+    names = tmp_path / "base.txt"
+    names.write_text("\n".join(BASE))
+    found = ow.estimate(SOURCE, stream(90, 0.5, 2) | ABOUT, open_world=True, base_names=names, quiet=True).found
+    assert found.labels == 90 and found.plan.endswith(f"--n 90 --base-names {names}")
 
 
-def test_shares_that_part_raise_the_alarm_and_nothing_is_told():
+def test_the_sign_says_what_is_seen_and_not_what_it_comes_from():
     answer = estimated(stream(800, 0.3, 3, away=4.0))
-    assert answer.found.shares.alarm and answer.found.unknown
-    assert "cannot be told" in answer.page.verdict[0] and "alarm" in " ".join(answer.page.verdict)
+    said = next(sentence for sentence in answer.verdict if "otherwise" in sentence)
+    gap = 100 * answer.found.bounds.shares.gap
+    assert "the model's own classes at home" in said and f"{gap:.0f} points apart" in said
+    assert "New classes" in said and "another appearance" in said
+    assert not any("otherwise" in sentence for sentence in estimated(stream(800, 0.3, 3)).verdict)
 
 
-def test_a_share_that_is_known_takes_the_place_of_the_estimated_one():
-    answer = estimated(stream(800, 0.3, 4), new_share=0.3)
-    shares = [own.numbers["new_share"] for own in answer.found.answers]
-    assert shares == pytest.approx([0.3] * 4, abs=1e-6)
-    assert "30.0 %" in answer.page.verdict[0]
+def test_without_zero_shot_nothing_is_told_but_the_labels_to_ask_for():
+    bare = [{name: part for name, part in one.items() if name != "zero_shot"} for one in (SOURCE, stream(300, 0.5, 2))]
+    answer = estimated(bare[1], bare[0])
+    found = answer.found
+    assert found.unknown and (found.bounds.new_share, found.bounds.openworld_auc) == (None, None)
+    assert (
+        "zero-shot" in answer.verdict[0] and "zero_shot" in found.warnings[0] and found.plan in " ".join(answer.verdict)
+    )
 
 
-def test_rare_new_images_are_refused():
-    found = estimated(stream(800, 0.03, 5)).found
-    assert found.unknown and "new" in found.why
+def test_where_zero_shot_is_surer_than_at_home_nothing_is_bounded_and_the_share_is():
+    easier = stream(400, 0.5, 3, sure=4.0)
+    answer = estimated(easier, UNSURE)
+    assert answer.found.unknown and "surer" in answer.verdict[0] and answer.found.bounds.new_share is not None
+    assert estimated(stream(400, 0.5, 3, sure=2.0), UNSURE).found.unknown == ()
+
+
+def test_a_share_that_is_known_is_said_and_one_that_cannot_be_is_doubted():
+    target = stream(800, 0.3, 4, sure=2.0)
+    answers = [estimated(target, UNSURE, new_share=share) for share in (0.3, 0.9)]
+    assert "30.0 %" in answers[0].verdict[0] and "lies outside" not in " ".join(answers[0].verdict)
+    assert "90.0 %, lies outside" in " ".join(answers[1].verdict)
+    assert answers[0].found.bounds.openworld_auc != answers[1].found.bounds.openworld_auc
+
+
+def test_few_images_are_told_as_such():
+    found = estimated(stream(20, 0.5, 5)).found
+    assert found.unknown and found.bounds.openworld_auc is None and "30 more" in found.bounds.reason
 
 
 def test_new_images_of_the_source_are_not_looked_at():
@@ -113,10 +129,10 @@ def test_new_images_of_the_source_are_not_looked_at():
     alone = {name: mixed[name][keep] for name in ("logits", "zero_shot", "side", "label")} | ABOUT
     target = stream(300, 0.5, 6)
     first, second = estimated(target, mixed).found, estimated(target, alone).found
-    assert first.premises == second.premises and "not used" in first.warnings[0]
+    assert first.bounds == second.bounds and "not used" in first.warnings[0]
 
 
-def test_scores_and_names_alone_serve_the_mixture():
+def test_scores_and_names_alone_tell_nothing():
     def names_alone(columns):
         logits, found = columns["logits"], {name: columns[name] for name in columns.keys() & {"side", "label"}}
         named = {
@@ -126,9 +142,8 @@ def test_scores_and_names_alone_serve_the_mixture():
         return found | named | {"score": logits[:, :8].max(1) - logits[:, 8:].max(1)}
 
     source, target = names_alone(stream(400, 0.0, 0, labelled=True)), names_alone(stream(800, 0.5, 7))
-    answer = ow.estimate(source, target, open_world=True, quiet=True)
-    numbers = {own.estimator: own.numbers["auroc"] for own in answer.found.premises}
-    assert numbers["mixture"] > 0.8 and numbers["own"] is None and answer.found.unknown
+    found = ow.estimate(source, target, open_world=True, quiet=True).found
+    assert found.unknown and "logits" in found.bounds.reason
 
 
 def test_a_long_stream_is_sampled(monkeypatch):
@@ -139,7 +154,7 @@ def test_a_long_stream_is_sampled(monkeypatch):
     assert found.target.images == 500 and any("uniform sample" in warning for warning in found.warnings)
 
 
-def test_the_command_writes_page_plots_numbers_and_rows(tmp_path):
+def test_the_command_writes_page_numbers_and_rows(tmp_path):
     paths = {}
     for side, columns in (("source", stream(300, 0.0, 0, labelled=True)), ("target", stream(300, 0.5, 1))):
         paths[side] = write_stream(tmp_path / f"{side}.parquet", columns, NAMES, 8)
@@ -147,35 +162,30 @@ def test_the_command_writes_page_plots_numbers_and_rows(tmp_path):
     arguments += [word for side, path in paths.items() for word in (f"--{side}", path)]
     done = CliRunner().invoke(app, list(map(str, arguments)))
     assert done.exit_code == 0, done.output
-    assert {"report.html", "estimate.json", "results.parquet", "against-new-share.svg", "parts.svg"} <= {
-        path.name for path in (tmp_path / "out").iterdir()
-    }
+    assert {"report.html", "estimate.json", "results.parquet"} == {path.name for path in (tmp_path / "out").iterdir()}
     said = json.loads((tmp_path / "out" / "estimate.json").read_text())
     rows = pyarrow.parquet.read_table(tmp_path / "out" / "results.parquet").to_pylist()
-    (auc,) = (
-        row["value"]
-        for row in rows
-        if (row["entity"], row["metric"], row["new_share_assumed"]) == (said["quoted"], "openworld_auc", None)
-    )
-    (own,) = (own for own in said["premises"] if own["estimator"] == said["quoted"])
-    assert auc == own["numbers"]["openworld_auc"]
+    (most,) = (row["value"] for row in rows if row["metric"] == "openworld_auc_most")
+    assert most == said["bounds"]["openworld_auc"]
     assert "SHA-256" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_the_exit_code_says_that_nothing_can_be_told(tmp_path):
-    source = write_stream(tmp_path / "source.npz", stream(300, 0.0, 0, labelled=True), NAMES, 8)
-    target = write_stream(tmp_path / "target.npz", stream(500, 0.3, 3, away=4.0), NAMES, 8)
+    bare = [stream(300, 0.0, 0, labelled=True), stream(500, 0.3, 3)]
+    for columns in bare:
+        del columns["zero_shot"]
+    source, target = (write_stream(tmp_path / f"{n}.npz", columns, NAMES, 8) for n, columns in enumerate(bare))
     done = CliRunner().invoke(
         app, ["estimate", "--open-world", "--source", str(source), "--target", str(target), "--json"]
     )
-    assert done.exit_code == 4 and json.loads(done.stdout)["untold"] == ["target.npz"]
+    assert done.exit_code == 4 and json.loads(done.stdout)["untold"] == ["1.npz"]
 
 
 REFUSED = {
     "no labels": (stream(400, 0.0, 0), {}, "has no labels"),
     "few labels": (stream(20, 0.0, 0, labelled=True), {}, "20 labelled base image.*20 more"),
     "an odd share": (SOURCE, {"new_share": 1.5}, "above 0 and below 1"),
-    "an unknown estimator": (SOURCE, {"estimator": ["owm"]}, "unknown open-world estimator 'owm'"),
+    "an estimator": (SOURCE, {"estimator": ["own"]}, "--estimator does not go with --open-world"),
     "chunks": (SOURCE, {"chunks": 3}, "--chunks does not go with --open-world"),
     "by class": (SOURCE, {"by_class": True}, "--by-class does not go"),
     "unknown base names": (SOURCE, {"base_names": ["cat"]}, "unknown base name"),

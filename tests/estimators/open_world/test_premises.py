@@ -1,4 +1,4 @@
-"""What no estimator can know, what is refused, the alarm, and streams that are made up."""
+"""What no estimator can know, what is refused, and the signs of another appearance."""
 
 from dataclasses import replace
 
@@ -14,7 +14,6 @@ from openworld.estimators.open_world import (
     Own,
     PositiveUnlabelled,
     ThirdModel,
-    made_up_streams,
     true_numbers,
     two_shares,
 )
@@ -52,7 +51,7 @@ def test_rare_new_images_are_refused_with_what_would_help():
 def test_a_given_share_of_new_images_moves_auroc_as_derived():
     """d AUROC / dp = (AUROC - 1/2) / (1 - p)."""
     fitted, stream = Mixture().fit(small_open_world(0, 200, 0)), small_open_world(1)
-    first, second = fitted.against_new_share(stream, (0.7, 0.6999))
+    first, second = (fitted.estimate(stream, new_share=share) for share in (0.7, 0.6999))
     slope = (first.auroc - 0.5) / 0.7
     assert (second.auroc - first.auroc) / 0.0001 == pytest.approx(slope, rel=1e-3)
 
@@ -89,16 +88,6 @@ def test_without_a_reference_the_share_is_the_learners_own():
     validation, stream = (replace(one, reference=None) for one in (small_open_world(0, 300, 0), small_open_world(1)))
     found = two_shares(validation, stream)
     assert found.posterior_of == "own" and found.confidence_moved is None and not found.alarm
-
-
-def test_made_up_streams_are_of_base_classes_and_their_truth_is_known():
-    validation = small_open_world(3, 400, 0)
-    rows = made_up_streams(Own(), validation, shares=(0.5,), draws=2, seed=1)
-    assert len(rows) == 2 * len(NUMBERS) and rows == made_up_streams(Own(), validation, shares=(0.5,), draws=2, seed=1)
-    share = [row for row in rows if row.quantity == "new_share"]
-    assert all(abs(row.true - 0.5) < 0.01 and row.error == row.estimated - row.true for row in share)
-    with pytest.raises(OpenworldError, match="give about"):
-        made_up_streams(Own(), small_open_world(3, 100, 0))
 
 
 def test_outputs_tell_what_is_missing_and_what_differs():

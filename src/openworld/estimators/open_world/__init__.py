@@ -15,21 +15,26 @@ Each estimator rests on a premise, which it names:
     validation = OpenWorldOutputs(...)                     labelled images of base classes, at home
     fitted = PositiveUnlabelled().fit(validation)
     fitted.estimate(stream, new_share=None)                an `OpenWorldEstimate`: OpenworldAUC, its parts, proxies
-    fitted.against_new_share(stream, (0.2, 0.5, 0.8))      the same as if the share of new images were these
-    two_shares(validation, stream).alarm                   whether a premise is seen to be broken: then trust none
-    made_up_streams(PositiveUnlabelled(), validation)      errors on streams made up of base classes
+    two_shares(validation, stream).signs                   whether images score otherwise than base images at home
+    stream_bounds(validation, stream)                      what held on other kinds of data: bounds, and no number
 
 An estimator is a frozen dataclass of its settings with `name`, `paper`, `summary`, `premise`, `needs` and `gives`. It
 learns in `fit` and is written as `read(known, stream, new_share)`. There are no intervals: what a bootstrap would show
-is not what an estimate without labels is wrong by. Labels settle it.
+is not what an estimate without labels is wrong by. They are methods of the field, to be compared where labels are
+known: no rule kept them near the truth on kinds of data that had not chosen it, and `openworld estimate` tells none.
 """
 
 from openworld._plugins import Plugins
+from openworld.estimators.open_world.bounds import BOUND_MARGIN, SHARE_MARGIN, StreamBounds, stream_bounds
 from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
-from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimator
+from openworld.estimators.open_world.engine.fitted import (
+    NUMBERS,
+    FittedOpenWorld,
+    OpenWorldEstimator,
+    true_numbers,
+)
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.hybrid import Hybrid
-from openworld.estimators.open_world.made_up import CAUTION, MadeUpError, made_up_streams, true_numbers
 from openworld.estimators.open_world.mixture import Mixture
 from openworld.estimators.open_world.own import Own
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
@@ -48,25 +53,26 @@ PLUGINS = Plugins(
 find_open_world_estimator = PLUGINS.find
 
 __all__ = [
-    "CAUTION",
+    "BOUND_MARGIN",
     "LARGEST_GAP",
     "LARGEST_MOVE",
     "NUMBERS",
     "OPEN_WORLD_ESTIMATORS",
     "FittedOpenWorld",
     "Hybrid",
-    "MadeUpError",
     "Mixture",
     "OpenWorldEstimate",
     "OpenWorldEstimator",
     "OpenWorldOutputs",
     "Own",
     "PositiveUnlabelled",
+    "SHARE_MARGIN",
+    "StreamBounds",
     "ThirdModel",
     "Thresholded",
     "TwoShares",
     "find_open_world_estimator",
-    "made_up_streams",
+    "stream_bounds",
     "true_numbers",
     "two_shares",
 ]

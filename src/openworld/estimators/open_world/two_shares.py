@@ -1,4 +1,4 @@
-"""Two signs that no estimate of open-world quality without labels is to be trusted on a stream.
+"""Two signs that a stream scores otherwise than base images at home, as new classes do and another appearance does.
 
 Shares that part: the share of new images by posteriors (EM, Saerens et al., 2002; of the reference where there is one,
 else the learner's own) against that by scores (best bin, Garg et al., 2021; base scores keep their law). Where base
@@ -6,10 +6,11 @@ images look harder, the best bin takes them for new ones, and the posterior of a
 The own posterior of a learner that was tuned on base images parts from the best bin at home already: give a reference.
 
 Confidence that moved, where there is a reference: its mean confidence among all names, on the stream against base
-validation images (as DoC, Guillory et al., 2021). A model that was tuned on neither half is as sure of new images as of
-base ones, so that the share of new images does not move it, and the appearance does, to the harder or the easier.
+validation images (as DoC, Guillory et al., 2021). Where a model that was tuned on neither half is as sure of new images
+as of base ones, their share does not move it, and the appearance does, to the harder or the easier.
 
-Without a sign nothing is proved: all of this may be wrong alike.
+Neither sign says why: on some kinds of data new classes move both at home, too (`bench/quoted/open_world.py`). Without
+a sign nothing is proved: all of this may be wrong alike.
 """
 
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ class TwoShares:
 
     @property
     def alarm(self) -> bool:
-        """Whether there is a sign: then no estimate without labels is to be trusted."""
+        """Whether there is a sign."""
         return bool(self.signs)
 
 

@@ -91,7 +91,8 @@ def open_world_table(results: RecognitionShiftResults) -> Table:
     columns = (Column(TEXT, "", WHOLE), *_level_columns(results, "covariate", AUC))
     caption = (
         f"Percent, mean of {counted(len(facts.seeds), 'seed')}, of all images of the pool at each level of appearance, "
-        "base and new. Without labels each estimate rests on a premise; alarm: a sign in some seed that none holds."
+        "base and new. Without labels each estimate rests on a premise; alarm: in some seed they score otherwise than "
+        "base images at home."
     )
     title = "OpenworldAUC by appearance, with labels and without"
     return Table("open-world", title, caption, "learner", columns, tuple(rows), best="")

@@ -1,4 +1,4 @@
-"""From what a person names to the open-world quality of a stream: read both streams, estimate, report."""
+"""From what a person names to what holds of a stream without labels: read both streams, measure, report."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -41,14 +41,13 @@ def open_world_options(
     wanted: bool,
     new_share: float | None,
     base_names: Path | Sequence[str] | None,
-    estimators: Sequence[str],
     seed: int,
     others: Mapping[str, Any],
 ) -> OpenWorldOptions | None:
     """Return the options of `--open-world`, or None where it is not wanted.
 
     Args:
-        wanted: whether it is. new_share, base_names, estimators, seed: of `--open-world`.
+        wanted: whether it is. new_share, base_names, seed: of `--open-world`.
         others: options of `openworld estimate` that do not go with it, by name, as they were given.
 
     Raises:
@@ -63,7 +62,8 @@ def open_world_options(
                 f"{option} does not go with --open-world, which reads streams of `openworld predict`; leave it out."
             )
         raise OpenworldError(f"{option} came without --open-world; give both, or neither.")
-    return OpenWorldOptions(new_share, tuple(estimators), seed) if wanted else None
+    names = str(base_names) if isinstance(base_names, str | Path) else ""
+    return OpenWorldOptions(new_share, seed, names) if wanted else None
 
 
 def _is_given(value: Any) -> bool:
@@ -78,7 +78,7 @@ def estimate_open_world(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> CommandReport:
-    """Estimate the open-world quality of a learner on a stream without labels.
+    """Say what holds of the open-world quality of a learner on a stream without labels.
 
     Args:
         inputs: source and target. options: what is wanted. observer: hears what is being done.
@@ -106,7 +106,9 @@ def estimate_open_world(
                 list(side), base_names=names, progress=lambda done: observer.progress("reading images", done, None)
             )
         )
-    quality = replace(measure_quality(*streams, options, observer), made=facts)
+    paths = [str(place) for place in inputs.target if isinstance(place, str | Path)]
+    path = paths[0] if len(inputs.target) == 1 and paths else ""
+    quality = replace(measure_quality(*streams, options, path), made=facts)
     answer = report(quality)
     text = json_text(to_json(quality) | {"alerts": list(quality.alerts), "untold": list(quality.unknown)})
     answer = replace(answer, found=quality, json=text, files={JSON: text.encode(), **answer.files})

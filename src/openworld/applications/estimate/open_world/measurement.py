@@ -1,52 +1,31 @@
-"""From two streams to what every premise makes of the second: labelled base images, and images of unknown sides."""
+"""From two streams to what holds of the second without a label: labelled base images, and images of unknown sides."""
 
-from collections.abc import Collection, Sequence
+import shlex
 from dataclasses import dataclass
 
 import numpy as np
 
 from openworld._arrays import require_fraction
-from openworld._errors import OpenworldError, unknown_name
-from openworld._observer import SILENT, Observer
-from openworld.applications.estimate.open_world.premises import (
-    NO_PREMISE,
-    NOT_IDENTIFIED,
-    NOTHING,
-    QUOTED_FIRST,
-)
-from openworld.applications.estimate.open_world.stream_quality import (
-    QUANTITIES,
-    AgainstNewShare,
-    MadeUpErrors,
-    NewShareByTwoWays,
-    PremiseEstimate,
-    StreamFacts,
-    StreamQuality,
-)
+from openworld._errors import OpenworldError
+from openworld.applications.estimate.open_world.stream_quality import QUANTITIES, StreamFacts, StreamQuality
 from openworld.applications.open_world_stream import OpenWorldStream
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.estimators.open_world import (
-    OPEN_WORLD_ESTIMATORS,
-    OpenWorldOutputs,
-    made_up_streams,
-    two_shares,
-)
+from openworld.estimators.open_world import OpenWorldOutputs, stream_bounds
 from openworld.metrics import soft_openworld_auc
 
 LEAST = 40
-"""Labelled base images below which nothing is estimated: thresholds and temperatures are taken from them."""
-
-NO_REFERENCE = (
-    "the streams lack a column zero_shot (`openworld predict --out` writes it), and a learner tuned on base images "
-    "is too sure of new names: without another model the estimates can be far too high"
-)
+"""Labelled base images below which nothing is said: temperatures are taken from them."""
 
 SAMPLE = 100_000
 """Images of a longer stream that are looked at: a uniform sample, of which a share is off by .3 points at most."""
 
-SHARES = tuple(share / 100 for share in (15, 20, 30, 40, 50, 60, 70, 80, 85))
-MANY = 20_000
-"""Images of a uniform sample on which the numbers for other shares of new are computed."""
+NO_ZERO_SHOT = (
+    "the streams lack a column zero_shot (`openworld predict --out` writes it), the model that the learner was tuned "
+    "from: without it neither the share of new images nor a bound is told"
+)
+
+LABELS = 200
+"""Images to label: `bench/quoted/open_world.py` says what they give."""
 
 
 @dataclass(frozen=True)
@@ -55,35 +34,30 @@ class OpenWorldOptions:
 
     Args:
         new_share: of new images in the stream, in (0, 1), where it is known from elsewhere; else None.
-        estimators: only these, by name; the first is told first. () for all.
-        seed: of samples and made-up streams.
+        seed: of samples.
+        base_names: the file of base names that `openworld label plan` is to be given too; "" for none.
     """
 
     new_share: float | None = None
-    estimators: tuple[str, ...] = ()
     seed: int = 0
+    base_names: str = ""
 
     def __post_init__(self):
         require_fraction(new_share=self.new_share)
-        for name in self.estimators:
-            if name not in OPEN_WORLD_ESTIMATORS:
-                raise unknown_name("open-world estimator", name, OPEN_WORLD_ESTIMATORS)
 
 
 NO_OPTIONS = OpenWorldOptions()
 
 
 def measure_quality(
-    source: OpenWorldStream,
-    target: OpenWorldStream,
-    options: OpenWorldOptions = NO_OPTIONS,
-    observer: Observer = SILENT,
+    source: OpenWorldStream, target: OpenWorldStream, options: OpenWorldOptions = NO_OPTIONS, path: str = ""
 ) -> StreamQuality:
-    """Return what every premise makes of a stream.
+    """Return what holds of a stream.
 
     Args:
         source: with labels of base images that the learner was not trained on; its other images are not looked at.
         target: of the same learner, with the same names. Labels, where it has some, are only compared with.
+        path: of the target's file, for the command that plans labels; left out, the stream's name.
 
     Raises:
         OpenworldError: other names, no labelled base image or too few.
@@ -94,40 +68,14 @@ def measure_quality(
     if len(rows) < len(whole):
         warnings.append(f"of {len(whole):,} images of {whole.name} a uniform sample of {len(rows):,} is used")
         target = whole.rows(rows)
-    known, stream = outputs_of(source, kept), outputs_of(target)
-    if known.reference is None or stream.reference is None:
-        warnings.append(NO_REFERENCE)
-    names = options.estimators or tuple(OPEN_WORLD_ESTIMATORS)
-    fitted, premises = {}, [_nothing()]
-    for place, name in enumerate(names):
-        observer.progress("estimating", place, len(names))
-        lacking = _lacking(name, known, stream)
-        if lacking:
-            premises.append(_without(name, lacking))
-            continue
-        try:
-            fitted[name] = OPEN_WORLD_ESTIMATORS[name]().fit(known)
-            premises.append(_estimate(name, fitted[name], stream, options.new_share))
-        except OpenworldError as error:
-            premises.append(_without(name, str(error)))
-    shares = _shares(known, stream)
-    answering = [
-        name for name in fitted if name in {own.estimator for own in premises if own.openworld_auc is not None}
-    ]
-    quoted, why = _quote(
-        premises, [name for name in fitted if "openworld_auc" in OPEN_WORLD_ESTIMATORS[name].gives], shares, options
-    )
+    if target.reference_kind != "zero-shot":
+        warnings.append(NO_ZERO_SHOT)
+    bounds = stream_bounds(outputs_of(source, kept), outputs_of(target), options.new_share)
+    labels = min(LABELS, len(whole))
+    plan = f"openworld label plan {shlex.quote(path or whole.name)} --out labels --n {labels}"
+    plan += f" --base-names {shlex.quote(options.base_names)}" if options.base_names else ""
     return StreamQuality(
-        source=_facts(source, kept),
-        target=_facts(whole),
-        premises=tuple(premises),
-        quoted=quoted,
-        why=why,
-        shares=shares,
-        new_share=options.new_share,
-        against_new_share=tuple(_against(name, fitted[name], target, options.seed, observer) for name in answering),
-        made_up=tuple(_made_up(answering, known, options.seed, observer)),
-        warnings=tuple(warnings),
+        _facts(source, kept), _facts(whole), bounds, options.new_share, labels, plan, warnings=tuple(warnings)
     )
 
 
@@ -193,107 +141,6 @@ def _labelled_base(source: OpenWorldStream) -> tuple[np.ndarray, list[str]]:
     return rows, [f"{others:,} images of {source.name} are of new classes or not labelled, and are not used"] * (
         others > 0
     )
-
-
-def _nothing() -> PremiseEstimate:
-    return PremiseEstimate(NOTHING, NO_PREMISE, dict.fromkeys(QUANTITIES), dict.fromkeys(QUANTITIES, NOT_IDENTIFIED))
-
-
-def _lacking(name: str, known: OpenWorldOutputs, stream: OpenWorldOutputs) -> str:
-    """Return what of its needs an estimator lacks, in words; "" where it has all."""
-    needs = OPEN_WORLD_ESTIMATORS[name].needs
-    if "logits" in needs and stream.logits is None:
-        return "it needs logits, and the streams hold scores and names alone"
-    if "reference" in needs and (known.reference is None or stream.reference is None):
-        return "it needs a column reference, similarities of another model to all names, in both streams"
-    return ""
-
-
-def _without(name: str, reason: str) -> PremiseEstimate:
-    return PremiseEstimate(
-        name, OPEN_WORLD_ESTIMATORS[name].premise, dict.fromkeys(QUANTITIES), dict.fromkeys(QUANTITIES, reason)
-    )
-
-
-def _estimate(name: str, fitted, stream: OpenWorldOutputs, new_share: float | None) -> PremiseEstimate:
-    estimate = fitted.estimate(stream, new_share=new_share)
-    numbers = {quantity: estimate.value_of(quantity) for quantity in QUANTITIES}
-    reasons = {quantity: estimate.reasons.get(quantity, "the premise does not give it") for quantity in QUANTITIES}
-    reasons = {quantity: reason for quantity, reason in reasons.items() if numbers[quantity] is None}
-    details = {
-        key: value for key, value in estimate.details.items() if isinstance(value, bool | int | float | str | None)
-    }
-    premise = OPEN_WORLD_ESTIMATORS[name].premise
-    return PremiseEstimate(name, premise, numbers, reasons, tuple(estimate.warnings), details)
-
-
-def _shares(known: OpenWorldOutputs, stream: OpenWorldOutputs) -> NewShareByTwoWays:
-    if stream.logits is None:
-        return NewShareByTwoWays(None, None, None)
-    found = two_shares(known, stream)
-    shares = found.by_posterior, found.by_best_bin, found.gap
-    return NewShareByTwoWays(*shares, found.posterior_of, found.confidence_moved, found.signs)
-
-
-def _quote(
-    premises: Sequence[PremiseEstimate], able: Collection[str], shares: NewShareByTwoWays, options: OpenWorldOptions
-) -> tuple[str, str]:
-    """Return whose numbers are told first, and why; "" where none can be told."""
-    tried = {own.estimator: own for own in premises if own.estimator in able}
-    first = next((name for name in options.estimators or QUOTED_FIRST if name in tried), next(iter(tried), ""))
-    if not first:
-        return "", "no estimator has what it needs: " + premises[-1].reasons["openworld_auc"].rstrip(".")
-    if shares.signs and (options.new_share is None or shares.alarm):
-        return "", _sign(shares)
-    if tried[first].openworld_auc is None:
-        return "", f"by {first}, {tried[first].reasons['openworld_auc'].rstrip('.')}"
-    return first, tried[first].premise
-
-
-def _sign(shares: NewShareByTwoWays) -> str:
-    """Return what stands against every estimate, in words."""
-    parts = []
-    if "shares" in shares.signs:
-        parts.append(
-            f"the share of new images is {100 * shares.probabilities:.0f} % by probabilities and "
-            f"{100 * shares.scores:.0f} % by scores"
-        )
-    if "confidence" in shares.signs:
-        way = "surer" if shares.confidence_moved > 0 else "less sure"
-        parts.append(f"the reference is {100 * abs(shares.confidence_moved):.0f} points {way} here than on the source")
-    if shares.alarm:
-        return f"{', and '.join(parts)}: the images look other than the source, and the premises fail"
-    return (
-        f"{', and '.join(parts)}, and without another model nothing tells which is right: write both streams with "
-        "`openworld predict --out`, which adds zero_shot"
-    )
-
-
-def _against(name: str, fitted, target: OpenWorldStream, seed: int, observer: Observer) -> AgainstNewShare:
-    observer.progress("estimating at other shares of new", 0, None)
-    stream = outputs_of(target.rows(_sample(len(target), MANY, seed)))
-    values = tuple(estimate.openworld_auc for estimate in fitted.against_new_share(stream, SHARES))
-    return AgainstNewShare(name, SHARES, values)
-
-
-def _made_up(names: Sequence[str], known: OpenWorldOutputs, seed: int, observer: Observer) -> list[MadeUpErrors]:
-    rows = []
-    for place, name in enumerate(names):
-        observer.progress("trying made-up streams", place, len(names))
-        try:
-            errors = made_up_streams(OPEN_WORLD_ESTIMATORS[name](), known, seed=seed)
-        except OpenworldError:  # too few base classes or images to make streams of: the table then lacks the estimator
-            continue
-        for share in dict.fromkeys(row.new_share for row in errors):
-            off = {part: [] for part in QUANTITIES}
-            for row in errors:
-                if row.new_share == share and row.error is not None:
-                    off[row.quantity].append(row.error)
-            absolute = {part: float(np.mean(np.abs(own))) if own else None for part, own in off.items()}
-            bias = {part: float(np.mean(own)) if own else None for part, own in off.items()}
-            count = len({row.draw for row in errors})
-            rows.append(MadeUpErrors(name, float(share), count, absolute, bias))
-    return rows
 
 
 def _facts(stream: OpenWorldStream, rows: np.ndarray | None = None) -> StreamFacts:

@@ -1,201 +1,167 @@
-"""The open-world quality of a stream: its tables, its figures, and the page with all of them."""
+"""What holds of the open-world quality of a stream without labels: rows, a table, sentences and the page.
+
+Sentences say what is known: between what the share of new images lies, above what OpenworldAUC does not, on what that
+rests, and which labels tell more. No OpenworldAUC is told: see `openworld.estimators.open_world.bounds`.
+"""
 
 from collections.abc import Iterator
 
-from openworld.applications.estimate.open_world.premises import NOTHING
-from openworld.applications.estimate.open_world.results import CARDS, TARGET, bias_metric, error_metric, results_of
 from openworld.applications.estimate.open_world.stream_quality import QUANTITIES, StreamQuality
-from openworld.applications.estimate.open_world.verdict import premise_warnings, sentences
-from openworld.estimators.open_world import CAUTION
-from openworld.report.charts import Line, LineChart, Quantity, Reference
-from openworld.report.charts.quantity import Spot
+from openworld.estimators.open_world import SHARE_MARGIN
 from openworld.report.command_report import CommandReport
-from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
-from openworld.report.sentences import listed
-from openworld.report.series_style import SeriesStyle, series_styles
-from openworld.report.standalone import standalone
-from openworld.report.table import Cell, Column, Row, Table
+from openworld.report.sentences import counted, listed
+from openworld.report.table import Column, Row, Table
 from openworld.report.text import percent
-from openworld.results import TEXT, Metric, Results, Value
+from openworld.results import METRICS, TEXT, Metric, Result, Results, Value
 
-TRUTH = "labels"
-PARTS = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc")
-SHARE = Metric("new_share_made_up", "share of new", better=0)
-STREAMS = Metric("streams", "streams", "count", 0, 0, (0.0, None))
+TARGET = {"images": "target"}
+NEW_SHARE = Metric("new_share", "share of new", better=0)
+CARDS: dict[str, Metric] = {
+    quantity: NEW_SHARE if quantity == "new_share" else METRICS[quantity] for quantity in QUANTITIES
+}
+"""Quantity -> its metric."""
+LEAST_SHARE = Metric("new_share_least", "share of new, at least", better=0)
+MOST_SHARE = Metric("new_share_most", "share of new, at most", better=0)
+MOST = Metric("openworld_auc_most", "OpenworldAUC, at most")
+AT_LEAST = Metric("at_least", "at least", better=0)
+AT_MOST = Metric("at_most", "at most", better=0)
+BY_LABELS = Metric("by_labels", "by labels", better=0)
+NO_EASIER = "the images are no easier than the source's"
+NOT_BOUNDED = "without labels nothing bounds it from below"
 
 
 def report(quality: StreamQuality) -> CommandReport:
-    """Return all that is to be said of the open-world quality of a stream; its files are the plots."""
-    results, target = results_of(quality), quality.target
-    names = [own.estimator for own in quality.premises if own.estimator != NOTHING]
-    styles = series_styles([*names, *[TRUTH] * bool(target.truth)], [TRUTH])
-    figures = {
-        "against-new-share.svg": against_figure(quality, styles),
-        "parts.svg": parts_figure(quality, styles),
-    }
-    ladder, verdict = ladder_table(quality, results), sentences(quality)
-    tables = [ladder, *([made_up_table(quality, results)] if quality.made_up else [])]
+    """Return all that is to be said of the open-world quality of a stream."""
+    verdict, table, target = sentences(quality), bounds_table(quality), quality.target
     notes = tuple(f"Note: {warning}." for warning in quality.warnings)
-    premises = (f"{own.estimator}: if {own.premise}." for own in quality.premises)  # a narrow terminal has no room
     page = Page(
-        title=f"Open-world quality on {quality.target.name}, estimated without labels",
+        title=f"Open-world quality on {target.name}, without labels",
         subtitle=(
             f"{target.images:,} images, {target.base_names} base and {target.new_names} new names",
             f"source {quality.source.name}, {quality.source.images:,} labelled base images",
         ),
         verdict=(*verdict, *notes),
-        sections=tuple(_sections(quality, tables, figures)),
-        styles=styles,
-        series="Estimators",
+        sections=(Section("What holds without labels", tables=(table,)),),
     )
-    return CommandReport(
-        results,
-        tuple(tables),
-        page,
-        text=tuple(verdict[1:]),
-        notes=(*premises, *premise_warnings(quality), *notes),
-        made=quality.made,
-        files={name: figure and standalone(figure.panels[0].svg, styles).encode() for name, figure in figures.items()},
-    )
+    results = results_of(quality)
+    return CommandReport(results, (table,), page, text=tuple(verdict[1:]), notes=notes, made=quality.made)
 
 
-def _sections(quality: StreamQuality, tables: list[Table], figures: dict[str, Figure | None]) -> Iterator[Section]:
-    ladder, *made_up = tables
-    folded = (Section("What is not given, and why", tables=(reason_table(quality),)),)
-    yield Section("The ladder of premises", tables=(ladder,), text=premise_warnings(quality), folded=folded)
-    for figure in filter(None, figures.values()):
-        yield Section(figure.title, figures=(figure,))
-    if made_up:
-        yield Section("On made-up streams", text=(MADE_UP,), tables=tuple(made_up))
+def results_of(quality: StreamQuality) -> Results:
+    """Return all rows; `images` says which image set a row is of."""
+    return Results("estimate", (*_facts(quality), *_bounds(quality)))
 
 
-MADE_UP = (
-    "The source's base classes are cut in two, and one part plays new classes whose names the learner has. Its images "
-    "are easier than real new ones, since the learner was tuned on their classes: a small error here is needed, and "
-    "promises nothing. "
-) + CAUTION
+def _facts(quality: StreamQuality) -> Iterator[Result]:
+    for place, facts in (({"images": "source"}, quality.source), (TARGET, quality.target)):
+        yield Result("", METRICS["images"], Value(facts.images), place)
+        for quantity, value in facts.truth.items():
+            yield Result("truth", CARDS[quantity], _value(value, "its labels do not say"), place)
 
 
-def ladder_table(quality: StreamQuality, results: Results) -> Table:
-    """Return a row per premise, from none to the strongest, with every part; what is told first is in bold."""
-    values = {(row.entity, row.metric.key): row.value for row in results if row.where == TARGET}
-    columns = [
-        Column(CARDS[quantity], priority=3 if quantity == "openworld_auc" else 2, headline=quantity == "openworld_auc")
-        for quantity in QUANTITIES
+def _bounds(quality: StreamQuality) -> Iterator[Result]:
+    bounds = quality.bounds
+    low, high = bounds.new_share or (None, None)
+    for metric, value in ((MOST, bounds.openworld_auc), (LEAST_SHARE, low), (MOST_SHARE, high)):
+        yield Result("bounds", metric, _value(value, bounds.reason), TARGET)
+    if bounds.shares is not None:
+        yield Result("probabilities", NEW_SHARE, Value(bounds.shares.by_posterior), TARGET)
+        yield Result("scores", NEW_SHARE, Value(bounds.shares.by_best_bin), TARGET)
+
+
+def _value(number: float | None, reason: str) -> Value:
+    """Return a number, or why there is none."""
+    return Value(number, (), "" if number is not None else reason)
+
+
+def bounds_table(quality: StreamQuality) -> Table:
+    """Return a row for OpenworldAUC and one for the share of new images: their ends, and what labels say."""
+    bounds, truth = quality.bounds, quality.target.truth
+    low, high = bounds.new_share or (None, None)
+    columns = [Column(AT_LEAST, headline=True), Column(AT_MOST, headline=True), Column(TEXT, "if", 1)]
+    premise = "" if bounds.openworld_auc is None else NO_EASIER
+    cells = {
+        "openworld_auc": (_value(None, NOT_BOUNDED), _value(bounds.openworld_auc, bounds.reason), premise),
+        "new_share": (_value(low, bounds.reason), _value(high, bounds.reason), ""),
+    }
+    if truth:
+        columns.append(Column(BY_LABELS))
+    rows = [
+        Row(CARDS[quantity].title, (*own, *([_value(truth[quantity], "its labels do not say")] if truth else [])))
+        for quantity, own in cells.items()
     ]
-    columns[-1] = Column(CARDS["overall_accuracy"], priority=0)
-    columns.append(Column(TEXT, "if", 1))
-    rows = []
-    for own in quality.premises:
-        cells = [Cell(values[own.estimator, CARDS[quantity].key], bold=False) for quantity in QUANTITIES]
-        if own.estimator == quality.quoted:
-            cells[0] = Cell(cells[0].content, bold=True)
-        rows.append(Row(own.estimator, (*cells, own.premise), own.estimator * (own.estimator != NOTHING)))
+    caption = "Percent: between what the numbers lie. Without labels nothing bounds OpenworldAUC from below."
+    return Table("bounds", "What holds without labels", caption, "number", tuple(columns), tuple(rows), best="")
+
+
+def sentences(quality: StreamQuality) -> list[str]:
+    """Return everything that is to be said, the bound first."""
+    parts = (headline, share_of_new, signs, truth, what_tells)
+    return [*filter(None, (part(quality) for part in parts))]
+
+
+def headline(quality: StreamQuality) -> str:
+    """Return the upper bound and its premise; or that there is none, and why."""
+    of, bounds = f"{quality.target.name} ({counted(quality.target.images, 'image')})", quality.bounds
+    if bounds.openworld_auc is None:
+        return f"The OpenworldAUC on {of} cannot be told: {bounds.reason}."
+    given = "" if quality.new_share is None else f" and {percent(quality.new_share)} % of them are new"
+    return (
+        f"OpenworldAUC on {of} is at most {percent(bounds.openworld_auc)} %, if {NO_EASIER}{given}; without labels no "
+        "number can be told."
+    )
+
+
+def share_of_new(quality: StreamQuality) -> str:
+    """Return between what the share of new images lies, and by which ways."""
+    bounds = quality.bounds
+    if bounds.new_share is None:
+        return ""
+    low, high = bounds.new_share
+    said = (
+        f"Between {percent(low)} and {percent(high)} % of the images are new: {percent(bounds.shares.by_posterior)} % "
+        f"by the probabilities of zero-shot, {percent(bounds.shares.by_best_bin)} % by the learner's scores beside the "
+        f"source's, and {100 * SHARE_MARGIN:.0f} points either way."
+    )
+    if quality.new_share is not None and not low <= quality.new_share <= high:
+        said += f" The share that was given, {percent(quality.new_share)} %, lies outside."
+    return said
+
+
+def signs(quality: StreamQuality) -> str:
+    """Return how far the images score otherwise than base images at home; what that comes from no image says."""
+    shares = quality.bounds.shares
+    if quality.bounds.new_share is None or not shares.signs:
+        return ""
+    parts = []
+    if "shares" in shares.signs:
+        parts.append(f"the two shares lie {100 * shares.gap:.0f} points apart")
+    if "confidence" in shares.signs:
+        way = "surer" if shares.confidence_moved > 0 else "less sure"
+        parts.append(f"zero-shot is {100 * abs(shares.confidence_moved):.0f} points {way}")
+    return (
+        f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do that, and "
+        "so does another appearance; without labels nothing tells the one from the other."
+    )
+
+
+def truth(quality: StreamQuality) -> str:
+    """Return what labels of the stream say, where it has some."""
+    true, share = (quality.target.truth.get(quantity) for quantity in ("openworld_auc", "new_share"))
+    if true is None:
+        return ""
+    return (
+        f"The stream has labels, which were not looked at: OpenworldAUC is {percent(true)} %, and {percent(share)} % "
+        "of the images are new."
+    )
+
+
+def what_tells(quality: StreamQuality) -> str:
+    """Return how many labels tell OpenworldAUC, and the command that draws them."""
     if quality.target.truth:
-        cells = [Cell(values["truth", CARDS[quantity].key], bold=False) for quantity in QUANTITIES]
-        rows.append(Row(TRUTH, (*cells, "what labels of the stream say"), rule=True))
-    given = "" if quality.new_share is None else f" The share of new images, {percent(quality.new_share)} %, was given."
-    caption = (
-        f"Percent, by every estimator, if its premise holds.{given} No interval is given: none would hold the premise. "
-        "Bold: what is told first."
+        return ""
+    return (
+        f"Labels tell it: `{quality.plan}` draws {counted(quality.labels, 'image')} to label, and `openworld label "
+        "read labels` then gives OpenworldAUC and its parts with intervals that hold whatever the images are."
     )
-    return Table("premises", "The ladder of premises", caption, "estimator", tuple(columns), tuple(rows), best="")
-
-
-def reason_table(quality: StreamQuality) -> Table:
-    """Return a row per estimator and reason: what it does not give."""
-    rows = []
-    for own in quality.premises:
-        for reason in dict.fromkeys(own.reasons.values()):
-            missing = [CARDS[quantity].title for quantity, why in own.reasons.items() if why == reason]
-            rows.append(Row(own.estimator, ("all" if len(missing) == len(QUANTITIES) else ", ".join(missing), reason)))
-    columns = (Column(TEXT, "not given"), Column(TEXT, "why"))
-    return Table("reasons", "What is not given, and why", "", "estimator", columns, tuple(rows), best="")
-
-
-def made_up_table(quality: StreamQuality, results: Results) -> Table:
-    """Return a row per estimator and share of new: how far it was off on streams made of base images."""
-    values = {
-        (row.entity, row.metric.key, row.where["new_share_made_up"]): row.value
-        for row in results
-        if row.where.get("images") == "made-up streams"
-    }
-    shown = [
-        quantity for quantity in QUANTITIES if any(row.mean_absolute[quantity] is not None for row in quality.made_up)
-    ]
-    columns = [Column(SHARE, priority=2), Column(STREAMS)]
-    columns += [Column(error_metric(quantity), priority=2) for quantity in shown]
-    columns.append(Column(bias_metric("openworld_auc"), "bias", 1))
-    rows = []
-    for row in quality.made_up:
-        own = [values[row.estimator, error_metric(quantity).key, row.new_share] for quantity in shown]
-        bias = values[row.estimator, bias_metric("openworld_auc").key, row.new_share]
-        cells = (Value(row.new_share), Value(row.streams), *(Cell(value, bold=False) for value in own), bias)
-        rows.append(Row(row.estimator, cells, row.estimator))
-    caption = (
-        "Mean absolute error in points, and the bias of OpenworldAUC, over streams made of the labelled base images, "
-        "some of whose classes play new ones."
-    )
-    return Table("made-up", "On made-up streams", caption, "estimator", tuple(columns), tuple(rows), best="")
-
-
-def against_figure(quality: StreamQuality, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return OpenworldAUC by every estimator against the share of new images; rings are the shares that it finds."""
-    if not quality.against_new_share:
-        return None
-    own = {row.estimator: row for row in quality.premises}
-    lines = {}
-    for line in quality.against_new_share:
-        row = own[line.estimator]
-        share = row.numbers.get("new_share")
-        rings = () if share is None else (Spot(share, row.openworld_auc, "the share that it finds"),)
-        lines[line.estimator] = Line(line.shares, line.openworld_auc, rings=rings)
-    marks = {"by probabilities": quality.shares.probabilities, "by scores": quality.shares.scores}
-    marks = {name: share for name, share in marks.items() if share is not None}
-    references = [Reference(share, "", "x") for share in marks.values()]
-    true = quality.target.truth.get("new_share")
-    references += [Reference(true, "", "x", "known")] if true is not None else []
-    upright = [f"{name} {percent(share)} %" for name, share in marks.items()]
-    upright += [f"by labels {percent(true)} % (solid)"] if true is not None else []
-    chart = LineChart(
-        "",
-        Quantity("new_share", "share of new images, %", ends=(0.0, 1.0)),
-        Quantity("openworld_auc", "OpenworldAUC, %"),
-        lines,
-        references=tuple(references),
-    )
-    caption = (
-        "What every estimator would say if the share of new images were another. Rings: where the estimator itself "
-        "puts that share.",
-        *([f"Upright lines: the share of new images {listed(upright)}."] if upright else []),
-    )
-    return Figure(
-        "against-new-share",
-        "OpenworldAUC against the share of new images",
-        caption,
-        (chart,),
-        styles,
-        names=("", "estimator"),
-    )
-
-
-def parts_figure(quality: StreamQuality, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return every part by every estimator, side by side, beside what labels say where there are any."""
-    numbers = {own.estimator: own.numbers for own in quality.premises if own.estimator != NOTHING}
-    numbers |= {TRUTH: quality.target.truth} if quality.target.truth else {}
-    lines = {
-        name: Line(range(len(PARTS)), [own.get(quantity) for quantity in PARTS])
-        for name, own in numbers.items()
-        if any(own.get(quantity) is not None for quantity in PARTS)
-    }
-    if not lines:
-        return None
-    x = Quantity("quantity", "", labels=tuple(CARDS[quantity].title for quantity in PARTS))
-    chart = LineChart("", x, Quantity("value", "percent"), lines)
-    caption = (
-        "A line per estimator, through all that its premise gives: estimators that agree on OpenworldAUC may part in "
-        "what it is made of.",
-        *(["Grey: what labels of the stream say."] if TRUTH in lines else []),
-    )
-    return Figure("parts", "Every part by every premise", caption, (chart,), styles, names=("", "estimator"))

@@ -1,11 +1,11 @@
-"""An estimator fitted on labelled base images, and what it refuses to say of a stream."""
+"""An estimator fitted on labelled base images, what it refuses to say of a stream, and what is true of one."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_fractions, require_fraction
+from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -82,10 +82,6 @@ class FittedOpenWorld:
         found = self.estimator.read(self.known, stream, new_share)
         return _refused(replace(found, details={"n_stream": stream.n, **found.details}), stream, self.estimator)
 
-    def against_new_share(self, stream: OpenWorldOutputs, shares: ArrayLike) -> list[OpenWorldEstimate]:
-        """Estimate as if the share of new images were each of `shares`: the worst unknown, laid open."""
-        return [self.estimate(stream, new_share=float(share)) for share in as_fractions(shares, "shares")]
-
 
 def fit(estimator: OpenWorldEstimator, validation: OpenWorldOutputs, learn) -> FittedOpenWorld:
     """Return the fitted estimator; `learn`: validation -> what it keeps. Refuse validation images that will not do."""
@@ -120,6 +116,17 @@ def of_proxies(
         soft.value, soft.base_accuracy, soft.new_accuracy, soft.auroc, new_share, soft.overall_accuracy
     )
     return replace(found, proxies=proxies, **rest)
+
+
+def true_numbers(stream: OpenWorldOutputs) -> dict[str, float | None]:
+    """Return every number of `NUMBERS` of a stream whose labels are known."""
+    stream.require(("labels", "logits"), "a true number")
+    base = (stream.labels < stream.n_base).astype(np.float64)
+    right = stream.joint_prediction == stream.labels
+    named = base * (stream.base_prediction == stream.labels), (1 - base) * (stream.new_prediction == stream.labels)
+    soft = soft_openworld_auc(stream.scores, *named, base, right=right)
+    found = {name: soft.value_of(name) for name in NUMBERS if name != "new_share"}
+    return found | {"new_share": 1 - soft.base_share}
 
 
 def _of_stream(needs: tuple[str, ...]) -> tuple[str, ...]:
