@@ -11,7 +11,7 @@ ROWS/<kind>.parquet has a row per stream of `new_classes` and kind of reference;
     bounds      how often `stream_bounds` holds at home, away, and where the stream is the easier one by make
     labels      half-widths of intervals of `LABELS` labels, in points
 
-Ten minutes on one core.
+Fifteen minutes on one core.
 """
 
 import argparse

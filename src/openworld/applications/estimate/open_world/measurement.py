@@ -7,7 +7,7 @@ import numpy as np
 
 from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.open_world.stream_quality import QUANTITIES, StreamFacts, StreamQuality
+from openworld.applications.estimate.open_world.stream_quality import LABELS, QUANTITIES, StreamFacts, StreamQuality
 from openworld.applications.open_world_stream import OpenWorldStream
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.estimators.open_world import OpenWorldOutputs, stream_bounds
@@ -23,9 +23,6 @@ NO_ZERO_SHOT = (
     "the streams lack a column zero_shot (`openworld predict --out` writes it), the model that the learner was tuned "
     "from: without it neither the share of new images nor a bound is told"
 )
-
-LABELS = 200
-"""Images to label: `bench/quoted/open_world.py` says what they give."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from openworld.estimators.open_world import StreamBounds
 QUANTITIES = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc", "new_share", "overall_accuracy")
 """What labels of a stream say, where it has some."""
 
+LABELS = 200
+"""Images to label: `bench/quoted/open_world.py` says what they give on seven kinds of data."""
+
 
 @dataclass(frozen=True)
 class StreamFacts:
