@@ -1,7 +1,8 @@
 """The alert as a test: what is quoted of a target or its chunks, against what is quoted of sets like the source.
 
-Rules jump where one ends and the next begins, so not a single method is measured on source-like sets but all that is
-done to come to a number. Where the accuracy cannot be told, the middle of its bounds counts.
+Tested is the least of what DoC, ATC-MC and COT read, whether a number is told or not: it sees most of what is lost. Where
+other class shares explain the difference, it is the accuracy in these shares; and where a method was named first, what
+that one says.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,6 @@ from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm
 from openworld.applications.estimate.quotes import Quoting, shared_size
 from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs, find_alarms
-from openworld.estimators.quote import Quote
 
 YEAR = 365  # chunks in which false alarms are counted
 STEPS = 1  # sizes that differ by less than a factor of 2 share what is measured, which is scaled to each
@@ -30,9 +30,7 @@ def with_alarms(estimate: AccuracyEstimate, quoting: Quoting, rate: float) -> Ac
     sizes = [estimate.target.n] if whole else [chunk.sampled or chunk.n for chunk in estimate.chunks]
     quotes = [estimate.quote] if whole else [chunk.quote for chunk in estimate.chunks]
     nulls = {size: null_of(quoting, size) for size in {shared_size(n, STEPS) for n in sizes}}
-    tested = [
-        Chunk(counted(quoting, quote), n, nulls[shared_size(n, STEPS)]) for quote, n in zip(quotes, sizes, strict=True)
-    ]
+    tested = [Chunk(quote.tested, n, nulls[shared_size(n, STEPS)]) for quote, n in zip(quotes, sizes, strict=True)]
     found = find_alarms(tested, estimate.alert, rate=rate, over=1 if whole else YEAR, seed=quoting.seed)
     numbers = zip(found.statistics, found.standing, found.alone, found.lasting, strict=True)
     alarms = [
@@ -45,13 +43,6 @@ def with_alarms(estimate: AccuracyEstimate, quoting: Quoting, rate: float) -> Ac
     return replace(estimate, chunks=chunks, false_alarms=rate)
 
 
-def counted(quoting: Quoting, quote: Quote) -> float | None:
-    """Return the accuracy that is tested; None where the method that was named first has none, for it has no bounds."""
-    if quote.accuracy is not None or quoting.first is not None:
-        return quote.accuracy
-    return (quote.low + quote.high) / 2
-
-
 def null_of(quoting: Quoting, n: int) -> Null:
     """Return what is quoted of sets of n images that are like the source."""
     for name, estimator in quoting.rests_on.items():
@@ -60,29 +51,29 @@ def null_of(quoting: Quoting, n: int) -> Null:
                 f"an alert needs what {name} says of sets like the source: give its partners' scores there, too "
                 "(--source-partner), or name another estimator."
             )
-    nulls = quoting.measure({"quoted": Quoted(quoting, n)}, n, SOURCES)
-    if "quoted" not in nulls:
+    nulls = quoting.measure({"tested": Tested(quoting, n)}, n, SOURCES)
+    if "tested" not in nulls:
         raise OpenworldError(
             f"an alert needs what {quoting.first} says of sets like the source, and of some it tells no accuracy; name "
             "another estimator first, or none."
         )
-    return nulls["quoted"]
+    return nulls["tested"]
 
 
 @dataclass(frozen=True)
-class Quoted:
-    """All that leads to a quote of n images, in the form of an estimator."""
+class Tested:
+    """What an alert tests, in the form of an estimator."""
 
     quoting: Quoting
     n: int
     source: Outputs | None = None
     fitted: Mapping[str, FittedEstimator] = field(default_factory=dict)
 
-    def fit(self, source: Outputs) -> "Quoted":
+    def fit(self, source: Outputs) -> "Tested":
         fitted = {name: estimator.fit(source) for name, estimator in self.quoting.rests_on.items()}
         return replace(self, source=source, fitted=fitted)
 
     def estimate(self, target: Outputs, *, interval: bool) -> Estimate:
         estimates = {name: method.estimate(target, interval=interval) for name, method in self.fitted.items()}
-        accuracy = counted(self.quoting, self.quoting.quote(target, self.n, estimates, source=self.source))
+        accuracy = self.quoting.tested(self.n, estimates, 1 - self.source.mistakes / self.source.n)
         return Estimate.of(None if accuracy is None else 1 - accuracy)

@@ -48,6 +48,8 @@ class EstimateOptions:
         alert: accuracy below which somebody wants to know, in [0, 1]; or None. false_alarms: rate at which that may be
             said where the accuracy is the alert itself: of years of 365 chunks, or of targets that are not cut; 0.05 if
             there is an alert, and only then may another be given.
+        vouched: what somebody knows of the class shares: "same" as on the source; "other", and nothing else has
+            changed; or "unknown".
         seed, resamples: of samples and intervals.
     Raises:
         OpenworldError: an unknown estimator, one that needs labelled shifted sets, an alert outside [0, 1], a rate that
@@ -61,6 +63,7 @@ class EstimateOptions:
     false_alarms: float | None = None
     seed: int = 0
     resamples: int = 200
+    vouched: str = "unknown"
 
     def __post_init__(self):
         for name in self.estimators:
@@ -131,6 +134,7 @@ def estimate_accuracy(
         options.seed,
         progress,
         tuple(read_labelled(labelled, known, progress)),
+        options.vouched,
     )
     on_source, learned = quoting.on_source(n), quoting.learned(n)
     result = AccuracyEstimate(

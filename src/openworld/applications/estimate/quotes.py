@@ -7,12 +7,15 @@ from math import log2
 
 from openworld.applications.estimate.accuracy_estimate import Range
 from openworld.estimators import Estimate, LabelledShift, LearnedShifts, Null, Outputs, learn_from_shifts, measure_null
-from openworld.estimators.quote import ALONE, Quote, no_shift_seen, quote
+from openworld.estimators.quote import ALONE, NO_SHIFT, Quote, quote, readings
 from openworld.estimators.quote.learned_shifts import candidates
 from openworld.estimators.quote.null import SOURCES
 
 DECIDING = (*ALONE, "two-views")
 """The methods that the rules of a quote rest on."""
+
+LABELLED = "labelled shifts"
+"""The rule of a quote that rests on them."""
 
 FEW_SOURCES = 8  # resampled for methods that no quote rests on
 STEPS = 4  # sizes that differ by less than the STEPS-th root of 2 share what is measured
@@ -25,7 +28,8 @@ class Quoting:
     Args:
         source: its outputs, with labels. estimators: by name, all that are wanted. first: the name of the one to quote;
             None to go by the rules. seed: of the draws. progress: called with how many resampled sources are done.
-        shifts: labelled shifts to learn from, if there are any.
+        shifts: labelled shifts to learn from, if there are any. vouched: what somebody knows of the class shares, one of
+            `SHARES`.
         measured: what was measured before, by size and whether the rules rest on it; what is measured later is added.
     """
 
@@ -35,35 +39,32 @@ class Quoting:
     seed: int = 0
     progress: Callable[[str, int], None] | None = None
     shifts: Sequence[LabelledShift] = ()
+    vouched: str = "unknown"
     measured: dict[tuple[int, bool], dict[str, Null]] = field(default_factory=dict)
     _learned: dict[int, LearnedShifts] = field(default_factory=dict, init=False)
 
     @property
     def rests_on(self) -> dict[str, object]:
-        """The estimators that decide what is quoted, by name."""
-        names = (*(DECIDING if self.first is None else (self.first,)), *self._candidates())
+        """The estimators of which an alert tests the least, by name."""
+        names = ALONE if self.first is None else (self.first,)
         return {name: estimator for name, estimator in self.estimators.items() if name in names}
 
-    def quote(
-        self, target: Outputs, n: int, estimates: Mapping[str, Estimate], *, source: Outputs | None = None
-    ) -> Quote:
+    def quote(self, target: Outputs, n: int, estimates: Mapping[str, Estimate]) -> Quote:
         """Return what may be quoted of a target of n images, of which `target` may be a sample.
 
         What was learned from labelled shifts, where it can be relied on and does not rest on corruptions alone, which
         miss other kinds of shift too often; else by the rules, or the method that was named first, if one was. Where no
         shift is seen, the rules err less on what has not shifted, and the interval is widened by what was learned.
-
-        source: another one that the estimates are from, such as a resampled one.
         """
-        by_rule, learned = self._by_rule(target, n, estimates, source or self.source), self.learned(n)
+        by_rule, learned = self._by_rule(target, n, estimates), self.learned(n)
         if learned is None or learned.artificial:
             return by_rule
         by_shifts = learned.quote(estimates)
         if by_shifts.accuracy is None:
             return by_rule
-        if by_rule.signs is not None and no_shift_seen(by_rule.signs):
+        if by_rule.rule == NO_SHIFT:
             return replace(by_rule, low=min(by_rule.low, by_shifts.low), high=max(by_rule.high, by_shifts.high))
-        return replace(by_shifts, signs=by_rule.signs)
+        return replace(by_shifts, signs=by_rule.signs, rule=LABELLED, tested=by_rule.tested)
 
     def learned(self, n: int) -> LearnedShifts | None:
         """Return what labelled shifts show of sets of about n images; None without any."""
@@ -85,14 +86,22 @@ class Quoting:
         wanted = candidates(self.source, self.shifts) if self.first is None else self.estimators
         return [name for name in wanted if name in self.estimators]
 
-    def _by_rule(self, target: Outputs, n: int, estimates: Mapping[str, Estimate], source: Outputs) -> Quote:
+    def _by_rule(self, target: Outputs, n: int, estimates: Mapping[str, Estimate]) -> Quote:
         if self.first is None:
-            return quote(source, target, estimates, self._nulls(n, deciding=True))
+            return quote(
+                self.source, target, estimates, self._nulls(n, deciding=True), vouched=self.vouched, seed=self.seed
+            )
         first = estimates[self.first]
         if first.accuracy is None:
             return Quote(None, None, 0.0, 1.0, f"{self.first}, which was named first, tells none")
         low, high = first.interval or (first.accuracy, first.accuracy)
-        return Quote(self.first, first.accuracy, low, high, "it was named first")
+        return Quote(self.first, first.accuracy, low, high, "it was named first", tested=first.accuracy)
+
+    def tested(self, n: int, estimates: Mapping[str, Estimate], source: float) -> float | None:
+        """Return what an alert tests of sets of n images like the source, of which that has the accuracy `source`."""
+        if self.first is not None:
+            return estimates[self.first].accuracy
+        return min(readings(source, estimates, self._nulls(n, deciding=True)).values())
 
     def on_source(self, n: int) -> dict[str, Range]:
         """Return what each method says of about n images of the source's kind, by name."""

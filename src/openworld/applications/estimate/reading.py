@@ -11,7 +11,7 @@ from openworld.applications.estimate.score_tables import ScoreBlock, ScoreTable
 from openworld.datasets.training_images import ALIKE, SAME
 from openworld.estimators import LabelledShift, Outputs
 from openworld.estimators.engine.probability_rows import are_probabilities
-from openworld.estimators.quote.shift_signs import moved_shares
+from openworld.estimators.quote.class_shares import moved_shares
 from openworld.estimators.quote.source_check import SOFTMAX
 from openworld.estimators.streaming import Sampler
 

@@ -6,7 +6,8 @@ from math import ceil
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
 from openworld.applications.estimate.causes import episodes
-from openworld.estimators.quote import Quote, no_shift_seen
+from openworld.estimators.quote import BOUNDS, CLASS_SHARES, NO_SHIFT, Quote
+from openworld.estimators.quote.decision import describe
 from openworld.report.sentences import counted, span
 from openworld.report.text import bracketed, percent, signed
 

@@ -12,6 +12,7 @@ from openworld._errors import OpenworldError, naming
 from openworld._plain import parse_json
 from openworld.applications.watch.labelled import CORRECTED, LABELLED, labelled_records, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
+from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.runs import to_json
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LINES, is_stream, require_file
@@ -72,8 +73,8 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int]]:
         yield "accuracy_known", int(quote.accuracy is not None)
         if alarm is not None:
             yield "alarm_ratio", float(alarm.statistic)
-        yield "class_shift_ratio", float(record.signs.predictions)
-        yield "confidence_shift_ratio", float(record.signs.confidences)
+        yield "class_shift_ratio", float(record.signs[NAMED].distance)
+        yield "confidence_shift_ratio", float(record.signs[CONFIDENCES].distance)
         yield "period_images", record.chunk.n
     for record, labelled in [*labelled_records(state)][-1:]:
         yield "labelled_accuracy_ratio", float(labelled.accuracy)
@@ -123,8 +124,8 @@ def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
         "why": chunk.quote.why,
         "alarm_ratio": None if alarm is None else alarm.statistic,
         "alarm": None if alarm is None else alarm.standing,
-        "class_shift": record.signs.predictions,
-        "confidence_shift": record.signs.confidences,
+        "class_shift": record.signs[NAMED].distance,
+        "confidence_shift": record.signs[CONFIDENCES].distance,
         "methods": to_json(chunk.methods),
         **to_json(further),
     }

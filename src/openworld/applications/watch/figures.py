@@ -6,6 +6,7 @@ from openworld.applications.watch.fitted import Watch
 from openworld.applications.watch.labelled import labels_of, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord
 from openworld.estimators.quote.alarm import HIGHEST
+from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.report.charts import Line, LineChart, Quantity, Reference, Region
 from openworld.report.figure import Figure
 from openworld.report.series_style import SeriesStyle
@@ -71,8 +72,8 @@ def shift_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle])
     if not records:
         return None
     series = {
-        CLASSES: [record.signs.predictions for record in records],
-        CONFIDENCE: [record.signs.confidences for record in records],
+        CLASSES: [record.signs[NAMED].distance for record in records],
+        CONFIDENCE: [record.signs[CONFIDENCES].distance for record in records],
     }
     lines = {name: Line(range(len(records)), values) for name, values in series.items()}
     top = 0.5 if max(max(values) for values in series.values()) <= 0.5 else 1.0

@@ -14,7 +14,6 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate
-from openworld.applications.estimate.alerts import counted
 from openworld.applications.estimate.chunks import Keyed, as_times
 from openworld.applications.estimate.quotes import Quoting, shared_size
 from openworld.applications.estimate.reading import Progress, blocks_of, require_logits
@@ -170,7 +169,7 @@ class Follower:
         alert = self.watch.settings.alert
         if alert is None or not n:
             return None
-        limit, accuracy = self.measured.limits[shared_size(n)], counted(self.quoting, quote)
+        limit, accuracy = self.measured.limits[shared_size(n)], quote.tested
         step = 0.0 if accuracy is None else limit.step(accuracy, n, alert)
         statistic = add_step(state.statistic, step)
         return Alarm(accuracy, statistic, 1.0, statistic > 1, limit.alone(n, alert), limit.lasting(n, alert))

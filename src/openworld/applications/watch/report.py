@@ -21,6 +21,7 @@ from openworld.applications.watch.following import Followed
 from openworld.applications.watch.labelled import CORRECTED, LabelsRead, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord, WatchState
 from openworld.estimators import find_estimator
+from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.report.page import Page, Section
@@ -235,8 +236,8 @@ def _results(view: WatchView) -> Results:
             rows.append(Result("", LABELS, Value(chunk.labelled.n), place))
         if chunk.alarm is not None:
             rows.append(Result(QUOTED, ALARM, Value(chunk.alarm.statistic), place))
-        rows.append(Result("", CLASS_SHIFT, Value(record.signs.predictions), place))
-        rows.append(Result("", CONFIDENCE_SHIFT, Value(record.signs.confidences), place))
+        rows.append(Result("", CLASS_SHIFT, Value(record.signs[NAMED].distance), place))
+        rows.append(Result("", CONFIDENCE_SHIFT, Value(record.signs[CONFIDENCES].distance), place))
     return Results("watch", tuple(rows))
 
 

@@ -43,10 +43,10 @@ class PeriodRecord:
     def of(cls, data: Mapping[str, Any]) -> "PeriodRecord":
         """Return it of its JSON."""
         chunk = data["chunk"]
-        quote = chunk["quote"] | {"signs": chunk["quote"]["signs"] and ShiftSigns(**chunk["quote"]["signs"])}
+        quote = chunk["quote"] | {"signs": chunk["quote"]["signs"] and ShiftSigns.of(chunk["quote"]["signs"])}
         ranges = {"on_source": None if chunk["on_source"] is None else tuple(chunk["on_source"])}
         made = {"quote": Quote(**quote), "alarm": chunk["alarm"] and Alarm(**chunk["alarm"])}
-        signs = ShiftSigns(**data["signs"])
+        signs = ShiftSigns.of(data["signs"])
         return cls(**(data | {"chunk": ChunkEstimate(**(chunk | ranges | made)), "signs": signs}))
 
 

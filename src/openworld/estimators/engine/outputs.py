@@ -32,7 +32,9 @@ class Outputs:
         slices: [n, D], which of D groups of your own each image belongs to (night, small, from camera 2, ...): true or
             false, or 1, 0 and -1, of which 0 counts as -1; kept as 1.0 and -1.0. For IM(slices="given").
         features: [n, D], what some model makes of the images before it names them (embeddings), of any lengths; kept as
-            float32 of length 1. For the likely cause of a shift.
+            float32 of length 1. For signs of a shift, and its likely cause.
+        appearance: [n, K], brightness, contrast, colour, sharpness, ... of the images, kept as float32. For signs of a
+            shift.
     Raises:
         OpenworldError: NaN or infinity, shapes that differ, a label outside 0..C-1, no image, a single class.
 
@@ -47,6 +49,7 @@ class Outputs:
     partners: tuple[np.ndarray, ...] = ()
     slices: np.ndarray | None = None
     features: np.ndarray | None = None
+    appearance: np.ndarray | None = None
 
     __repr__ = short_repr
 
@@ -61,6 +64,7 @@ class Outputs:
             "partners": tuple(_alike(array, f"partners[{i}]", logits.shape) for i, array in enumerate(self.partners)),
             "slices": None if self.slices is None else _slices(self.slices, logits.shape[0]),
             "features": None if self.features is None else _features(self.features, logits.shape[0]),
+            "appearance": None if self.appearance is None else _appearance(self.appearance, logits.shape[0]),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -150,7 +154,7 @@ class Outputs:
     def take(self, rows, *, copy_logits: bool = True) -> "Outputs":
         """Return the outputs of some images alone: indices int[m], or bool[n]."""
         taken = object.__new__(Outputs)  # all was checked before, and sets like the source are taken some hundred times
-        parts = {name: getattr(self, name) for name in ("labels", "reference", "slices", "features")}
+        parts = {name: getattr(self, name) for name in ("labels", "reference", "slices", "features", "appearance")}
         parts = {name: None if array is None else array[rows] for name, array in parts.items()}
         parts |= {"partners": tuple(array[rows] for array in self.partners)}
         if copy_logits:
@@ -188,11 +192,20 @@ def _slices(values, n: int) -> np.ndarray:
     return np.where(table > 0, 1.0, -1.0)
 
 
-def _features(values, n: int) -> np.ndarray:
-    table = as_table(values, "features", (2,))
+def _rows(values, name: str, n: int) -> np.ndarray:
+    table = as_table(values, name, (2,))
     if len(table) != n or not table.shape[1]:
-        raise OpenworldError(f"features has shape {table.shape}, expected ({n}, D): a row of D >= 1 numbers an image.")
+        raise OpenworldError(f"{name} has shape {table.shape}, expected ({n}, D): a row of D >= 1 numbers an image.")
+    return table
+
+
+def _features(values, n: int) -> np.ndarray:
+    table = _rows(values, "features", n)
     if not table.any(axis=1).all():
         raise OpenworldError("some rows of features are all zero; every image needs its own.")
     table = table / np.abs(table).max(axis=1, keepdims=True)
     return (table / np.linalg.norm(table, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _appearance(values, n: int) -> np.ndarray:
+    return _rows(values, "appearance", n).astype(np.float32)

@@ -1,5 +1,37 @@
 """What may be said of a target without labels: a number to quote, its checks, and alarms over time."""
 
-from openworld.estimators.quote.decision import ALONE, Evidence, Limits, Quote, decide, evidence, no_shift_seen, quote
+from openworld.estimators.quote.decision import (
+    ALONE,
+    BOUNDS,
+    CLASS_SHARES,
+    MILD,
+    NO_SHIFT,
+    RULES,
+    SHARES,
+    TWO_VIEWS,
+    Evidence,
+    Limits,
+    Quote,
+    decide,
+    evidence,
+    quote,
+    readings,
+)
 
-__all__ = ["ALONE", "Evidence", "Limits", "Quote", "decide", "evidence", "no_shift_seen", "quote"]
+__all__ = [
+    "ALONE",
+    "BOUNDS",
+    "CLASS_SHARES",
+    "MILD",
+    "NO_SHIFT",
+    "RULES",
+    "SHARES",
+    "TWO_VIEWS",
+    "Evidence",
+    "Limits",
+    "Quote",
+    "decide",
+    "evidence",
+    "quote",
+    "readings",
+]

@@ -36,7 +36,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, source_temperature
-from openworld.estimators.quote.shift_signs import CHANCE, largest_difference, moved_shares
+from openworld.estimators.quote.class_shares import moved_shares
 
 NONE, SHARES, NEW, APPEARANCE, MEANING, UNCLEAR = CAUSES = (
     "none seen",
@@ -50,6 +50,7 @@ NEIGHBOURS = 3  # whose mean distance says how far an image lies from the source
 ROWS = 5_000  # of the source that are neighbours; of more a regular sample
 TINY = 1e-12
 BLOCK = 2**22  # distances at a time
+CHANCE = 1.628  # a distance of more than CHANCE sqrt(1/n + 1/m) comes by chance in one of a hundred cases
 CONFIDENCE, SLACK = 0.1, 0.01  # delta and gamma of best-bin estimation
 
 
@@ -296,6 +297,15 @@ def coherence(pulls: np.ndarray) -> float:
     np.fill_diagonal(products, 0.0)
     size = sqrt(2 * float((products**2).sum()))
     return float(products.sum()) / size if size else 0.0
+
+
+def largest_difference(values: np.ndarray, weights: np.ndarray, others: np.ndarray) -> float:
+    """Largest difference of the distribution functions of weighted values and of others."""
+    order, others = np.argsort(values), np.sort(others)
+    reached = np.r_[0.0, np.cumsum(weights[order])] / weights.sum()
+    points = np.r_[values, others]
+    first = reached[np.searchsorted(values[order], points, side="right")]
+    return float(np.abs(first - np.searchsorted(others, points, side="right") / len(others)).max())
 
 
 def unlike_share(source: np.ndarray, period: np.ndarray) -> float:

@@ -1,105 +1,225 @@
-"""How far a target lies from the source, as the judged model's own outputs show it; no label of the target is needed.
+"""Signs that a target is not of the source's law, each with a p-value; and the fall of accuracy that they would miss.
 
-Confidences are compared by their largest difference of distributions (Kolmogorov-Smirnov), once with the source as it
-is and once with its images weighted so that its classes come as often as on the target. Those shares are found by
-expectation maximisation (Saerens, Latinne and Decaestecker, 2002): the shares under which the target's probabilities,
-re-weighted by them, are on average these shares themselves. If the second distance is small and the first is not, it is
-the classes that come in other shares, and the model is as sure of each as ever.
+Every sign compares the two sets by one vector an image, and all by one statistic, the energy distance (Szekely and
+Rizzo, 2004), which is 0 only where two laws are equal:
+
+    E = 2 E|X - Y| - E|X - X'| - E|Y - Y'| = -(u - v)' D (u - v)
+
+with the distances D of all images from each other and the weights u = 1/n of source and v = 1/m of target images. Under
+one law the images of both sides may be dealt anew, so that p = (1 + deals with an E as large) / (1 + deals) holds exactly
+(a permutation test); the same deals serve all signs. The vectors:
+
+    outputs             logits less their mean, at the source's temperature
+    confidences         the largest probability
+    named classes       the predicted class, one-hot
+    agreement           whether the reference, or a partner, names the same class: 1 or 0
+    embeddings          features of the images, where there are some
+    appearance          brightness, contrast, colour and sharpness of the images, where there are some
+    methods             how far DoC and COT part, against source-like sets (`add_methods`); not by dealing anew
+
+A sign speaks where its p-value is below .05 after Holm's correction for all signs, or below .01 by itself.
+
+What speaks of none does not show that nothing has changed. So sets are drawn from the source in which its mistakes are
+more frequent, as many images as the target has, and each is tested in the same way: the least fall of accuracy that is
+seen in nine of ten such sets is the fall that may hide.
 """
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
+from openworld.estimators.engine.temperature import confidences, source_temperature
 
-STEPS, STILL = 200, 1e-6  # of expectation maximisation: at most, and the change of the shares at which it ends
-NUMBERS = 1_000_000  # probabilities that it looks at: of more images a regular sample
-CHANCE = 1.628  # a distance of more than CHANCE sqrt(1/n + 1/m) comes by chance in one of a hundred cases
+OUTPUTS, CONFIDENCES, NAMED, REFERENCE, PARTNER, EMBEDDINGS, APPEARANCE, METHODS = SIGNS = (
+    "outputs",
+    "confidences",
+    "named classes",
+    "agreement with the reference",
+    "agreement with a partner",
+    "embeddings",
+    "appearance",
+    "methods",
+)
+ROWS = 1_000  # images of a side that are compared, a uniform sample of more; time grows with the square
+DEALS = 999
+LEVEL, ALONE = 0.05, 0.01  # p-values below which a sign speaks: after Holm's correction, and by itself
+FALLS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+SETS, SEEN = 50, 0.9  # drawn for each of these falls, and the share of them in which it must be seen
+TIE = 1e-6  # share of an energy by which equal ones may differ in single precision
+
+
+@dataclass(frozen=True)
+class ShiftSign:
+    """One way in which source and target may differ.
+
+    name: one of `SIGNS`. p: p-value under one law, in (0, 1]. distance: energy distance less its mean under one law,
+    over 2 E|X - Y|; 0 to 1, about 0 under one law. change: mean of the target less that of the source, of confidences
+    and agreements; None of others.
+    """
+
+    name: str
+    p: float
+    distance: float
+    change: float | None = None
 
 
 @dataclass(frozen=True)
 class ShiftSigns:
-    """Distances in [0, 1] between source and target.
+    """All signs of one target.
 
-    confidences: of the confidences. reweighted: the same, the source weighted to the target's shares of classes.
-    chance: what the first exceeds by chance alone in one of a hundred cases. predictions: total variation of the
-    shares of the predicted classes, less what chance makes of it.
+    signs: in the order of `SIGNS`. unseen: the least fall of accuracy that they see in nine of ten sets, in (0, 1]; 1
+    where they see none of `FALLS`, or the source has no mistake to draw from.
     """
 
-    confidences: float
-    reweighted: float
-    chance: float
-    predictions: float
+    signs: tuple[ShiftSign, ...]
+    unseen: float
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "ShiftSigns":
+        """Return it of its JSON."""
+        return cls(tuple(ShiftSign(**sign) for sign in data["signs"]), data["unseen"])
+
+    @property
+    def adjusted(self) -> dict[str, float]:
+        """p-values after Holm's correction (1979), by name."""
+        ordered, least, found = sorted(self.signs, key=lambda sign: sign.p), 0.0, {}
+        for place, sign in enumerate(ordered):
+            least = max(least, min(1.0, (len(ordered) - place) * sign.p))
+            found[sign.name] = least
+        return found
+
+    @property
+    def speaking(self) -> tuple[ShiftSign, ...]:
+        """Those that speak of a shift, the clearest first."""
+        adjusted = self.adjusted
+        found = [sign for sign in self.signs if sign.p < ALONE or adjusted[sign.name] < LEVEL]
+        return tuple(sorted(found, key=lambda sign: (sign.p, -sign.distance)))
+
+    def __getitem__(self, name: str) -> ShiftSign | None:
+        return next((sign for sign in self.signs if sign.name == name), None)
 
 
 @checked
-def shift_signs(source: Outputs, target: Outputs) -> ShiftSigns:
-    """Compare what a model says of two sets.
+def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: int = 0) -> ShiftSigns:
+    """Compare what is known of the images of two sets; no label of the target is looked at.
 
     Args:
-        source: with labels. target: outputs of the same model for the same classes.
+        source: with labels. target: outputs of the same model for the same classes; of reference, partners and features
+            those count that both sides have. deals: how often images are dealt anew, 199 or more. seed: of samples and deals.
     Raises:
         OpenworldError: a source without labels.
 
-    >>> source = Outputs([[2.0, 0.0], [0.0, 3.0], [1.0, 0.0], [0.0, 0.5]], labels=[0, 1, 1, 1])
-    >>> shift_signs(source, source).confidences, shift_signs(source, Outputs([[9.0, 0.0]])).confidences
-    (0.0, 1.0)
+    >>> rng, labels = np.random.default_rng(0), np.arange(300) % 3
+    >>> source = Outputs(2 * np.eye(3)[labels] + rng.normal(size=(300, 3)), labels)
+    >>> alike, other = source.take(slice(0, 300, 2)), Outputs(rng.normal(size=(100, 3)))
+    >>> len(shift_signs(source, alike).speaking), shift_signs(source, other)["outputs"].p
+    (0, 0.001)
     """
     source.require(("labels",), "the comparison of source and target")
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
-    ours, theirs = (confidences(side.logits, temperature) for side in (source, target))
-    weights = class_weights(source.labels, probabilities(target.logits, temperature))[source.labels]
-    counts = (np.bincount(side.predictions, minlength=side.classes) for side in (source, target))
-    distance, chance = moved_shares(*counts)
-    return ShiftSigns(
-        confidences=largest_difference(ours, np.ones(source.n), theirs),
-        reweighted=largest_difference(ours, weights, theirs),
-        chance=min(1.0, CHANCE * float(np.sqrt(1 / source.n + 1 / target.n))),
-        predictions=max(0.0, distance - chance),
-    )
+    generator = np.random.default_rng(seed)
+    source, target = (sample(side, generator) for side in (source, target))
+    own, other = vectors_of(source, temperature), vectors_of(target, temperature)
+    weights = np.repeat(np.float32([1 / source.n, -1 / target.n]), [source.n, target.n])
+    dealt = np.stack([weights, *(generator.permutation(weights) for _ in range(deals))])
+    signs, distances, limits = [], {}, {}
+    for name in [name for name in own if name in other]:
+        both = np.concatenate([own[name], other[name]])
+        between = pairwise(both)
+        energies = energy(between, dealt)
+        reached = (energies[1:] >= energies[0] - TIE * abs(energies[0])).sum()
+        scale = 2 * float(between[: source.n, source.n :].mean()) or 1.0
+        signs.append(
+            ShiftSign(
+                name,
+                float(1 + reached) / (1 + deals),
+                float(energies[0] - energies[1:].mean()) / scale,
+                float(other[name].mean() - own[name].mean()) if both.shape[1] == 1 else None,
+            )
+        )
+        distances[name] = between[: source.n, : source.n]
+        limits[name] = float(np.quantile(energies[1:], 1 - ALONE))
+    return ShiftSigns(tuple(signs), _unseen_fall(source, target.n, distances, limits, generator))
 
 
-def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """How much more often than on the source each class comes on the target, float64[C].
+def add_sign(signs: ShiftSigns, sign: ShiftSign) -> ShiftSigns:
+    """Return the same with one more sign, for which all are corrected."""
+    return replace(signs, signs=(*signs.signs, sign))
+
+
+def vectors_of(outputs: Outputs, temperature: float) -> dict[str, np.ndarray]:
+    """Return the vectors float32[n, K] of the images by the name of the sign that compares them."""
+    logits = outputs.logits / temperature
+    named = outputs.predictions
+    vectors = {
+        OUTPUTS: logits - logits.mean(axis=1, keepdims=True),
+        CONFIDENCES: confidences(outputs.logits, temperature)[:, None],
+        NAMED: np.eye(outputs.classes)[named],
+    }
+    if outputs.reference is not None:
+        vectors[REFERENCE] = (outputs.reference.argmax(axis=1) == named)[:, None]
+    for place, partner in enumerate(outputs.partners, 1):
+        vectors[PARTNER if place == 1 else f"{PARTNER} {place}"] = (partner.argmax(axis=1) == named)[:, None]
+    if outputs.features is not None:
+        vectors[EMBEDDINGS] = outputs.features
+    if outputs.appearance is not None:
+        vectors[APPEARANCE] = outputs.appearance
+    return {name: np.asarray(rows, np.float32) for name, rows in vectors.items()}
+
+
+def pairwise(rows: np.ndarray) -> np.ndarray:
+    """Return Euclidean distances float32[n, n] of rows float32[n, K]."""
+    rows = rows - rows.mean(axis=0)  # products of what lies far from 0 lose digits
+    squares = np.einsum("ij,ij->i", rows, rows)
+    between = squares[:, None] + squares[None] - 2 * rows @ rows.T
+    np.fill_diagonal(between, 0.0)
+    return np.sqrt(np.maximum(between, 0.0, out=between), out=between)
+
+
+def energy(between: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return energy distances float64[B] of pairs of sets.
 
     Args:
-        labels: int64[n] of the source. p: float64[m, C], calibrated probabilities of target images.
+        between: float32[n, n], distances of images. weights: float32[B, n], of the first set less those of the second,
+            each of which add up to 1.
 
-    >>> class_weights(np.array([0, 1]), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(2).tolist()
-    [1.5, 0.5]
+    >>> energy(pairwise(np.array([[0.0], [1.0]], np.float32)), np.array([[1.0, -1.0]], np.float32)).tolist()
+    [2.0]
     """
-    before = np.bincount(labels, minlength=p.shape[1]) + 0.5  # no class is without a share
-    before = shares = before / before.sum()
-    p = p[:: -(-p.size // NUMBERS)]
-    for _ in range(STEPS):
-        given = p * (shares / before)
-        moved = (given / given.sum(axis=1, keepdims=True)).mean(axis=0)
-        still = np.abs(moved - shares).sum() < STILL
-        shares = moved
-        if still:
-            break
-    return shares / before
+    return -np.einsum("bi,bi->b", weights @ between, weights, dtype=np.float64)
 
 
-def largest_difference(values: np.ndarray, weights: np.ndarray, others: np.ndarray) -> float:
-    """Largest difference of the distribution functions of weighted values and of others."""
-    order, others = np.argsort(values), np.sort(others)
-    reached = np.r_[0.0, np.cumsum(weights[order])] / weights.sum()
-    points = np.r_[values, others]
-    first = reached[np.searchsorted(values[order], points, side="right")]
-    return float(np.abs(first - np.searchsorted(others, points, side="right") / len(others)).max())
+def sample(outputs: Outputs, generator: np.random.Generator) -> Outputs:
+    """Return at most `ROWS` images, drawn uniformly, in their order."""
+    if outputs.n <= ROWS:
+        return outputs
+    return outputs.take(np.sort(generator.choice(outputs.n, ROWS, replace=False)))
 
 
-def moved_shares(source: np.ndarray, target: np.ndarray) -> tuple[float, float]:
-    """Total variation of two samples' shares of classes, from counts int[C], and its mean by chance alone.
+def _unseen_fall(
+    source: Outputs,
+    m: int,
+    distances: Mapping[str, np.ndarray],
+    limits: Mapping[str, float],
+    generator: np.random.Generator,
+) -> float:
+    """Return the least of FALLS that is seen in nine of ten sets of m images in which the mistakes are more frequent."""
+    wrong, accuracy = source.wrong, 1 - source.mistakes / source.n
 
-    >>> moved_shares(np.array([5, 5]), np.array([10, 0]))[0]
-    0.5
-    """
-    first, second = source / source.sum(), target / target.sum()
-    pooled = (source + target) / (source.sum() + target.sum())
-    deviations = np.sqrt(pooled * (1 - pooled) * (1 / source.sum() + 1 / target.sum()))
-    return float(np.abs(first - second).sum() / 2), float(deviations.sum() * np.sqrt(2 / np.pi) / 2)
+    def is_seen(fall: float) -> bool:
+        law = np.where(wrong, (1 - accuracy + fall) / wrong.sum(), (accuracy - fall) / max((~wrong).sum(), 1))
+        first = generator.multinomial(source.n, np.full(source.n, 1 / source.n), SETS) / source.n
+        second = generator.multinomial(m, law / law.sum(), SETS) / m
+        weights, seen = (first - second).astype(np.float32), np.zeros(SETS, bool)
+        for name, between in distances.items():
+            seen |= energy(between, weights) > limits[name]
+        return seen.mean() >= SEEN
+
+    falls = [fall for fall in FALLS if fall <= accuracy] if wrong.any() else []
+    place = bisect_left(falls, True, key=is_seen)
+    return falls[place] if place < len(falls) else 1.0
