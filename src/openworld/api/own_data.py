@@ -34,6 +34,8 @@ def estimate(
     chunk_rows: Count = 0,
     timestamps: str = "",
     period: str = "",
+    same_shares: bool = False,
+    other_shares: bool = False,
     alert: float | None = None,
     false_alarms: float | None = None,
     labels: Any = None,
@@ -60,6 +62,8 @@ def estimate(
         model, reference, partner: names as for the command, or objects: a `classifiers.Classifier`, a model of timm
             (with `classnames`), a two-tower model as docs/own-models.md lists them.
         classnames: a file, or names.
+        same_shares, other_shares: what you vouch for: that classes come as often as on the source; or that they come in
+            other shares, and nothing else differs.
         labels: of some images of the target, as a file or columns: the column that names images, `label`, `inclusion`.
         open_world: bound OpenworldAUC and the share of new images of a stream; source and target are then files of
             `predict(..., out=...)`, or columns such as {"logits": [n, C], "classnames": [C], "n_base": 50}, of the
@@ -78,7 +82,7 @@ def estimate(
     """
     from openworld.applications.estimate import command
     from openworld.applications.estimate.chunks import Chunking
-    from openworld.applications.estimate.estimation import EstimateOptions
+    from openworld.applications.estimate.estimation import EstimateOptions, vouched_shares
     from openworld.applications.estimate.inputs import EstimateInputs, ModelNames, named_shift
     from openworld.applications.estimate.open_world.command import (
         OpenWorldInputs,
@@ -92,6 +96,7 @@ def estimate(
     others |= {"chunk_rows": chunk_rows, "timestamps": timestamps, "period": period, "alert": alert}
     others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
     others |= {"labels": labels is not None, "propose": propose, "estimator": estimator}
+    others |= {"same_shares": same_shares, "other_shares": other_shares}
     opened = open_world_options(open_world, new_share, base_names, seed, others)
     made = {"command": "openworld.estimate"}
     if opened is not None:
@@ -100,7 +105,8 @@ def estimate(
         with observing(quiet=quiet) as observer:
             return estimate_open_world(streams, opened, observer, made)
     chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))
-    options = EstimateOptions(tuple(estimator), chunking, by_class, alert, false_alarms, seed)
+    vouched = vouched_shares(same_shares, other_shares)
+    options = EstimateOptions(tuple(estimator), chunking, by_class, alert, false_alarms, seed, vouched=vouched)
     names = Path(classnames) if isinstance(classnames, str) else classnames
     if isinstance(model, str) and not model:
         model = class_embeddings_of(source, "source") or ""

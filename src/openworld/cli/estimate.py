@@ -35,6 +35,12 @@ def estimate(
     chunk_rows: Annotated[int, typer.Option(min=0, help="Over time: cut it after every so many rows.")] = 0,
     timestamps: Annotated[str, typer.Option(help="Over time: the target's column of time stamps.")] = "",
     period: Annotated[str, typer.Option(help="Beside --timestamps: 6h, 1d, 2w, 1month.")] = "",
+    same_shares: Annotated[
+        bool, typer.Option("--same-shares", help="Classes come as often as on the source; you vouch for it.")
+    ] = False,
+    other_shares: Annotated[
+        bool, typer.Option("--other-shares", help="Classes come in other shares, and nothing else differs; you vouch.")
+    ] = False,
     alert: Annotated[
         float | None, typer.Option(help="Fraction: exit code 3 where the accuracy is found below.")
     ] = None,
@@ -96,7 +102,7 @@ def estimate(
     """
     from openworld.applications.estimate import command
     from openworld.applications.estimate.chunks import Chunking
-    from openworld.applications.estimate.estimation import EstimateOptions
+    from openworld.applications.estimate.estimation import EstimateOptions, vouched_shares
     from openworld.applications.estimate.inputs import EstimateInputs, ModelNames, named_shift
     from openworld.applications.estimate.open_world.command import (
         OpenWorldInputs,
@@ -111,6 +117,7 @@ def estimate(
     others |= {"chunk_rows": chunk_rows, "timestamps": timestamps, "period": period, "alert": alert}
     others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
     others |= {"labels": labels is not None, "propose": propose, "estimator": estimator}
+    others |= {"same_shares": same_shares, "other_shares": other_shares}
     opened = open_world_options(open_world, new_share, base_names, seed, others)
     made = {"command": " ".join(console.command())}
     screen = console.output(quiet=quiet or as_json)
@@ -120,7 +127,8 @@ def estimate(
         _end(answer, screen, out, as_json)
         return
     chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))
-    options = EstimateOptions(tuple(estimator or ()), chunking, by_class, alert, false_alarms, seed)
+    vouched = vouched_shares(same_shares, other_shares)
+    options = EstimateOptions(tuple(estimator or ()), chunking, by_class, alert, false_alarms, seed, vouched=vouched)
     functions = tuple(architecture or ())
     models = ModelNames(model, classnames, template, reference, tuple(partner or ()), device, functions)
     partners = tuple(source_partner or ()), tuple(target_partner or ())

@@ -158,8 +158,7 @@ def test_over_time(pair, few_draws):
     assert found.chunks[1].accuracy == 1 - part.mistakes / 250
     assert found.false_alarms == 0.05 and found.alarm is None
     for one in found.chunks:
-        middle = (one.quote.low + one.quote.high) / 2
-        assert one.alarm.counted == (middle if one.quote.accuracy is None else one.quote.accuracy)
+        assert one.alarm.counted == one.quote.tested is not None
         assert one.alarm.standing == (one.alarm.statistic > one.alarm.limit) == (one.label in found.alerts)
         assert one.alarm.alone < one.alarm.lasting < 0.9
 

@@ -85,7 +85,7 @@ def test_where_no_shift_is_seen_the_number_stays_and_its_interval_covers_what_wa
     plain, found = estimate_accuracy(source, target), estimate_accuracy(source, target, labelled=labelled)
     assert (found.quote.accuracy, found.quote.why) == (plain.quote.accuracy, plain.quote.why)
     learned = found.learned_quote
-    assert found.quote.low == min(plain.quote.low, learned.low) < plain.quote.low
+    assert found.quote.low == min(plain.quote.low, learned.low) and found.quote.high > plain.quote.high
     assert found.quote.high == max(plain.quote.high, learned.high)
     assert any("Labelled shifts say" in one for one in sentences(found))
 
@@ -120,11 +120,11 @@ def test_every_span_is_corrected(tables):
     assert [one.quote.accuracy for one in found.chunks] == pytest.approx([TRUE, TRUE], abs=0.08)
 
 
-def test_an_alert_tests_what_was_learned(tables, monkeypatch):
+def test_an_alert_tests_the_least_reading_whatever_was_learned(tables, monkeypatch):
     source, target, labelled = tables
     monkeypatch.setattr(alerts, "SOURCES", 8)
     found = estimate_accuracy(source, target, EstimateOptions(alert=0.8), labelled=labelled)
-    assert found.alarm.counted == found.quote.accuracy and found.alerts == ("target.npz",)
+    assert found.alarm.counted == found.quote.tested != found.quote.accuracy and found.alerts == ("target.npz",)
 
 
 def test_two_views_are_a_candidate_where_every_set_has_a_reference(tables, tmp_path):

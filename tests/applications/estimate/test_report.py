@@ -22,7 +22,7 @@ from openworld.applications.estimate.results import results_of
 from openworld.applications.estimate.verdict import sentences
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut
-from openworld.estimators.quote.shift_signs import ShiftSigns
+from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
 from openworld.testing import check_table
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -157,17 +157,32 @@ def test_one_method_agrees_with_nobody():
 
 def test_what_would_settle_it():
     assert "246 labels of images drawn at random would tell the accuracy to 5 points" in sentences(estimate_of(0.8))[-1]
-    seen, shifted = (ShiftSigns(distance, distance, 0.05, 0.0) for distance in (0.02, 0.4))
+    signs = ShiftSigns((ShiftSign("outputs", 0.4, 0.0),), 0.06)
+    seen, shifted = ({"signs": signs, "rule": rule} for rule in ("no shift", "mild"))
     learned = Quote("COT", 0.8, 0.7, 0.9, "learned on them")
     for quote, rest, words in (
         (quote_of(0.8), {}, "not how wrong the method is"),
-        (replace(quote_of(0.8), signs=seen), {}, "what chance makes of it"),
-        (replace(quote_of(0.8), signs=shifted), {}, "labelled shifts of other models"),
-        (replace(learned, signs=shifted), {"learned_quote": learned}, "your labelled shifts"),
+        (replace(quote_of(0.8), **seen), {}, "the fall that so many images would not show"),
+        (replace(quote_of(0.8), **shifted), {}, "labelled shifts of other models"),
+        (replace(learned, **shifted), {"learned_quote": learned}, "your labelled shifts"),
     ):
         assert words in sentences(estimate_of(0.8, quote=quote, **rest))[-1]
     few = estimate_of(0.8, target=ScoredSet("live.npz", 60, 3))
     assert sentences(few)[-1] == "So few images are best labelled, all of them."
+
+
+def test_signs_are_shown_with_what_they_would_miss():
+    signs = ShiftSigns((ShiftSign("outputs", 0.001, 0.1), ShiftSign("confidences", 0.3, 0.0, -0.021)), 0.06)
+    shown = report(estimate_of(0.8, quote=replace(quote_of(0.8), signs=signs, rule="mild")))
+    table = next(table for table in shown.terminal_tables if table.name == "signs")
+    assert [row.label for row in table.rows] == ["outputs", "confidences"]
+    assert (
+        "fall of less than 6 points would not be seen" in table.caption
+        and table.rows[1].cells[-1] == "lower by 2.1 points"
+    )
+    values = {(row.entity, row.metric.name): row.value.value for row in shown.results}
+    assert values["outputs", "shift_p"] == 0.001 and values["outputs", "shift_p_corrected"] == 0.002
+    assert values["confidences", "shift_p_corrected"] == 0.3 and values["", "unseen_fall"] == 0.06
 
 
 def test_labels_of_the_target():

@@ -8,6 +8,7 @@ from simulated import outputs
 
 from openworld._errors import OpenworldError
 from openworld.estimators import FRAP, RAP, Outputs, TwoViews, check_reference
+from openworld.estimators.engine import reference_check
 
 
 def scores(labels, strength, seed, classes=10):
@@ -63,45 +64,61 @@ def test_misnamed_classes_are_left_out():
 
 def test_a_reference_without_a_mistake_repeats_none():
     assert check_reference(source(np.eye(10)[LABELS])).repeated == 0.0
-    assert check_reference(source(np.eye(10)[LABELS])).independent  # the model's mistakes are not repeated
-    nothing = check_reference(Outputs(np.eye(2), [0, 1], reference=np.eye(2)[::-1]))
-    assert not nothing.known.any() and not nothing.informed
-    assert nothing.reasons == ("knows too little of these classes", "may repeat the model's mistakes")
+    nothing = check_reference(Outputs(np.eye(3), [0, 1, 2], reference=np.eye(3)[::-1]))
+    assert nothing.known.tolist() == [False, True, False] and nothing.repeated is None and not nothing.independent
+    none = check_reference(Outputs(np.eye(2), [0, 1], reference=np.eye(2)[::-1]))
+    assert not none.known.any() and none.reasons == (
+        "knows too little of these classes",
+        "may repeat the model's mistakes",
+        "agrees wherever both are wrong, of two classes",
+    )
 
 
-def test_every_figure_by_hand():
-    labels = np.repeat([0, 1, 2], 20)
-    model, reference = labels.copy(), labels.copy()
-    model[:4], model[20:22] = 1, 2  # four of 0 are called 1, two of 1 are called 2
-    reference[:12], reference[12:14] = 1, 2  # twelve of 0 are called 1, two more 2
-    found = check_reference(Outputs(np.eye(3)[model], labels, reference=np.eye(3)[reference]))
-    assert found.accuracy == found.known_accuracy == 46 / 60 and found.model_accuracy == 54 / 60
-    chance = (6 * 20 + 32 * 20 + 22 * 20) / 60**2
-    assert found.beyond_chance == pytest.approx((46 / 60 - chance) / (1 - chance))
-    # of 14 mistakes of the reference the model repeats four; of the other 19 images of class 0 it calls 3 (of those
-    # that it repeats) or 4 (of eight) a 1, and none a 2
-    by_chance = (4 * 3 / 19 + 8 * 4 / 19) / 14
-    assert found.repeated == pytest.approx(4 / 14 - by_chance)  # the model's own 6 mistakes are too few to be asked
-    share, z = found.repeated, 1.645
-    upper = (share + z**2 / 28 + z * np.sqrt(share * (1 - share) / 14 + z**2 / (4 * 14**2))) / (1 + z**2 / 14)
-    assert found.at_most == pytest.approx(upper)
-
-
-def test_the_side_whose_mistakes_are_repeated_most_counts():
-    labels = np.zeros(200, np.int64)
-    labels[100:] = np.arange(100) % 5
+def test_every_figure_by_hand(monkeypatch):
+    monkeypatch.setattr(reference_check, "SHARE", 0.0)  # each mistake is held against ten right answers
+    labels, model = np.repeat([0, 1, 2], 20), np.zeros((60, 3))
+    model[np.arange(60), labels], model[np.arange(60), (labels + 1) % 3] = 2.0, 1.0
+    wrong = [0, 1, 2, 3, 20, 21, 22, 40, 41, 42]
+    model[wrong, labels[wrong]], model[wrong, (labels[wrong] + 1) % 3] = 1.0, 2.0
     reference = labels.copy()
-    reference[:60] = np.arange(60) % 4 + 1
-    model = labels.copy()
-    model[:15] = reference[:15]  # all of the model's mistakes are the reference's, which makes many more
-    found = check_reference(Outputs(np.eye(5)[model], labels, reference=np.eye(5)[reference]))
-    assert found.repeated > 0.7 and found.reasons == ("may repeat the model's mistakes",)
+    reference[[0, 1, 20, 40]] = [1, 1, 2, 0]  # four of ten mistakes are named like the model
+    reference[[10, 11, 12, 13, 14]] = [1, 1, 1, 1, 1]  # of 50 right answers five have the model's second class
+    found = check_reference(Outputs(model, labels, reference=np.eye(3)[reference]))
+    assert found.accuracy == found.known_accuracy == 51 / 60 and found.model_accuracy == 50 / 60
+    counts = np.bincount(reference, minlength=3)
+    chance = (counts * 20).sum() / 60**2
+    assert found.beyond_chance == pytest.approx((51 / 60 - chance) / (1 - chance))
+    near = np.flatnonzero(~np.isin(np.arange(60), wrong))[:10]  # all lead by 1: those that come first
+    second, first = (reference[near] == (labels[near] + 1) % 3).mean(), (reference[near] == labels[near]).mean()
+    assert 0 < second and found.repeated == pytest.approx((0.4 - second) / (first - second))
 
 
-def test_of_few_mistakes_nothing_is_known():
-    few = Outputs(LOGITS[:40], LABELS[:40], reference=scores(LABELS, 2.5, 2)[:40])
-    found = check_reference(few)
-    assert found.repeated < 0.2 < found.at_most and not found.independent
+def test_of_few_mistakes_of_the_model_those_of_the_reference_are_asked():
+    labels = np.arange(300) % 5
+    reference = scores(labels, 1.0, 4, 5)
+    model = np.where((np.arange(300) < 9)[:, None], reference, 4 * np.eye(5)[labels])
+    found = check_reference(Outputs(model, labels, reference=reference))
+    assert (model.argmax(axis=1) != labels).sum() < 10 and found.repeated is not None and found.repeated < 0.3
+    few = check_reference(Outputs(LOGITS[:40], LABELS[:40], reference=scores(LABELS, 4.0, 2)[:40]))
+    assert few.repeated is None and not few.independent and "fewer than 10 mistakes" in few.warnings[0]
+
+
+def test_classes_that_any_two_models_mix_up_are_no_dependence():
+    rng = np.random.default_rng(5)
+    labels, ease = rng.integers(0, 10, 3000), 3 * rng.random(3000)
+    pair = labels // 2 * 2 + (labels + 1) % 2  # every class has one that it is mixed up with
+
+    def model(seed):
+        lead = ease + np.random.default_rng(seed).normal(size=3000)  # hard images are hard for all
+        return (
+            np.eye(10)[labels] * lead[:, None]
+            + 0.2 * np.eye(10)[pair]
+            - 3.0 * (1 - np.eye(10)[labels] - np.eye(10)[pair])
+        )
+
+    found = check_reference(Outputs(model(0), labels, reference=model(1)))
+    both = (model(0).argmax(axis=1) == model(1).argmax(axis=1))[model(0).argmax(axis=1) != labels].mean()
+    assert both > 1.5 * (model(1).argmax(axis=1) != labels).mean() and found.independent and found.warnings == ()
 
 
 def test_noise_does_not_hide_a_copy():

@@ -8,87 +8,94 @@ from simulated import outputs
 
 from openworld._errors import OpenworldError
 from openworld.estimators import ESTIMATORS, Outputs, check_reference, measure_null
+from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
 from openworld.estimators.quote import ALONE, Evidence, Limits, decide, evidence, quote
-from openworld.estimators.quote.shift_signs import ShiftSigns, shift_signs
+from openworld.estimators.quote.class_shares import ShareExplanation
+from openworld.estimators.quote.decision import confidence_spread
+from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
 
-NOTHING = ShiftSigns(confidences=0.02, reweighted=0.02, chance=0.08, predictions=0.0)
-SHIFTED = ShiftSigns(confidences=0.25, reweighted=0.25, chance=0.08, predictions=0.2)
-
-
-def seen(doc=0.9, atc=0.9, cot=1.0, views=None, distrust=(), signs=NOTHING, source=0.95):
-    """Evidence; `cot` over its mean on the source."""
-    spreads = dict.fromkeys((*ALONE, "two-views"), 0.01)
-    return Evidence(source, {"DoC": doc, "ATC-MC": atc}, cot, views, distrust, spreads, signs)
-
-
-def test_where_no_shift_is_seen_doc_is_quoted_as_surely_as_on_the_source():
-    found = decide(seen(doc=0.93, cot=0.6, views=0.5), Limits())
-    assert (found.method, found.accuracy) == ("DoC", 0.93)
-    assert (found.low, found.high) == pytest.approx((0.93 - 0.0196, 0.93 + 0.0196))
+NOTHING = ShiftSigns((ShiftSign("outputs", 0.4, 0.0), ShiftSign("confidences", 0.6, 0.0, -0.001)), 0.05)
+SHIFTED = ShiftSigns((ShiftSign("outputs", 0.001, 0.1), ShiftSign("confidences", 0.001, 0.1, -0.03)), 0.05)
+FEWER_AGREE = replace(SHIFTED, signs=(*SHIFTED.signs, ShiftSign("agreement with the reference", 0.001, 0.2, -0.3)))
+OTHER_SHARES = ShareExplanation(0.91, 0.01, p=0.5, taken=0.95, distance=0.2, less_agreement=0.0)
+SPREADS = dict.fromkeys((*ALONE, "two-views"), 0.01)
 
 
-def test_confidences_may_differ_as_much_as_chance_makes_them():
-    for distance, chance, method in ((0.19, 0.2, "DoC"), (0.19, 0.05, None)):
-        signs = ShiftSigns(distance, distance, chance, 0.0)
-        assert decide(seen(cot=0.5, signs=signs), Limits()).method == method
+def seen(doc=0.93, atc=0.92, cot=0.91, source=0.95, signs=SHIFTED, **others):
+    facts = {"views": None, "distrust": (), "confidence": ConfidenceCheck(0.9, 0.2, 0.01, 50)} | others
+    return Evidence(source, {"DoC": doc, "ATC-MC": atc, "COT": cot}, spreads=SPREADS, signs=signs, **facts)
 
 
-def test_classes_in_other_shares_are_no_shift_of_the_model():
-    assert decide(seen(cot=0.5, signs=ShiftSigns(0.25, 0.1, 0.05, 0.4)), Limits()).method == "DoC"
-    assert decide(seen(cot=0.5, signs=ShiftSigns(0.35, 0.1, 0.05, 0.4)), Limits()).method is None
-    assert decide(seen(cot=0.5, signs=ShiftSigns(0.25, 0.2, 0.05, 0.4)), Limits()).method is None
+LITTLE = ConfidenceCheck(0.55, 0.02, 0.01, 50)
+"""A confidence that tells little."""
 
 
-def test_the_farther_predicted_classes_moved_the_wider_the_interval():
-    widths = []
-    for moved in (0.0, 0.2, 0.4):
-        found = decide(seen(signs=ShiftSigns(0.05, 0.1, 0.05, moved)), Limits())
-        widths.append(found.high - found.low)
-    assert widths == sorted(widths) and widths[0] < widths[2] / 2
-
-
-def test_a_model_that_names_everything_alike_is_never_taken_for_unshifted():
-    assert decide(seen(cot=0.1, signs=replace(NOTHING, predictions=0.8)), Limits()).accuracy is None
-    unexplained = ShiftSigns(confidences=0.05, reweighted=0.3, chance=0.08, predictions=0.3)
-    assert decide(seen(cot=0.1, signs=unexplained), Limits()).accuracy is None
-    assert decide(seen(cot=0.1, signs=replace(unexplained, reweighted=0.1)), Limits()).method == "DoC"
-
-
-def test_two_views_are_quoted_of_a_reference_that_is_trusted():
-    found = decide(seen(doc=0.9, cot=0.5, views=0.3, signs=SHIFTED), Limits())
-    assert (found.method, found.accuracy) == ("two-views", 0.3) and found.low < 0.2 < 0.4 < found.high
-    distrusted = decide(seen(doc=0.9, cot=0.5, views=0.3, distrust=("it is a copy",), signs=SHIFTED), Limits())
-    assert distrusted.accuracy is None and "it is a copy" in distrusted.why
-
-
-def test_two_views_far_above_transport_are_not_quoted():
-    found = decide(seen(cot=0.5, views=0.6, signs=SHIFTED), Limits())
-    assert found.accuracy is None and "60 %" in found.why and "34 %" in found.why  # .95 x .5 ^ 1.5 = .336
-    assert found.low < 0.336 and found.high > 0.9
-
-
-def test_under_mild_shift_the_least_is_quoted():
-    found = decide(seen(doc=0.88, atc=0.85, cot=0.95, signs=SHIFTED), Limits())
-    assert (found.method, found.accuracy) == ("ATC-MC", 0.85)
-    found = decide(seen(doc=0.9, atc=0.9, cot=0.94, signs=SHIFTED), Limits())
-    assert found.method == "COT" and found.accuracy == pytest.approx(0.95 * 0.94**1.5)
+def test_without_a_sign_doc_is_quoted_down_to_the_fall_that_may_hide():
+    found = decide(seen(signs=NOTHING, cot=0.6, views=0.5))
+    assert (found.rule, found.method, found.accuracy) == ("no shift", "DoC", 0.93)
+    assert (found.low, found.high) == pytest.approx((0.93 - 0.05, 0.93 + 1.645 * 0.01))
+    assert "no shift was found" in found.why and "5 points" in found.why
+    assert decide(seen(signs=replace(NOTHING, unseen=0.001))).low == pytest.approx(0.93 - 1.96 * 0.01)
 
 
 @pytest.mark.parametrize(
-    "doc, words", [(0.92, "less sure here"), (0.98, "surer here than"), (0.953, "about as sure here on average")]
+    "evidence",
+    [
+        seen(signs=NOTHING, confidence=LITTLE),
+        seen(signs=NOTHING, confidence=ConfidenceCheck(0.9, 0.2, 0.2, 50)),
+        seen(signs=replace(NOTHING, unseen=1.0)),
+        seen(confidence=LITTLE),
+        seen(doc=0.96),  # surer than on the source
+        seen(signs=replace(SHIFTED, signs=(SHIFTED.signs[0], ShiftSign("confidences", 0.2, 0.0, -0.01)))),
+        seen(cot=0.84),  # more than a little is lost, and the readings part
+        seen(doc=0.86, atc=0.85, cot=0.84),
+        seen(signs=FEWER_AGREE),
+        seen(views=0.8, distrust=("may repeat the model's mistakes",), cot=0.8),
+        seen(views=0.9, cot=0.75, doc=0.8),
+        seen(views=0.74, cot=0.73, doc=0.8),
+        seen(views=0.9, doc=0.96),
+        seen(shares=replace(OTHER_SHARES, p=0.01), cot=0.7),
+        seen(shares=replace(OTHER_SHARES, taken=0.5), cot=0.7),
+        seen(shares=replace(OTHER_SHARES, distance=0.5), cot=0.7),
+        seen(shares=replace(OTHER_SHARES, less_agreement=3.0), cot=0.7),
+        seen(shares=OTHER_SHARES, confidence=LITTLE, cot=0.7),
+    ],
 )
-def test_it_is_said_which_way_the_confidence_moved(doc, words):
-    mild, parted = (decide(seen(doc=doc, atc=0.9, cot=cot, signs=SHIFTED), Limits()) for cot in (0.98, 0.8))
-    assert words in mild.why and words in parted.why and (mild.accuracy, parted.accuracy) == (0.9, None)
+def test_what_speaks_against_a_number(evidence):
+    found = decide(evidence)
+    assert (
+        found.accuracy is found.method is None and found.rule == "bounds" and found.why and "no shift" not in found.why
+    )
+    numbers = [*evidence.readings.values()]
+    assert found.low < min(numbers) and found.high > max(numbers) - 1e-9
 
 
-def test_methods_that_part_and_great_losses_cannot_be_told():
-    parted = decide(seen(doc=0.9, cot=0.85, signs=SHIFTED), Limits())
-    assert parted.accuracy is None and "DoC says 90 %" in parted.why and "COT says 74 %" in parted.why
-    lost = decide(seen(doc=0.6, atc=0.6, cot=0.75, signs=SHIFTED), Limits())
-    assert lost.accuracy is None and "35 points are lost" in lost.why
-    assert parted.low < 0.745 and parted.high >= 0.9
-    assert decide(seen(doc=0.9, atc=0.9, cot=0.9, signs=SHIFTED), Limits(apart=0.12)).method == "COT"
+def test_small_losses_that_all_readings_see_are_told_by_the_least():
+    found = decide(seen())
+    assert (found.rule, found.method, found.accuracy) == ("mild", "COT", 0.91)
+    below, above = Limits().off["mild"]
+    assert found.accuracy - found.low == pytest.approx(np.hypot(below, 1.96 * 0.01))
+    assert found.high - found.accuracy == pytest.approx(np.hypot(above, 1.96 * 0.01))
+    assert "outputs" in found.why and "confidences lower" in found.why
+
+
+def test_a_reference_and_transport_that_agree_are_told_by_the_lesser():
+    found = decide(seen(views=0.8, cot=0.84, doc=0.9))
+    assert (found.rule, found.method, found.accuracy) == ("two views", "two-views", 0.8)
+    found = decide(seen(views=0.88, cot=0.84, doc=0.9, confidence=LITTLE))
+    assert (found.rule, found.method, found.accuracy) == ("two views", "COT", 0.84)
+
+
+def test_other_shares_that_explain_all_are_told_and_somebody_may_vouch():
+    found = decide(seen(shares=OTHER_SHARES, cot=0.7))
+    assert (found.rule, found.accuracy, found.tested) == ("class shares", 0.91, 0.91)
+    poor = replace(OTHER_SHARES, p=0.001)
+    assert decide(seen(shares=poor, vouched="other", cot=0.7)).rule == "class shares"
+    assert decide(seen(shares=OTHER_SHARES, signs=NOTHING, vouched="other")).rule == "class shares"
+
+
+def test_an_alert_tests_the_least_reading_whatever_is_told():
+    assert decide(seen(signs=NOTHING)).tested == 0.91 and decide(seen(doc=0.6, atc=0.5, cot=0.7)).tested == 0.5
 
 
 def made(source, target):
@@ -102,14 +109,33 @@ def test_evidence_is_what_estimates_and_nulls_say():
     estimates, nulls = made(source, target)
     found = evidence(source, target, estimates, nulls)
     assert found.source == np.mean(source.predictions == source.labels)
-    for name, value in found.unbiased.items():
-        assert value == pytest.approx(estimates[name].accuracy - nulls[name].bias)
-    assert found.cot == pytest.approx(estimates["COT"].accuracy / nulls["COT"].estimates.mean())
-    assert found.views == estimates["two-views"].accuracy and found.signs == shift_signs(source, target)
-    assert found.distrust == check_reference(source).reasons
+    for name in ("DoC", "ATC-MC"):
+        assert found.readings[name] == pytest.approx(estimates[name].accuracy - nulls[name].bias)
+    ratio = estimates["COT"].accuracy / nulls["COT"].estimates.mean()
+    assert found.readings["COT"] == pytest.approx(found.source * ratio**1.5)
+    assert found.views == estimates["two-views"].accuracy and found.distrust == check_reference(source).reasons
     assert found.spreads["COT"] == pytest.approx(np.std(nulls["COT"].estimates - nulls["COT"].accuracies, ddof=1))
-    alone = evidence(source, target, {name: estimates[name] for name in ALONE}, nulls)
-    assert alone.views is None and alone.distrust == ()
+    assert found.signs["methods"].distance == pytest.approx(
+        estimates["DoC"].accuracy - estimates["COT"].accuracy - np.mean(nulls["DoC"].estimates - nulls["COT"].estimates)
+    )
+    assert found.confidence == check_confidence(source) and found.shares is None
+    assert evidence(source, target, estimates, nulls, vouched="other").shares is not None
+    few = target.take(target.predictions < 3)
+    assert evidence(source, few, *made(source, few)).shares is not None
+    assert evidence(source, few, *made(source, few), vouched="same").shares is None
+
+
+def test_the_spread_of_doc_by_hand_and_that_intervals_hold_of_few_images():
+    source = Outputs([[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [2.0, 0.0]], [0, 1, 1, 0])
+    sure = 1 / (1 + np.exp(-np.log(3)))  # the temperature makes the confidence the accuracy
+    residuals = np.array([1 - sure, 1 - sure, -sure, 1 - sure, 1 - sure, -sure])
+    assert confidence_spread(source, 8) == pytest.approx(np.sqrt(residuals.var() * (1 / 4 + 1 / 8)), rel=1e-3)
+    held = []
+    for seed in range(300):
+        source, target = outputs(seed, 100, 5, 2.5), outputs(1000 + seed, 100, 5, 2.5)
+        doc = ESTIMATORS["DoC"]().fit(source).estimate(target, interval=False).accuracy
+        held.append(abs(doc - 1 + target.mistakes / target.n) < 1.96 * confidence_spread(source, 100))
+    assert np.mean(held) > 0.925
 
 
 def test_an_unshifted_target_is_told_and_held():
@@ -117,21 +143,21 @@ def test_an_unshifted_target_is_told_and_held():
     for seed in range(6):
         source, target = outputs(seed, 500, 5, 2.5), outputs(50 + seed, 400, 5, 2.5)
         found = quote(source, target, *made(source, target))
-        assert found.method == "DoC"
-        held.append(found.low <= 1 - target.mistakes / target.n <= found.high)
-    assert sum(held) >= 4
+        held.append(found.rule == "no shift" and found.low <= 1 - target.mistakes / target.n <= found.high)
+    assert sum(held) >= 5
 
 
-def test_a_reference_finds_what_an_over_confident_model_hides():
-    source, target = outputs(0, 800, 5, 3.0), outputs(1, 600, 5, 1.0)
-    rng = np.random.default_rng(2)
-    views = [0.2 + 0.02 * (3 * np.eye(5)[one.labels] + rng.normal(size=one.logits.shape)) for one in (source, target)]
-    source = replace(source, reference=views[0])
-    target = Outputs(3 * target.logits, target.labels, views[1])  # as sure as if nothing had become harder
-    estimates, nulls = made(source, target)
-    found = quote(source, target, estimates, nulls)
-    true = 1 - target.mistakes / target.n
-    assert found.method == "two-views" and abs(found.accuracy - true) < 0.06 < estimates["DoC"].accuracy - true
+def test_an_over_confident_model_gets_no_number_from_itself():
+    source, target = outputs(0, 800, 5, 1.5), outputs(1, 600, 5, 0.8)
+    rng = np.random.default_rng(0)
+    sure = [
+        replace(one, logits=8 * np.eye(5)[one.predictions] + rng.random(one.logits.shape), reference=None)
+        for one in (source, target)
+    ]
+    asked = {name: ESTIMATORS[name]() for name in ALONE}
+    estimates = {name: one.fit(sure[0]).estimate(sure[1], interval=False) for name, one in asked.items()}
+    found = quote(*sure, estimates, measure_null(asked, sure[0], 600))
+    assert found.accuracy is None and "confidence" in found.why
 
 
 def test_what_is_missing_is_named():

@@ -1,73 +1,105 @@
-"""Signs of a shift in a model's own outputs, against other people's statistics."""
+"""Signs of a shift: the statistic against SciPy, p-values under one law, what each sees, and what may hide."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp
+from scipy.spatial.distance import cdist
+from scipy.stats import energy_distance
 from simulated import outputs
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Outputs
-from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
-from openworld.estimators.quote.shift_signs import class_weights, moved_shares, shift_signs
+from openworld.estimators.quote import shift_signs as module
+from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, add_sign, energy, pairwise, shift_signs
 
 
-def test_distance_and_chance_are_kolmogorovs_and_smirnovs():
-    source, target = outputs(0, 300, 4, 2.0), outputs(1, 200, 4, 1.2)
-    temperature = source_temperature(source.logits, source.labels).value
-    both = [confidences(one.logits, temperature) for one in (source, target)]
-    found = shift_signs(source, target)
-    assert found.confidences == pytest.approx(ks_2samp(*both).statistic)
-    assert ks_2samp(np.arange(300), np.arange(200) + 1000).pvalue < 0.05  # the two agree on what is far
-    draws = np.random.default_rng(0).random((400, 500))
-    by_chance = [ks_2samp(one[:300], one[300:]).statistic for one in draws]
-    assert np.mean(np.array(by_chance) > found.chance) == pytest.approx(0.01, abs=0.01)
-
-
-def test_other_shares_of_classes_are_told_from_doubt():
-    source, all_of = outputs(0, 2000, 3, 2.0), outputs(1, 6000, 3, 2.0)
-    uneven = np.array([2.0, 1.0, 1.0])  # one class is as plain again, and its images more certain
-    source, all_of = (Outputs(one.logits * uneven, one.labels) for one in (source, all_of))
-    rows = np.flatnonzero((all_of.labels == 0) | (np.arange(6000) % 6 == 0))
-    found = shift_signs(source, all_of.take(rows))
-    assert found.confidences > 2 * found.reweighted and found.reweighted < 0.1 and found.predictions > 0.2
-    doubt = shift_signs(source, outputs(3, 2000, 3, 1.0))
-    assert doubt.reweighted > 0.15
-
-
-def test_shares_are_found_by_expectation_maximisation():
-    source, all_of = outputs(0, 4000, 4, 3.0), outputs(1, 8000, 4, 3.0)
-    wanted = np.array([0.6, 0.2, 0.15, 0.05])
-    rng = np.random.default_rng(2)
-    drawn = [rng.choice(np.flatnonzero(all_of.labels == c), int(1500 * wanted[c])) for c in range(4)]
-    target = all_of.take(np.concatenate(drawn))
-    temperature = source_temperature(source.logits, source.labels).value
-    weights = class_weights(source.labels, probabilities(target.logits, temperature))
-    shares = np.bincount(source.labels) / source.n
-    np.testing.assert_allclose(weights * shares, wanted, atol=0.02)
-
-
-def test_moved_shares_allow_for_chance():
+def test_energy_is_scipys_in_one_dimension_and_the_definition_in_many():
     rng = np.random.default_rng(0)
-    found = [moved_shares(*(np.bincount(rng.integers(0, 20, n), minlength=20) for n in (500, 300))) for _ in range(200)]
-    distances, chances = np.array(found).T
-    assert distances.mean() == pytest.approx(chances.mean(), rel=0.1)
+    x, y = rng.normal(size=(40, 1)), rng.normal(0.5, 2.0, size=(30, 1))
+    weights = np.r_[np.full(40, 1 / 40), np.full(30, -1 / 30)].astype(np.float32)[None]
+    found = energy(pairwise(np.concatenate([x, y]).astype(np.float32)), weights)[0]
+    assert found == pytest.approx(energy_distance(x[:, 0], y[:, 0]) ** 2, rel=1e-3)
+    x, y = rng.normal(size=(40, 5)) + 100, rng.normal(size=(30, 5)) + 101
+    expected = 2 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
+    assert energy(pairwise(np.concatenate([x, y]).astype(np.float32)), weights)[0] == pytest.approx(expected, rel=1e-3)
 
 
-def test_moved_shares_by_hand():
-    distance, chance = moved_shares(np.array([30, 10]), np.array([10, 10]))
-    assert distance == pytest.approx(0.25)  # .75 and .5
-    deviation = np.sqrt(2 / 3 * 1 / 3 * (1 / 40 + 1 / 20))  # of either class, pooled 40 and 20 of 60
-    assert chance == pytest.approx(deviation * np.sqrt(2 / np.pi))
-    source, target = outputs(0, 300, 4, 2.0), outputs(1, 200, 4, 1.2)
-    for moved, lowest in ((target, 0.0), (target.take(target.predictions < 2), 0.3)):
-        expected = np.subtract(*moved_shares(*(np.bincount(one.predictions, minlength=4) for one in (source, moved))))
-        found = shift_signs(source, moved).predictions
-        assert found == pytest.approx(max(0.0, expected)) and found >= lowest
+def test_under_one_law_p_is_uniform_and_hardly_anything_speaks():
+    everything = outputs(0, 6000, 4, 2.0)
+    found = []
+    for seed in range(60):
+        rows = np.random.default_rng(seed).permutation(6000)[:300]
+        found.append(shift_signs(everything.take(rows[:200]), everything.take(rows[200:]), deals=199, seed=seed))
+    for name in ("outputs", "confidences", "named classes", "agreement with the reference"):
+        p = np.array([signs[name].p for signs in found])
+        assert 0.4 < p.mean() < 0.63 and (p < 0.1).mean() < 0.25, name
+    assert sum(bool(signs.speaking) for signs in found) <= 9
 
 
-def test_a_class_that_the_source_lacks_may_come():
-    weights = class_weights(np.array([0, 0, 1, 1]), np.array([[0.1, 0.1, 0.8]] * 5))
-    assert np.isfinite(weights).all() and weights[2] > 1
+@pytest.mark.parametrize(
+    "name, change",
+    [
+        ("outputs", lambda one: replace(one, logits=one.logits + [0, 0, 0, 1.0])),
+        ("confidences", lambda one: replace(one, logits=1.5 * one.logits)),
+        ("named classes", lambda one: one.take(one.predictions < 3)),
+        ("agreement with the reference", lambda one: replace(one, reference=one.reference[::-1])),
+        ("agreement with a partner", lambda one: replace(one, partners=(one.partners[0][::-1],))),
+        ("embeddings", lambda one: replace(one, features=one.features + 0.5)),
+        ("appearance", lambda one: replace(one, appearance=one.appearance + [0.0, 0.01])),
+    ],
+)
+def test_each_sign_sees_its_own_change(name, change):
+    rng = np.random.default_rng(5)
+    made = [outputs(seed, 400, 4, 2.0, partners=1) for seed in (0, 1)]
+    units = [1.0, 0.01]  # appearance comes in unlike units
+    source, target = (
+        replace(one, features=rng.normal(size=(400, 3)) + 1, appearance=units * rng.normal(size=(400, 2)))
+        for one in made
+    )
+    assert shift_signs(source, target)[name].p > 0.01
+    changed = shift_signs(source, change(target))
+    assert changed[name].p <= 0.01 and name in {sign.name for sign in changed.speaking}
+
+
+def test_change_says_which_way():
+    source, target = outputs(0, 400, 4, 2.0), outputs(1, 400, 4, 1.0)
+    found = shift_signs(source, target)
+    assert found["confidences"].change < -0.05 and found["outputs"].change is None
+    assert shift_signs(source, Outputs(4 * target.logits))["confidences"].change > 0.05
+
+
+def test_holm_by_hand():
+    signs = ShiftSigns((ShiftSign("a", 0.02, 0), ShiftSign("b", 0.005, 0), ShiftSign("c", 0.9, 0)), 0.1)
+    assert signs.adjusted == pytest.approx({"a": 0.04, "b": 0.015, "c": 0.9})
+    assert [sign.name for sign in signs.speaking] == ["b", "a"]
+    assert [sign.name for sign in add_sign(signs, ShiftSign("d", 0.03, 0)).speaking] == ["b"]
+    many = ShiftSigns(tuple(ShiftSign(str(place), 0.009 if place == 0 else 0.5, 0) for place in range(8)), 0.1)
+    assert [sign.name for sign in many.speaking] == ["0"]  # below .01 by itself
+
+
+def test_the_fall_that_may_hide_is_seen_where_it_is_made():
+    source = outputs(0, 1000, 4, 2.0)
+    unseen = shift_signs(source, outputs(1, 400, 4, 2.0)).unseen
+    assert 0.02 <= unseen <= 0.2 and shift_signs(source, outputs(1, 50, 4, 2.0)).unseen > unseen
+    wrong, rng = source.wrong, np.random.default_rng(3)
+    law = np.where(
+        wrong, (wrong.mean() + unseen + 0.04) / wrong.sum(), (1 - wrong.mean() - unseen - 0.04) / (~wrong).sum()
+    )
+    seen = [
+        bool(shift_signs(source, source.take(rng.choice(1000, 400, p=law)), deals=199, seed=s).speaking)
+        for s in range(10)
+    ]
+    assert sum(seen) >= 8
+    faultless = Outputs(4 * np.eye(3)[np.arange(60) % 3], np.arange(60) % 3)
+    assert shift_signs(faultless, faultless.take(slice(0, 30))).unseen == 1.0
+
+
+def test_of_many_images_a_sample_is_compared(monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 100)
+    source, target = outputs(0, 400, 4, 2.0), outputs(1, 400, 4, 0.5)
+    assert shift_signs(source, target)["outputs"].p < 0.01
+    assert shift_signs(source, target) == shift_signs(source, target) != shift_signs(source, target, seed=1)
 
 
 def test_labels_are_needed():

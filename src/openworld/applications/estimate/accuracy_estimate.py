@@ -59,8 +59,7 @@ class ClassShift:
 class Alarm:
     """A number tested against the alert, with what was tested before it.
 
-    counted: the accuracy that was tested, the middle of the bounds where it cannot be told; None where nothing is
-    known. statistic, limit: an alarm stands where the first exceeds the second. alone: the accuracy below which such a
+    counted: the accuracy that was tested (`Quote.tested`); None where nothing is known. statistic, limit: an alarm stands where the first exceeds the second. alone: the accuracy below which such a
     chunk alone raises one; lasting: that below which such chunks do in the long run.
     """
 

@@ -1,8 +1,8 @@
 """The alert as a test: what is quoted of a target or its chunks, against what is quoted of sets like the source.
 
-Tested is the least of what DoC, ATC-MC and COT read, whether a number is told or not: it sees most of what is lost. Where
-other class shares explain the difference, it is the accuracy in these shares; and where a method was named first, what
-that one says.
+Tested is the least of what DoC, ATC-MC and COT read, whether a number is told or not: it sees most of what is lost.
+Where other class shares explain the difference, it is the accuracy in these shares; and where a method was named first,
+what that one says.
 """
 
 from collections.abc import Mapping

@@ -81,14 +81,12 @@ def episodes(causes: Sequence[PeriodCause]) -> dict[str, list[Episode]]:
 
 
 def with_features(source: ScoreTable, target: ScoreTable) -> tuple[ScoreTable, ScoreTable]:
-    """Return both tables so that embeddings are read, where both sides have some."""
-    both = source.has_features and target.has_features
-    return replace(source, features=both), replace(target, features=both)
-
-
-def without_features(outputs: Outputs) -> Outputs:
-    """Return outputs as estimators need them, so that no draw of images copies features."""
-    return outputs if outputs.features is None else replace(outputs, features=None)
+    """Return both tables so that embeddings are read, and how images look, where both sides have them."""
+    both = {
+        "features": source.has_features and target.has_features,
+        "appearance": source.has_appearance and target.has_appearance,
+    }
+    return replace(source, **both), replace(target, **both)
 
 
 def cause_reader(source: Outputs) -> CauseReader:

@@ -7,7 +7,8 @@ A table of scores is one array or list column, or a column per class whose name 
     reference       similarities of a reference model to the class names
     partner...      logits of a partner model, such as partner_1; in order of the names
     seen_in_training    whether the model was trained on the image: 0, 1 (on one much like it) or 2
-    embeddings      of the images, beside their scores; for the likely cause of what moved over time
+    embeddings      of the images, beside their scores; for signs of a shift and its likely cause
+    appearance      [n, K] of the images: brightness, contrast, ...; for signs of a shift (`estimate` writes it of images)
 
 Class names come with the columns, an array or list "classnames" (npz; safetensors and Parquet: in the metadata, as a
 JSON list), or from the caller. A column of time stamps is read where it is asked for.
@@ -25,6 +26,7 @@ MODEL = ("logits", "probabilities")
 PARTNER = "partner"
 SEEN = "seen_in_training"
 FEATURES = "embeddings"
+APPEARANCE = "appearance"
 IMAGE_COLUMNS = ("id", "ids", "image", "path")
 """Say which image a row is of."""
 
@@ -35,8 +37,8 @@ class ScoreLayout:
 
     Args:
         tables: tables of scores by name, the columns of each.
-        labels, seen, features: the columns of true classes, of images that the model was trained on, and of
-            embeddings; or None.
+        labels, seen, features, appearance: the columns of true classes, of images that the model was trained on, of
+            embeddings, and of how images look; or None.
         classnames: in the order in which they are read.
         unused: all other columns.
         order: the place in the file of each class, where the caller wants them in another order; else None.
@@ -46,6 +48,7 @@ class ScoreLayout:
     labels: str | None
     seen: str | None
     features: str | None
+    appearance: str | None
     classnames: tuple[str, ...] | None
     unused: tuple[str, ...]
     order: tuple[int, ...] | None = None
@@ -91,12 +94,20 @@ def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: s
         raise OpenworldError(f"{file.path} has both label and labels; keep one.")
     if times and times not in file.columns:
         raise unknown_name(f"column of {file.path}:", times, file.columns)
-    used = {name for columns in tables.values() for name in columns} | {*labels, times, "classnames", SEEN, FEATURES}
+    used = {name for columns in tables.values() for name in columns} | {
+        *labels,
+        times,
+        "classnames",
+        SEEN,
+        FEATURES,
+        APPEARANCE,
+    }
     layout = ScoreLayout(
         tables=tables,
         labels=labels[0] if labels else None,
         seen=SEEN if SEEN in file.columns else None,
         features=FEATURES if FEATURES in file.columns else None,
+        appearance=APPEARANCE if APPEARANCE in file.columns else None,
         classnames=in_list or in_columns or given,
         unused=tuple(name for name in file.columns if name not in used),
     )

@@ -12,7 +12,7 @@ from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate, Range
 from openworld.applications.estimate.alerts import with_alarms
 from openworld.applications.estimate.by_class import with_classes
-from openworld.applications.estimate.causes import cause_of, cause_reader, named, with_features, without_features
+from openworld.applications.estimate.causes import cause_of, cause_reader, named, with_features
 from openworld.applications.estimate.chunks import Chunking, Keyed
 from openworld.applications.estimate.late_labels import LateLabels, with_late_labels
 from openworld.applications.estimate.methods import fit_all
@@ -91,6 +91,15 @@ class EstimateOptions:
                 raise OpenworldError(f"{other} does not go with {option}; leave one of the two out.")
 
 
+def vouched_shares(same: bool, other: bool) -> str:
+    """Return what somebody vouches for of the class shares, one of `SHARES`."""
+    if same and other:
+        raise OpenworldError(
+            "--same-shares and --other-shares exclude one another; give the one that you know to hold."
+        )
+    return "same" if same else "other" if other else "unknown"
+
+
 def estimate_accuracy(
     source: ScoreTable,
     target: ScoreTable,
@@ -111,8 +120,7 @@ def estimate_accuracy(
             was named needs and that are not there, labelled shifts without labels or too few.
     """
     target = target.ordered(source.classnames, f"those of {source.name}")
-    if options.chunking:
-        source, target = with_features(source, target)
+    source, target = with_features(source, target)
     known = Pass(source, "reading the source", progress)
     known.require_labels(
         "the source must say what its images are: add `labels`, or give as --source the set whose labels are known."
@@ -128,7 +136,7 @@ def estimate_accuracy(
         resamples=options.resamples,
     )
     quoting = Quoting(
-        without_features(known.outputs),
+        known.outputs,
         {name: method.estimator for name, method in fitted.items()},
         next(iter(options.estimators), None),
         options.seed,

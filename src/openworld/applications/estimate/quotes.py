@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from math import log2
 
 from openworld.applications.estimate.accuracy_estimate import Range
@@ -28,8 +28,8 @@ class Quoting:
     Args:
         source: its outputs, with labels. estimators: by name, all that are wanted. first: the name of the one to quote;
             None to go by the rules. seed: of the draws. progress: called with how many resampled sources are done.
-        shifts: labelled shifts to learn from, if there are any. vouched: what somebody knows of the class shares, one of
-            `SHARES`.
+        shifts: labelled shifts to learn from, if there are any. vouched: what somebody knows of the class shares, one
+            of `SHARES`.
         measured: what was measured before, by size and whether the rules rest on it; what is measured later is added.
     """
 
@@ -146,7 +146,13 @@ class Quoting:
     def measure(self, estimators: Mapping[str, object], n: int, sources: int | Mapping[str, int]) -> dict[str, Null]:
         """Return what estimators say of sets of n images that are like the source."""
         progress = self._progress("measuring the methods on sets like the source")
-        return measure_null(estimators, self.source, n, sources=sources, seed=self.seed, progress=progress)
+        source = self.source if self.source.features is self.source.appearance is None else self._without_vectors
+        return measure_null(estimators, source, n, sources=sources, seed=self.seed, progress=progress)
+
+    @cached_property
+    def _without_vectors(self) -> Outputs:
+        """The source as estimators need it, so that no draw of images copies features."""
+        return replace(self.source, features=None, appearance=None)
 
     def _progress(self, doing: str) -> Callable[[int], None] | None:
         return self.progress and partial(self.progress, doing)

@@ -16,6 +16,9 @@ from openworld.applications.estimate.results import (
     PREDICTED,
     QUOTED,
     RECALL,
+    SIGN_ADJUSTED,
+    SIGN_DISTANCE,
+    SIGN_P,
     SOURCE_ACCURACY,
     SOURCE_LIKE,
     TARGET,
@@ -25,6 +28,7 @@ from openworld.applications.estimate.results import (
     results_of,
 )
 from openworld.applications.estimate.verdict import sentences
+from openworld.estimators.quote.shift_signs import ALONE, LEVEL, ShiftSign
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.command_report import CommandReport
 from openworld.report.figure import Figure
@@ -53,6 +57,7 @@ def report(estimate: AccuracyEstimate, beside: Path = Path()) -> CommandReport:
     figures = {"methods.svg": methods_figure(estimate, styles), "over-time.svg": over_time_figure(estimate, styles)}
     every = method_table(estimate, results)
     tables = [every.only([at for at, column in enumerate(every.columns) if column.title != BUT])]
+    tables += [sign_table(estimate, results)] if estimate.quote.signs else []
     tables += [chunk_table(estimate, results, MOST)] if estimate.chunks else []
     tables += [class_table(estimate, results, MOST)] if estimate.classes else []
     verdict, notes = sentences(estimate), tuple(f"Note: {warning}." for warning in estimate.warnings)
@@ -88,6 +93,8 @@ def _sections(
 ) -> Iterator[Section]:
     details = Section("Every other number", tables=(detail_table(estimate),))
     yield Section("The numbers", tables=(every,), folded=(details,))
+    if estimate.quote.signs:
+        yield Section("Signs of a shift", tables=(sign_table(estimate, results),))
     if methods:
         yield Section(methods.title, figures=(methods,))
     if over_time:
@@ -164,6 +171,33 @@ def method_table(estimate: AccuracyEstimate, results: Results) -> Table:
         "like the source, on average [in 95 % of such sets]. Bold: what is quoted."
     )
     return Table("methods-table", "Every method", caption, "method", tuple(columns), tuple(rows))
+
+
+def sign_table(estimate: AccuracyEstimate, results: Results) -> Table:
+    """Return a row per sign of a shift; those that speak of one are in bold."""
+    values = {(row.entity, row.metric): row.value for row in results if row.where == TARGET}
+    signs, speaking = estimate.quote.signs, {sign.name for sign in estimate.quote.signs.speaking}
+    rows = []
+    for sign in signs.signs:
+        p = Cell(values[sign.name, SIGN_P], bold=sign.name in speaking)
+        cells = (p, values[sign.name, SIGN_ADJUSTED], values[sign.name, SIGN_DISTANCE], _way(sign))
+        rows.append(Row(sign.name, cells))
+    columns = (Column(SIGN_P), Column(SIGN_ADJUSTED), Column(SIGN_DISTANCE, priority=1), Column(TEXT, "here", 1))
+    hidden = "any fall might hide"
+    if signs.unseen < 1:
+        hidden = f"a fall of less than {100 * signs.unseen:.0f} points would not be seen"
+    caption = (
+        "How likely so large a difference from the source is by chance (p), corrected for all signs (Holm); and the "
+        "energy distance beyond chance, from 0 to 1 (methods: by how much DoC lies above COT). Bold: speaks of a shift, "
+        f"for p is below {LEVEL:g} corrected, or below {ALONE:g}. With so many images {hidden}."
+    )
+    return Table("signs", "Signs of a shift", caption, "sign", columns, tuple(rows), best="")
+
+
+def _way(sign: ShiftSign) -> str:
+    if sign.change is None:
+        return ""
+    return f"{'higher' if sign.change > 0 else 'lower'} by {100 * abs(sign.change):.1f} points"
 
 
 def detail_table(estimate: AccuracyEstimate) -> Table:

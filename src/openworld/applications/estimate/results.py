@@ -31,6 +31,10 @@ COHERENCE = Metric("coherence", "moved in one direction, z", "number", 1, 0, (No
 UNLIKE = Metric("unlike_share", "unlike the source", better=0)
 LABELS = Metric("labels", "labels", "count", 0, 0, (0.0, None))
 LOST = Metric("accuracy_change", "lost", "points", better=0, bounds=(-1.0, 1.0))
+SIGN_P = Metric("shift_p", "p", "number", 3, 0, (0.0, 1.0))
+SIGN_ADJUSTED = Metric("shift_p_corrected", "p, corrected for all", "number", 3, 0, (0.0, 1.0))
+SIGN_DISTANCE = Metric("shift_distance", "distance", "number", 3, 0, (None, None))
+UNSEEN = Metric("unseen_fall", "a fall that may hide", better=0)
 
 
 def results_of(estimate: AccuracyEstimate) -> Results:
@@ -67,6 +71,13 @@ def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
     yield Result(QUOTED, ESTIMATED, _quoted(quote), TARGET)
     if true is not None:
         yield Result(QUOTED, DIFFERENCE, _difference(quote.accuracy, true, quote.why), TARGET)
+    if quote.signs is not None:
+        adjusted = quote.signs.adjusted
+        yield Result("", UNSEEN, Value(quote.signs.unseen), TARGET)
+        for sign in quote.signs.signs:
+            yield Result(sign.name, SIGN_DISTANCE, Value(sign.distance), TARGET)
+            yield Result(sign.name, SIGN_P, Value(sign.p), TARGET)
+            yield Result(sign.name, SIGN_ADJUSTED, Value(adjusted[sign.name]), TARGET)
     for method in estimate.methods:
         reason = "; ".join(method.warnings) or NO_ACCURACY
         intervals = interval_of(method.interval, "images", method.sampled or estimate.target.n)

@@ -39,7 +39,7 @@ class ScoreTable:
         times: name of the column of time stamps, or "".
         title: what sentences call it; "" for the name of the file.
         images: whether to read what the images are called, from the first of `IMAGE_COLUMNS` that a file has.
-        features: whether embeddings are read, which all files must have.
+        features, appearance: whether embeddings are read, and how images look, which all files must have.
     """
 
     files: tuple[ScoreFile, ...]
@@ -49,6 +49,12 @@ class ScoreTable:
     title: str = ""
     images: bool = False
     features: bool = False
+    appearance: bool = False
+
+    @property
+    def has_appearance(self) -> bool:
+        """Whether every file says how the images look."""
+        return all(layout.appearance for layout in self.layouts)
 
     @property
     def has_features(self) -> bool:
@@ -91,9 +97,9 @@ class ScoreTable:
             row = 0
             wanted = [name for columns in layout.tables.values() for name in columns]
             images = next((name for name in IMAGE_COLUMNS if self.images and name in file.columns), None)
-            features = self.features and layout.features
+            vectors = [layout.features] * self.features + [layout.appearance] * self.appearance
             filled = [name for name in (layout.labels, layout.seen, self.times, images) if name]
-            scores = [*wanted, *([features] if features else [])]
+            scores = [*wanted, *vectors]
             for columns in file.blocks([*scores, *filled], scores=scores, filled=filled):
                 place, count = f"{file.path.name}, row {row:,}", len(columns[wanted[0]])
                 logits = tuple(partner.take(count, place) for partner in partners)
@@ -114,7 +120,8 @@ class ScoreTable:
         labels = None if labels is None else class_numbers(labels, layout.classnames, layout.order)
         partners = (*(tables[name] for name in layout.partners), *partners)
         features = columns.get(layout.features) if self.features else None
-        outputs = Outputs(logits, labels, tables.get("reference"), partners, features=features)
+        looks = columns.get(layout.appearance) if self.appearance else None
+        outputs = Outputs(logits, labels, tables.get("reference"), partners, features=features, appearance=looks)
         return ScoreBlock(outputs, columns.get(self.times), rounded, columns.get(layout.seen))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError, failing
 from openworld._observer import Observer
-from openworld.applications.estimate.columns import SEEN
+from openworld.applications.estimate.columns import APPEARANCE, SEEN
 from openworld.applications.estimate.corrupted_copies import corrupted_copies
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs, NamedShift
 from openworld.applications.estimate.models import Models, find_models
@@ -23,6 +23,7 @@ from openworld.applications.images import (
     target_images,
 )
 from openworld.datasets import ImageSet
+from openworld.datasets.appearance import NUMBERS, appearance
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features.checksums import is_intact, note_checksum, read_intact, write_with_checksum
 from openworld.runs.atomic import remove, writing
@@ -135,7 +136,7 @@ class _Writer:
 
 def made_of(images: ImageSet, models: Models, *, labelled: bool = True) -> str:
     """Return hex SHA-256 of all that scores depend on: images, labels, models, class names and their sentence."""
-    digest = hashlib.sha256(f"{images.fingerprint} {labelled} {TOGETHER}".encode())
+    digest = hashlib.sha256(f"{images.fingerprint} {labelled} {TOGETHER} {NUMBERS}".encode())
     for table, model in models.items():
         seen = labelled and model.find_seen is not None
         digest.update(json.dumps([table, model.fingerprint, model.classnames, model.settings, seen]).encode())
@@ -200,6 +201,7 @@ def write_scores(
         else:
             part = images.subset(rows)
             arrays = {name: np.ascontiguousarray(own.scores(part), np.float32) for name, own in models.items()}
+            arrays[APPEARANCE] = appearance(part)
             arrays |= {SEEN: np.asarray(find_seen(part), np.int64)} if find_seen else {}
             write_with_checksum(shard, save(arrays))
     if progress:
@@ -207,6 +209,7 @@ def write_scores(
 
     columns = {"path": pyarrow.string()}
     columns |= dict.fromkeys(models, pyarrow.list_(pyarrow.float32(), len(model.classnames)))
+    columns[APPEARANCE] = pyarrow.list_(pyarrow.float32(), len(NUMBERS))
     columns |= {"labels": pyarrow.int64()} if labelled else {}
     columns |= {SEEN: pyarrow.int64()} if find_seen else {}
     about = {"classnames": json.dumps(model.classnames), MADE_OF: made}
@@ -215,9 +218,9 @@ def write_scores(
         for rows, shard in zip(parts, shards, strict=True):
             scored = load(read_intact(shard))
             arrays = [pyarrow.array(map(images.path_of, rows.tolist()), pyarrow.string())]
-            for name in models:
+            for name in (*models, APPEARANCE):
                 flat = pyarrow.array(scored[name].reshape(-1))
-                arrays.append(pyarrow.FixedSizeListArray.from_arrays(flat, len(model.classnames)))
+                arrays.append(pyarrow.FixedSizeListArray.from_arrays(flat, scored[name].shape[1]))
             arrays += [pyarrow.array(labels[rows])] if labelled else []
             arrays += [pyarrow.array(scored[SEEN])] if find_seen else []
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))

@@ -6,8 +6,7 @@ from math import ceil
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
 from openworld.applications.estimate.causes import episodes
-from openworld.estimators.quote import BOUNDS, CLASS_SHARES, NO_SHIFT, Quote
-from openworld.estimators.quote.decision import describe
+from openworld.estimators.quote import CLASS_SHARES, NO_SHIFT, Quote
 from openworld.report.sentences import counted, span
 from openworld.report.text import bracketed, percent, signed
 
@@ -61,9 +60,7 @@ def labelled(estimate: AccuracyEstimate) -> str:
             f"Corrupted copies say {_reason(learned)}. They do not decide: of other kinds of shift they miss more than "
             "of corruptions."
         )
-    return (
-        f"Labelled shifts say {_reason(learned)}. The number stays, since no shift is seen; its interval covers theirs."
-    )
+    return f"Labelled shifts say {_reason(learned)}. The number stays, since no shift was found; its interval covers theirs."
 
 
 def like_the_source(estimate: AccuracyEstimate) -> str:
@@ -275,6 +272,13 @@ def _interval(estimate: AccuracyEstimate) -> str:
         return "The interval holds what happened on your labelled shifts, each family of them left out once."
     if signs is None:
         return "The interval tells how the estimate moves with other images of this kind, not how wrong the method is."
-    if no_shift_seen(signs):
-        return "The interval holds what chance makes of it; a shift that leaves the model as sure as ever is not seen."
-    return "The interval holds what happened on labelled shifts of other models; yours may be of another kind."
+    if estimate.quote.rule == NO_SHIFT:
+        return (
+            "The interval reaches down to the fall that so many images would not show; what leaves all outputs of the "
+            "model as they are on the source is never seen."
+        )
+    if estimate.quote.rule == CLASS_SHARES:
+        return "The interval holds if other class shares are all that differs; labels would tell."
+    return (
+        "The interval holds what happened on labelled shifts of other models and kinds of data; yours may be another."
+    )

@@ -52,7 +52,7 @@ ALONE = ("DoC", "ATC-MC", "COT")
 """The estimators that a quote rests on; two views are asked beside them where there is a reference."""
 
 Z = 1.96  # standard deviations of a 95 % interval
-ABOVE = 1.75  # the same of an upper end that 4 % exceed; below lies what may hide, and hardly any truth beyond it
+ABOVE = 1.645  # the same of an upper end that 5 % exceed; below lies what may hide, and hardly any truth beyond it
 SHARES = ("unknown", "same", "other")
 """What somebody vouches for: that classes come as often as on the source, or in other shares and nothing else changed."""
 NO_SHIFT, CLASS_SHARES, TWO_VIEWS, MILD, BOUNDS = RULES = ("no shift", "class shares", "two views", "mild", "bounds")

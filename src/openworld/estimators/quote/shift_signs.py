@@ -130,6 +130,8 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
     signs, distances, limits = [], {}, {}
     for name in [name for name in own if name in other]:
         both = np.concatenate([own[name], other[name]])
+        if name == APPEARANCE:  # of unlike units
+            both = both / np.maximum(both.std(axis=0), 1e-6)
         between = pairwise(both)
         energies = energy(between, dealt)
         reached = (energies[1:] >= energies[0] - TIE * abs(energies[0])).sum()
