@@ -2,11 +2,11 @@
 
     python bench/quoted/cases.py --pool POOL --out CASES [--models GLOB]
 
-A case is a labelled source, cut anew from the images of `source` and `same--unseen`, and a target: others of these, or a
-shifted set; its classes as they come, or drawn anew in shares from Dirichlet(1/2); without a reference, and with the
-largest sizes also with the good one of the pool and with one that is not independent. CASES/<world>--<model>.jsonl holds
-the evidence of each case, which is not made again where it is there: `table.py` decides by it. Some two minutes a model
-on one core.
+A case is a labelled source, cut anew from the images of `source` and `same--unseen`, and a target: others of these, or
+a shifted set; its classes as they come, or drawn anew in shares from Dirichlet(1/2); without a reference, and with the
+largest sizes also with the good one of the pool and with one that is not independent. CASES/<world>--<model>.jsonl
+holds the evidence of each case, which is not made again where it is there: `table.py` decides by it. Some two minutes a
+model on one core.
 """
 
 import argparse
@@ -94,7 +94,8 @@ def rows(held: dict[str, dict[str, np.ndarray]], sizes: tuple[int, int], seed: i
         every = {kind: outputs(sets[name], images, kind) for kind in kinds}
         said = {one: found.estimate(every["none"], interval=False) for one, found in fitted.items()}
         facts = {
-            "set": name, "family": pool.family(name), "shares": shares, "n_source": len(inside), "n_target": len(images),
+            "set": name, "family": pool.family(name), "shares": shares,
+            "n_source": len(inside), "n_target": len(images),
             "classes": sources["none"].classes, "true": 1 - every["none"].mistakes / len(images),
         }  # fmt: skip
         for kind in kinds:

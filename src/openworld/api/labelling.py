@@ -34,8 +34,9 @@ def label_plan(
     """Draw the images that are worth a label, and write a folder with a page to label them on.
 
     Args:
-        stream, compare: a file; or columns (a mapping of arrays, a table) with `logits`, `classnames` and `n_base`, or
-            `score`, `base_name` and `new_name`; of a closed-set classifier `logits` or `probabilities`.
+        stream, compare: what `openworld.estimate` returned, for the target that it was about; a file; or columns (a
+            mapping of arrays, a table) with `logits`, `classnames` and `n_base`, or `score`, `base_name` and
+            `new_name`; of a closed-set classifier `logits` or `probabilities`.
         out: folder of a new plan. add: of a plan that gets a further batch, from the stream of its first where none is
             given.
         n: how many images; None for 100. within: instead, points either way, at best where that can be told.
@@ -109,7 +110,12 @@ def label_read(
 def _stream(given: Any, name: str) -> Any:
     if given is None:
         return None
-    sources = sources_of(given, name)
+    if isinstance(given, CommandReport) and not given.scores:
+        raise OpenworldError(
+            f"the report that came as the {name} keeps no scores; give what `openworld.estimate` returned (of images "
+            "with `out`, which keeps their scores)."
+        )
+    sources = list(given.scores) if isinstance(given, CommandReport) else sources_of(given, name)
     if len(sources) > 1:
         raise OpenworldError(f"the {name} came as {len(sources)} files; give one file, or the columns of all images.")
     return sources[0]

@@ -33,6 +33,8 @@ class CommandReport(Report):
         found: what the command found, as its own type.
         json: the same as JSON text.
         files: {name: content} of what is kept beside the page; None of a file that this report does not have.
+        scores: files, or columns, of the scores that it is about, for `openworld.label_plan`; of images those that
+            `out` keeps.
     """
 
     results: Results
@@ -44,6 +46,7 @@ class CommandReport(Report):
     found: Any = None
     json: str = ""
     files: Mapping[str, bytes | None] = field(default_factory=dict)
+    scores: tuple[Any, ...] = ()
 
     @property
     def verdict(self) -> tuple[str, ...]:

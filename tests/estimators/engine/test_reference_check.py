@@ -90,7 +90,7 @@ def test_every_figure_by_hand(monkeypatch):
     assert found.beyond_chance == pytest.approx((51 / 60 - chance) / (1 - chance))
     near = np.flatnonzero(~np.isin(np.arange(60), wrong))[:10]  # all lead by 1: those that come first
     second, first = (reference[near] == (labels[near] + 1) % 3).mean(), (reference[near] == labels[near]).mean()
-    assert 0 < second and found.repeated == pytest.approx((0.4 - second) / (first - second))
+    assert second > 0 and found.repeated == pytest.approx((0.4 - second) / (first - second))
 
 
 def test_of_few_mistakes_of_the_model_those_of_the_reference_are_asked():

@@ -59,8 +59,9 @@ class ClassShift:
 class Alarm:
     """A number tested against the alert, with what was tested before it.
 
-    counted: the accuracy that was tested (`Quote.tested`); None where nothing is known. statistic, limit: an alarm stands where the first exceeds the second. alone: the accuracy below which such a
-    chunk alone raises one; lasting: that below which such chunks do in the long run.
+    counted: the accuracy that was tested (`Quote.tested`); None where nothing is known. statistic, limit: an alarm
+    stands where the first exceeds the second. alone: the accuracy below which such a chunk alone raises one; lasting:
+    that below which such chunks do in the long run.
     """
 
     counted: float | None
@@ -149,8 +150,8 @@ class AccuracyEstimate:
     wants to know. false_alarms: the rate at which that may be said in vain. alarm: the test of a target that is not
     cut. shift: of the predicted classes. agreement: share of images that model and reference name alike, on source and
     target. learned: from labelled shifts, if there were any. learned_quote: what that says of the target. labelled:
-    what labels that came late say of a target that is not cut. warnings: of
-    the data, not of a method. made: facts by name, such as the files.
+    what labels that came late say of a target that is not cut. worksheet: how many images its worksheet of labels to
+    make lists. warnings: of the data, not of a method. made: facts by name, such as the files.
     """
 
     source: ScoredSet
@@ -168,6 +169,7 @@ class AccuracyEstimate:
     learned: LearnedShifts | None = None
     learned_quote: Quote | None = None
     labelled: PeriodLabels | None = None
+    worksheet: int = 0
     warnings: tuple[str, ...] = ()
     made: Mapping[str, str] = field(default_factory=dict)
 

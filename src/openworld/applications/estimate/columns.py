@@ -8,7 +8,8 @@ A table of scores is one array or list column, or a column per class whose name 
     partner...      logits of a partner model, such as partner_1; in order of the names
     seen_in_training    whether the model was trained on the image: 0, 1 (on one much like it) or 2
     embeddings      of the images, beside their scores; for signs of a shift and its likely cause
-    appearance      [n, K] of the images: brightness, contrast, ...; for signs of a shift (`estimate` writes it of images)
+    appearance      [n, K] of the images: brightness, contrast, ...; for signs of a shift (`estimate` writes it of
+    images)
 
 Class names come with the columns, an array or list "classnames" (npz; safetensors and Parquet: in the metadata, as a
 JSON list), or from the caller. A column of time stamps is read where it is asked for.

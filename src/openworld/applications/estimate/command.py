@@ -32,6 +32,7 @@ from openworld.runs.scratch import ScratchFolder
 
 NO_OPTIONS = EstimateOptions()
 JSON, SCORES = "estimate.json", "scores"
+ENOUGH = 97  # labels at random tell any accuracy to ten points either way: 1.96^2 / 4 / .1^2
 
 
 def estimate(
@@ -71,10 +72,15 @@ def estimate(
         progress = partial(observer.progress, total=None)
         estimate = estimate_accuracy(source, target, options, progress, labelled=labelled, late=late)
         sheet = _proposal(inputs, estimate, source, target, options.seed)
-    estimate = replace(estimate, made=facts)
+    rows = sum(text.count(b"\n") - 1 for text in sheet.values())
+    estimate = replace(estimate, made=facts, worksheet=rows)
+    gone = inputs.out is None and any(name.startswith("pictures target") for name in facts)
+    scored = () if gone else target.files
     text = json_text(json_of(estimate))
     answer = report(estimate, _folder(inputs.target))
-    answer = replace(answer, found=estimate, json=text, files={JSON: text.encode(), **answer.files, **sheet})
+    answer = replace(
+        answer, found=estimate, json=text, files={JSON: text.encode(), **answer.files, **sheet}, scores=scored
+    )
     if inputs.out is not None:
         answer.write(inputs.out)
     return answer
@@ -95,13 +101,18 @@ def _require_place_for_proposal(inputs: EstimateInputs) -> None:
 def _proposal(
     inputs: EstimateInputs, estimate: AccuracyEstimate, source: ScoreTable, target: ScoreTable, seed: int
 ) -> dict[str, bytes]:
-    """Return the worksheet of images to label, by the name of its file."""
-    if not inputs.propose:
+    """Return the worksheet of images to label, by the name of its file: where one is wanted, or nothing can be told."""
+    n, design = inputs.propose, "poisson"
+    labelled = estimate.labelled is not None or estimate.target.accuracy is not None
+    if not n and estimate.quote.accuracy is None and not estimate.chunks and not labelled:
+        if inputs.out is not None and (inputs.out / SHEET).exists():  # it may be filled in
+            return {}
+        n, design = min(ENOUGH, estimate.target.n), "random"
+    if not n:
         return {}
     target = target.ordered(source.classnames, f"those of {source.name}")
-    known = Pass(source, "reading the source")
-    text = proposal(estimate, target, temperature_of(known.outputs), inputs.propose, seed)
-    return {SHEET: text.encode()}
+    temperature = temperature_of(Pass(source, "reading the source").outputs)
+    return {SHEET: proposal(estimate, target, temperature, n, design=design, seed=seed).encode()}
 
 
 def json_of(estimate: AccuracyEstimate) -> dict:

@@ -313,23 +313,34 @@ def corrected_quote(quote: Quote, past: Sequence[tuple[float, float, float]], so
     return replace(quote, accuracy=accuracy, low=min(quote.low, low), high=max(quote.high, high), why=why)
 
 
-def proposal(estimate: AccuracyEstimate, table: ScoreTable, temperature: float, n: int, seed: int = 0) -> str:
+def proposal(
+    estimate: AccuracyEstimate, table: ScoreTable, temperature: float, n: int, *, design: str = "poisson", seed: int = 0
+) -> str:
     """Return `worksheet` of the target, or of its last period."""
     key = next((name for name in IMAGE_COLUMNS if name in table.files[0].columns), ROW)
     images = images_at_hand(table, temperature, key)
     first = estimate.chunks[-1].first if estimate.chunks else 0
-    return worksheet(images.since(first), key, n, table.classnames, seed)
+    return worksheet(images.since(first), key, n, table.classnames, design=design, seed=seed)
 
 
-def worksheet(images: ImagesAtHand, key: str, n: int, classnames: Sequence[str] | None, seed: int = 0) -> str:
-    """Return a worksheet as CSV: about n images whose labels would tell most.
+def worksheet(
+    images: ImagesAtHand,
+    key: str,
+    n: int,
+    classnames: Sequence[str] | None,
+    *,
+    design: str = "poisson",
+    seed: int = 0,
+) -> str:
+    """Return a worksheet as CSV: label all its images in the column `label`, and give it to --labels.
 
-    Each is drawn by itself, with a probability that is larger the less sure it is whether the model is right; label all
-    of them in the column `label`, and give the sheet to --labels.
+    design: "poisson", about n images, each drawn by itself, with a probability that is larger the less sure it is
+    whether the model is right; or "random", n images, all alike: what is better where the model's confidence may say
+    nothing.
     """
     stream = labels.closed_set_stream(images.expected)
     plan = labels.plan(
-        stream, min(n, len(images.expected)), of=QUANTITY, settings=labels.PlanSettings("poisson", seed=seed)
+        stream, min(n, len(images.expected)), of=QUANTITY, settings=labels.PlanSettings(design, seed=seed)
     )
     picture = "file" if key == ROW else "image"  # a column that does not say which image a row is of beside `row`
     head = [key, *([picture] if images.paths is not None else []), "name", INCLUSION, "label"]

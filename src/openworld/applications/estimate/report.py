@@ -188,8 +188,8 @@ def sign_table(estimate: AccuracyEstimate, results: Results) -> Table:
         hidden = f"a fall of less than {100 * signs.unseen:.0f} points would not be seen"
     caption = (
         "How likely so large a difference from the source is by chance (p), corrected for all signs (Holm); and the "
-        "energy distance beyond chance, from 0 to 1 (methods: by how much DoC lies above COT). Bold: speaks of a shift, "
-        f"for p is below {LEVEL:g} corrected, or below {ALONE:g}. With so many images {hidden}."
+        "energy distance beyond chance, from 0 to 1 (methods: by how much DoC lies above COT). Bold: speaks of a "
+        f"shift, for p is below {LEVEL:g} corrected, or below {ALONE:g}. With so many images {hidden}."
     )
     return Table("signs", "Signs of a shift", caption, "sign", columns, tuple(rows), best="")
 

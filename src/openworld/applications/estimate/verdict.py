@@ -60,7 +60,9 @@ def labelled(estimate: AccuracyEstimate) -> str:
             f"Corrupted copies say {_reason(learned)}. They do not decide: of other kinds of shift they miss more than "
             "of corruptions."
         )
-    return f"Labelled shifts say {_reason(learned)}. The number stays, since no shift was found; its interval covers theirs."
+    return (
+        f"Labelled shifts say {_reason(learned)}. The number stays, for no shift was found; its interval covers theirs."
+    )
 
 
 def like_the_source(estimate: AccuracyEstimate) -> str:
@@ -248,6 +250,12 @@ def what_would_settle(estimate: AccuracyEstimate) -> str:
     accuracy = estimate.quote.accuracy
     if estimate.target.accuracy is not None:
         return ""
+    if estimate.worksheet and accuracy is None:
+        return (
+            f"{counted(estimate.worksheet, 'label')} of images drawn at random would tell it to {100 * FAR:.0f} points "
+            "either way: labels-to-make.csv lists them; fill in the column `label` and give the file back with "
+            f"--labels (or {DRAWN_BY})."
+        )
     share = 0.5 if accuracy is None else min(max(accuracy, 0.05), 0.95)
     wanted, some = (ceil(Z**2 * share * (1 - share) / half**2) for half in (SETTLED, FAR))
     if some >= estimate.target.n:

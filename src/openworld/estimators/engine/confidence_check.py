@@ -1,20 +1,18 @@
 """Whether a model's confidence tells its right answers from its wrong ones, as far as the labelled source shows it.
 
-Everything that is read off confidences rests on this: the estimate of an accuracy, and the alarm over time. A model that
-is as sure where it is wrong as where it is right (an over-confident network, naive Bayes on dependent features) loses
-accuracy without a word, and no temperature mends that. Three numbers show it on the source:
+Everything that is read off confidences rests on this: the estimate of an accuracy, and the alarm over time. A model
+that is as sure where it is wrong as where it is right (an over-confident network, naive Bayes on dependent features)
+loses accuracy without a word, and no temperature mends that. Three numbers show it on the source:
 
     area      AUROC of the confidence, right against wrong: .5 says nothing, 1 all
     slope     mean confidence of right answers less that of wrong ones, at the source's temperature (Tjur, 2009,
               "Coefficients of determination in logistic regression models"): the share of a loss that shows, where the
               loss comes by more mistakes of the kinds that the source has
-    gap       |mean confidence - accuracy| at that temperature: where it is far from 0, confidences cannot be calibrated,
-              for they are near certainty, right or wrong
+    gap       |mean confidence - accuracy| at that temperature: where it is far from 0, confidences cannot be
+              calibrated, for they are near certainty, right or wrong
 """
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
@@ -49,11 +47,11 @@ class ConfidenceCheck:
             return ""
         if self.gap > GAP:
             return (
-                f"the model's confidence cannot be calibrated: on the source it is {100 * self.gap:.0f} points from the "
-                "accuracy at the best temperature, so that what is lost does not show in it"
+                f"the model's confidence cannot be calibrated: on the source it is {100 * self.gap:.0f} points from "
+                "the accuracy at the best temperature, so that what is lost does not show in it"
             )
         return (
-            f"the model is hardly surer where it is right than where it is wrong (AUROC of its confidence on the source "
+            "the model is hardly surer where it is right than where it is wrong (AUROC of its confidence on the source "
             f"{100 * self.area:.0f} %, of {self.mistakes:,} mistakes): what it loses does not show in its confidence"
         )
 

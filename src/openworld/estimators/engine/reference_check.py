@@ -17,11 +17,12 @@ as much:
                                     b   how often it names the model's second class on right answers as hard as these
                                     c   how often it names the first there
 
-An independent reference that errs between the two classes takes the wrong one about as often whether that is the model's
-first or second: a = b, and 0 is repeated. A copy takes the first, right or wrong: a = c, and all is repeated, however
-much noise lies on it. Models of another kind and other training repeat -.3 to .5, other seeds of one recipe .6 to 1, or
-.3 to .6 where they are large networks on few images (bench/quoted/). That a reference repeats little does not show that
-it will not err with the model under a shift, so that a quote holds it against transport, too (`quote.decision`).
+An independent reference that errs between the two classes takes the wrong one about as often whether that is the
+model's first or second: a = b, and 0 is repeated. A copy takes the first, right or wrong: a = c, and all is repeated,
+however much noise lies on it. Models of another kind and other training repeat -.3 to .5, other seeds of one recipe .6
+to 1, or .3 to .6 where they are large networks on few images (bench/quoted/). That a reference repeats little does not
+show that it will not err with the model under a shift, so that a quote holds it against transport, too
+(`quote.decision`).
 """
 
 from dataclasses import dataclass, field
@@ -95,8 +96,8 @@ class ReferenceCheck:
             )
         elif not self.independent:
             warnings.append(
-                f"judged model and reference share {100 * self.repeated:.0f} % of their source mistakes, beyond what two "
-                "models of one task do: they may not err independently, and be wrong together where they agree"
+                f"judged model and reference share {100 * self.repeated:.0f} % of their source mistakes, beyond what "
+                "two models of one task do: they may not err independently, and be wrong together where they agree"
             )
         return tuple(warnings)
 

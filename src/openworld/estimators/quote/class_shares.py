@@ -1,8 +1,8 @@
 """Whether other shares of the classes explain what differs between source and target, and the accuracy if they do.
 
 The shares are found by expectation maximisation (Saerens, Latinne and Decaestecker, 2002): those under which the
-target's probabilities, re-weighted by them, are on average these shares themselves. It always finds some, for a shift of
-another kind, too. So what they explain is tested: the source's images, weighted to these shares, must look like the
+target's probabilities, re-weighted by them, are on average these shares themselves. It always finds some, for a shift
+of another kind, too. So what they explain is tested: the source's images, weighted to these shares, must look like the
 target in the model's whole outputs, as far as sets drawn from the source in these shares do (energy distance), and most
 of the distance must be gone. Then
 
@@ -128,8 +128,8 @@ def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
 def _maximise(p: np.ndarray, counts: np.ndarray, before: np.ndarray, ratios: np.ndarray, steps: int) -> np.ndarray:
     """Return new over old class shares of several sets at once, float64[D, C], by expectation maximisation.
 
-    One step multiplies the ratio of class c by the mean of p_ic / sum_k p_ik ratio_k over the images i of a set, over the
-    class's old share.
+    One step multiplies the ratio of class c by the mean of p_ic / sum_k p_ik ratio_k over the images i of a set, over
+    the class's old share.
 
     Args:
         p: float64[n, C], probabilities under the old shares. counts: float64[D, n], how often a set holds each image;

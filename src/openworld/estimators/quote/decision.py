@@ -13,10 +13,10 @@ the confidences themselves, in this order:
 
 A model whose confidence does not tell right from wrong (`check_confidence`) gets a number from a reference alone.
 
-The limits were chosen and judged on labelled shifts of drawings, letters, digits, texts, tables, photographs and sounds,
-each world left out in turn (bench/quoted/, docs/estimate-evidence.md). COT counts as source accuracy x (COT / COT on
-source-like sets) ^ 1.5: what few images a class do to COT fades as the shift grows, and over-confidence hides part of
-any loss.
+The limits were chosen and judged on labelled shifts of drawings, letters, digits, texts, tables, photographs and
+sounds, each world left out in turn (bench/quoted/, docs/estimate-evidence.md). COT counts as source accuracy x (COT /
+COT on source-like sets) ^ 1.5: what few images a class do to COT fades as the shift grows, and over-confidence hides
+part of any loss.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ ALONE = ("DoC", "ATC-MC", "COT")
 Z = 1.96  # standard deviations of a 95 % interval
 ABOVE = 1.645  # the same of an upper end that 5 % exceed; below lies what may hide, and hardly any truth beyond it
 SHARES = ("unknown", "same", "other")
-"""What somebody vouches for: that classes come as often as on the source, or in other shares and nothing else changed."""
+"""What somebody vouches for: classes come as often as on the source; or in other shares, and nothing else changed."""
 NO_SHIFT, CLASS_SHARES, TWO_VIEWS, MILD, BOUNDS = RULES = ("no shift", "class shares", "two views", "mild", "bounds")
 
 
@@ -67,9 +67,10 @@ class Limits:
     taken: least share of the distance that they take away. moved: most by which they may differ from the source's.
     disagree: standard deviations by which a reference may agree less than they explain. power: of COT over its mean on
     source-like sets. views: most by which two views may differ from COT. known_loss: most that may be lost where a
-    reference is asked. apart, lost: most by which the readings may differ, and that may be lost, under mild shift; sure:
-    p-value up to which confidences are lower. agreeing: by how much more than that agreement may have fallen. off: by
-    rule, how far the truth lies below and above its numbers on 95 % (bounds: 90 %) of labelled shifts, sampling aside.
+    reference is asked. apart, lost: most by which the readings may differ, and that may be lost, under mild shift;
+    sure: p-value up to which confidences are lower. agreeing: by how much more than that agreement may have fallen.
+    off: by rule, how far the truth lies below and above its numbers on 95 % (bounds: 90 %) of labelled shifts, sampling
+    aside.
     """
 
     hidden: float = 0.5
@@ -123,8 +124,8 @@ class Quote:
     method: whose number it is; None where it cannot be told. accuracy: in [0, 1], or None. low, high: 95 % interval;
     where there is no accuracy, what it lay between on nine of ten labelled shifts of docs/estimate-evidence.md. why: a
     sentence without a full stop. signs: of a shift, where they were looked at. rule: which rule spoke, one of `RULES`.
-    tested: the accuracy that an alert tests, in [0, 1]: the least of the readings, which sees most of what is lost; what
-    is quoted where class shares explain the difference.
+    tested: the accuracy that an alert tests, in [0, 1]: the least of the readings, which sees most of what is lost;
+    what is quoted where class shares explain the difference.
     """
 
     method: str | None
@@ -251,14 +252,15 @@ def _decide(evidence: Evidence, limits: Limits) -> Quote:
             doubt = f"so few images would not show a fall of {100 * limits.hidden:.0f} points"
         return _bounds(evidence, limits, [doubt]) if doubt else _without_shift(evidence)
     if shares and confidence.tells and (evidence.vouched == "other" or _explains(shares, limits)):
-        return _number(CLASS_SHARES, "class shares", shares.accuracy, shares.spread, limits, _SHARES)
+        why = _VOUCHED if evidence.vouched == "other" else _SHARES
+        return _number(CLASS_SHARES, "class shares", shares.accuracy, shares.spread, limits, why.format(shares.p))
     if evidence.views is not None and not evidence.distrust:
         return _by_views(evidence, limits)
     return _by_readings(evidence, limits)
 
 
 def _by_views(evidence: Evidence, limits: Limits) -> Quote:
-    """Quote the lesser of two views and transport, where they agree and the loss is one of which that was seen to do."""
+    """Quote the lesser of two views and transport, where they agree on a loss that is not too great."""
     views, cot, reason = evidence.views, evidence.readings["COT"], _spoken(evidence)
     least, name = min((views, "two-views"), (cot, "COT"))
     less_sure = evidence.readings["DoC"] < evidence.source
@@ -337,6 +339,10 @@ def describe(sign: ShiftSign) -> str:
 
 
 _SHARES = "the classes come in other shares than on the source, which explains all that differs"
+_VOUCHED = (
+    "the classes come in other shares than on the source and nothing else differs, as you vouch (what is left where "
+    "the source has these shares: p {:.2f})"
+)
 _VIEWS = "a reference that errs independently and transport say about the same, and this is the lesser of the two"
 _BOTH = "agreement with the reference says {:.0f} % and transport {:.0f} %, which tells no number of so large a change"
 _NOT_LESS_SURE = ", but the model is not less sure here, so that they do not see what has changed"

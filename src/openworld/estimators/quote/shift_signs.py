@@ -6,8 +6,8 @@ Rizzo, 2004), which is 0 only where two laws are equal:
     E = 2 E|X - Y| - E|X - X'| - E|Y - Y'| = -(u - v)' D (u - v)
 
 with the distances D of all images from each other and the weights u = 1/n of source and v = 1/m of target images. Under
-one law the images of both sides may be dealt anew, so that p = (1 + deals with an E as large) / (1 + deals) holds exactly
-(a permutation test); the same deals serve all signs. The vectors:
+one law the images of both sides may be dealt anew, so that p = (1 + deals with an E as large) / (1 + deals) holds
+exactly (a permutation test); the same deals serve all signs. The vectors:
 
     outputs             logits less their mean, at the source's temperature
     confidences         the largest probability
@@ -110,7 +110,8 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
 
     Args:
         source: with labels. target: outputs of the same model for the same classes; of reference, partners and features
-            those count that both sides have. deals: how often images are dealt anew, 199 or more. seed: of samples and deals.
+            those count that both sides have. deals: how often images are dealt anew, 199 or more. seed: of samples and
+            deals.
     Raises:
         OpenworldError: a source without labels.
 
@@ -210,7 +211,7 @@ def _unseen_fall(
     limits: Mapping[str, float],
     generator: np.random.Generator,
 ) -> float:
-    """Return the least of FALLS that is seen in nine of ten sets of m images in which the mistakes are more frequent."""
+    """Return the least of FALLS that is seen in nine of ten sets of m images with more of the mistakes."""
     wrong, accuracy = source.wrong, 1 - source.mistakes / source.n
 
     def is_seen(fall: float) -> bool:
