@@ -20,16 +20,17 @@ from cases import evidence_of, read
 from openworld.estimators.quote import RULES, Evidence, Limits, decide
 
 VALUES = {
-    "moved": (0.1, 0.2, 0.3, 0.5),
+    "moved": (0.0, 0.1, 0.2, 0.3),
     "taken": (0.6, 0.8, 0.9),
     "views": (0.05, 0.1, 0.15),
     "known_loss": (0.1, 0.15, 0.2, 0.25),
-    "apart": (0.04, 0.06, 0.08),
-    "lost": (0.06, 0.08, 0.1, 0.15),
+    "apart": (0.02, 0.04, 0.06, 0.08),
+    "lost": (0.04, 0.06, 0.08, 0.1, 0.15),
+    "seen": (0.1, 0.15, 0.2, 0.25, 0.5),
     "agreeing": (0.02, 0.05, 0.1),
 }
-FAR, TIMES, NONE = 0.25, 5.0, 0.08
-HELD, BOUNDED = 0.95, 0.92
+FAR, TIMES, NONE = 0.25, 20.0, 0.05
+HELD, BOUNDED = 0.95, 0.95
 CASES = 400  # drawn of each world
 
 Case = tuple[Evidence, float]

@@ -80,8 +80,8 @@ def test_small_losses_that_all_readings_see_are_told_by_the_least():
 
 
 def test_a_reference_and_transport_that_agree_are_told_by_the_lesser():
-    found = decide(seen(views=0.8, cot=0.84, doc=0.9))
-    assert (found.rule, found.method, found.accuracy) == ("two views", "two-views", 0.8)
+    found = decide(seen(views=0.82, cot=0.86, doc=0.9))
+    assert (found.rule, found.method, found.accuracy) == ("two views", "two-views", 0.82)
     found = decide(seen(views=0.88, cot=0.84, doc=0.9, confidence=LITTLE))
     assert (found.rule, found.method, found.accuracy) == ("two views", "COT", 0.84)
 

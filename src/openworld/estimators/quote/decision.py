@@ -68,29 +68,30 @@ class Limits:
     disagree: standard deviations by which a reference may agree less than they explain. power: of COT over its mean on
     source-like sets. views: most by which two views may differ from COT. known_loss: most that may be lost where a
     reference is asked. apart, lost: most by which the readings may differ, and that may be lost, under mild shift;
-    sure: p-value up to which confidences are lower. agreeing: by how much more than that agreement may have fallen.
+    sure: p-value up to which confidences are lower; seen: a fall that would be seen, in general. agreeing: by how much more than that agreement may have fallen.
     off: by rule, how far the truth lies below and above its numbers on 95 % (bounds: 90 %) of labelled shifts, sampling
     aside.
     """
 
-    hidden: float = 0.5
+    hidden: float = 0.4
     fits: float = 0.05
-    taken: float = 0.8
-    moved: float = 0.3
+    taken: float = 0.9
+    moved: float = 0.2
     disagree: float = 2.0
     power: float = 1.5
-    views: float = 0.1
-    known_loss: float = 0.2
+    views: float = 0.15
+    known_loss: float = 0.15
     apart: float = 0.06
     lost: float = 0.1
     sure: float = 0.05
+    seen: float = 0.2
     agreeing: float = 0.05
     off: Mapping[str, tuple[float, float]] = field(
         default_factory=lambda: {
-            CLASS_SHARES: (0.03, 0.03),
-            TWO_VIEWS: (0.16, 0.08),
-            MILD: (0.1, 0.06),
-            BOUNDS: (0.25, 0.05),
+            CLASS_SHARES: (0.05, 0.03),
+            TWO_VIEWS: (0.15, 0.06),
+            MILD: (0.14, 0.07),
+            BOUNDS: (0.28, 0.09),
         }
     )
 
@@ -279,7 +280,7 @@ def _by_readings(evidence: Evidence, limits: Limits) -> Quote:
     least, name = min((accuracy, name) for name, accuracy in evidence.readings.items())
     apart, lost = max(evidence.readings.values()) - least, evidence.source - least
     less_sure = evidence.readings["DoC"] < evidence.source and evidence.signs[CONFIDENCES].p < limits.sure
-    little = apart <= limits.apart and lost <= limits.lost
+    little = apart <= limits.apart and lost <= limits.lost and evidence.signs.unseen <= limits.seen
     if little and less_sure and _fallen_agreement(evidence.signs) <= lost + limits.agreeing:
         return _number(MILD, name, least, evidence.spreads[name], limits, f"{reasons[0]}; {_LEAST}")
     span = f"DoC, ATC-MC and COT say {100 * least:.0f} to {100 * (least + apart):.0f} %"
