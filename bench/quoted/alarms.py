@@ -8,7 +8,7 @@ tested against an alert at their true accuracy, and 5 points below it. For the d
 after 30 healthy chunks images of a shifted set are mixed in until the true accuracy is 5, 10 or 20 points below the
 alert. Models of seed 0 are left out.
 
-    test, rules           `find_alarms` on what `openworld estimate` quotes, in as many years as --rules says
+    test, rules           `find_alarms` on what `openworld estimate` tests, in as many years as --rules says
     test, DoC             `find_alarms` on DoC; it takes the bias without shift out, as the next two do
     independent, DoC      the same had it taken chunks for independent: no error of the source that stays
     threshold, DoC        DoC below the alert
@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 import pool
 
-from openworld.applications.estimate.alerts import Quoted, null_of
+from openworld.applications.estimate.alerts import Tested, null_of
 from openworld.applications.estimate.quotes import Quoting
 from openworld.estimators import COTT, ESTIMATORS, Chunk, DoC, Null, Outputs, find_alarms, measure_null
 from openworld.estimators.quote import ALONE
@@ -104,7 +104,7 @@ def watches(source: Outputs, n: int, seed: int, *, rules: bool) -> dict[str, Wat
     }
     if rules:
         quoting = Quoting(source, {name: ESTIMATORS[name]() for name in ALONE}, None, seed, None)
-        found[RULES] = Watch(one_by_one(Quoted(quoting, n).fit(source)), over_time(null_of(quoting, n), n))
+        found[RULES] = Watch(one_by_one(Tested(quoting, n).fit(source)), over_time(null_of(quoting, n), n))
     return found
 
 

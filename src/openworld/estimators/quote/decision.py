@@ -68,7 +68,8 @@ class Limits:
     disagree: standard deviations by which a reference may agree less than they explain. power: of COT over its mean on
     source-like sets. views: most by which two views may differ from COT. known_loss: most that may be lost where a
     reference is asked. apart, lost: most by which the readings may differ, and that may be lost, under mild shift;
-    sure: p-value up to which confidences are lower; seen: a fall that would be seen, in general. agreeing: by how much more than that agreement may have fallen.
+    sure: p-value up to which confidences are lower; seen: a fall that would be seen, in general. agreeing: by how much
+        more than that agreement may have fallen.
     off: by rule, how far the truth lies below and above its numbers on 95 % (bounds: 90 %) of labelled shifts, sampling
     aside.
     """
