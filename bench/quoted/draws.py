@@ -1,4 +1,4 @@
-"""Over many draws of a source: whether DoC's interval holds where nothing has shifted, and which references are accepted.
+"""Over many draws of a source: whether DoC's interval holds where nothing has shifted, and which references pass.
 
     python bench/quoted/draws.py --pool POOL [--draws 80]
 

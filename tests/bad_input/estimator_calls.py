@@ -142,6 +142,7 @@ CALLS = {
     "reference_temperature": Call(estimators.reference_temperature, {"base": BASE, "similarities": OTHER}),
     "uniform_reference": Call(estimators.uniform_reference, {"n": 4, "classes": 3}),
     "dirichlet_reference": Call(estimators.dirichlet_reference, {"n": 4, "classes": 3, "seed": 0}),
+    "check_confidence": Call(estimators.check_confidence, {"source": WHOLE["source"]}),
     "check_reference": Call(estimators.check_reference, {"source": WHOLE["source"]}),
     "check_source": Call(estimators.check_source, {"source": WHOLE["source"], "target": WHOLE["target"]}),
     "Chunk": Call(chunk, {"accuracy": 0.75, "n": 20}, optional=frozenset({"accuracy"})),

@@ -26,6 +26,7 @@ from openworld.estimators.engine.fitted import Estimator, FittedEstimator
 from openworld.estimators.engine.fusion import base_weights, fuse
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, reference_temperature
+from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
 from openworld.estimators.engine.reference_check import ReferenceCheck, check_reference
 from openworld.estimators.engine.references import dirichlet_reference, uniform_reference
 from openworld.estimators.frap import FRAP
@@ -113,6 +114,7 @@ __all__ = [
     "SoftmaxCorr",
     "SourceCheck",
     "base_weights",
+    "check_confidence",
     "check_reference",
     "check_source",
     "dirichlet_reference",

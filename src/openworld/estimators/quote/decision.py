@@ -236,7 +236,7 @@ def _apart(estimates: Mapping[str, Estimate], nulls: Mapping[str, Null]) -> Shif
     here = estimates["DoC"].accuracy - estimates["COT"].accuracy
     deviation = max(float(apart.std(ddof=1)), 1e-9)
     t = abs(here - float(apart.mean())) / deviation
-    return ShiftSign(METHODS, max(2 * float(stdtr(len(apart) - 1, -t)), 1e-9), here - float(apart.mean()))
+    return ShiftSign(METHODS, max(2 * float(stdtr(len(apart) - 1, -t)), 0.001), here - float(apart.mean()))
 
 
 def decide(evidence: Evidence, limits: Limits = Limits()) -> Quote:
