@@ -7,8 +7,8 @@ from statistics import mean
 import pytest
 
 from openworld.estimators import ESTIMATORS, calibrated_confidence, quote
-from openworld.estimators.engine import reference_check
-from openworld.estimators.quote import source_check
+from openworld.estimators.engine import confidence_check, reference_check
+from openworld.estimators.quote import shift_signs, source_check
 from openworld.papers import published_numbers
 
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names
@@ -33,25 +33,28 @@ def test_every_estimator_is_told(page):
 def test_the_pages_tell_the_limits_of_the_code(page):
     """Numbers of sentences about what is quoted, which reference may be asked, and which source will do."""
     text = " ".join((page.parent / "estimate.md").read_text(encoding="utf-8").split())
-    limits, shares = quote.Limits(), reference_check
+    limits, confidence = quote.Limits(), confidence_check
     told = [
-        f"at most {limits.same:.2f} (Kolmogorov-Smirnov)",
-        f"at most {limits.reshared:.2f} once",
-        f"at most {limits.near:.2f} without",
-        f"moved by more than {limits.moved} beyond chance",
-        f"a difference of more than {limits.explained}",
-        f"moved by more than {limits.collapsed}.",
+        f"below .{100 * shift_signs.LEVEL:02.0f} corrected for all",
+        f"or below .{100 * shift_signs.ALONE:02.0f}.",
+        f"dealt anew {shift_signs.DEALS} times",
+        f"a fall of {100 * limits.hidden:.0f} points would not be seen",
+        f"(p at least .{100 * limits.fits:02.0f}, nine tenths of the distance gone)",
+        f"differ by no more than {limits.moved}",
+        f"lie at most {100 * limits.views:.0f} points apart, at most {100 * limits.known_loss:.0f} points are lost",
+        f"(p below .{100 * limits.sure:02.0f}), the three lie within {100 * limits.apart:.0f} points",
+        f"at most {100 * limits.lost:.0f} are lost, a fall of {100 * limits.seen:.0f} points would be seen",
         f"(COT / COT on source-like sets)^{limits.power}",
-        f"more than {100 * limits.above:.0f} points above COT",
-        f"at most {100 * limits.apart:.0f} points above COT",
-        f"most {100 * limits.lost:.0f} points are lost",
+        f"AUROC below {100 * confidence.AREA:.0f} %",
+        f"more than {100 * confidence.GAP:.0f} points from the accuracy",
         f"below {calibrated_confidence.A_CLASS} source images a class",
         f"({100 * source_check.SHARE:.0f} % and more)",
     ]
     assert [one for one in told if one not in text] == []
     text = " ".join(page.read_text(encoding="utf-8").split())
-    assert (shares.INFORMED, shares.HALF, shares.REPEATED) == (1 / 4, 1 / 2, 1 / 5)
-    told = ["right on a quarter beyond chance", "on half as many as your model", "at most a fifth the same wrong name"]
+    assert limits.taken == 0.9 and (reference_check.INFORMED, reference_check.HALF) == (1 / 4, 1 / 2)
+    told = ["right on a quarter beyond chance", "on half as many as your model"]
+    told += [f"may be .{10 * reference_check.REPEATED:.0f} at most"]
     told.append(f"below {calibrated_confidence.A_CLASS} source images a class")
     assert [one for one in told if one not in text] == []
 
