@@ -8,8 +8,9 @@ wrong. So the evidence is added up over chunks, by the CUSUM of Page (Continuous
 with bias and standard deviation s_t of what is quoted of such chunks where nothing has shifted. Tables of h take chunks
 for independent. Here they are not: all are read with the help of one source, whose few images put the same error into
 every chunk of the year. So k and h come from simulated years whose true accuracy is the alert itself. Each year has one
-error of its source, from the spread between the resampled sources of a `Null`, and noise of its chunks, from the spread
-within them; both spreads are known from few draws, and vary from year to year by as much as that leaves open.
+error of its source, drawn as the resampled sources of a `Null` differ (of energy distances far more up than down), and
+noise of its chunks, from the spread within them; both spreads are known from few draws, and vary from year to year by as
+much as that leaves open.
 
     k_t  half a standard deviation of a chunk, so that falls by one are found soonest, and as much as the error of the
          source exceeds in half of the allowed years: with less, S would climb for ever under too many sources
@@ -17,7 +18,8 @@ within them; both spreads are known from few draws, and vary from year to year b
 
 Single chunks jump now and then, where a rule of what is quoted ends and another begins: too rarely for some hundred
 draws to tell how often, and some sources more than others. So a chunk counts for at most `MOST` standard deviations
-beyond k, and h is no less: it takes two to raise an alarm, or one that lies `ALONE` of them below the alert.
+beyond k, and h is no less: it takes two to raise an alarm, or one that lies `ALONE` of them below the alert. What has no
+such jumps (`jumps=False`: energy distances) is added up whole, so that one chunk may raise an alarm.
 
 False alarms come from unlucky sources, so they come in rows: most sources give none for years, a few give many.
 
@@ -29,6 +31,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
+from scipy.special import ndtr
 
 from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
@@ -40,7 +43,7 @@ YEARS = 4_000  # simulated; the rate is then held to a third of a point
 LONGEST = 10_000  # chunks of a simulated year
 RAREST, COMMONEST = 0.001, 0.5  # rates that so many years can tell
 HALF = 0.5  # of a chunk's standard deviation in k
-SMOOTH = 0.4  # bandwidth of a normal kernel for some hundred draws of a null, by Silverman's rule: what is beyond them
+SMOOTH = 0.4  # bandwidth of a normal kernel for four hundred draws of a null: what is beyond them; Silverman's rule
 MOST, ALONE = 3.0, 12.0  # standard deviations; on source-like chunks what is quoted jumps by up to ten
 HIGHEST = 2.0  # S as a multiple of h
 
@@ -107,8 +110,8 @@ def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, ov
 
     >>> estimates = 0.9 + np.add.outer([-0.01, 0.01] * 10, [-0.01, 0.01])  # ten sources each way, two targets each
     >>> null = Null(100, estimates, np.full((20, 2), 0.9))
-    >>> find_alarms([Chunk(accuracy, 100, null) for accuracy in (0.88, 0.75, 0.75, 0.95)], 0.9).standing.tolist()
-    [False, False, True, False]
+    >>> find_alarms([Chunk(accuracy, 100, null) for accuracy in (0.88, 0.7, 0.7, 0.7, 0.95)], 0.9).standing.tolist()
+    [False, False, False, True, False]
     """
     require_at_least(0, alert=alert)
     require_at_most(1, alert=alert)
@@ -140,6 +143,7 @@ class AlarmLimit:
     alarm stands where S is above 1. Where all chunks are of one size, this is `find_alarms`.
 
     null_n, bias, within: of the null. error: what the source's error exceeds in half of the allowed years. limit: h.
+    jumps: whether single chunks jump now and then, and count for `MOST` at most.
     """
 
     null_n: int
@@ -147,16 +151,17 @@ class AlarmLimit:
     within: float
     error: float
     limit: float
+    jumps: bool = True
 
     def step(self, accuracy: float, n: int, alert: float) -> float:
         """Return what a chunk of n images of this accuracy adds to S, in limits."""
         z = (alert - (accuracy - self.bias)) / self._deviation(n)
         beyond = z - self._allowance(n)
-        return (beyond if z > ALONE else min(beyond, MOST)) / self.limit
+        return (min(beyond, MOST) if self.jumps and z <= ALONE else beyond) / self.limit
 
     def alone(self, n: int, alert: float) -> float:
         """Return the accuracy, less its bias, below which a chunk of n images raises an alarm alone."""
-        return alert - self._deviation(n) * max(self._allowance(n) + self.limit, ALONE)
+        return alert - self._deviation(n) * max(self._allowance(n) + self.limit, ALONE if self.jumps else 0)
 
     def lasting(self, n: int, alert: float) -> float:
         """Return the accuracy, less its bias, below which chunks of n images raise one in the long run."""
@@ -170,20 +175,23 @@ class AlarmLimit:
 
 
 @checked
-def alarm_limit(null: Null, n: int, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> AlarmLimit:
+def alarm_limit(
+    null: Null, n: int, *, rate: float = 0.05, over: int = 365, jumps: bool = True, seed: int = 0
+) -> AlarmLimit:
     """Find k and h of chunks of n images, of which none is known yet.
 
     Args:
         null: what is quoted of source-like sets of about so many images. n: images of a chunk, 1 or more.
-        rate, over, seed: as for `find_alarms`; two chunks of a year or more.
+        rate, over, seed: as for `find_alarms`; two chunks of a year or more. jumps: as in `AlarmLimit`.
     Raises:
         OpenworldError: a number outside its range.
 
     >>> estimates = 0.9 + np.add.outer([-0.01, 0.01] * 10, [-0.01, 0.01])  # ten sources each way, two targets each
     >>> limit, statistic = alarm_limit(Null(100, estimates, np.full((20, 2), 0.9)), 100), 0.0
-    >>> for accuracy in (0.88, 0.75, 0.75, 0.95):
+    >>> for accuracy in (0.88, 0.7, 0.7, 0.7, 0.95):
     ...     statistic = add_step(statistic, limit.step(accuracy, 100, 0.9))
     ...     print(statistic > 1)
+    False
     False
     False
     True
@@ -193,9 +201,9 @@ def alarm_limit(null: Null, n: int, *, rate: float = 0.05, over: int = 365, seed
     require_at_most(COMMONEST, rate=rate)
     require_at_least(2, over=over)
     require_at_most(LONGEST, over=over)
-    years = _Years([Chunk(None, n, null)], rate, over, np.random.default_rng(seed))
+    years = _Years([Chunk(None, n, null)], rate, over, np.random.default_rng(seed), jumps)
     error = (years.allowances[0] - HALF) * years.deviations[0]
-    return AlarmLimit(null.n, null.bias, years.spreads[0].within, float(error), years.limit())
+    return AlarmLimit(null.n, null.bias, years.spreads[0].within, float(error), years.limit(), jumps)
 
 
 def add_step(statistic: float, step: float) -> float:
@@ -218,18 +226,20 @@ class _Spread:
         self.sources, self.targets, self.n = *null.estimates.shape, null.n
         self.within = sqrt(null.estimates.var(axis=1, ddof=1).mean())
         self.of_means = float(means.var(ddof=1))
-        self.left = self._left(null.estimates, means)
+        self.means = means - means.mean()
+        # means are taken for errors only as far as they differ by more than their own noise
+        self.share = max(0.0, 1 - self.within**2 / self.targets / self.of_means) if self.of_means else 0.0
+        self.left = self._left(null.estimates)
+        self.smooth = SMOOTH * min(1.0, (null.estimates.size / 400) ** -0.2)
 
-    def _left(self, estimates: np.ndarray, means: np.ndarray) -> np.ndarray:
+    def _left(self, estimates: np.ndarray) -> np.ndarray:
         """What is left of estimates without their sources' errors, in standard deviations.
 
-        Means are taken for errors only as far as they differ by more than their own noise: else they would swallow
-        part of a target's rare jump.
+        Whole means would swallow part of a target's rare jump.
         """
         if not self.within:
             return np.zeros(1)
-        share = max(0.0, 1 - self.within**2 / self.targets / self.of_means) if self.of_means else 0.0
-        left = estimates - estimates.mean() - share * (means - means.mean())[:, None]
+        left = estimates - estimates.mean() - self.share * self.means[:, None]
         return left.ravel() / left.std()
 
     def deviation(self, n: int) -> float:
@@ -239,25 +249,34 @@ class _Spread:
     def errors(self, variance: np.ndarray, drawn: np.ndarray) -> np.ndarray:
         """Return errors of all years' sources: between sources, and of the bias subtracted, known from few sources.
 
-        variance: float64[years], by how much to multiply that of means. drawn: float64[years], standard normal.
+        With the share f of a mean m that is no noise, f m + sqrt(f (1 - f)) of m's deviation has the variance of true
+        errors, and the shape of the means as far as that is known.
+
+        Args:
+            variance: float64[years], by how much to multiply that of means. drawn: float64[3, years], standard normal.
         """
-        means = self.of_means * variance
-        return np.sqrt(np.maximum(0, means - self.within**2 / self.targets) + means / self.sources) * drawn
+        of_means = sqrt(self.of_means)
+        shaped = -self.share * np.quantile(self.means, ndtr(-drawn[0]))
+        noise = sqrt(self.share * (1 - self.share)) * drawn[1] + drawn[2] / sqrt(self.sources)
+        return np.sqrt(variance) * (shaped + of_means * noise)
 
 
 class _Years:
     """Simulated years of such chunks, again and again, at the limit.
 
-    deviations, allowances: float64[chunks], s and k of each.
+    deviations, allowances: float64[chunks], s and k of each. whole: whether a step counts however large it is.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], rate: float, over: int, generator: np.random.Generator):
+    def __init__(
+        self, chunks: Sequence[Chunk], rate: float, over: int, generator: np.random.Generator, jumps: bool = True
+    ):
+        self.whole = over == 1 or not jumps
         spreads = {id(chunk.null): _Spread(chunk.null) for chunk in chunks}
         self.spreads = [spreads[id(chunk.null)] for chunk in chunks]
         self.rate, self.over, self.generator = rate, over, generator
         pairs = zip(self.spreads, chunks, strict=True)
         self.deviations = np.array([spread.deviation(chunk.n) for spread, chunk in pairs])
-        variance, drawn = self._variance(lambda spread: spread.sources - 1), generator.standard_normal(YEARS)
+        variance, drawn = self._variance(lambda spread: spread.sources - 1), generator.standard_normal((3, YEARS))
         errors = {key: spread.errors(variance, drawn) for key, spread in spreads.items()}
         self.errors = [errors[id(chunk.null)] for chunk in chunks]
         self.scale = np.sqrt(self._variance(lambda spread: spread.sources * (spread.targets - 1)))
@@ -273,22 +292,22 @@ class _Years:
     def steps(self, z: np.ndarray, place) -> np.ndarray:
         """What a chunk, or chunks, at this place of the year add to S."""
         beyond = z - self.allowances[place]
-        return beyond if self.over == 1 else np.where(z > ALONE, beyond, np.minimum(beyond, MOST))
+        return beyond if self.whole else np.where(z > ALONE, beyond, np.minimum(beyond, MOST))
 
     def alone(self, limit: float) -> np.ndarray:
         """The z beyond which each chunk raises an alarm alone."""
-        return np.maximum(self.allowances + limit, 0 if self.over == 1 else ALONE)
+        return np.maximum(self.allowances + limit, 0 if self.whole else ALONE)
 
     def limit(self) -> float:
         """What the largest S of a year exceeds at the rate."""
         now, largest = np.zeros(YEARS), np.zeros(YEARS)
         for place in np.arange(self.over) % len(self.spreads):
-            z = self.errors[place] / self.deviations[place] + self._noise(self.spreads[place].left)
+            z = self.errors[place] / self.deviations[place] + self._noise(self.spreads[place])
             now = np.maximum(0, now + self.steps(z, place))
             np.maximum(largest, now, out=largest)
         highest = float(np.quantile(largest, 1 - self.rate))
-        return highest if self.over == 1 else max(highest, MOST)
+        return highest if self.whole else max(highest, MOST)
 
-    def _noise(self, left: np.ndarray) -> np.ndarray:
-        drawn = -left[self.generator.integers(0, len(left), YEARS)]
-        return self.scale * (drawn + SMOOTH * self.generator.standard_normal(YEARS))
+    def _noise(self, spread: _Spread) -> np.ndarray:
+        drawn = -spread.left[self.generator.integers(0, len(spread.left), YEARS)]
+        return self.scale * (drawn + spread.smooth * self.generator.standard_normal(YEARS))

@@ -59,13 +59,14 @@ class ShiftSign:
 
     name: one of `SIGNS`. p: p-value under one law, in (0, 1]. distance: energy distance less its mean under one law,
     over 2 E|X - Y|; 0 to 1, about 0 under one law. change: mean of the target less that of the source, of confidences
-    and agreements; None of others.
+    and agreements; None of others. energy: the energy distance itself, 0 or more; of methods 0.
     """
 
     name: str
     p: float
     distance: float
     change: float | None = None
+    energy: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
                 float(1 + reached) / (1 + deals),
                 float(energies[0] - energies[1:].mean()) / scale,
                 float(other[name].mean() - own[name].mean()) if both.shape[1] == 1 else None,
+                float(energies[0]),
             )
         )
         distances[name] = between[: source.n, : source.n]

@@ -1,0 +1,123 @@
+"""Over time: are the images still like the source's? A score for every period, and the alarm that adds scores up.
+
+Energy distances of periods are not 0 under one law. With n source and m period images, of which two lie M apart on
+average, chance makes them M (1/n + 1/m). So every sign of `shift_signs` counts as
+
+    x = sqrt(E / (M (1/n + 1/m)))
+
+which hardly depends on m, and a period by its clearest sign, max (x - mean) / deviation. Means and deviations are those
+of source-like sets: source and period both drawn anew from the source's images, with replacement, so that all energies
+come of one matrix of distances (an image drawn twice is 0 apart from itself: hence M (n - 1) / n of these).
+
+The scores are added up by the CUSUM of `alarm`, whose limit comes of the same draws. P-values of single periods would not do: all
+periods of a year are compared with one sample of the source, and where that is an unlucky one all of them are small.
+The simulated years of `alarm` have an unlucky source each.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from openworld._arrays import require_at_least
+from openworld._types import checked
+from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.engine.temperature import source_temperature
+from openworld.estimators.quote.alarm import AlarmLimit, alarm_limit
+from openworld.estimators.quote.null import Null
+from openworld.estimators.quote.shift_signs import ROWS, ShiftSigns, energy, pairwise, sample, vectors_of
+
+SOURCES, TARGETS = 400, 600  # resampled sources, and periods, of which each is compared with every source
+
+
+@dataclass(frozen=True)
+class SignScale:
+    """What chance makes of a sign. apart: mean distance of two source images; mean, deviation: of x."""
+
+    apart: float
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class ShiftTest:
+    """Scores periods of about so many images, and says what a score adds to the alarm's statistic.
+
+    n: source images that are compared. scales: by the name of the sign; not of one in which all source images are alike.
+    limit: of the alarm, for scores with their sign turned: high ones raise it.
+    """
+
+    n: int
+    scales: Mapping[str, SignScale]
+    limit: AlarmLimit
+
+    def score(self, signs: ShiftSigns, n: int) -> tuple[float | None, str]:
+        """Return the score of a period of n images, and its clearest sign; (None, "") where none can be compared.
+
+        Under one law the score is about 1 on average, and 1 or less its standard deviation.
+        """
+        scores = {}
+        for name, scale in self.scales.items():
+            sign = signs[name]
+            if sign is not None:
+                chance = scale.apart * (1 / self.n + 1 / min(n, ROWS))
+                scores[name] = (sqrt(max(0.0, sign.energy) / chance) - scale.mean) / scale.deviation
+        if not scores:
+            return None, ""
+        name = max(scores, key=scores.__getitem__)
+        return scores[name], name
+
+    def step(self, score: float | None) -> float:
+        """Return what a score adds to the statistic, in limits; 0 without one."""
+        return 0.0 if score is None else self.limit.step(-score, self.limit.null_n, 0.0)
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "ShiftTest":
+        """Return it of its JSON."""
+        scales = {name: SignScale(**scale) for name, scale in data["scales"].items()}
+        return cls(data["n"], scales, AlarmLimit(**data["limit"]))
+
+
+@checked
+def fit_shift_test(source: Outputs, n: int, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> ShiftTest:
+    """Find how far periods of n images lie from the source by chance, and the limit of the alarm.
+
+    Args:
+        source: with labels, as for `shift_signs`, and the seed as there. n: images of a period, 1 or more.
+        rate, over: share of years of so many periods in which an alarm may be raised although nothing has shifted.
+    Raises:
+        OpenworldError: a source without labels, a number outside its range.
+
+    >>> from openworld.estimators.quote.shift_signs import shift_signs
+    >>> rng, labels = np.random.default_rng(0), np.arange(700) % 3
+    >>> known = Outputs(2 * np.eye(3)[labels] + rng.normal(size=(700, 3)), labels)
+    >>> source, test = known.take(slice(0, 600)), fit_shift_test(known.take(slice(0, 600)), 100)
+    >>> for period in (known.take(slice(600, 700)), Outputs(rng.normal(size=(100, 3)))):
+    ...     print(test.step(test.score(shift_signs(source, period), 100)[0]) > 1)
+    False
+    True
+    """
+    source.require(("labels",), "the comparison of source and periods")
+    require_at_least(1, n=n)
+    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    generator = np.random.default_rng(seed)
+    source, m = sample(source, generator), min(n, ROWS)
+    uniform = np.full(source.n, 1 / source.n)
+    first = (generator.multinomial(source.n, uniform, SOURCES) / source.n).astype(np.float32)
+    second = (generator.multinomial(m, uniform, TARGETS) / m).astype(np.float32)
+    scales, scores = {}, [np.zeros((SOURCES, TARGETS))]
+    for name, rows in vectors_of(source, temperature).items():
+        between = pairwise(rows)
+        mean = float(between.mean(dtype=float))
+        if mean <= 0:
+            continue
+        # (u - v)' D (u - v) of all pairs from u'D and v'D of each set
+        energies = energy(between, first)[:, None] + energy(between, second) + 2 * (first @ between) @ second.T
+        x = np.sqrt(np.maximum(energies, 0) / (mean * (1 / source.n + 1 / m)))
+        scales[name] = SignScale(mean * source.n / (source.n - 1), float(x.mean()), float(x.std()))
+        scores.append((x - scales[name].mean) / scales[name].deviation)
+    largest = np.max(scores[1:] or scores, axis=0)
+    null = Null(m, -largest, np.zeros_like(largest))
+    return ShiftTest(source.n, scales, alarm_limit(null, m, rate=rate, over=over, jumps=False, seed=seed))
