@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 ALERTED, UNKNOWN = 3, 4
-"""Exit codes where an alarm stands that the accuracy is below --alert, and where none can be told."""
+"""Exit codes where an alarm stands (accuracy below --alert, or images unlike the source's over time), and where no
+accuracy can be told."""
 
 
 def estimate(
@@ -46,7 +47,7 @@ def estimate(
     ] = None,
     false_alarms: Annotated[
         float | None,
-        typer.Option(help="Beside --alert: share of years of 365 chunks in which it may be met by chance; 0.05."),
+        typer.Option(help="Share of years of 365 chunks in which either alarm may be raised by chance; 0.05."),
     ] = None,
     labels: Annotated[
         Path | None, typer.Option(help="Labels of some target images that came late: id, label, inclusion.")
@@ -94,7 +95,9 @@ def estimate(
     **Images** are a folder, for a source with a sub-folder per class, or NAME/DOMAIN/PART of `openworld list datasets`.
     They need `--model`: a saved classifier, a state dict, `timm:NAME`, a backbone, or `module:function`.
 
-    Exit codes: 0; 3 where `--alert` is met; 4 where the accuracy cannot be told; 2 wrong use; 1 failure.
+    Over time there are two alarms: that the accuracy is below `--alert`, and that images are unlike the source's.
+
+    Exit codes: 0; 3 where an alarm stands; 4 where the accuracy cannot be told; 2 wrong use; 1 failure.
 
     More on files, models, time, labelled shifts and late labels: docs/estimate.md, docs/own-models.md; on streams with
     new classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`: docs/curve-without-labels.md. As a
@@ -151,7 +154,7 @@ def _end(answer, screen, out: Path | None, as_json: bool) -> None:
         screen.print(f"Report: {out / 'report.html'}   Numbers: {out / JSON}   Plots: {out}/*.svg", markup=False)
     if as_json:
         console.write(answer.json)
-    if answer.found.alerts:
+    if answer.found.alerts or getattr(answer.found, "shift_alerts", ()):
         sys.exit(ALERTED)
     if answer.found.unknown:
         sys.exit(UNKNOWN)

@@ -25,7 +25,7 @@ def fit_watch(
     alert: Annotated[float | None, typer.Option(help="Fraction: an alarm where the accuracy is found below.")] = None,
     false_alarms: Annotated[
         float | None,
-        typer.Option(help="Beside --alert: share of years of 365 periods in which it may be met by chance; 0.05."),
+        typer.Option(help="Share of years of 365 periods in which either alarm may be raised by chance; 0.05."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and draws.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
@@ -40,8 +40,12 @@ def fit_watch(
     ```
 
     Everything that depends on the source alone is done here: the methods, what they say of sets like the source, the
-    checks of the source, and the limits of the alarm for periods of the sizes that --images names. Another size is
+    checks of the source, and the limits of both alarms for periods of the sizes that --images names. Another size is
     measured when it is first met, which takes some seconds, and kept.
+
+    **Two alarms**, each false in --false-alarms of years of 365 periods: the shift alarm, that images are no longer
+    like the source's, always; the accuracy alarm, that the accuracy is below --alert. That one is refused where the
+    model's confidence hardly tells right answers from wrong ones, unless there is a reference.
 
     The file is a safetensors file with JSON and no pickle. It holds a sample of the source (all of it up to 50,000
     images, of 1,000 classes 20,000: 80 MB), its SHA-256 and the settings. Nothing else needs the source any more.
@@ -106,9 +110,9 @@ def watch(
     One that is not finished is estimated, too, but raises no alarm: looks at half a day would be further chances to be
     wrong, and --false-alarms speaks of 365 looks a year.
 
-    **Numbers.** Estimated accuracy with its interval (or bounds, where it cannot be told); the alarm's statistic
-    relative to its limit, above 1 an alarm; how far the shares of predicted classes, and the confidences, lie from the
-    source; images counted.
+    **Numbers.** Estimated accuracy with its interval (or bounds, where it cannot be told, and while the shift alarm
+    stands); the statistics of both alarms relative to their limits, above 1 an alarm; how far the predicted classes,
+    and the confidences, lie from the source (energy distances); images counted.
 
     **Late labels**: `--labels FILE` has a row an image: `id` (what the files that were counted call it; or `row`, its
     place among all images of the watch, from 0), `label`, a class or `other`, and `inclusion`, the probability with
@@ -120,8 +124,8 @@ def watch(
     **Safe.** The state is written in one step. After a kill or a full disk run the same command again: it goes on, and
     lines that were not written are written. A second call on the same state is refused while the first is at work.
 
-    Exit codes: 0; 3 where an alarm stands in a new period; 4 where the accuracy of one cannot be told; 2 wrong use; 1
-    failure.
+    Exit codes: 0; 3 where either alarm stands in a new period; 4 where the accuracy of one cannot be told; 2 wrong use;
+    1 failure.
     """
     from openworld.applications.watch import command
     from openworld.cli import console
@@ -136,7 +140,7 @@ def watch(
         screen.print(f"Report: {out / 'report.html'}   Numbers: {out / 'watch.json'}", markup=False)
     if as_json:
         console.write(answer.json)
-    if answer.found.alerts:
+    if answer.found.alerts or answer.found.shift_alerts:
         sys.exit(ALERTED)
     if answer.found.unknown:
         sys.exit(UNKNOWN)

@@ -73,6 +73,24 @@ class Alarm:
 
 
 @dataclass(frozen=True)
+class ShiftAlarm:
+    """Whether the images are no longer like the source's, over the chunks so far.
+
+    score: of this chunk, in standard deviations of source-like sets by its clearest sign; None where none could be
+    compared. sign: its name. statistic: what scores add up to, in limits; an alarm stands above 1.
+    """
+
+    score: float | None
+    sign: str
+    statistic: float
+
+    @property
+    def standing(self) -> bool:
+        """Whether an alarm stands."""
+        return self.statistic > 1
+
+
+@dataclass(frozen=True)
 class PeriodLabels:
     """What labels say of a period, or of a target that is not cut.
 
@@ -99,7 +117,8 @@ class ChunkEstimate:
     """A chunk of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
 
     methods: name -> accuracy, perhaps None. quote: the number for this chunk, or that it cannot be told. on_source: of
-    the quoted method. alarm: where there is an alert. cause: of what moved, and images that carry it.
+    the quoted method. alarm: that the accuracy is below the alert, where there is one. shift_alarm: that the images are
+    no longer like the source's. cause: of what moved, and images that carry it.
     labelled: what labels say of it, where some came.
     """
 
@@ -114,11 +133,17 @@ class ChunkEstimate:
     alarm: Alarm | None = None
     cause: PeriodCause | None = None
     labelled: PeriodLabels | None = None
+    shift_alarm: ShiftAlarm | None = None
 
     @property
     def alarming(self) -> bool:
-        """Whether an alarm stands."""
+        """Whether an alarm stands that the accuracy is below the alert."""
         return self.alarm is not None and self.alarm.standing
+
+    @property
+    def shifted(self) -> bool:
+        """Whether an alarm stands that the images are no longer like the source's."""
+        return self.shift_alarm is not None and self.shift_alarm.standing
 
 
 @dataclass(frozen=True)
@@ -183,6 +208,11 @@ class AccuracyEstimate:
         """Where an alarm stands: labels of chunks, or the target's name."""
         whole = (self.target.name,) if self.alarm is not None and self.alarm.standing else ()
         return whole or tuple(chunk.label for chunk in self.chunks if chunk.alarming)
+
+    @property
+    def shift_alerts(self) -> tuple[str, ...]:
+        """Chunks in which an alarm stands that the images are no longer like the source's."""
+        return tuple(chunk.label for chunk in self.chunks if chunk.shifted)
 
     @property
     def unknown(self) -> tuple[str, ...]:

@@ -1,21 +1,70 @@
-"""The alert as a test: what is quoted of a target or its chunks, against what is quoted of sets like the source.
+"""The two alarms as tests of a target or its chunks, against sets like the source: the accuracy, and the images.
 
-Tested is the least of what DoC, ATC-MC and COT read, whether a number is told or not: it sees most of what is lost.
-Where other class shares explain the difference, it is the accuracy in these shares; and where a method was named first,
-what that one says.
+The accuracy alarm tests the least of what DoC, ATC-MC and COT read, whether a number is told or not: it sees most of
+what is lost. Where other class shares explain the difference, it is the accuracy in these shares; where a method was
+named first, what that one says; and where the model's confidence tells nothing, what a reference shows, or there is no
+such alarm. The shift alarm tests whether images over time are still like the source's; it needs no confidence.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm, ShiftAlarm
 from openworld.applications.estimate.quotes import Quoting, shared_size
-from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs, find_alarms
+from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs, check_reference, find_alarms
+from openworld.estimators.engine.confidence_check import check_confidence
+from openworld.estimators.quote import Quote, without_number
+from openworld.estimators.quote.alarm import COMMONEST, RAREST, add_step
+from openworld.estimators.quote.shift_signs import ShiftSigns
+from openworld.estimators.quote.shift_test import ShiftTest, fit_shift_test
 
+RATE = 0.05  # of false alarms of either kind
 YEAR = 365  # chunks in which false alarms are counted
 STEPS = 1  # sizes that differ by less than a factor of 2 share what is measured, which is scaled to each
+SHIFTED = "a shift alarm stands: over time the images are no longer like the source's"
 SOURCES = 100  # resampled: of so many draws jumps can be seen that come on few days of a year
+
+
+def require_rate(rate: float | None) -> None:
+    """Refuse a rate of false alarms that simulated years cannot tell."""
+    if rate is not None and not RAREST <= rate <= COMMONEST:
+        raise OpenworldError(
+            f"the rate of false alarms is {rate:g}, expected {RAREST} to {COMMONEST}, such as 0.05: one year in twenty."
+        )
+
+
+def require_testable(quoting: Quoting) -> None:
+    """Refuse an alert on a model whose confidence tells nothing, unless a reference does or a method was named."""
+    check = check_confidence(quoting.source)
+    if quoting.first is not None or check.tells or quoting.by_reference:
+        return
+    reasons = () if quoting.source.reference is None else check_reference(quoting.source).reasons
+    other = f"another reference, for this one {' and '.join(reasons)}" if reasons else "a reference (`reference`)"
+    raise OpenworldError(
+        f"--alert tests what the model's confidence says, and {check.why}. Leave --alert out: the alarm that images "
+        f"over time are no longer like the source's remains, and drawn labels tell the accuracy (--propose, --labels). "
+        f"Or give {other}, which is tested instead."
+    )
+
+
+def shift_test(quoting: Quoting, n: int, rate: float, known: dict[int, ShiftTest]) -> ShiftTest:
+    """Return the test of chunks of about n images, which is added to those that are known by their sizes."""
+    size = shared_size(n)
+    if size not in known:
+        known[size] = fit_shift_test(quoting.source, size, rate=rate, over=YEAR, seed=quoting.seed)
+    return known[size]
+
+
+def shift_alarm(test: ShiftTest, signs: ShiftSigns, n: int, before: float) -> ShiftAlarm:
+    """Return the alarm after a chunk of n images, from the statistic before it."""
+    score, sign = test.score(signs, n)
+    return ShiftAlarm(score, sign, add_step(before, test.step(score)))
+
+
+def under_shift(quote: Quote) -> Quote:
+    """Return what is quoted of a chunk while the shift alarm stands: bounds, and no number."""
+    return without_number(quote, SHIFTED)
 
 
 def with_alarms(estimate: AccuracyEstimate, quoting: Quoting, rate: float) -> AccuracyEstimate:

@@ -119,7 +119,8 @@ def json_of(estimate: AccuracyEstimate) -> dict:
     """Return every number, under the names that `--json` documents."""
     renamed = {"chunks": "stretches"}
     data = {renamed.get(name, name): value for name, value in to_json(estimate).items()}
-    return data | {"alerts": list(estimate.alerts), "untold": list(estimate.unknown)}
+    alerts = {"alerts": list(estimate.alerts), "shift_alerts": list(estimate.shift_alerts)}
+    return data | alerts | {"untold": list(estimate.unknown)}
 
 
 def _tables(

@@ -10,13 +10,21 @@ from dataclasses import dataclass, field, replace
 from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate, Range
-from openworld.applications.estimate.alerts import with_alarms
+from openworld.applications.estimate.alerts import (
+    RATE,
+    require_rate,
+    require_testable,
+    shift_alarm,
+    shift_test,
+    under_shift,
+    with_alarms,
+)
 from openworld.applications.estimate.by_class import with_classes
 from openworld.applications.estimate.causes import cause_of, cause_reader, named, with_features
 from openworld.applications.estimate.chunks import Chunking, Keyed
 from openworld.applications.estimate.late_labels import LateLabels, with_late_labels
 from openworld.applications.estimate.methods import fit_all
-from openworld.applications.estimate.quotes import Quoting
+from openworld.applications.estimate.quotes import LABELLED, Quoting
 from openworld.applications.estimate.reading import (
     LabelledTable,
     Pass,
@@ -30,11 +38,10 @@ from openworld.applications.estimate.remarks import remarks
 from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import Estimate, FittedEstimator, Outputs, find_estimator
 from openworld.estimators.engine.temperature import source_temperature
-from openworld.estimators.quote.alarm import COMMONEST, RAREST
+from openworld.estimators.quote.shift_signs import shift_signs
 from openworld.estimators.quote.spans import spans
 from openworld.estimators.streaming import estimate_stream
 
-RATE = 0.05  # of false alarms
 LONGEST = 20  # entries of a list among details that are kept
 
 
@@ -46,8 +53,9 @@ class EstimateOptions:
         estimators: names, the first of which is quoted; none for all usual ones that can be had.
         chunking: how to cut the target. by_class: whether to take the estimate apart by class.
         alert: accuracy below which somebody wants to know, in [0, 1]; or None. false_alarms: rate at which that may be
-            said where the accuracy is the alert itself: of years of 365 chunks, or of targets that are not cut; 0.05 if
-            there is an alert, and only then may another be given.
+            said where the accuracy is the alert itself: of years of 365 chunks, or of targets that are not cut; and of
+            such years, that images are no longer like the source's where they are. None for 0.05; another may be given
+            beside an alert, or over time.
         vouched: what somebody knows of the class shares: "same" as on the source; "other", and nothing else has
             changed; or "unknown".
         seed, resamples: of samples and intervals.
@@ -73,15 +81,16 @@ class EstimateOptions:
                     "In Python: openworld.estimators.ScoreRegression."
                 )
         require_fraction("[]", alert=self.alert)
-        if self.false_alarms is None:
-            return
-        if self.alert is None:
-            raise OpenworldError("--false-alarms is the rate of false alarms of --alert; add --alert 0.8, say.")
-        if not RAREST <= self.false_alarms <= COMMONEST:
+        require_rate(self.false_alarms)
+        if self.false_alarms is not None and self.alert is None and not self.chunking:
             raise OpenworldError(
-                f"the rate of false alarms is {self.false_alarms:g}, expected {RAREST} to {COMMONEST}, such as 0.05: "
-                "one year in twenty."
+                "--false-alarms is the rate of false alarms of --alert, and of shifts over time; add --alert 0.8, say."
             )
+
+    @property
+    def rate(self) -> float:
+        """The rate of false alarms of either kind."""
+        return RATE if self.false_alarms is None else self.false_alarms
 
     def require_no_cut(self, option: str) -> None:
         """Refuse what cuts the target otherwise, beside an option that cuts it itself."""
@@ -144,6 +153,8 @@ def estimate_accuracy(
         tuple(read_labelled(labelled, known, progress)),
         options.vouched,
     )
+    if options.alert is not None:
+        require_testable(quoting)
     on_source, learned = quoting.on_source(n), quoting.learned(n)
     result = AccuracyEstimate(
         source=known.side,
@@ -161,9 +172,9 @@ def estimate_accuracy(
         chunks = tuple(_chunks(options, fitted, quoting, (known, unlabelled), progress))
         causes = named((chunk.cause for chunk in chunks), target)
         chunks = tuple(replace(chunk, cause=cause) for chunk, cause in zip(chunks, causes, strict=True))
-        result = replace(result, chunks=chunks)
+        result = replace(result, chunks=chunks, false_alarms=options.rate)
     if options.alert is not None:
-        result = with_alarms(result, quoting, RATE if options.false_alarms is None else options.false_alarms)
+        result = with_alarms(result, quoting, options.rate)
     if late is not None:  # after the alarm, which is a test of what is quoted without labels
         result = with_late_labels(result, late, target, temperature_of(known.outputs), progress)
     return with_classes(result, fitted, known, unlabelled) if options.by_class else result
@@ -201,12 +212,16 @@ def _chunks(
 ) -> Iterator[ChunkEstimate]:
     """Return every chunk by every method, what may be quoted of it, and the likely cause of what moved."""
     source, target = sides
-    reader = cause_reader(source.outputs)
+    reader, tests, statistic = cause_reader(source.outputs), {}, 0.0
     keyed = Keyed(blocks_of(target.table, "over time", progress), options.chunking, target.sample.n)
     for span in spans(keyed, seed=options.seed):
         outputs, n = span.sample.outputs, span.sample.n
         estimates = {name: method.estimate(outputs, interval=False) for name, method in fitted.items()}
         quote = quoting.quote(outputs, n, estimates)
+        signs = quote.signs or shift_signs(source.outputs, outputs, seed=options.seed)
+        alarm = shift_alarm(shift_test(quoting, outputs.n, options.rate, tests), signs, outputs.n, statistic)
+        statistic = alarm.statistic
+        quote = under_shift(quote) if alarm.standing and quote.rule != LABELLED else quote
         yield ChunkEstimate(
             label=keyed.name(span),
             first=span.first,
@@ -217,4 +232,5 @@ def _chunks(
             accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
             on_source=quoting.of_source(quote.method, n),
             cause=cause_of(reader, outputs, span.first + span.sample.rows),
+            shift_alarm=alarm,
         )

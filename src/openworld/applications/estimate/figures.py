@@ -74,7 +74,7 @@ def _text(chunk: ChunkEstimate) -> str:
     text = f"{percent(quote.accuracy)} %"
     if quote.accuracy is None:
         text = f"cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
-    return f"{chunk.label}: {text}{', alarm' * chunk.alarming}, {chunk.n:,} images"
+    return f"{chunk.label}: {text}{', alarm' * chunk.alarming}{', shift alarm' * chunk.shifted}, {chunk.n:,} images"
 
 
 def _rows(chunk: ChunkEstimate) -> list[dict]:

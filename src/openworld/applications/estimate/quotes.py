@@ -6,7 +6,17 @@ from functools import cached_property, partial
 from math import log2
 
 from openworld.applications.estimate.accuracy_estimate import Range
-from openworld.estimators import Estimate, LabelledShift, LearnedShifts, Null, Outputs, learn_from_shifts, measure_null
+from openworld.estimators import (
+    Estimate,
+    LabelledShift,
+    LearnedShifts,
+    Null,
+    Outputs,
+    check_reference,
+    learn_from_shifts,
+    measure_null,
+)
+from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.quote import ALONE, NO_SHIFT, Quote, quote, readings
 from openworld.estimators.quote.learned_shifts import candidates
 from openworld.estimators.quote.null import SOURCES
@@ -47,7 +57,15 @@ class Quoting:
     def rests_on(self) -> dict[str, object]:
         """The estimators of which an alert tests the least, by name."""
         names = ALONE if self.first is None else (self.first,)
+        names = ("two-views",) if self.by_reference else names
         return {name: estimator for name, estimator in self.estimators.items() if name in names}
+
+    @property
+    def by_reference(self) -> bool:
+        """Whether an alert tests what a reference shows, for the model's confidence tells nothing."""
+        if self.first is not None or "two-views" not in self.estimators or check_confidence(self.source).tells:
+            return False
+        return not check_reference(self.source).reasons
 
     def quote(self, target: Outputs, n: int, estimates: Mapping[str, Estimate]) -> Quote:
         """Return what may be quoted of a target of n images, of which `target` may be a sample.
@@ -99,8 +117,8 @@ class Quoting:
 
     def tested(self, n: int, estimates: Mapping[str, Estimate], source: float) -> float | None:
         """Return what an alert tests of sets of n images like the source, of which that has the accuracy `source`."""
-        if self.first is not None:
-            return estimates[self.first].accuracy
+        if self.first is not None or self.by_reference:
+            return estimates[self.first or "two-views"].accuracy
         return min(readings(source, estimates, self._nulls(n, deciding=True)).values())
 
     def on_source(self, n: int) -> dict[str, Range]:

@@ -259,9 +259,9 @@ def chunk_table(estimate: AccuracyEstimate, results: Results, most: int | None =
 
 
 def remark(chunk: ChunkEstimate) -> str:
-    """Return whether the accuracy cannot be told, what counts then, and whether an alarm stands."""
+    """Return whether the accuracy cannot be told, what counts then, and which alarms stand."""
     unknown = chunk.quote.accuracy is None
-    parts = ["alarm"] * chunk.alarming + ["cannot be told"] * unknown
+    parts = ["alarm"] * chunk.alarming + ["shift alarm"] * chunk.shifted + ["cannot be told"] * unknown
     if unknown and chunk.alarm is not None:
         counted = chunk.alarm.counted
         parts.append(f"counts as {'nothing' if counted is None else ESTIMATED.write(counted)}")

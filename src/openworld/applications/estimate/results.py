@@ -30,6 +30,8 @@ WITHIN = Metric("sureness_moved", "sureness moved, times chance", "number", 2, 0
 COHERENCE = Metric("coherence", "moved in one direction, z", "number", 1, 0, (None, None))
 UNLIKE = Metric("unlike_share", "unlike the source", better=0)
 LABELS = Metric("labels", "labels", "count", 0, 0, (0.0, None))
+SHIFT_ALARM = Metric("shift_alarm_ratio", "shift alarm", "number", 2, 0, (0.0, None))
+SHIFT_SCORE = Metric("shift_score", "shift, deviations", "number", 1, 0, (None, None))
 LOST = Metric("accuracy_change", "lost", "points", better=0, bounds=(-1.0, 1.0))
 SIGN_P = Metric("shift_p", "p", "number", 3, 0, (0.0, 1.0))
 SIGN_ADJUSTED = Metric("shift_p_corrected", "p, corrected for all", "number", 3, 0, (0.0, 1.0))
@@ -108,6 +110,10 @@ def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
         for name in ("standing", "statistic", "limit") if chunk.alarm else ():
             metric = Metric(f"alarm_{name}", f"alarm, {name}", "number", 4, 0, (None, None))
             yield Result(QUOTED, metric, Value(float(getattr(chunk.alarm, name))), place)
+        if chunk.shift_alarm is not None:
+            alarm = chunk.shift_alarm
+            yield Result("", SHIFT_ALARM, Value(alarm.statistic), place)
+            yield Result("", SHIFT_SCORE, _value(alarm.score, "no sign could be compared"), place)
 
 
 def _cause(cause: PeriodCause, place: dict) -> Iterator[Result]:

@@ -22,9 +22,8 @@ CAUSED = 3  # episodes of a cause that are named
 def sentences(estimate: AccuracyEstimate) -> list[str]:
     """Return everything that is to be said, the number first."""
     parts = (headline, lost, labelled, like_the_source, agreement, classes_moved, together, truth)
-    return [
-        *filter(None, (part(estimate) for part in (*parts, over_time, causes, late_labels, alert, what_would_settle)))
-    ]
+    over = (over_time, causes, late_labels, alert, shift_alert)
+    return [*filter(None, (part(estimate) for part in (*parts, *over, what_would_settle)))]
 
 
 def headline(estimate: AccuracyEstimate) -> str:
@@ -220,8 +219,8 @@ def causes(estimate: AccuracyEstimate) -> str:
 
 
 def alert(estimate: AccuracyEstimate) -> str:
-    """Return where an alarm stands, what raises one, and how often that is in vain."""
-    if estimate.false_alarms is None:
+    """Return where an accuracy alarm stands, what raises one, and how often that is in vain."""
+    if estimate.alert is None:
         return ""
     at, rate = f"{percent(estimate.alert)} %", f"{100 * estimate.false_alarms:.3g} %"
     verdict, alerts = f"No alert at {at}", estimate.alerts
@@ -230,14 +229,33 @@ def alert(estimate: AccuracyEstimate) -> str:
         needed = _less(estimate.alarm.alone)
         by_chance = f"by chance {rate} of targets that are {at} right get there"
     else:
-        more = f" and {len(alerts) - NAMED} more" if len(alerts) > NAMED else ""
-        where = f"{counted(len(alerts), 'chunk')}, {', '.join(alerts[:NAMED])}{more}"
-        verdict = f"Alert: below {at} in {where}" if alerts else verdict
+        verdict = f"Alert: below {at} in {_where(alerts)}" if alerts else verdict
         last = estimate.chunks[-1].alarm
         needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
         by_chance = f"by chance {rate} of years of 365 chunks that are all {at} right get there"
     beside = " The source itself is below the alert." if estimate.source.accuracy < estimate.alert else ""
     return f"{verdict}. It takes {needed}: {by_chance}.{beside}"
+
+
+def shift_alert(estimate: AccuracyEstimate) -> str:
+    """Return where a shift alarm stands, by which sign, and how often that is in vain."""
+    alarms = [chunk.shift_alarm for chunk in estimate.chunks if chunk.shift_alarm is not None]
+    if not alarms:
+        return ""
+    rate = f"by chance {100 * estimate.false_alarms:.3g} % of years of 365 chunks like the source get there"
+    if not estimate.shift_alerts:
+        return f"No shift alarm: no chunk, nor all of them together, is unlike the source ({rate})."
+    ((sign, _),) = Counter(alarm.sign for alarm in alarms if alarm.standing).most_common(1)
+    return (
+        f"Shift alarm: the images are no longer like the source's in {_where(estimate.shift_alerts)}, most clearly by "
+        f"{sign}; while it stands no number is quoted ({rate})."
+    )
+
+
+def _where(alerts: Sequence[str]) -> str:
+    """Return in how many chunks, and the first of them."""
+    more = f" and {len(alerts) - NAMED} more" if len(alerts) > NAMED else ""
+    return f"{counted(len(alerts), 'chunk')}, {', '.join(alerts[:NAMED])}{more}"
 
 
 def _less(accuracy: float) -> str:

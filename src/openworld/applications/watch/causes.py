@@ -1,6 +1,7 @@
-"""The likely cause of what moved in a period that a watch finishes, from logits alone, and images that carry it."""
+"""The likely cause of what moved in a period that a watch finishes, and images that carry it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from openworld.applications.estimate.causes import cause_of
@@ -14,8 +15,10 @@ def cause_part(watch: Watch, record: PeriodRecord, period: OpenPeriod) -> Mappin
 
     Images are what the file calls them, or their places among all images that were counted, from 0.
     """
-    reader = watch.outputs.once("causes", lambda: fit_causes(watch.outputs))
     sample = period.span.sample
+    both = sample.outputs.features is not None
+    source = watch.outputs if both else replace(watch.outputs, features=None)
+    reader = watch.outputs.once(("causes", both), lambda: fit_causes(source))
     found = cause_of(reader, sample.outputs, period.span.first + sample.rows)
     names = period.images
     images = [

@@ -16,7 +16,15 @@ from openworld._score_files import ScoreFile
 from openworld.applications.estimate.late_labels import read_late_labels
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.watch.exports import append_lines, require_lines, write_prometheus
-from openworld.applications.watch.fitted import FITTED, USUAL_IMAGES, Watch, WatchSettings, fit_watch, read_watch
+from openworld.applications.watch.fitted import (
+    FITTED,
+    USUAL_IMAGES,
+    Watch,
+    WatchSettings,
+    fit_watch,
+    read_watch,
+    with_vectors,
+)
 from openworld.applications.watch.following import Followed, Follower, sha256_of
 from openworld.applications.watch.labelled import proposed_labels, read_labels
 from openworld.applications.watch.report import WatchView, fit_report, watch_report
@@ -151,7 +159,8 @@ def _followed(
     done: list[Followed] = []
     for place, file in enumerate(new):
         table = open_table([file], classnames=known.classnames, times=known.settings.timestamps)
-        table = replace(table.ordered(known.classnames, "those of the source"), images=True)
+        table = with_vectors(table.ordered(known.classnames, "those of the source"), known.outputs)
+        table = replace(table, images=True)
         followed = follower.follow(state, table)
         if not followed.again:
             state = followed.state

@@ -25,9 +25,12 @@ METRICS = {
     "accuracy_low_ratio": "Low end of its 95 % interval, or of the bounds where it cannot be told.",
     "accuracy_high_ratio": "High end of its 95 % interval, or of the bounds where it cannot be told.",
     "accuracy_known": "1 where the accuracy of the last finished period can be told, else 0.",
-    "alarm_ratio": "Statistic of the alert relative to its limit; an alarm stands above 1.",
-    "class_shift_ratio": "Total variation of the shares of predicted classes from the source, less chance.",
-    "confidence_shift_ratio": "Largest difference of the distributions of confidence from the source.",
+    "alarm_ratio": "Statistic of the accuracy alarm relative to its limit; it stands above 1; absent without.",
+    "shift_alarm_ratio": "Statistic of the shift alarm relative to its limit; it stands above 1.",
+    "shift_alarm": "1 where the shift alarm stands, else 0.",
+    "shift_score": "How far the last finished period lies from the source, in deviations of source-like ones.",
+    "class_shift_ratio": "Energy distance of the predicted classes from the source beyond chance; 0 to 1.",
+    "confidence_shift_ratio": "Energy distance of the confidences from the source beyond chance; 0 to 1.",
     "period_images": "Images of the last finished period.",
     "labelled_accuracy_ratio": "Accuracy of the last period with enough drawn labels, by these; absent without any.",
     "labelled_accuracy_low_ratio": "Low end of its 95 % interval over the draw of the labels.",
@@ -73,6 +76,11 @@ def _numbers(state: WatchState) -> Iterator[tuple[str, float | int]]:
         yield "accuracy_known", int(quote.accuracy is not None)
         if alarm is not None:
             yield "alarm_ratio", float(alarm.statistic)
+        shift = record.chunk.shift_alarm
+        yield "shift_alarm_ratio", float(shift.statistic)
+        yield "shift_alarm", int(shift.standing)
+        if shift.score is not None:
+            yield "shift_score", float(shift.score)
         yield "class_shift_ratio", float(record.signs[NAMED].distance)
         yield "confidence_shift_ratio", float(record.signs[CONFIDENCES].distance)
         yield "period_images", record.chunk.n
@@ -103,7 +111,7 @@ def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
 
     It is what was said when the period was finished, whatever labels came since: they have lines of their own.
     """
-    chunk, alarm = quoted_chunk(record, labels=False), record.chunk.alarm
+    chunk, alarm, shift = quoted_chunk(record, labels=False), record.chunk.alarm, record.chunk.shift_alarm
     further = {key: entry for key, entry in record.further.items() if key not in (LABELLED, CORRECTED)}
     if CORRECTED in record.further:
         further |= {"accuracy_before_correction": record.chunk.quote.accuracy}
@@ -124,6 +132,10 @@ def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
         "why": chunk.quote.why,
         "alarm_ratio": None if alarm is None else alarm.statistic,
         "alarm": None if alarm is None else alarm.standing,
+        "shift_alarm_ratio": None if shift is None else shift.statistic,
+        "shift_alarm": None if shift is None else shift.standing,
+        "shift_score": None if shift is None else shift.score,
+        "shift_sign": (shift and shift.sign) or None,
         "class_shift": record.signs[NAMED].distance,
         "confidence_shift": record.signs[CONFIDENCES].distance,
         "methods": to_json(chunk.methods),

@@ -12,7 +12,7 @@ from openworld.report.figure import Figure
 from openworld.report.series_style import SeriesStyle
 
 Records = tuple[PeriodRecord, ...]
-ACCURACY, ALARM, CLASSES, CONFIDENCE = "accuracy", "alarm", "classes", "confidence"
+ACCURACY, ALARM, SHIFT, CLASSES, CONFIDENCE = "accuracy", "accuracy alarm", "shift alarm", "classes", "confidence"
 """Names of the lines."""
 
 
@@ -34,7 +34,8 @@ def accuracy_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyl
     words = "Dashed: the accuracy on the source."
     if alert is not None:
         references.append(Reference(alert, kind="alert"))
-        words += " Red: the alert. Shaded: periods in which an alarm stands, for which those before count too."
+        words += " Red: the alert."
+    words += " Shaded: periods in which an alarm stands, for which those before count too."
     percents = Quantity("accuracy", "estimated accuracy, %")
     chart = LineChart(
         "", _time(records), percents, {ACCURACY: line}, references=tuple(references), regions=_alarming(records)
@@ -47,24 +48,28 @@ def accuracy_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyl
 
 def _alarming(records: Records) -> tuple[Region, ...]:
     """Return periods that follow each other in which an alarm stands, shaded."""
-    standing = np.array([0, *(record.chunk.alarming for record in records), 0], int)
+    standing = np.array([0, *(record.chunk.alarming or record.chunk.shifted for record in records), 0], int)
     first, last = (np.flatnonzero(np.diff(standing) == step) for step in (1, -1))
     return tuple(Region(x=(begin - 0.5, end - 0.5)) for begin, end in zip(first, last, strict=True))
 
 
 def alarm_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return the alarm's statistic, period by period."""
-    if not records or watch.settings.alert is None:
+    """Return the statistics of both alarms, period by period."""
+    if not records:
         return None
-    line = Line(range(len(records)), [record.chunk.alarm.statistic for record in records])
+    places = range(len(records))
+    lines = {SHIFT: Line(places, [record.chunk.shift_alarm.statistic for record in records])}
+    if watch.settings.alert is not None:
+        lines = {ALARM: Line(places, [record.chunk.alarm.statistic for record in records])} | lines
     numbers = Quantity("alarm_ratio", "statistic / limit", "number", 2, ends=(0.0, HIGHEST))
     references = (Reference(1.0, kind="alert"),)
-    chart = LineChart("", _time(records), numbers, {ALARM: line}, references=references)
+    chart = LineChart("", _time(records), numbers, lines, references=references)
     caption = (
-        "An alarm stands where the statistic of the alert is above its limit, the red line. It adds up what speaks for "
-        "an accuracy below the alert, and stops at twice the limit, so that an alarm ends soon after a recovery.",
+        "An alarm stands where its statistic is above its limit, the red line. The shift alarm adds up what speaks for "
+        "images that are no longer like the source's, the accuracy alarm for an accuracy below the alert. Both stop at "
+        "twice the limit, so that an alarm ends soon after a recovery.",
     )
-    return Figure("alarm", "Alarm", caption, (chart,), styles)
+    return Figure("alarm", "Alarms", caption, (chart,), styles)
 
 
 def shift_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle]) -> Figure | None:
@@ -76,10 +81,11 @@ def shift_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle])
         CONFIDENCE: [record.signs[CONFIDENCES].distance for record in records],
     }
     lines = {name: Line(range(len(records)), values) for name, values in series.items()}
-    top = 0.5 if max(max(values) for values in series.values()) <= 0.5 else 1.0
-    chart = LineChart("", _time(records), Quantity("shift", "shift", "fraction", 2, ends=(0.0, top)), lines)
+    most, least = (pick(map(pick, series.values())) for pick in (max, min))
+    ends = min(0.0, least), next(top for top in (0.1, 0.5, 1.0) if top >= min(most, 1.0))
+    chart = LineChart("", _time(records), Quantity("shift", "shift", "fraction", 2, ends=ends), lines)
     caption = (
-        "How far periods lie from the source, between 0 and 1: shares of predicted classes (total variation beyond "
-        "chance), and confidences (largest difference of their distributions).",
+        "How far predicted classes and confidences of periods lie from the source: energy distances beyond chance, "
+        "about 0 where nothing has shifted, 1 where nothing is alike.",
     )
     return Figure("shift", "Shift", caption, (chart,), styles)

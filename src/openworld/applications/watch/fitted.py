@@ -1,8 +1,9 @@
 """What depends on the source alone, fitted once: its sample and temperature, what its methods say of sets like it.
 
 Kept in one file, without pickle: the source as far as a `Sampler` keeps it (of 1,000 classes at most 20,000 images, in
-the fewest bytes that are exact), the temperature, and, by size of a period, the nulls of the methods, that of the
-alert, and the alarm's k and h. The methods themselves are made of these when the file is read, in a second or two.
+the fewest bytes that are exact), with embeddings and looks of its images where it has them, the temperature, and, by
+size of a period, the nulls of the methods, that of the alert, its k and h, and the test of shifts. The methods
+themselves are made of these when the file is read, in a second or two.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +15,9 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import ScoredSet
-from openworld.applications.estimate.alerts import STEPS, null_of
+from openworld.applications.estimate.alerts import RATE, STEPS, null_of, require_rate, require_testable, shift_test
 from openworld.applications.estimate.chunks import Chunking
-from openworld.applications.estimate.estimation import RATE, EstimateOptions
+from openworld.applications.estimate.estimation import EstimateOptions
 from openworld.applications.estimate.methods import fit_all
 from openworld.applications.estimate.quotes import DECIDING, Quoting, shared_size
 from openworld.applications.estimate.reading import Pass, Progress
@@ -25,10 +26,13 @@ from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import FittedEstimator, Null, Outputs, find_estimator
 from openworld.estimators.engine.temperature import Temperature, source_temperature
 from openworld.estimators.quote.alarm import AlarmLimit, alarm_limit
+from openworld.estimators.quote.shift_test import ShiftTest
 from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
 FITTED = "what `openworld estimate fit` writes"
 USUAL_IMAGES = 1_000
+VECTORS = ("features", "appearance")
+"""What a watch keeps of images beside what models say of them."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class WatchSettings:
         timestamps: name of the column of time stamps, or "". period: of the calendar, or "". chunk_rows: of a period,
             or 0. Without all three every file is a period.
         alert: accuracy below which somebody wants to know, in [0, 1]; or None. false_alarms: share of years of 365
-            periods in which that may be said by chance. seed: of samples and draws.
+            periods in which that may be said by chance, and of those in which it may be said that images are no longer
+            like the source's; None for 0.05. seed: of samples and draws.
     Raises:
         OpenworldError: what `EstimateOptions` and `Chunking` refuse; time stamps without a period.
     """
@@ -55,26 +60,30 @@ class WatchSettings:
 
     def __post_init__(self):
         self.options.chunking  # noqa: B018  refuses what does not go together
-        if self.alert is not None and self.false_alarms is None:
+        require_rate(self.false_alarms)
+        if self.false_alarms is None:
             object.__setattr__(self, "false_alarms", RATE)
 
     @property
     def options(self) -> EstimateOptions:
         """The same for an estimate of everything at once."""
         chunking = Chunking(0, self.chunk_rows, self.period, bool(self.timestamps))
-        return EstimateOptions(self.estimators, chunking, False, self.alert, self.false_alarms, self.seed)
+        rate = self.false_alarms if chunking or self.alert is not None else None
+        return EstimateOptions(self.estimators, chunking, False, self.alert, rate, self.seed)
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What was measured on sets like the source, by their size; more is added when another size is met.
 
-    quotes: by method, of sizes as for a quote. alarms: of all that leads to a quote. limits: the alarm's k and h.
+    quotes: by method, of sizes as for a quote. alarms: of all that leads to a quote. limits: k and h of the accuracy
+    alarm. shifts: the test behind the shift alarm.
     """
 
     quotes: dict[int, dict[str, Null]] = field(default_factory=dict)
     alarms: dict[int, Null] = field(default_factory=dict)
     limits: dict[int, AlarmLimit] = field(default_factory=dict)
+    shifts: dict[int, ShiftTest] = field(default_factory=dict)
 
     def without(self, other: "Measured") -> "Measured":
         """Return what is not in another one."""
@@ -86,8 +95,8 @@ class Measured:
         return Measured(*(own | further for own, further in zip(self._kinds, other._kinds, strict=True)))
 
     @property
-    def _kinds(self) -> tuple[dict, dict, dict]:
-        return self.quotes, self.alarms, self.limits
+    def _kinds(self) -> tuple[dict, dict, dict, dict]:
+        return self.quotes, self.alarms, self.limits, self.shifts
 
     def __len__(self) -> int:
         return sum(map(len, self._kinds))
@@ -100,6 +109,7 @@ class Measured:
             },
             "alarms": {str(size): null.n for size, null in self.alarms.items()},
             "limits": {str(size): asdict(limit) for size, limit in self.limits.items()},
+            "shifts": {str(size): asdict(test) for size, test in self.shifts.items()},
         }
 
     def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
@@ -121,7 +131,8 @@ class Measured:
             for size, kept in about["quotes"].items()
         }
         alarms = {int(size): Null(n, *arrays[f"alarms.{size}"]) for size, n in about["alarms"].items()}
-        return cls(quotes, alarms, {int(size): AlarmLimit(**limit) for size, limit in about["limits"].items()})
+        limits = {int(size): AlarmLimit(**limit) for size, limit in about["limits"].items()}
+        return cls(quotes, alarms, limits, {int(size): ShiftTest.of(test) for size, test in about["shifts"].items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +217,9 @@ def narrow(array: np.ndarray) -> np.ndarray:
 
 
 def tables_of(outputs: Outputs) -> dict[str, np.ndarray]:
-    """Return the tables of scores by name, each in the fewest bytes that are exact."""
+    """Return the tables of scores and vectors by name, each in the fewest bytes that are exact."""
     tables = {"logits": outputs.logits, "reference": outputs.reference}
+    tables |= {"features": outputs.features, "appearance": outputs.appearance}
     tables |= {f"partner.{place}": partner for place, partner in enumerate(outputs.partners)}
     return {name: narrow(table) for name, table in tables.items() if table is not None}
 
@@ -216,7 +228,8 @@ def outputs_of(arrays: Mapping[str, np.ndarray], labels: np.ndarray | None = Non
     """Return outputs of what `tables_of` gave."""
     partners = [name for name in arrays if name.startswith("partner.")]
     partners = tuple(arrays[name] for name in sorted(partners, key=lambda name: int(name.partition(".")[2])))
-    return Outputs(arrays["logits"], labels, arrays.get("reference"), partners)
+    vectors = {name: arrays.get(name) for name in VECTORS}
+    return Outputs(arrays["logits"], labels, arrays.get("reference"), partners, **vectors)
 
 
 def fit_watch(
@@ -234,7 +247,7 @@ def fit_watch(
     Raises:
         OpenworldError: a source without labels, or without what a method needs that was named.
     """
-    known = Pass(source, "reading the source", progress)
+    known = Pass(with_vectors(source), "reading the source", progress)
     known.require_labels("the source must say what its images are: add `labels`.")
     outputs = known.outputs
     usual = [
@@ -246,6 +259,8 @@ def fit_watch(
         outputs, known.side, source.classnames, settings, names, Measured(), source_remarks(known), made or {}
     )
     quoting = quoting_of(watch, watch.measured, progress)
+    if settings.alert is not None:
+        require_testable(quoting)
     for size in sizes:
         if size < 1:
             raise OpenworldError(f"{size} images of a period are none; give how many it usually has.")
@@ -265,16 +280,24 @@ def quoting_of(watch: Watch, measured: Measured, progress: Progress | None = Non
     )
 
 
+def with_vectors(table: ScoreTable, source: Outputs | None = None) -> ScoreTable:
+    """Return a table so that embeddings are read, and how images look, where it and the source have them."""
+    features, appearance = (source is None or getattr(source, name) is not None for name in VECTORS)
+    return replace(table, features=features and table.has_features, appearance=appearance and table.has_appearance)
+
+
 def measure(quoting: Quoting, watch: Watch, measured: Measured, n: int, alarm_images: int | None = None) -> None:
     """Measure what periods of n images need, as far as it is not known; it is added to `measured`.
 
-    alarm_images: how many of them the alarm counts, those of the sample; 0 where it does not look, None for all.
+    alarm_images: how many of them the alarms count, those of the sample; 0 where they do not look, None for all.
     """
     settings, size = watch.settings, shared_size(n)
     if quoting.first is None and size not in measured.quotes:
         quoting.of_source(DECIDING[0], n)
         measured.quotes[size] = dict(sorted(quoting.measured[size, True].items()))
     images = n if alarm_images is None else alarm_images
+    if images:
+        shift_test(quoting, images, settings.false_alarms, measured.shifts)
     if settings.alert is None or not images or shared_size(images) in measured.limits:
         return
     fine, coarse = shared_size(images), shared_size(images, STEPS)

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate
+from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate, ShiftAlarm
+from openworld.applications.estimate.alerts import shift_alarm, shift_test, under_shift
 from openworld.applications.estimate.chunks import Keyed, as_times
 from openworld.applications.estimate.quotes import Quoting, shared_size
 from openworld.applications.estimate.reading import Progress, blocks_of, require_logits
 from openworld.applications.estimate.score_tables import ScoreBlock, ScoreTable
 from openworld.applications.watch.causes import cause_part
-from openworld.applications.watch.fitted import Measured, Watch, measure, quoting_of
+from openworld.applications.watch.fitted import VECTORS, Measured, Watch, measure, quoting_of
 from openworld.applications.watch.kept import PERIODS, KeptPeriod
 from openworld.applications.watch.labelled import correction
 from openworld.applications.watch.state import FileRecord, OpenPeriod, PeriodRecord, WatchState
@@ -27,7 +28,7 @@ from openworld.estimators import FittedEstimator, Outputs
 from openworld.estimators.engine.probability_rows import are_probabilities
 from openworld.estimators.quote import Quote
 from openworld.estimators.quote.alarm import add_step
-from openworld.estimators.quote.shift_signs import shift_signs
+from openworld.estimators.quote.shift_signs import ShiftSigns, shift_signs
 from openworld.estimators.quote.spans import Span, spans
 
 Part = Callable[[Watch, PeriodRecord, OpenPeriod], Mapping[str, Any]]
@@ -141,16 +142,22 @@ class Follower:
         further = {key: value for part in PARTS for key, value in part(self.watch, record, period).items()}
         alarm = record.chunk.alarm
         statistic = state.statistic if alarm is None else alarm.statistic
+        shift = record.chunk.shift_alarm.statistic
         records = (*state.records, replace(record, further={**record.further, **further}))
         kept = (*state.kept, KeptPeriod.of(self.watch, record.number, period.span, period.images))[-PERIODS:]
-        return replace(state, records=records, statistic=statistic, closed=period.span.key, kept=kept)
+        alarms = {"statistic": statistic, "shift_statistic": shift}
+        return replace(state, records=records, closed=period.span.key, kept=kept, **alarms)
 
     def _record(self, state: WatchState, period: OpenPeriod, file: str, alarm_images: int) -> PeriodRecord:
-        """Return a period. alarm_images: how many of its images the alarm counts; 0 where it does not look."""
+        """Return a period. alarm_images: how many of its images the alarms count; 0 where they do not look."""
         span, outputs, n = period.span, period.span.sample.outputs, period.span.sample.n
         measure(self.quoting, self.watch, self.measured, n, alarm_images)
         estimates = {name: method.estimate(outputs, interval=False) for name, method in self.fitted.items()}
         quote = self.quoting.quote(outputs, n, estimates)
+        signs = quote.signs or shift_signs(self.watch.outputs, outputs, seed=self.watch.settings.seed)
+        alarm, shift = self._alarm(state, quote, alarm_images), self._shift_alarm(state, signs, alarm_images)
+        if (state.shift_statistic if shift is None else shift.statistic) > 1:
+            quote = under_shift(quote)
         chunk = ChunkEstimate(
             label=self._label(span, period.began, file),
             first=span.first,
@@ -159,9 +166,9 @@ class Follower:
             methods={name: estimate.accuracy for name, estimate in estimates.items()},
             quote=quote,
             on_source=self.quoting.of_source(quote.method, n) if self.quoting.first is None else None,
-            alarm=self._alarm(state, quote, alarm_images),
+            alarm=alarm,
+            shift_alarm=shift,
         )
-        signs = quote.signs or shift_signs(self.watch.outputs, outputs)
         further = correction(state.records, quote, self.watch.source.accuracy)
         return PeriodRecord(len(state.records), chunk, signs, period.began, period.ended, file, further)
 
@@ -173,6 +180,12 @@ class Follower:
         step = 0.0 if accuracy is None else limit.step(accuracy, n, alert)
         statistic = add_step(state.statistic, step)
         return Alarm(accuracy, statistic, 1.0, statistic > 1, limit.alone(n, alert), limit.lasting(n, alert))
+
+    def _shift_alarm(self, state: WatchState, signs: ShiftSigns, n: int) -> ShiftAlarm | None:
+        if not n:
+            return None
+        test = shift_test(self.quoting, n, self.watch.settings.false_alarms, self.measured.shifts)
+        return shift_alarm(test, signs, n, state.shift_statistic)
 
     def _label(self, span: Span, began: str, file: str) -> str:
         settings = self.watch.settings
@@ -245,7 +258,7 @@ class _Reading:
             yield self._block
 
     def _needed(self, outputs: Outputs) -> Outputs:
-        """Return what the methods look at, without labels."""
+        """Return what the methods look at, without labels; and vectors of images, where the source has them, too."""
         classes, needs = self.watch.outputs.classes, self.watch.needs
         if outputs.classes != classes:
             raise OpenworldError(
@@ -258,8 +271,17 @@ class _Reading:
                     f"{self.table.name} has no {name}, which the watch was fitted with; give the same tables in every "
                     "file, or fit it without."
                 )
+        vectors = {name: getattr(outputs, name) for name in VECTORS}
+        for name, rows in vectors.items():
+            known = getattr(self.watch.outputs, name)
+            if rows is not None and known is not None and rows.shape[1] != known.shape[1]:
+                raise OpenworldError(
+                    f"{self.table.name} has {rows.shape[1]} numbers of {name} an image and the watch was fitted with "
+                    f"{known.shape[1]}; take them from one model."
+                )
         reference = outputs.reference if "reference" in needs else None
-        return Outputs(outputs.logits, reference=reference, partners=outputs.partners if "partners" in needs else ())
+        partners = outputs.partners if "partners" in needs else ()
+        return Outputs(outputs.logits, None, reference, partners, **vectors)
 
     def _refusal(self, keys: np.ndarray) -> str:
         """Return why the first images are too late; "" where they are not."""

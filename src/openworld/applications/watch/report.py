@@ -11,8 +11,8 @@ from openworld.applications.estimate.accuracy_estimate import (
     ScoredSet,
 )
 from openworld.applications.estimate.report import remark
-from openworld.applications.estimate.results import ESTIMATED, IMAGES, LABELS, QUOTED
-from openworld.applications.estimate.verdict import alert, late_labels
+from openworld.applications.estimate.results import ESTIMATED, IMAGES, LABELS, QUOTED, SHIFT_ALARM, SHIFT_SCORE
+from openworld.applications.estimate.verdict import alert, late_labels, shift_alert
 from openworld.applications.watch import figures as drawing
 from openworld.applications.watch.causes import cause_sentence
 from openworld.applications.watch.exports import label_lines, line_of
@@ -21,6 +21,7 @@ from openworld.applications.watch.following import Followed
 from openworld.applications.watch.labelled import CORRECTED, LabelsRead, quoted_chunk
 from openworld.applications.watch.state import PeriodRecord, WatchState
 from openworld.estimators import find_estimator
+from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
@@ -35,9 +36,9 @@ from openworld.results import TEXT, Metric, Result, Results, Value, interval_of
 SAID = 3  # labelled periods that a sentence names
 LAST, MOST = 14, 31  # periods before the new ones, and in all, that a terminal shows
 JSON = "watch.json"
-ALARM = Metric("alarm_ratio", "alarm", "number", 2, 0, (0.0, None))
-CLASS_SHIFT = Metric("class_shift", "class shift", "fraction", 2, 0)
-CONFIDENCE_SHIFT = Metric("confidence_shift", "confidence shift", "fraction", 2, 0)
+ALARM = Metric("alarm_ratio", "accuracy alarm", "number", 2, 0, (0.0, None))
+CLASS_SHIFT = Metric("class_shift", "class shift", "fraction", 2, 0, (-1.0, 1.0))
+CONFIDENCE_SHIFT = Metric("confidence_shift", "confidence shift", "fraction", 2, 0, (-1.0, 1.0))
 LOW = Metric("source_like_low", "of the source, low", better=0)
 HIGH = Metric("source_like_high", "of the source, high", better=0)
 ALONE = Metric("alarm_alone", "one period below", better=0, bounds=(None, 1.0))
@@ -69,8 +70,13 @@ class WatchView:
 
     @property
     def alerts(self) -> tuple[str, ...]:
-        """New periods with an alarm."""
+        """New periods in which an alarm stands that the accuracy is below the alert."""
         return tuple(record.chunk.label for record in self.new if record.chunk.alarming)
+
+    @property
+    def shift_alerts(self) -> tuple[str, ...]:
+        """New periods in which an alarm stands that the images are no longer like the source's."""
+        return tuple(record.chunk.label for record in self.new if record.chunk.shifted)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -80,7 +86,8 @@ class WatchView:
 
 def watch_report(view: WatchView) -> CommandReport:
     """Return all that is to be said after a call."""
-    styles = series_styles([drawing.ACCURACY, *[drawing.ALARM] * view.alarms, drawing.CLASSES, drawing.CONFIDENCE])
+    shifts = [drawing.SHIFT, drawing.CLASSES, drawing.CONFIDENCE]
+    styles = series_styles([drawing.ACCURACY, *[drawing.ALARM] * view.alarms, *shifts])
     results, records = _results(view), view.state.records
     before = records[: len(records) - len(view.new)] if records[-len(view.new) :] == view.new else records
     shown = [*before[-LAST:], *view.new] if before is not records else [*records[-LAST:]]
@@ -131,6 +138,7 @@ def json_of(view: WatchView) -> dict:
         "open": view.open and line_of(view.open, view.watch.fingerprint, view.name),
         "files": [{"file": each.file.name, "images": each.file.n, "again": each.again} for each in view.followed],
         "alerts": list(view.alerts),
+        "shift_alerts": list(view.shift_alerts),
         "untold": list(view.unknown),
         "state": entry | {"images": view.state.n, "periods": len(view.state.records), "last": view.state.last or None},
     }
@@ -153,10 +161,10 @@ def _sentences(view: WatchView) -> Iterator[str]:
         began = f", which began {view.open.began}," if view.open.began else ""
         yield (
             f"The period {view.open.chunk.label}{began} is not finished: {counted(view.open.chunk.n, 'image')} so far, "
-            f"{_accuracy(quoted_chunk(view.open))}. It counts for the alert when it ends."
+            f"{_accuracy(quoted_chunk(view.open))}. It counts for the alarms when it ends."
         )
-    if view.new and view.alarms:
-        yield alert(_estimate(view, view.new)).replace("chunk", "period")
+    for say in (alert, shift_alert) if view.new else ():
+        yield from filter(None, [say(_estimate(view, view.new)).replace("chunk", "period")])
 
 
 def _of_labels(view: WatchView, read: LabelsRead) -> str:
@@ -184,7 +192,8 @@ def _said(record: PeriodRecord) -> str:
     """Return the number of a period, by which method and why; or that it cannot be told."""
     chunk = quoted_chunk(record)
     quote = chunk.quote
-    of, alarm = f"in {chunk.label} ({counted(chunk.n, 'image')})", " An alarm stands." * chunk.alarming
+    of = f"in {chunk.label} ({counted(chunk.n, 'image')})"
+    alarm = " An accuracy alarm stands." * chunk.alarming + " A shift alarm stands." * chunk.shifted
     if quote.accuracy is None:
         between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
         return f"The accuracy {of} cannot be told; it may lie {between}: {quote.why}.{alarm}"
@@ -236,6 +245,9 @@ def _results(view: WatchView) -> Results:
             rows.append(Result("", LABELS, Value(chunk.labelled.n), place))
         if chunk.alarm is not None:
             rows.append(Result(QUOTED, ALARM, Value(chunk.alarm.statistic), place))
+        shift = chunk.shift_alarm
+        score = Value(shift.score, (), "" if shift.score is not None else "no sign could be compared")
+        rows += [Result("", SHIFT_ALARM, Value(shift.statistic), place), Result("", SHIFT_SCORE, score, place)]
         rows.append(Result("", CLASS_SHIFT, Value(record.signs[NAMED].distance), place))
         rows.append(Result("", CONFIDENCE_SHIFT, Value(record.signs[CONFIDENCES].distance), place))
     return Results("watch", tuple(rows))
@@ -267,6 +279,7 @@ def _table(view: WatchView, results: Results, records) -> Table:
             own["", IMAGES],
             Cell(own[QUOTED, ESTIMATED], bold=record.chunk.alarming),
             *([own[QUOTED, ALARM]] if alarms else ()),
+            Cell(own["", SHIFT_ALARM], bold=record.chunk.shifted),
             own["", CLASS_SHIFT],
             own["", CONFIDENCE_SHIFT],
             words,
@@ -276,15 +289,16 @@ def _table(view: WatchView, results: Results, records) -> Table:
         Column(IMAGES, priority=2),
         Column(ESTIMATED, "accuracy", 2, headline=True),
         *([Column(ALARM, priority=2)] if alarms else ()),
+        Column(SHIFT_ALARM, priority=2),
         Column(CLASS_SHIFT, priority=1),
         Column(CONFIDENCE_SHIFT, priority=0),
         Column(TEXT, "remark", 2),
     )
     left = len(view.state.records) - len(rows)
-    limit = "the alarm's statistic relative to its limit (an alarm stands above 1); " * alarms
     caption = (
-        f"Percent [interval, or bounds where it cannot be told]; {limit}how far predicted classes and confidences lie "
-        "from the source (total variation beyond chance; largest difference of distributions)."
+        "Percent [interval, or bounds where it cannot be told]; statistics of the alarms relative to their limits (an "
+        "alarm stands above 1); how far predicted classes and confidences lie from the source (energy distance beyond "
+        "chance, up to 1)."
     )
     caption += f" {left} earlier periods are on the page that --out keeps." if left else ""
     return Table("periods", "Periods", caption, "period", columns, tuple(rows), best="")
@@ -304,9 +318,28 @@ def fit_report(watch: Watch, path: Path) -> CommandReport:
     results, table = _sizes(watch)
     notes = tuple(f"Note: {warning}." for warning in watch.warnings)
     page = Page("A source fitted for watching", (source.name,), (first, *text, *notes), (), {}, "")
+    text += _alarms(watch)
     alert = f"; alarms below {percent(settings.alert)} %" if settings.alert is not None else ""
     table = replace(table, caption=f"{table.caption}{alert}.")
     return CommandReport(results, (table,), page, tuple(text), notes, watch.made, watch, json_text(_fit_json(watch)))
+
+
+def _alarms(watch: Watch) -> list[str]:
+    """Return which alarms there are, how often they are false, and whether confidences tell the accuracy."""
+    settings, check = watch.settings, check_confidence(watch.outputs)
+    rate = f"{100 * settings.false_alarms:.3g} % of years of 365 periods"
+    text = [f"Shift alarm: where images over time are no longer like the source's; by chance in {rate}."]
+    if settings.alert is not None:
+        by = f"Accuracy alarm: where the accuracy is found below {percent(settings.alert)} %"
+        text.append(f"{by}; by chance in {rate} that are all {percent(settings.alert)} % right.")
+    elif check.tells:
+        text.append("No accuracy alarm: add --alert 0.8, say, for one.")
+    if not check.tells:
+        rest = (
+            "the accuracy alarm tests what the reference shows" if settings.alert is not None else "no accuracy alarm"
+        )
+        text.append(f"Beware: {check.why}. So {rest}, and labels tell the accuracy.")
+    return text
 
 
 def _fit_json(watch: Watch) -> dict:
@@ -316,6 +349,8 @@ def _fit_json(watch: Watch) -> dict:
         "kept": watch.outputs.n,
         "methods": list(watch.names),
         "sizes": sorted({*watch.measured.quotes, *watch.measured.limits}),
+        "alarms": {"accuracy_below": watch.settings.alert, "shift": True, "false_alarms": watch.settings.false_alarms},
+        "confidence_tells": check_confidence(watch.outputs).tells,
         "warnings": list(watch.warnings),
         "made": dict(watch.made),
     }

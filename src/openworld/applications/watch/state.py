@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate, PeriodLabels
+from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate, PeriodLabels, ShiftAlarm
 from openworld.applications.watch.fitted import Measured, Watch, outputs_of, tables_of
 from openworld.applications.watch.kept import KeptPeriod, kept_of
 from openworld.estimators.quote import Quote
@@ -26,7 +26,7 @@ STATE = "the state of `openworld estimate watch`"
 class PeriodRecord:
     """A finished period.
 
-    number: from 0. chunk: what is estimated of it, and the alarm, whose statistic is in units of its limit. signs: how
+    number: from 0. chunk: what is estimated of it, and the alarms, with statistics in units of their limits. signs: how
     far it lies from the source. began, ended: time stamps of its first and last image, or "". file: that finished it.
     further: what other parts of a watch found, by name, as JSON holds it.
     """
@@ -46,6 +46,7 @@ class PeriodRecord:
         quote = chunk["quote"] | {"signs": chunk["quote"]["signs"] and ShiftSigns.of(chunk["quote"]["signs"])}
         ranges = {"on_source": None if chunk["on_source"] is None else tuple(chunk["on_source"])}
         made = {"quote": Quote(**quote), "alarm": chunk["alarm"] and Alarm(**chunk["alarm"])}
+        made["shift_alarm"] = chunk["shift_alarm"] and ShiftAlarm(**chunk["shift_alarm"])
         signs = ShiftSigns.of(data["signs"])
         return cls(**(data | {"chunk": ChunkEstimate(**(chunk | ranges | made)), "signs": signs}))
 
@@ -105,13 +106,15 @@ class OpenPeriod:
 class WatchState:
     """Where a watch stands.
 
-    watch: fingerprint of what was fitted. statistic: S of the alert, in limits. last: time stamp of the last image, or
-    "". n: images in all. closed: key of the last finished period. measured: on sizes that were not measured when the
-    watch was fitted. kept: the images of the last finished periods. sheets: of labels that were read.
+    watch: fingerprint of what was fitted. statistic, shift_statistic: S of the two alarms, in limits. last: time stamp
+    of the last image, or "". n: images in all. closed: key of the last finished period. measured: on sizes that were
+    not measured when the watch was fitted. kept: the images of the last finished periods. sheets: of labels that were
+    read.
     """
 
     watch: str
     statistic: float = 0.0
+    shift_statistic: float = 0.0
     last: str = ""
     n: int = 0
     closed: int | None = None
@@ -127,6 +130,7 @@ class WatchState:
         about = {
             "watch": self.watch,
             "statistic": self.statistic,
+            "shift_statistic": self.shift_statistic,
             "last": self.last,
             "n": self.n,
             "closed": self.closed,
@@ -183,6 +187,7 @@ def _state_of(
     return WatchState(  # one that was written before labels could come has no `kept` and no `sheets`
         about["watch"],
         about["statistic"],
+        about["shift_statistic"],
         about["last"],
         about["n"],
         about["closed"],

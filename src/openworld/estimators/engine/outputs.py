@@ -203,8 +203,11 @@ def _features(values, n: int) -> np.ndarray:
     table = _rows(values, "features", n)
     if not table.any(axis=1).all():
         raise OpenworldError("some rows of features are all zero; every image needs its own.")
-    table = table / np.abs(table).max(axis=1, keepdims=True)
-    return (table / np.linalg.norm(table, axis=1, keepdims=True)).astype(np.float32)
+    scaled = table / np.abs(table).max(axis=1, keepdims=True)
+    scaled = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    # rows of other outputs stay as they are: dividing again would move their last digits
+    there = np.abs(np.linalg.norm(table, axis=1, keepdims=True) - 1) < 1e-6
+    return np.where(there, table, scaled).astype(np.float32)
 
 
 def _appearance(values, n: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from openworld.estimators.quote.decision import (
     evidence,
     quote,
     readings,
+    without_number,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "evidence",
     "quote",
     "readings",
+    "without_number",
 ]

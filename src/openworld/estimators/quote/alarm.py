@@ -8,9 +8,9 @@ wrong. So the evidence is added up over chunks, by the CUSUM of Page (Continuous
 with bias and standard deviation s_t of what is quoted of such chunks where nothing has shifted. Tables of h take chunks
 for independent. Here they are not: all are read with the help of one source, whose few images put the same error into
 every chunk of the year. So k and h come from simulated years whose true accuracy is the alert itself. Each year has one
-error of its source, drawn as the resampled sources of a `Null` differ (of energy distances far more up than down), and
-noise of its chunks, from the spread within them; both spreads are known from few draws, and vary from year to year by as
-much as that leaves open.
+error of its source, drawn as the resampled sources of a `Null` differ, and noise of its chunks, drawn from what differs
+within them, or within the source of the year where each was asked about many targets; both spreads are known from few
+draws, and vary from year to year by as much as that leaves open.
 
     k_t  half a standard deviation of a chunk, so that falls by one are found soonest, and as much as the error of the
          source exceeds in half of the allowed years: with less, S would climb for ever under too many sources
@@ -18,8 +18,8 @@ much as that leaves open.
 
 Single chunks jump now and then, where a rule of what is quoted ends and another begins: too rarely for some hundred
 draws to tell how often, and some sources more than others. So a chunk counts for at most `MOST` standard deviations
-beyond k, and h is no less: it takes two to raise an alarm, or one that lies `ALONE` of them below the alert. What has no
-such jumps (`jumps=False`: energy distances) is added up whole, so that one chunk may raise an alarm.
+beyond k, and h is no less: it takes two to raise an alarm, or one that lies `ALONE` of them below the alert. What has
+no such jumps (`jumps=False`: energy distances) is added up whole, so that one chunk may raise an alarm.
 
 False alarms come from unlucky sources, so they come in rows: most sources give none for years, a few give many.
 
@@ -43,6 +43,7 @@ YEARS = 4_000  # simulated; the rate is then held to a third of a point
 LONGEST = 10_000  # chunks of a simulated year
 RAREST, COMMONEST = 0.001, 0.5  # rates that so many years can tell
 HALF = 0.5  # of a chunk's standard deviation in k
+MANY = 100  # targets of a source that show how they differ with it
 SMOOTH = 0.4  # bandwidth of a normal kernel for four hundred draws of a null: what is beyond them; Silverman's rule
 MOST, ALONE = 3.0, 12.0  # standard deviations; on source-like chunks what is quoted jumps by up to ten
 HIGHEST = 2.0  # S as a multiple of h
@@ -108,10 +109,10 @@ def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, ov
     Raises:
         OpenworldError: no chunk; a number outside its range.
 
-    >>> estimates = 0.9 + np.add.outer([-0.01, 0.01] * 10, [-0.01, 0.01])  # ten sources each way, two targets each
-    >>> null = Null(100, estimates, np.full((20, 2), 0.9))
-    >>> find_alarms([Chunk(accuracy, 100, null) for accuracy in (0.88, 0.7, 0.7, 0.7, 0.95)], 0.9).standing.tolist()
-    [False, False, False, True, False]
+    >>> estimates = 0.9 + 0.02 * np.random.default_rng(0).normal(size=(50, 4))  # fifty sources, four targets each
+    >>> null = Null(100, estimates, np.full((50, 4), 0.9))
+    >>> find_alarms([Chunk(accuracy, 100, null) for accuracy in (0.88, 0.75, 0.75, 0.95)], 0.9).standing.tolist()
+    [False, False, True, False]
     """
     require_at_least(0, alert=alert)
     require_at_most(1, alert=alert)
@@ -186,12 +187,11 @@ def alarm_limit(
     Raises:
         OpenworldError: a number outside its range.
 
-    >>> estimates = 0.9 + np.add.outer([-0.01, 0.01] * 10, [-0.01, 0.01])  # ten sources each way, two targets each
-    >>> limit, statistic = alarm_limit(Null(100, estimates, np.full((20, 2), 0.9)), 100), 0.0
-    >>> for accuracy in (0.88, 0.7, 0.7, 0.7, 0.95):
+    >>> estimates = 0.9 + 0.02 * np.random.default_rng(0).normal(size=(50, 4))  # fifty sources, four targets each
+    >>> limit, statistic = alarm_limit(Null(100, estimates, np.full((50, 4), 0.9)), 100), 0.0
+    >>> for accuracy in (0.88, 0.75, 0.75, 0.95):
     ...     statistic = add_step(statistic, limit.step(accuracy, 100, 0.9))
     ...     print(statistic > 1)
-    False
     False
     False
     True
@@ -238,9 +238,9 @@ class _Spread:
         Whole means would swallow part of a target's rare jump.
         """
         if not self.within:
-            return np.zeros(1)
+            return np.zeros_like(estimates)
         left = estimates - estimates.mean() - self.share * self.means[:, None]
-        return left.ravel() / left.std()
+        return left / left.std()
 
     def deviation(self, n: int) -> float:
         """Standard deviation of estimates of chunks of n images; half an image where the null shows none."""
@@ -256,9 +256,20 @@ class _Spread:
             variance: float64[years], by how much to multiply that of means. drawn: float64[3, years], standard normal.
         """
         of_means = sqrt(self.of_means)
-        shaped = -self.share * np.quantile(self.means, ndtr(-drawn[0]))
+        shaped = -self.share * self.means[self.rows(drawn)]
         noise = sqrt(self.share * (1 - self.share)) * drawn[1] + drawn[2] / sqrt(self.sources)
         return np.sqrt(variance) * (shaped + of_means * noise)
+
+    def rows(self, drawn: np.ndarray) -> np.ndarray:
+        """Return which resampled source each year has, int64[years]: the lower its mean the larger `drawn[0]`."""
+        return np.argsort(self.means)[(ndtr(-drawn[0]) * self.sources).astype(int)]
+
+    def noise(self, rows: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """Return what a chunk adds to the errors of years whose sources are these, in standard deviations."""
+        if self.targets < MANY:
+            rows = generator.integers(0, self.sources, len(rows))
+        drawn = -self.left[rows, generator.integers(0, self.targets, len(rows))]
+        return drawn + self.smooth * generator.standard_normal(len(rows))
 
 
 class _Years:
@@ -278,7 +289,9 @@ class _Years:
         self.deviations = np.array([spread.deviation(chunk.n) for spread, chunk in pairs])
         variance, drawn = self._variance(lambda spread: spread.sources - 1), generator.standard_normal((3, YEARS))
         errors = {key: spread.errors(variance, drawn) for key, spread in spreads.items()}
+        rows = {key: spread.rows(drawn) for key, spread in spreads.items()}
         self.errors = [errors[id(chunk.null)] for chunk in chunks]
+        self.rows = [rows[id(chunk.null)] for chunk in chunks]
         self.scale = np.sqrt(self._variance(lambda spread: spread.sources * (spread.targets - 1)))
         unlucky = {key: float(np.quantile(error, 1 - rate / 2)) for key, error in errors.items()}
         of_sources = np.array([unlucky[id(chunk.null)] for chunk in chunks]) / self.deviations
@@ -302,12 +315,9 @@ class _Years:
         """What the largest S of a year exceeds at the rate."""
         now, largest = np.zeros(YEARS), np.zeros(YEARS)
         for place in np.arange(self.over) % len(self.spreads):
-            z = self.errors[place] / self.deviations[place] + self._noise(self.spreads[place])
+            z = self.errors[place] / self.deviations[place]
+            z += self.scale * self.spreads[place].noise(self.rows[place], self.generator)
             now = np.maximum(0, now + self.steps(z, place))
             np.maximum(largest, now, out=largest)
         highest = float(np.quantile(largest, 1 - self.rate))
         return highest if self.whole else max(highest, MOST)
-
-    def _noise(self, spread: _Spread) -> np.ndarray:
-        drawn = -spread.left[self.generator.integers(0, len(spread.left), YEARS)]
-        return self.scale * (drawn + spread.smooth * self.generator.standard_normal(YEARS))

@@ -127,7 +127,7 @@ class Quote:
     where there is no accuracy, what it lay between on nine of ten labelled shifts of docs/estimate-evidence.md. why: a
     sentence without a full stop. signs: of a shift, where they were looked at. rule: which rule spoke, one of `RULES`.
     tested: the accuracy that an alert tests, in [0, 1]: the least of the readings, which sees most of what is lost;
-    what is quoted where class shares explain the difference.
+    what is quoted where class shares explain the difference; what two views say where the confidence tells nothing.
     """
 
     method: str | None
@@ -243,7 +243,27 @@ def decide(evidence: Evidence, limits: Limits = Limits()) -> Quote:
     """Apply the rules, one after the other."""
     quote = _decide(evidence, limits)
     tested = quote.accuracy if quote.rule == CLASS_SHARES else min(evidence.readings.values())
+    if not evidence.confidence.tells and evidence.views is not None and not evidence.distrust:
+        tested = evidence.views
     return replace(quote, signs=evidence.signs, tested=tested)
+
+
+def without_number(quote: Quote, why: str, limits: Limits = Limits()) -> Quote:
+    """Return bounds in place of a number, around it and the least reading; what has no number stays as it is.
+
+    Args:
+        quote: as decided. why: what speaks against a number, without a full stop. limits: of the rules.
+
+    >>> found = without_number(Quote("DoC", 0.9, 0.8, 0.94, "no shift was found", tested=0.85), "an alarm stands")
+    >>> found.accuracy, round(found.low, 2), round(found.high, 2), found.tested
+    (None, 0.6, 0.95, 0.85)
+    """
+    if quote.accuracy is None:
+        return quote
+    below, above = limits.off[BOUNDS]
+    readings = quote.accuracy, quote.accuracy if quote.tested is None else quote.tested
+    low, high = min(quote.low, held(min(readings) - below)), max(quote.high, held(max(readings) + above))
+    return replace(quote, method=None, accuracy=None, low=low, high=high, why=why, rule=BOUNDS)
 
 
 def _decide(evidence: Evidence, limits: Limits) -> Quote:

@@ -9,9 +9,9 @@ which hardly depends on m, and a period by its clearest sign, max (x - mean) / d
 of source-like sets: source and period both drawn anew from the source's images, with replacement, so that all energies
 come of one matrix of distances (an image drawn twice is 0 apart from itself: hence M (n - 1) / n of these).
 
-The scores are added up by the CUSUM of `alarm`, whose limit comes of the same draws. P-values of single periods would not do: all
-periods of a year are compared with one sample of the source, and where that is an unlucky one all of them are small.
-The simulated years of `alarm` have an unlucky source each.
+The scores are added up by the CUSUM of `alarm`, whose limit comes of the same draws. P-values of single periods would
+not do: all periods of a year are compared with one sample of the source, and where that is an unlucky one all of them
+are small. The simulated years of `alarm` have such a source each.
 """
 
 from collections.abc import Mapping
@@ -45,8 +45,8 @@ class SignScale:
 class ShiftTest:
     """Scores periods of about so many images, and says what a score adds to the alarm's statistic.
 
-    n: source images that are compared. scales: by the name of the sign; not of one in which all source images are alike.
-    limit: of the alarm, for scores with their sign turned: high ones raise it.
+    n: source images that are compared. scales: by the name of the sign; not of one in which all source images are
+    alike. limit: of the alarm, for scores with their sign turned: high ones raise it.
     """
 
     n: int
