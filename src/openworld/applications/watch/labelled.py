@@ -181,7 +181,7 @@ def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
     images, key = last.images(last.key), last.key
     if key != ROW and _names_repeat(state):
         images, key = replace(last.images(ROW), paths=images.ids), ROW
-    return name, worksheet(images, key, n, watch.classnames, watch.settings.seed)
+    return name, worksheet(images, key, n, watch.classnames, seed=watch.settings.seed)
 
 
 def _names_repeat(state: WatchState) -> bool:

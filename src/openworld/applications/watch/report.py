@@ -335,9 +335,9 @@ def _alarms(watch: Watch) -> list[str]:
     elif check.tells:
         text.append("No accuracy alarm: add --alert 0.8, say, for one.")
     if not check.tells:
-        rest = (
-            "the accuracy alarm tests what the reference shows" if settings.alert is not None else "no accuracy alarm"
-        )
+        rest = "no accuracy alarm"
+        if settings.alert is not None:
+            rest = "the accuracy alarm tests what the reference shows"
         text.append(f"Beware: {check.why}. So {rest}, and labels tell the accuracy.")
     return text
 
