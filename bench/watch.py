@@ -209,7 +209,7 @@ class Years:
         statistics, last = [], 0.0
         for day in range(len(days)):
             signs = ShiftSigns(tuple(ShiftSign(name, 1, 0, None, found[name][day]) for name in found), 1.0)
-            statistics.append(last := add_step(last, test.step(test.score(signs, days.shape[1])[0])))
+            statistics.append(last := test.statistic(last, test.score(signs, days.shape[1])[0]))
         return np.array(statistics)
 
     def quoted(self, source: np.ndarray, sets: list[np.ndarray], alerts: list[float]) -> list[np.ndarray]:
@@ -252,9 +252,10 @@ def shifts(name: str, years: Years, source: int, images: int, count: int, days: 
     for alarm, calm in false.items():
         low, high = wilson_interval(float(np.mean(calm)), count)
         late = np.array(waits[alarm])
+        within = ", ".join(f"{100 * np.mean(late <= at):.0f}" for at in (1, 3, 10))
         yield (
             f"  {alarm:<9} false in {100 * np.mean(calm):4.1f} % [{100 * low:.1f} {100 * high:.1f}]; a fall by 20 "
-            f"points found within 1, 3, 10 days in {', '.join(f'{100 * np.mean(late <= day):.0f}' for day in (1, 3, 10))} %"
+            f"points found within 1, 3, 10 days in {within} %"
         )
 
 

@@ -15,7 +15,10 @@ def test_the_numbers_are_read_back_by_the_collector_s_own_parser(fitted, tmp_pat
     quote, alarm = view.new[0].chunk.quote, view.new[0].chunk.alarm
     wanted = {"accuracy_ratio": quote.accuracy, "accuracy_low_ratio": quote.low, "accuracy_high_ratio": quote.high}
     wanted |= {"accuracy_known": 1, "alarm_ratio": alarm.statistic, "period_images": 150, "images": 150, "periods": 1}
-    wanted |= {"class_shift_ratio": view.new[0].signs.predictions}
+    shift, signs = view.new[0].chunk.shift_alarm, view.new[0].signs
+    wanted |= {"shift_alarm_ratio": shift.statistic, "shift_alarm": 0, "shift_score": shift.score}
+    wanted |= {"class_shift_ratio": signs["named classes"].distance}
+    wanted |= {"confidence_shift_ratio": signs["confidences"].distance}
     for name, value in wanted.items():
         (sample,) = families[f"openworld_watch_{name}"].samples
         assert sample.value == value and sample.labels == {"watch": 'a "name"'}
@@ -28,4 +31,4 @@ def test_an_accuracy_that_cannot_be_told_is_absent_and_its_bounds_are_there(fitt
     command.watch(fitted, [scores_of(day_columns(0, strength=0.2), "new")], files, close=True)
     text = files.prometheus.read_text()
     assert "openworld_watch_accuracy_ratio" not in text and "accuracy_low_ratio{" in text
-    assert 'accuracy_known{watch="state"} 0' in text
+    assert 'accuracy_known{watch="state"} 0' in text and 'shift_alarm{watch="state"} 1' in text

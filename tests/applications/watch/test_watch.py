@@ -21,7 +21,7 @@ from openworld.estimators import find_alarms
 from openworld.estimators.quote.alarm import Chunk
 from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
-STRENGTHS = (2.0, 2.0, 1.4, 1.2, 1.2, 2.0, 0.2)
+STRENGTHS = (2.0, 2.0, 1.4, 0.6, 0.6, 2.0, 0.2)
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
 
 
@@ -53,7 +53,9 @@ def test_however_a_year_is_cut_into_files_the_numbers_are_the_same(fitted, tmp_p
     assert len(whole.records) == len(DAYS) and whole.opened is None
     assert bare(whole) == bare(days) == bare(cut)
     assert whole.statistic == days.statistic == cut.statistic
+    assert whole.shift_statistic == days.shift_statistic == cut.shift_statistic
     assert any(record.chunk.alarming for record in whole.records)
+    assert {record.chunk.shifted for record in whole.records} == {True, False}
     assert any(record.chunk.quote.accuracy is None for record in whole.records)
 
 
@@ -77,6 +79,7 @@ def test_periods_are_estimated_as_an_estimate_of_everything_at_once_does(fitted,
     known = estimate_accuracy(source, target, options)
     for record, chunk in zip(state.records, known.chunks, strict=True):
         assert record.chunk.quote == chunk.quote and record.chunk.label == chunk.label
+        assert record.chunk.shift_alarm == chunk.shift_alarm
         assert record.chunk.methods.items() <= chunk.methods.items()
         assert (record.chunk.n, record.chunk.first) == (chunk.n, chunk.first)
 
@@ -86,7 +89,7 @@ def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path, 
     settings = WatchSettings(chunk_rows=128, alert=0.78)
     command.fit([of(source_columns(), "val")], tmp_path / "watch", settings, images=[128])
     watch = read_watch(tmp_path / "watch")
-    days = joined(*(day_columns(day, 128, 1.7 + 0.2 * sign * (day - 3)) for day in range(7)))
+    days = joined(*(day_columns(day, 128, 1.2 + 0.3 * sign * (day - 3)) for day in range(7)))
     state = command.watch(tmp_path / "watch", [of({"logits": days["logits"]})], command.WatchFiles(tmp_path / "state"))
     state = state.found.state
     null = watch.measured.alarms[128]
@@ -215,10 +218,10 @@ def test_images_keep_their_names_across_files(fitted, tmp_path):
 def test_other_sizes_are_measured_once_and_kept(fitted, tmp_path):
     files = command.WatchFiles(tmp_path / "state")
     state = command.watch(fitted, [of(day_columns(0, 40))], files, close=True).found.state
-    sizes = set(state.measured.quotes), set(state.measured.limits)
     kept = read_state(tmp_path / "state", read_watch(fitted)).measured
-    assert sizes == ({38}, {38}) == (set(kept.quotes), set(kept.limits))
-    assert kept.limits == state.measured.limits
+    for name in ("quotes", "limits", "shifts"):
+        assert set(getattr(state.measured, name)) == {38} == set(getattr(kept, name))
+    assert kept.limits == state.measured.limits and kept.shifts == state.measured.shifts
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from openworld.applications.estimate.quotes import Quoting, shared_size
 from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs, check_reference, find_alarms
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.quote import Quote, without_number
-from openworld.estimators.quote.alarm import COMMONEST, RAREST, add_step
+from openworld.estimators.quote.alarm import COMMONEST, RAREST
 from openworld.estimators.quote.shift_signs import ShiftSigns
 from openworld.estimators.quote.shift_test import ShiftTest, fit_shift_test
 
@@ -59,7 +59,7 @@ def shift_test(quoting: Quoting, n: int, rate: float, known: dict[int, ShiftTest
 def shift_alarm(test: ShiftTest, signs: ShiftSigns, n: int, before: float) -> ShiftAlarm:
     """Return the alarm after a chunk of n images, from the statistic before it."""
     score, sign = test.score(signs, n)
-    return ShiftAlarm(score, sign, add_step(before, test.step(score)))
+    return ShiftAlarm(score, sign, test.statistic(before, score))
 
 
 def under_shift(quote: Quote) -> Quote:

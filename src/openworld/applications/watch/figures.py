@@ -66,8 +66,8 @@ def alarm_figure(watch: Watch, records: Records, styles: dict[str, SeriesStyle])
     chart = LineChart("", _time(records), numbers, lines, references=references)
     caption = (
         "An alarm stands where its statistic is above its limit, the red line. The shift alarm adds up what speaks for "
-        "images that are no longer like the source's, the accuracy alarm for an accuracy below the alert. Both stop at "
-        "twice the limit, so that an alarm ends soon after a recovery.",
+        "images that are no longer like the source's, the accuracy alarm for an accuracy below the alert. They stop at "
+        "1.25 and 2, so that an alarm ends soon after a recovery.",
     )
     return Figure("alarm", "Alarms", caption, (chart,), styles)
 

@@ -206,9 +206,9 @@ def alarm_limit(
     return AlarmLimit(null.n, null.bias, years.spreads[0].within, float(error), years.limit(), jumps)
 
 
-def add_step(statistic: float, step: float) -> float:
+def add_step(statistic: float, step: float, highest: float = HIGHEST) -> float:
     """Return S, in limits, after another chunk; that of a chunk of which nothing can be told adds 0."""
-    return min(HIGHEST, max(0.0, statistic + step))
+    return min(highest, max(0.0, statistic + step))
 
 
 def _cusum(steps: np.ndarray, highest: float) -> np.ndarray:

@@ -25,10 +25,11 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import source_temperature
-from openworld.estimators.quote.alarm import AlarmLimit, alarm_limit
+from openworld.estimators.quote.alarm import AlarmLimit, add_step, alarm_limit
 from openworld.estimators.quote.null import Null
 from openworld.estimators.quote.shift_signs import ROWS, ShiftSigns, energy, pairwise, sample, vectors_of
 
+HIGHEST = 1.25  # of the statistic: scores lie little below their mean, and from 2 it would take weeks to fall
 SOURCES, TARGETS = 400, 600  # resampled sources, and periods, of which each is compared with every source
 
 
@@ -69,9 +70,10 @@ class ShiftTest:
         name = max(scores, key=scores.__getitem__)
         return scores[name], name
 
-    def step(self, score: float | None) -> float:
-        """Return what a score adds to the statistic, in limits; 0 without one."""
-        return 0.0 if score is None else self.limit.step(-score, self.limit.null_n, 0.0)
+    def statistic(self, before: float, score: float | None) -> float:
+        """Return the alarm's statistic after a period, in limits; it stays without a score, and an alarm is above 1."""
+        step = 0.0 if score is None else self.limit.step(-score, self.limit.null_n, 0.0)
+        return add_step(before, step, HIGHEST)
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "ShiftTest":
@@ -95,7 +97,7 @@ def fit_shift_test(source: Outputs, n: int, *, rate: float = 0.05, over: int = 3
     >>> known = Outputs(2 * np.eye(3)[labels] + rng.normal(size=(700, 3)), labels)
     >>> source, test = known.take(slice(0, 600)), fit_shift_test(known.take(slice(0, 600)), 100)
     >>> for period in (known.take(slice(600, 700)), Outputs(rng.normal(size=(100, 3)))):
-    ...     print(test.step(test.score(shift_signs(source, period), 100)[0]) > 1)
+    ...     print(test.statistic(0.0, test.score(shift_signs(source, period), 100)[0]) > 1)
     False
     True
     """
