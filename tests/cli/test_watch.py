@@ -83,7 +83,7 @@ def test_what_cannot_be_told_is_exit_code_4_and_json_has_all(files, tmp_path):
         (("estimate", "fit", "--source", "00.npz", "--out", "o"), "labels"),
         (("estimate", "fit", "--source", "val.npz", "--out", "o", "--period", "1d"), "--timestamps"),
         (("estimate", "fit", "--source", "val.npz", "--out", "o", "--estimator", "FRAP"), "FRAP needs"),
-        (("estimate", "fit", "--source", "val.npz", "--out", "o", "--false-alarms", "0.1"), "--alert"),
+        (("estimate", "fit", "--source", "val.npz", "--out", "o", "--false-alarms", "0.9"), "0.001 to 0.5"),
     ],
 )
 def test_wrong_use(files, tmp_path, words, reason):

@@ -1,5 +1,7 @@
 """Scores of periods: by hand and by a plain loop, under one law, under a shift; and the rate of years."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from simulated import outputs
@@ -22,10 +24,7 @@ def test_by_hand():
     assert test.statistic(0.5, 4.0) == pytest.approx(0.5 + (4 - 1 - 0.5 - 0.5) / 5)  # less mean, half, and error
     assert test.statistic(0.5, None) == 0.5 and test.statistic(0.0, -1.0) == 0.0
     assert test.statistic(0.0, 100.0) == shift_test.HIGHEST > 1
-    assert (
-        ShiftTest.of({"n": 100, "scales": {"outputs": vars(test.scales["outputs"])}, "limit": vars(limit)}).limit
-        == limit
-    )
+    assert ShiftTest.of(asdict(test)) == test
 
 
 def test_a_plain_loop_over_drawn_sets_finds_the_same_scales(monkeypatch):
