@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm, ShiftAlarm
-from openworld.applications.estimate.quotes import Quoting, shared_size
+from openworld.applications.estimate.quotes import LABELLED, Quoting, shared_size
 from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs, check_reference, find_alarms
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.quote import Quote, without_number
@@ -62,8 +62,13 @@ def shift_alarm(test: ShiftTest, signs: ShiftSigns, n: int, before: float) -> Sh
     return ShiftAlarm(score, sign, test.statistic(before, score))
 
 
-def under_shift(quote: Quote) -> Quote:
-    """Return what is quoted of a chunk while the shift alarm stands: bounds, and no number."""
+def under_shift(quoting: Quoting, quote: Quote) -> Quote:
+    """Return what is quoted of a chunk while the shift alarm stands: bounds, and no number.
+
+    A number that rests on labelled shifts, or on a method that was named first, stays.
+    """
+    if quoting.first is not None or quote.rule == LABELLED:
+        return quote
     return without_number(quote, SHIFTED)
 
 

@@ -24,7 +24,7 @@ from openworld.applications.estimate.causes import cause_of, cause_reader, named
 from openworld.applications.estimate.chunks import Chunking, Keyed
 from openworld.applications.estimate.late_labels import LateLabels, with_late_labels
 from openworld.applications.estimate.methods import fit_all
-from openworld.applications.estimate.quotes import LABELLED, Quoting
+from openworld.applications.estimate.quotes import Quoting
 from openworld.applications.estimate.reading import (
     LabelledTable,
     Pass,
@@ -221,7 +221,7 @@ def _chunks(
         signs = quote.signs or shift_signs(source.outputs, outputs, seed=options.seed)
         alarm = shift_alarm(shift_test(quoting, outputs.n, options.rate, tests), signs, outputs.n, statistic)
         statistic = alarm.statistic
-        quote = under_shift(quote) if alarm.standing and quote.rule != LABELLED else quote
+        quote = under_shift(quoting, quote) if alarm.standing else quote
         yield ChunkEstimate(
             label=keyed.name(span),
             first=span.first,

@@ -248,7 +248,7 @@ def shift_alert(estimate: AccuracyEstimate) -> str:
     ((sign, _),) = Counter(alarm.sign for alarm in alarms if alarm.standing).most_common(1)
     return (
         f"Shift alarm: the images are no longer like the source's in {_where(estimate.shift_alerts)}, most clearly by "
-        f"{sign}; while it stands no number is quoted ({rate})."
+        f"{sign} ({rate})."
     )
 
 

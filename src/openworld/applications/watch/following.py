@@ -157,7 +157,7 @@ class Follower:
         signs = quote.signs or shift_signs(self.watch.outputs, outputs, seed=self.watch.settings.seed)
         alarm, shift = self._alarm(state, quote, alarm_images), self._shift_alarm(state, signs, alarm_images)
         if (state.shift_statistic if shift is None else shift.statistic) > 1:
-            quote = under_shift(quote)
+            quote = under_shift(self.quoting, quote)
         chunk = ChunkEstimate(
             label=self._label(span, period.began, file),
             first=span.first,
