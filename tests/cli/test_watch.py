@@ -29,7 +29,7 @@ def files(tmp_path_factory):
     save(folder / "val.npz", source_columns())
     for day in range(12):
         save(folder / f"{day:02}.npz", day_columns(day, 150, 2.0 if day < 4 else 1.2))
-    save(folder / "lost.npz", day_columns(0, 150, 1.3))
+    save(folder / "lost.npz", day_columns(0, 150, 1.7))
     for name, alert in (("watch", 0.78), ("calm", 0.3)):
         out = folder / f"{name}.safetensors"
         done = openworld("estimate", "fit", "--source", folder / "val.npz", "--out", out, *FIT, "--alert", alert)
