@@ -7,7 +7,7 @@ average, chance makes them M (1/n + 1/m). So every sign of `shift_signs` counts 
 
 which hardly depends on m, and a period by its clearest sign, max (x - mean) / deviation. Means and deviations are those
 of source-like sets: source and period both drawn anew from the source's images, with replacement, so that all energies
-come of one matrix of distances (an image drawn twice is 0 apart from itself: hence M (n - 1) / n of these).
+come of one matrix of distances; M is that of the drawn source's images, as it is of the real one's.
 
 The scores are added up by the CUSUM of `alarm`, whose limit comes of the same draws. P-values of single periods would
 not do: all periods of a year are compared with one sample of the source, and where that is an unlucky one all of them
@@ -30,6 +30,7 @@ from openworld.estimators.quote.null import Null
 from openworld.estimators.quote.shift_signs import ROWS, ShiftSigns, energy, pairwise, sample, vectors_of
 
 HIGHEST = 1.25  # of the statistic: scores lie little below their mean, and from 2 it would take weeks to fall
+TINY = 1e-3  # of the mean distance: a resampled source whose images are all one
 SOURCES, TARGETS = 400, 600  # resampled sources, and periods, of which each is compared with every source
 
 
@@ -116,8 +117,10 @@ def fit_shift_test(source: Outputs, n: int, *, rate: float = 0.05, over: int = 3
         if mean <= 0:
             continue
         # (u - v)' D (u - v) of all pairs from u'D and v'D of each set
-        energies = energy(between, first)[:, None] + energy(between, second) + 2 * (first @ between) @ second.T
-        x = np.sqrt(np.maximum(energies, 0) / (mean * (1 / source.n + 1 / m)))
+        apart = -energy(between, first)[:, None]  # of each source itself, as it will be of the real one
+        energies = energy(between, second) - apart + 2 * (first @ between) @ second.T
+        apart *= source.n / (source.n - 1)
+        x = np.sqrt(np.maximum(energies, 0) / (np.maximum(apart, TINY * mean) * (1 / source.n + 1 / m)))
         scales[name] = SignScale(mean * source.n / (source.n - 1), float(x.mean()), float(x.std()))
         scores.append((x - scales[name].mean) / scales[name].deviation)
     largest = np.max(scores[1:] or scores, axis=0)
