@@ -80,9 +80,15 @@ def test_rarer_false_alarms_take_more_and_the_seed_decides():
     assert fit_shift_test(source, 100, seed=1) == fit_shift_test(source, 100, seed=1) != fit_shift_test(source, 100)
 
 
-def test_a_sign_in_which_all_are_alike_is_left_out_and_labels_are_needed():
+def test_signs_in_which_all_are_alike_or_one_is_far_off_are_left_out_and_labels_are_needed():
     logits = np.tile([[2.0, 0.0]], (20, 1))
     test = fit_shift_test(Outputs(logits, np.arange(20) % 2), 10)
     assert not test.scales and test.score(ShiftSigns((ShiftSign("outputs", 1, 0, None, 5.0),), 1), 10) == (None, "")
+    source = outputs(0, 100, 3, 2.0)
+    source.logits[0] *= 1e4
+    assert (
+        "outputs" not in fit_shift_test(source, 50).scales
+        and fit_shift_test(outputs(0, 100, 3, 2.0), 50).scales["outputs"]
+    )
     with pytest.raises(OpenworldError, match="needs labels"):
         fit_shift_test(Outputs(logits), 10)

@@ -30,7 +30,10 @@ from openworld.estimators.quote.null import Null
 from openworld.estimators.quote.shift_signs import ROWS, ShiftSigns, energy, pairwise, sample, vectors_of
 
 HIGHEST = 1.25  # of the statistic: scores lie little below their mean, and from 2 it would take weeks to fall
-TINY = 1e-3  # of the mean distance: a resampled source whose images are all one
+TINY = 1e-3  # of the mean distance: for a resampled source whose images are all one
+FAR = (
+    10  # times the mean distance: where an image lies so far from the others, drawing anew does not show what may come
+)
 SOURCES, TARGETS = 400, 600  # resampled sources, and periods, of which each is compared with every source
 
 
@@ -48,7 +51,8 @@ class ShiftTest:
     """Scores periods of about so many images, and says what a score adds to the alarm's statistic.
 
     n: source images that are compared. scales: by the name of the sign; not of one in which all source images are
-    alike. limit: of the alarm, for scores with their sign turned: high ones raise it.
+    alike, or one lies more than `FAR` mean distances from the others on average (logits of naive Bayes). limit: of the
+    alarm, for scores with their sign turned: high ones raise it.
     """
 
     n: int
@@ -114,7 +118,7 @@ def fit_shift_test(source: Outputs, n: int, *, rate: float = 0.05, over: int = 3
     for name, rows in vectors_of(source, temperature).items():
         between = pairwise(rows)
         mean = float(between.mean(dtype=float))
-        if mean <= 0:
+        if mean <= 0 or float(between.mean(axis=1).max()) > FAR * mean:
             continue
         # (u - v)' D (u - v) of all pairs from u'D and v'D of each set
         apart = -energy(between, first)[:, None]  # of each source itself, as it will be of the real one
