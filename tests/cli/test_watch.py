@@ -54,7 +54,7 @@ def test_days_one_after_the_other(files, tmp_path):
     codes = [openworld(*WATCH, f"{day:02}.npz", *kept, "--quiet", cwd=files).returncode for day in range(1, 11)]
     assert codes[0] == 0 and codes[-1] == 3
     last = openworld(*WATCH, "11.npz", *kept, "--close", "--out", tmp_path / "out", cwd=files)
-    assert last.returncode == 3 and "Alert: below 78.0 % in 2 periods" in last.stdout
+    assert last.returncode == 3 and "Accuracy alarm: below 78.0 % in 2 periods" in last.stdout
     assert "2024-01-12" in last.stdout.splitlines()[0] and "new, alarm" in last.stdout
     lines = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
     assert [line["number"] for line in lines] == list(range(12)) and lines[0]["images"] == 150

@@ -204,18 +204,21 @@ def test_over_time_and_the_alert():
     assert found.alerts == ("2024-01-02",)
     words = " ".join(sentences(found))
     assert "Over 3 chunks the accuracy runs from 60.0 % (2024-01-02) to 80.0 % (2024-01-01)." in words
-    assert "Alert: below 65.0 % in 1 chunk, 2024-01-02. It takes many chunks at less than 50.0 %, or one at" in words
+    assert (
+        "Accuracy alarm: below 65.0 % in 1 chunk, 2024-01-02. It takes many chunks at less than 50.0 %, or one at"
+        in words
+    )
     assert "5 % of years of 365 chunks" in words
-    assert "No alert at 10.0 %" in " ".join(sentences(watched(found, 0.1)))
+    assert "No accuracy alarm at 10.0 %" in " ".join(sentences(watched(found, 0.1)))
 
 
 def test_the_alert_of_a_target_that_is_not_cut():
     whole = estimate_of(0.7, alert=0.8, false_alarms=0.05, alarm=Alarm(0.7, 2.5, 1.7, True, 0.766, 0.8))
     assert whole.alerts == ("live.npz",)
-    assert any("Alert: the accuracy is below 80.0 %. It takes less than 76.6 %" in one for one in sentences(whole))
+    assert any("Accuracy alarm: it is below 80.0 %. It takes less than 76.6 %" in one for one in sentences(whole))
     healthy = replace(whole, alarm=replace(whole.alarm, standing=False, alone=-0.1))
     assert healthy.alerts == ()
-    assert any("No alert at 80.0 %. It takes less than can be" in one for one in sentences(healthy))
+    assert any("No accuracy alarm at 80.0 %. It takes less than can be" in one for one in sentences(healthy))
 
 
 def test_nothing_could_be_told():
@@ -265,7 +268,7 @@ def test_the_page_says_all_and_lets_nothing_in(full, tmp_path):
         "may rather be",
         "of a sample of 500",
         "temperature",
-        "Alert: below 70.0 % in 1 chunk",
+        "Accuracy alarm: below 70.0 % in 1 chunk",
     ):
         assert words in page
     assert len(page) < 300_000 and page == report(full).html()

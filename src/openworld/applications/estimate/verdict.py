@@ -223,13 +223,13 @@ def alert(estimate: AccuracyEstimate) -> str:
     if estimate.alert is None:
         return ""
     at, rate = f"{percent(estimate.alert)} %", f"{100 * estimate.false_alarms:.3g} %"
-    verdict, alerts = f"No alert at {at}", estimate.alerts
+    verdict, alerts = f"No accuracy alarm at {at}", estimate.alerts
     if estimate.alarm is not None:
-        verdict = f"Alert: the accuracy is below {at}" if alerts else verdict
+        verdict = f"Accuracy alarm: it is below {at}" if alerts else verdict
         needed = _less(estimate.alarm.alone)
         by_chance = f"by chance {rate} of targets that are {at} right get there"
     else:
-        verdict = f"Alert: below {at} in {_where(alerts)}" if alerts else verdict
+        verdict = f"Accuracy alarm: below {at} in {_where(alerts)}" if alerts else verdict
         last = estimate.chunks[-1].alarm
         needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
         by_chance = f"by chance {rate} of years of 365 chunks that are all {at} right get there"
