@@ -16,6 +16,7 @@ from openworld._score_files import ScoreFile
 from openworld.applications.estimate.late_labels import read_late_labels
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.watch.exports import append_lines, require_lines, write_prometheus
+from openworld.applications.watch.fit_report import fit_report
 from openworld.applications.watch.fitted import (
     FITTED,
     USUAL_IMAGES,
@@ -27,7 +28,7 @@ from openworld.applications.watch.fitted import (
 )
 from openworld.applications.watch.following import Followed, Follower, sha256_of
 from openworld.applications.watch.labelled import proposed_labels, read_labels
-from openworld.applications.watch.report import WatchView, fit_report, watch_report
+from openworld.applications.watch.report import WatchView, watch_report
 from openworld.applications.watch.state import STATE, read_state
 from openworld.datasets.names.class_names import class_names
 from openworld.report.command_report import CommandReport
