@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 ALERTED, UNKNOWN = 3, 4
-"""Exit codes where an alarm stands (accuracy below --alert, or images unlike the source's over time), and where no
-accuracy can be told."""
+"""Exit codes where an alarm stands (accuracy below --alert, images unlike the source's), and where nothing is told."""
 
 
 def estimate(
@@ -97,7 +96,7 @@ def estimate(
 
     Over time there are two alarms: that the accuracy is below `--alert`, and that images are unlike the source's.
 
-    Exit codes: 0; 3 where an alarm stands; 4 where the accuracy cannot be told; 2 wrong use; 1 failure.
+    Exit codes: 0; 3 where, beside `--alert`, an alarm stands; 4 where the accuracy cannot be told; 2 wrong use; 1 failure.
 
     More on files, models, time, labelled shifts and late labels: docs/estimate.md, docs/own-models.md; on streams with
     new classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`: docs/curve-without-labels.md. As a
@@ -154,7 +153,8 @@ def _end(answer, screen, out: Path | None, as_json: bool) -> None:
         screen.print(f"Report: {out / 'report.html'}   Numbers: {out / JSON}   Plots: {out}/*.svg", markup=False)
     if as_json:
         console.write(answer.json)
-    if answer.found.alerts or getattr(answer.found, "shift_alerts", ()):
+    asked = getattr(answer.found, "alert", None) is not None
+    if answer.found.alerts or (asked and answer.found.shift_alerts):
         sys.exit(ALERTED)
     if answer.found.unknown:
         sys.exit(UNKNOWN)
