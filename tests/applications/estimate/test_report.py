@@ -180,7 +180,7 @@ def test_signs_are_shown_with_what_they_would_miss():
         "fall of less than 6 points would not be seen" in table.caption
         and table.rows[1].cells[-1] == "lower by 2.1 points"
     )
-    values = {(row.entity, row.metric.name): row.value.value for row in shown.results}
+    values = {(row.entity, row.metric.key): row.value.value for row in shown.results}
     assert values["outputs", "shift_p"] == 0.001 and values["outputs", "shift_p_corrected"] == 0.002
     assert values["confidences", "shift_p_corrected"] == 0.3 and values["", "unseen_fall"] == 0.06
 
