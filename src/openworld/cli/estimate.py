@@ -96,7 +96,7 @@ def estimate(
 
     Over time there are two alarms: that the accuracy is below `--alert`, and that images are unlike the source's.
 
-    Exit codes: 0; 3 where, beside `--alert`, an alarm stands; 4 where the accuracy cannot be told; 2 wrong use; 1 failure.
+    Exit codes: 0; 3 an alarm stands, beside `--alert`; 4 the accuracy cannot be told; 2 wrong use; 1 failure.
 
     More on files, models, time, labelled shifts and late labels: docs/estimate.md, docs/own-models.md; on streams with
     new classes (`--open-world`): docs/open-world-without-labels.md; on `--levels`: docs/curve-without-labels.md. As a
