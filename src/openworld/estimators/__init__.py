@@ -95,6 +95,7 @@ __all__ = [
     "ALineS",
     "Alarms",
     "Chunk",
+    "ConfidenceCheck",
     "ESTIMATORS",
     "Estimate",
     "Estimator",
