@@ -117,7 +117,7 @@ def test_accuracy_is_estimated_of_it_and_with_it_as_reference(folders, run, fore
     model, reference = (f"transformers:{foreign_folder(one)}" for one in ("siglip2", "altclip"))
     words = ("--source", "reference", "--target", "new", "--model", model, "--reference", reference)
     done = run("estimate", *words, "--json")
-    assert done.exit_code in (0, 1), done.output
+    assert done.exit_code == 4, done.output  # an untrained model of two classes
     assert "FRAP" in done.stdout
 
 

@@ -201,6 +201,13 @@ def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():
         EstimateOptions(false_alarms=0.1)
 
 
+def test_class_by_class_where_other_shares_are_vouched_for(pair):
+    found = estimate_accuracy(*pair(), EstimateOptions(by_class=True, vouched="other"))
+    assert found.quote.method == "class shares" and len(found.classes) == 4
+    expected = sum(one.predicted * one.accuracy for one in found.classes if one.accuracy is not None)
+    assert expected / found.class_images == pytest.approx(found.quote.accuracy, abs=1e-6)
+
+
 def test_class_by_class(pair):
     found = estimate_accuracy(*pair(), EstimateOptions(("FRAP",), by_class=True))
     assert [one.name for one in found.classes] == NAMES.tolist() and found.quote.method == "FRAP"

@@ -25,8 +25,9 @@ def with_classes(
     quote, known, outputs = estimate.quote, source.outputs, target.outputs
     if quote.accuracy is None:
         return _without(estimate, "as nothing is of the whole", ",")
-    quoted = fitted[quote.method].estimate(outputs, interval=False)
-    if quoted.sample_scores is None:
+    method = fitted.get(quote.method) or fitted.get("DoC")  # class shares and labels correct what confidences say
+    quoted = method and method.estimate(outputs, interval=False)
+    if quoted is None or quoted.sample_scores is None:
         return _without(estimate, f"{quote.method} says nothing of single images", ":")
     quoted = replace(quoted, accuracy=quote.accuracy, error=1 - quote.accuracy)
     classes, apart = outputs.classes, by_class(quoted, outputs)
