@@ -42,7 +42,7 @@ def test_the_pages_tell_the_limits_of_the_code(page):
         f"(p at least .{100 * limits.fits:02.0f}, nine tenths of the distance gone)",
         f"differ by no more than {limits.moved}",
         f"lie at most {100 * limits.views:.0f} points apart, at most {100 * limits.known_loss:.0f} points are lost",
-        f"(p below .{100 * limits.sure:02.0f}), the three lie within {100 * limits.apart:.0f} points",
+        f"(p below .{100 * limits.sure:02.0f}), DoC and ATC-MC lie at most {100 * limits.apart:.0f} points above it",
         f"at most {100 * limits.lost:.0f} are lost, a fall of {100 * limits.seen:.0f} points would be seen",
         f"(COT / COT on source-like sets)^{limits.power}",
         f"AUROC below {100 * confidence.AREA:.0f} %",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from simulated import outputs
 
 from openworld._errors import OpenworldError
@@ -118,6 +119,9 @@ def test_evidence_is_what_estimates_and_nulls_say():
     assert found.signs["methods"].distance == pytest.approx(
         estimates["DoC"].accuracy - estimates["COT"].accuracy - np.mean(nulls["DoC"].estimates - nulls["COT"].estimates)
     )
+    apart = nulls["DoC"].estimates - nulls["COT"].estimates
+    z = found.signs["methods"].distance / apart.std(ddof=1)
+    assert found.signs["methods"].p == pytest.approx(max(0.001, student.sf(z, len(apart) - 1)))
     assert found.confidence == check_confidence(source) and found.shares is None
     assert evidence(source, target, estimates, nulls, vouched="other").shares is not None
     few = target.take(target.predictions < 3)

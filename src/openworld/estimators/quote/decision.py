@@ -67,7 +67,8 @@ class Limits:
     taken: least share of the distance that they take away. moved: most by which they may differ from the source's.
     disagree: standard deviations by which a reference may agree less than they explain. power: of COT over its mean on
     source-like sets. views: most by which two views may differ from COT. known_loss: most that may be lost where a
-    reference is asked. apart, lost: most by which the readings may differ, and that may be lost, under mild shift;
+    reference is asked. apart, lost: most by which DoC and ATC-MC may lie above the least reading, and that may be lost,
+    under mild shift;
     sure: p-value up to which confidences are lower; seen: a fall that would be seen, in general. agreeing: by how much
         more than that agreement may have fallen.
     off: by rule, how far the truth lies below and above its numbers on 95 % (bounds: 90 %) of labelled shifts, sampling
@@ -231,12 +232,15 @@ def confidence_spread(source: Outputs, n: int) -> float:
 
 
 def _apart(estimates: Mapping[str, Estimate], nulls: Mapping[str, Null]) -> ShiftSign:
-    """Return how far DoC and COT part, against source-like sets: Student's t of as many draws of the source."""
+    """Return how far DoC lies above COT, against source-like sets: Student's t of as many draws of the source.
+
+    One-sided: COT above what it says there comes of classes in evener shares than chance makes them, as benchmarks
+    have.
+    """
     apart = nulls["DoC"].estimates - nulls["COT"].estimates
-    here = estimates["DoC"].accuracy - estimates["COT"].accuracy
-    deviation = max(float(apart.std(ddof=1)), 1e-9)
-    t = abs(here - float(apart.mean())) / deviation
-    return ShiftSign(METHODS, max(2 * float(stdtr(len(apart) - 1, -t)), 0.001), here - float(apart.mean()))
+    beyond = estimates["DoC"].accuracy - estimates["COT"].accuracy - float(apart.mean())
+    t = beyond / max(float(apart.std(ddof=1)), 1e-9)
+    return ShiftSign(METHODS, max(float(stdtr(len(apart) - 1, -t)), 0.001), beyond)
 
 
 def decide(evidence: Evidence, limits: Limits = Limits()) -> Quote:
@@ -299,7 +303,8 @@ def _by_readings(evidence: Evidence, limits: Limits) -> Quote:
     if not evidence.confidence.tells:
         return _bounds(evidence, limits, [*reasons, evidence.confidence.why])
     least, name = min((accuracy, name) for name, accuracy in evidence.readings.items())
-    apart, lost = max(evidence.readings.values()) - least, evidence.source - least
+    apart = max(evidence.readings["DoC"], evidence.readings["ATC-MC"]) - least  # COT may be high (`_apart`)
+    lost = evidence.source - least
     less_sure = evidence.readings["DoC"] < evidence.source and evidence.signs[CONFIDENCES].p < limits.sure
     little = apart <= limits.apart and lost <= limits.lost and evidence.signs.unseen <= limits.seen
     if little and less_sure and _fallen_agreement(evidence.signs) <= lost + limits.agreeing:

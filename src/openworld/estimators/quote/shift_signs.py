@@ -15,7 +15,7 @@ exactly (a permutation test); the same deals serve all signs. The vectors:
     agreement           whether the reference, or a partner, names the same class: 1 or 0
     embeddings          features of the images, where there are some
     appearance          brightness, contrast, colour and sharpness of the images, where there are some
-    methods             how far DoC and COT part, against source-like sets (`add_methods`); not by dealing anew
+    methods             how far DoC lies above COT, against source-like sets (`quote.decision`); not by dealing anew
 
 A sign speaks where its p-value is below .05 after Holm's correction for all signs, or below .01 by itself.
 
