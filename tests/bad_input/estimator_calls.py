@@ -133,7 +133,7 @@ CALLS = {
     "Outputs": Call(
         Outputs,
         {part: SOURCE[part] for part in ("logits", "labels", "reference", "slices")}
-        | {"partners": (SOURCE["partner"],), "features": 1 + SOURCE["reference"]},
+        | {"partners": (SOURCE["partner"],), "features": 1 + SOURCE["reference"], "appearance": SOURCE["reference"]},
     ),
     "ScoreRegression": Call(ScoreRegression, {"of": estimators.MaNo()}),
     "base_weights": Call(estimators.base_weights, PAIR | {"weighting": "linear"}),
@@ -162,6 +162,6 @@ CALLS = {
 }
 RESULTS = frozenset(
     {"Alarms", "Estimate", "FittedEstimator", "LearnedShifts", "LeftOut", "Null"}
-    | {"ReferenceCheck", "ReferenceTemperature", "SourceCheck"}
+    | {"ConfidenceCheck", "ReferenceCheck", "ReferenceTemperature", "SourceCheck"}
 )
 """Classes that functions return; nobody makes them by hand."""

@@ -16,6 +16,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 
 Found = TypeVar("Found")
+APPEARANCE_MOST = 1e15  # squares of larger numbers are too large for single precision
 
 
 @checked
@@ -203,12 +204,16 @@ def _features(values, n: int) -> np.ndarray:
     table = _rows(values, "features", n)
     if not table.any(axis=1).all():
         raise OpenworldError("some rows of features are all zero; every image needs its own.")
-    scaled = table / np.abs(table).max(axis=1, keepdims=True)
-    scaled = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    largest = np.abs(table).max(axis=1, keepdims=True)
+    scaled = table / largest
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
     # rows of other outputs stay as they are: dividing again would move their last digits
-    there = np.abs(np.linalg.norm(table, axis=1, keepdims=True) - 1) < 1e-6
-    return np.where(there, table, scaled).astype(np.float32)
+    there = np.abs(lengths * np.minimum(largest, 2) - 1) < 1e-6
+    return np.where(there, table, scaled / lengths).astype(np.float32)
 
 
 def _appearance(values, n: int) -> np.ndarray:
-    return _rows(values, "appearance", n).astype(np.float32)
+    table = _rows(values, "appearance", n)
+    if (size := np.abs(table).max()) > APPEARANCE_MOST:
+        raise OpenworldError(f"appearance holds a number of size {size:g}, expected at most {APPEARANCE_MOST:g}.")
+    return table.astype(np.float32)

@@ -81,8 +81,8 @@ class Limits:
     moved: float = 0.2
     disagree: float = 2.0
     power: float = 1.5
-    views: float = 0.15
-    known_loss: float = 0.15
+    views: float = 0.05
+    known_loss: float = 0.1
     apart: float = 0.06
     lost: float = 0.1
     sure: float = 0.05
@@ -260,7 +260,7 @@ def without_number(quote: Quote, why: str, limits: Limits = Limits()) -> Quote:
 
     >>> found = without_number(Quote("DoC", 0.9, 0.8, 0.94, "no shift was found", tested=0.85), "an alarm stands")
     >>> found.accuracy, round(found.low, 2), round(found.high, 2), found.tested
-    (None, 0.6, 0.95, 0.85)
+    (None, 0.57, 0.99, 0.85)
     """
     if quote.accuracy is None:
         return quote
