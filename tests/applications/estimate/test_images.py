@@ -15,6 +15,7 @@ from openworld.applications.estimate.models import find_model
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.estimate.scoring import made_of, write_scores
 from openworld.applications.images import are_images, labelled_images, labels_among, target_images
+from openworld.datasets.appearance import appearance
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_names
 
@@ -67,6 +68,8 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     expected = cosine_logits(clip.encode_image(pixels).detach(), text, 1.0)
     np.testing.assert_allclose(block.reference[31], expected[0].numpy(), atol=1e-5)
     assert np.abs(block.reference).max() <= 1
+    (block,) = (block.outputs for block in replace(table, appearance=True).blocks())
+    assert table.has_appearance and np.array_equal(block.appearance, appearance(images))
 
 
 def test_a_call_that_was_stopped_goes_on_where_it_was(folder, classifier, tmp_path, monkeypatch):
