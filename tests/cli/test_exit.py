@@ -100,9 +100,10 @@ def test_reading_scores_leaves_no_python_memory_to_other_threads(watched, tmp_pa
     from pyarrow import csv, parquet
 
     generator = np.random.default_rng(0)
-    scores = generator.dirichlet(np.ones(4), 3000)
+    scores = generator.dirichlet(np.full(4, 0.3), 3000)
     columns = {f"probabilities:{name}": scores[:, place] for place, name in enumerate("abcd")}
-    table = pyarrow.table(columns | {"label": generator.choice(list("abcd"), 3000)})
+    labels = (scores.cumsum(axis=1) > generator.random((3000, 1))).argmax(axis=1)
+    table = pyarrow.table(columns | {"label": np.array(list("abcd"))[labels]})
     (parquet.write_table if ending == ".parquet" else csv.write_csv)(table, tmp_path / f"scores{ending}")
     sides = "--source", f"scores{ending}", "--target", f"scores{ending}"
     finish(start(tmp_path, "estimate", *sides, "--out", "out"))

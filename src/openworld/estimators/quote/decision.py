@@ -55,7 +55,12 @@ Z = 1.96  # standard deviations of a 95 % interval
 ABOVE = 1.645  # the same of an upper end that 5 % exceed; below lies what may hide, and hardly any truth beyond it
 SHARES = ("unknown", "same", "other")
 """What somebody vouches for: classes come as often as on the source; or in other shares, and nothing else changed."""
-NO_SHIFT, CLASS_SHARES, TWO_VIEWS, MILD, BOUNDS = RULES = ("no shift", "class shares", "two views", "mild", "bounds")
+NO_SHIFT = "no shift"
+CLASS_SHARES = "class shares"
+TWO_VIEWS = "two views"
+MILD = "mild"
+BOUNDS = "bounds"
+RULES = (NO_SHIFT, CLASS_SHARES, TWO_VIEWS, MILD, BOUNDS)
 
 
 @checked
