@@ -39,8 +39,8 @@ from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.engine.temperature import source_temperature
 from openworld.estimators.quote import ALONE
 from openworld.estimators.quote.alarm import add_step, alarm_limit
+from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, pairwise, vectors_of
-from openworld.estimators.quote.shift_test import ShiftTest, fit_shift_test
 from openworld.metrics.accuracy import wilson_interval
 
 START = np.datetime64("2024-01-01T00:00:00")

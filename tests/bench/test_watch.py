@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 import watch  # noqa: E402
 
+from openworld.estimators.quote.shift_alarm import fit_shift_test  # noqa: E402
 from openworld.estimators.quote.shift_signs import shift_signs  # noqa: E402
-from openworld.estimators.quote.shift_test import fit_shift_test  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -192,6 +192,7 @@ def test_what_will_not_do_is_refused(files, change, words):
     ("options", "words"),
     [
         ({"chunks": 3}, "does not go with --levels"),
+        ({"same_shares": True}, "--same-shares does not go with --levels"),
         ({"alert": 0.5}, "--alert does not go with"),
         ({"by_class": True}, "--by-class does not go with"),
         ({"zero_shot": "partner_1"}, "table of scores in target: 'partner_1'"),

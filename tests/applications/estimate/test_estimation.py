@@ -13,7 +13,7 @@ from openworld import OpenworldError
 from openworld import _score_files as score_files
 from openworld.applications.estimate import alerts
 from openworld.applications.estimate.chunks import Chunking
-from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
+from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy, vouched_shares
 from openworld.applications.estimate.methods import fit_all
 from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators import ESTIMATORS, Outputs, streaming
@@ -192,6 +192,18 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
         )
         assert {one for one in found.alerts if int(one.split(" ")[0].replace(",", "")) < 1200} == set()
         assert "1,501 to 1,600" in found.alerts
+
+
+def test_what_somebody_vouches_for_is_not_dropped():
+    with pytest.raises(OpenworldError, match="exclude one another"):
+        vouched_shares(True, True)
+    assert [vouched_shares(*given) for given in ((True, False), (False, True), (False, False))] == [
+        "same",
+        "other",
+        "unknown",
+    ]
+    with pytest.raises(OpenworldError, match="--other-shares .* --estimator"):
+        EstimateOptions(("DoC",), vouched="other")
 
 
 def test_a_rate_of_false_alarms_that_cannot_be_tested_is_refused():

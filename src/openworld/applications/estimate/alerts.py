@@ -16,8 +16,8 @@ from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.estimators.quote import Quote, without_number
 from openworld.estimators.quote.alarm import COMMONEST, RAREST
+from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test
 from openworld.estimators.quote.shift_signs import ShiftSigns
-from openworld.estimators.quote.shift_test import ShiftTest, fit_shift_test
 
 RATE = 0.05  # of false alarms of either kind
 YEAR = 365  # chunks in which false alarms are counted

@@ -80,6 +80,11 @@ class EstimateOptions:
                     f"{name} orders sets by accuracy and tells none: it needs labelled shifted sets beside the source. "
                     "In Python: openworld.estimators.ScoreRegression."
                 )
+        if self.vouched != "unknown" and self.estimators:
+            raise OpenworldError(
+                f"--{self.vouched}-shares says how the rules read class shares, and --estimator quotes a method "
+                "whatever they say; leave one of the two out."
+            )
         require_fraction("[]", alert=self.alert)
         require_rate(self.false_alarms)
         if self.false_alarms is not None and self.alert is None and not self.chunking:
@@ -95,7 +100,8 @@ class EstimateOptions:
     def require_no_cut(self, option: str) -> None:
         """Refuse what cuts the target otherwise, beside an option that cuts it itself."""
         given = {"--chunks, --chunk-rows or --period": self.chunking, "--by-class": self.by_class}
-        for other, value in (given | {"--alert": self.alert is not None}).items():
+        given |= {"--alert": self.alert is not None, f"--{self.vouched}-shares": self.vouched != "unknown"}
+        for other, value in given.items():
             if value:
                 raise OpenworldError(f"{other} does not go with {option}; leave one of the two out.")
 

@@ -26,7 +26,7 @@ from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import FittedEstimator, Null, Outputs, find_estimator
 from openworld.estimators.engine.temperature import Temperature, source_temperature
 from openworld.estimators.quote.alarm import AlarmLimit, alarm_limit
-from openworld.estimators.quote.shift_test import ShiftTest
+from openworld.estimators.quote.shift_alarm import ShiftTest
 from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
 FITTED = "what `openworld estimate fit` writes"

@@ -8,10 +8,10 @@ from simulated import outputs
 
 from openworld._errors import OpenworldError
 from openworld.estimators import Outputs
-from openworld.estimators.quote import shift_test
+from openworld.estimators.quote import shift_alarm
 from openworld.estimators.quote.alarm import AlarmLimit
+from openworld.estimators.quote.shift_alarm import ShiftTest, SignScale, fit_shift_test
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns, shift_signs, vectors_of
-from openworld.estimators.quote.shift_test import ShiftTest, SignScale, fit_shift_test
 
 
 def test_by_hand():
@@ -23,13 +23,13 @@ def test_by_hand():
     assert test.score(ShiftSigns((ShiftSign("embeddings", 1, 0),), 1), 50) == (None, "")
     assert test.statistic(0.5, 4.0) == pytest.approx(0.5 + (4 - 1 - 0.5 - 0.5) / 5)  # less mean, half, and error
     assert test.statistic(0.5, None) == 0.5 and test.statistic(0.0, -1.0) == 0.0
-    assert test.statistic(0.0, 100.0) == shift_test.HIGHEST > 1
+    assert test.statistic(0.0, 100.0) == shift_alarm.HIGHEST > 1
     assert ShiftTest.of(asdict(test)) == test
 
 
 def test_a_plain_loop_over_drawn_sets_finds_the_same_scales(monkeypatch):
-    monkeypatch.setattr(shift_test, "SOURCES", 40)
-    monkeypatch.setattr(shift_test, "TARGETS", 50)
+    monkeypatch.setattr(shift_alarm, "SOURCES", 40)
+    monkeypatch.setattr(shift_alarm, "TARGETS", 50)
     source = outputs(0, 120, 3, 2.0)
     found = fit_shift_test(source, 40, seed=3)
     generator, uniform = np.random.default_rng(3), np.full(120, 1 / 120)
