@@ -194,6 +194,16 @@ def test_chunks_like_the_source_raise_no_alarm_and_a_fall_does(tmp_path):
         assert "1,501 to 1,600" in found.alerts
 
 
+def test_a_single_image_is_answered_and_asks_for_no_worksheet():
+    import openworld as ow
+
+    source, target = outputs(0, 300, 5, 2.0), outputs(1, 1, 5, 2.0)
+    columns = {"logits": source.logits, "labels": source.labels}
+    answer = ow.estimate(columns, {"logits": target.logits}, quiet=True)
+    assert answer.found.quote.accuracy is None and answer.found.worksheet == 0
+    assert "labels-to-make.csv" not in answer.files
+
+
 def test_what_somebody_vouches_for_is_not_dropped():
     with pytest.raises(OpenworldError, match="exclude one another"):
         vouched_shares(True, True)

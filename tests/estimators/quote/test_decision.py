@@ -129,6 +129,13 @@ def test_evidence_is_what_estimates_and_nulls_say():
     assert evidence(source, few, *made(source, few), vouched="same").shares is None
 
 
+def test_of_few_images_a_class_methods_are_no_sign():
+    source, target = outputs(0, 24, 5, 2.5), outputs(1, 40, 5, 2.5)
+    assert evidence(source, target, *made(source, target)).signs["methods"] is None
+    source = outputs(0, 25, 5, 2.5)
+    assert evidence(source, target, *made(source, target)).signs["methods"] is not None
+
+
 def test_the_spread_of_doc_by_hand_and_that_intervals_hold_of_few_images():
     source = Outputs([[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [2.0, 0.0]], [0, 1, 1, 0])
     sure = 1 / (1 + np.exp(-np.log(3)))  # the temperature makes the confidence the accuracy

@@ -104,7 +104,7 @@ def _proposal(
     """Return the worksheet of images to label, by the name of its file: where one is wanted, or nothing can be told."""
     n, design = inputs.propose, "poisson"
     labelled = estimate.labelled is not None or estimate.target.accuracy is not None
-    if not n and estimate.quote.accuracy is None and not estimate.chunks and not labelled:
+    if not n and estimate.quote.accuracy is None and not estimate.chunks and not labelled and estimate.target.n > 1:
         if inputs.out is not None and (inputs.out / SHEET).exists():  # it may be filled in
             return {}
         n, design = min(ENOUGH, estimate.target.n), "random"

@@ -51,6 +51,7 @@ from openworld.estimators.quote.shift_signs import (
 ALONE = ("DoC", "ATC-MC", "COT")
 """The estimators that a quote rests on; two views are asked beside them where there is a reference."""
 
+A_CLASS = 5  # source images a class, below which COT's null is too narrow to test by: of 3 half of equal sets speak
 Z = 1.96  # standard deviations of a 95 % interval
 ABOVE = 1.645  # the same of an upper end that 5 % exceed; below lies what may hide, and hardly any truth beyond it
 SHARES = ("unknown", "same", "other")
@@ -195,7 +196,9 @@ def evidence(
             raise OpenworldError(f"{name} is missing; a quote rests on {', '.join(ALONE)}: give estimates and nulls.")
     accuracy = 1 - source.mistakes / source.n
     views = estimates["two-views"].accuracy if "two-views" in nulls and "two-views" in estimates else None
-    signs = add_sign(shift_signs(source, target, deals=deals, seed=seed), _apart(estimates, nulls))
+    signs = shift_signs(source, target, deals=deals, seed=seed)
+    if source.n >= A_CLASS * source.classes:
+        signs = add_sign(signs, _apart(estimates, nulls))
     named = signs[NAMED]
     asked = vouched == "other" or (vouched == "unknown" and named in signs.speaking)
     return Evidence(
