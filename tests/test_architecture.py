@@ -36,7 +36,7 @@ FLOORS = (
     {"report", "papers"},
     {"learners", "classifiers", "detectors", "shifts"},
     {"evaluations", "applications"},
-    {"reproduction", "protocols"},
+    {"reproduction"},
     {"api"},
     {"cli"},
     {"testing"},

@@ -6,7 +6,7 @@ import torch
 from openworld import backbones, datasets
 from openworld.datasets.corruptions import CORRUPTIONS
 from openworld.estimators import ESTIMATORS
-from openworld.evaluations import AccuracyEstimationSpec, OpenWorldShiftSpec, RecognitionSpec
+from openworld.evaluations import AccuracyEstimationSpec, RecognitionByShiftSpec, RecognitionSpec
 from openworld.learners import LEARNERS, FittedLearner, configure
 from openworld.runs import read_spec
 
@@ -66,7 +66,7 @@ def test_the_example_of_accuracy_without_labels_leaves_nothing_out(repository):
 
 
 def test_the_example_of_open_world_quality_by_shift_shows_every_style(repository):
-    spec = read_spec(repository / "examples" / "recognition-by-shift-embedded.toml", OpenWorldShiftSpec)
+    spec = read_spec(repository / "examples" / "recognition-by-shift-embedded.toml", RecognitionByShiftSpec)
     assert {one.domain for one in spec.pool} == set(datasets.drawings.STYLES) and len(spec.pool) == 16
     assert [one.label for one in spec.learners] == ["zero-shot", "CoOp", "KgCoOp", "GMoP"]
     assert [one.label for one in spec.estimators] == ["AC", "DoC", "ATC-MC", "COT", "FRAP"]

@@ -10,9 +10,9 @@ EVALUATIONS = {
     "generalisation": "GeneralisationSpec",
     "dynamic": "DynamicSpec",
     "accuracy-estimation": "AccuracyEstimationSpec",
-    "ood-detection": "IncrementalShiftSpec",
+    "ood-detection": "OODDetectionSpec",
     "ood-benchmark": "OODBenchmarkSpec",
-    "recognition-by-shift": "OpenWorldShiftSpec",
+    "recognition-by-shift": "RecognitionByShiftSpec",
     "decomposed-zero-shot": "DecomposedZeroShotSpec",
 }
 """Name -> class of its spec; its folder bears the name, with "_"."""
@@ -24,17 +24,6 @@ FUNCTIONS = {
     "shift-piece": "openworld.shifts.sharding:measure_piece",
 }
 """Name -> "module:function"."""
-
-FORMER = {
-    "recognition": "openworld.protocols.recognition:run_unit",
-    "generalisation": "openworld.protocols.generalisation:run_unit",
-    "dynamic": "openworld.protocols.dynamic:run_unit",
-    "accuracy-estimation": "openworld.protocols.accuracy_estimation:run_unit",
-    "ood-detection": "openworld.protocols.incremental_shift:run_unit",
-    "recognition-by-shift": "openworld.protocols.open_world_shift:run_unit",
-    "decomposed-zero-shot": "openworld.protocols.decomposed_zero_shot:run_unit",
-}
-"""Name -> what stood in its place in the keys of runs before there were names; such records are taken over."""
 
 _NAMES = {path: name for name, path in FUNCTIONS.items()}
 

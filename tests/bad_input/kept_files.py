@@ -290,11 +290,12 @@ def of_record(folder: Path) -> Kept:
 
 def of_cache(folder: Path) -> Kept:
     """The manifest of encoded images."""
+    from openworld import backbones, datasets
+    from openworld.features import encode
     from openworld.features.cache import look
     from openworld.features.cache_limit import _rank
 
-    before = Path(__file__).parents[1] / "data" / "before" / "cache"
-    shutil.copytree(before, folder, dirs_exist_ok=True)
+    encode(backbones.load("embedded"), datasets.load("emoji-groups").subset(np.arange(4)), cache=folder)
     path = next(folder.glob("*/manifest.json"))
     return Kept("manifest of the cache", path, lambda: (look(folder), _rank(path.parent)))
 

@@ -135,7 +135,7 @@ def test_decomposed_zero_shot_runs_on_it(place, run, foreign_folder):
 def test_detectors_on_embeddings_run_on_it(place, run, foreign_folder):
     backbone = f"transformers:{foreign_folder('align')}"
     text = (
-        'protocol = "incremental-shift"\nclasses = "base"\nshots = 2\nimages = 60\nseeds = [1]\n'
+        'protocol = "ood-detection"\nclasses = "base"\nshots = 2\nimages = 60\nseeds = [1]\n'
         'sources = [{ dataset = "emoji-concepts" }]\n'
         'pool = [{ dataset = "emoji-concepts", domain = "noto" }, { dataset = "emoji-concepts-b", domain = "noto" }]\n'
         f'[[models]]\nbackbone = "{backbone}"\n'

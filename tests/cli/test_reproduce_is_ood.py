@@ -49,7 +49,7 @@ def test_a_plan_as_json_holds_specs_remarks_and_counts(ask):
     done = ask("--data", "embedded", "--plan", "--json", *FEW)
     told = json.loads(done.output)
     run, twin = told["runs"]
-    assert run["name"] == "emoji-msp-dice" and run["spec"]["protocol"] == "incremental-shift"
+    assert run["name"] == "emoji-msp-dice" and run["spec"]["protocol"] == "ood-detection"
     assert twin["name"] == "rendered-msp-dice" and told["cost"]["units"] == 6
     assert "stand in for ImageNet-21K" in told["remarks"][0]
 

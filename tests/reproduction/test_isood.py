@@ -106,6 +106,6 @@ def test_what_it_comes_to_is_counted_without_data():
     assert shown_images(run.spec) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
 
 
-def test_every_table_but_the_third_is_of_incremental_shift():
+def test_every_table_but_the_third_is_of_ood_detection():
     kinds = {number: table.kinds for number, table in TABLES["is-ood"].items()}
-    assert kinds.pop("3") == ("decomposed-zero-shot",) and set(kinds.values()) == {("incremental-shift",)}
+    assert kinds.pop("3") == ("decomposed-zero-shot",) and set(kinds.values()) == {("ood-detection",)}

@@ -3,6 +3,7 @@ import pickle
 import pytest
 
 from openworld._errors import OpenworldError
+from openworld._units import FUNCTIONS
 from openworld.runs import Unit, UnitResult, digest
 
 
@@ -79,3 +80,8 @@ def test_refuses_one_name_as_argument_and_resource_and_what_json_cannot_hold():
         Unit("example_units:draw", {"seed": 1}, resources={"seed": 2})
     with pytest.raises(OpenworldError, match=r"arguments\.rate is nan"):
         Unit("example_units:draw", {"rate": float("nan")})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_name_of_a_unit_leads_to_its_function(name):
+    assert callable(Unit(name).resolve())

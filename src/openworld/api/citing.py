@@ -33,10 +33,7 @@ def cite(*runs: Run | Path | str) -> str:
 
 def _used(run: Run) -> Iterator[tuple[str, str]]:
     """The (kind, name) of everything in a run, its evaluation first."""
-    from openworld.evaluations import FORMER_NAMES
-
-    name = run.story.run.evaluation or "recognition"
-    yield "evaluations", FORMER_NAMES.get(name, name)
+    yield "evaluations", run.story.run.evaluation or "recognition"
     yield from names_used(run.spec)
 
 

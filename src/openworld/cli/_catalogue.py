@@ -194,13 +194,11 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _evaluations() -> RenderableType:
-    from openworld.evaluations import FORMER_NAMES, PLUGINS
-
-    former = {new: f" Formerly {old}." for old, new in FORMER_NAMES.items()}
+    from openworld.evaluations import PLUGINS
 
     def row(label: str, evaluation) -> tuple[str, str]:
         origin = f" ({PLUGINS.origin(label)})" if PLUGINS.origin(label) else ""
-        return label, evaluation.spec.__doc__.splitlines()[0] + former.get(label, "") + origin
+        return label, evaluation.spec.__doc__.splitlines()[0] + origin
 
     rows, broken = PLUGINS.rows(row)
     table = TerminalTable((name("name"), words("what")), rows, title="evaluations")

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 KINDS = ("learners", "detectors", "estimators", "classifiers", "datasets", "backbones", "metrics", "evaluations")
-FORMER = {"protocols": "evaluations"}
 
 
 def list_command(
@@ -29,7 +28,7 @@ def list_command(
     from openworld._errors import unknown_name
     from openworld.cli import console
 
-    names = [FORMER.get(name, name) for name in kinds or () if name != "all"]
+    names = [name for name in kinds or () if name != "all"]
     if cite:
         from openworld.api.citing import cite_methods
 

@@ -46,7 +46,7 @@ def new(
     from openworld._errors import OpenworldError, unknown_name
     from openworld.api.new.new_plug_in import EXAMPLES, new_plug_in
     from openworld.cli import console
-    from openworld.evaluations import EVALUATIONS, FORMER_NAMES
+    from openworld.evaluations import EVALUATIONS
 
     if kind in EXAMPLES:
         if not name or data or test or backbone:
@@ -58,7 +58,7 @@ def new(
             f"  python -m pytest {folder}   # what a {kind} promises"
         )
         return
-    if kind not in (*EVALUATIONS, *FORMER_NAMES):
+    if kind not in EVALUATIONS:
         raise unknown_name("kind", kind, (*EVALUATIONS, *EXAMPLES))
     if name or out:
         raise OpenworldError("a spec is printed and has no name; write it to a file: openworld new ... > my-run.toml.")

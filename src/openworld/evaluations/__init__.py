@@ -19,14 +19,10 @@ from openworld._units import EVALUATIONS
 if TYPE_CHECKING:
     from openworld.evaluations.evaluation import Evaluation
 
-FORMER_NAMES = {"incremental-shift": "ood-detection", "open-world-by-shift": "recognition-by-shift"}
-"""Names that specs may still say; run folders and records say these for good."""
-
 _SPECS = {spec: name for name, spec in EVALUATIONS.items()}
 
 __all__ = (
     "EVALUATIONS",
-    "FORMER_NAMES",
     "evaluation_of",
     "find_evaluation",
     "paper_of",
@@ -43,13 +39,12 @@ def __getattr__(name: str):
 
 
 def find_evaluation(name: str) -> "Evaluation":
-    """Return an evaluation: one of `EVALUATIONS`, by its present or its former name, or a plug-in.
+    """Return an evaluation: one of `EVALUATIONS`, or a plug-in.
 
     Raises:
         OpenworldError: an unknown name (lists the known ones and the nearest spelling), or a plug-in that cannot be
             loaded.
     """
-    name = FORMER_NAMES.get(name, name)
     if name in EVALUATIONS:
         return _ours(name)
     if name not in PLUGINS.offered():
@@ -67,13 +62,12 @@ def report_of(name: str) -> str:
 
     Of ours none is imported for it, so that what needs records alone needs no torch.
     """
-    name = FORMER_NAMES.get(name, name)
     return f"{_folder(name)}.report" if name in EVALUATIONS else find_evaluation(name).report
 
 
 def paper_of(name: str) -> str:
     """Return the module whose `read(table, runs)` gives a paper's numbers of one of our evaluations."""
-    return f"{_folder(FORMER_NAMES.get(name, name))}.paper"
+    return f"{_folder(name)}.paper"
 
 
 def function_of(name: str) -> str:

@@ -216,7 +216,7 @@ def _provenance(spec, machine, command: Sequence[str]) -> dict:
 
 
 def _take_over(units, store: RunStore, options: RunOptions, spec) -> None:
-    """Copy the records of units that another run of the series has done already, or this one under a former key.
+    """Copy the records of units that another run of the series has done already.
 
     Where the spec lists several data sets, runs of one of them that lie beside its folder are looked at, too.
     """

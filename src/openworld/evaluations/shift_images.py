@@ -1,4 +1,4 @@
-"""The pictures of an incremental-shift run: in-distribution ones to learn from and to test on, and the pool."""
+"""The images of a run whose pool is cut into cells of shift: those to learn from and to test on, and the pool."""
 
 from dataclasses import dataclass, replace
 from typing import Literal

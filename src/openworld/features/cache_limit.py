@@ -118,7 +118,7 @@ def remove_unused(folder: Path) -> bool:
 
 
 def last_used(folder: Path) -> float:
-    """When a set was used last, in seconds since 1970; of a set of an older version when it was written."""
+    """When a set was used last, in seconds since 1970; of one without a mark when it was written."""
     mark = folder / IN_USE
     times = [mark] if mark.exists() else list(folder.iterdir())
     return max((file.stat().st_mtime for file in times), default=0.0)

@@ -33,14 +33,9 @@ def note_checksum(path: Path) -> None:
     write_file(_note(path), _digest(path, state.st_ino, state.st_size, state.st_mtime_ns).encode())
 
 
-def is_intact(path: Path, checksum: str | None = None) -> bool:
-    """Whether a file is there and holds what was written.
-
-    Args:
-        path: of the file.
-        checksum: hex SHA-256 that it must have; None for the noted one.
-    """
-    checksum = checksum or noted(path)
+def is_intact(path: Path) -> bool:
+    """Whether a file is there and holds what was written."""
+    checksum = noted(path)
     try:
         state = path.stat()
     except OSError:

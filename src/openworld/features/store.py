@@ -183,8 +183,7 @@ class FeatureStore:
 
     def finish(self, shards: int, description: dict) -> None:
         """Write the manifest: the set is whole from here on."""
-        # A set that was written without notes has the checksum of an old shard in its old manifest alone.
-        checksums = [noted(self.shard_path(index)) or self._kept_checksum(index) for index in range(shards)]
+        checksums = [noted(self.shard_path(index)) for index in range(shards)]
         text = json.dumps(description | {"shards": checksums}, indent=1, sort_keys=True)
         write_file(self.folder / "manifest.json", text.encode())
         self.__dict__.pop("manifest", None)
@@ -200,8 +199,7 @@ class FeatureStore:
 
     def has_shard(self, index: int) -> bool:
         """Whether a shard is there, with the SHA-256 that it had when it was written; read once per process."""
-        checksum, path = self._kept_checksum(index), self.shard_path(index)
-        return (checksum is not None and is_intact(path, checksum)) or is_intact(path)
+        return is_intact(self.shard_path(index))
 
     def is_whole(self, shards: int) -> bool:
         """Whether the set has its manifest and all of so many shards, each as it was written."""
@@ -210,11 +208,6 @@ class FeatureStore:
     def remove_shard(self, index: int) -> None:
         """Take a shard away, so that it is encoded again."""
         remove_with_checksum(self.shard_path(index))
-
-    def _kept_checksum(self, index: int) -> str | None:
-        """What the manifest says of a shard."""
-        checksums = self.manifest["shards"] if self.manifest else []
-        return checksums[index] if index < len(checksums) else None
 
 
 def _damaged(path: Path, what: str) -> OpenworldError:

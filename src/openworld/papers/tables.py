@@ -32,8 +32,8 @@ KIND_OF_TASK = {
     "co-evolution": "dynamic",
     "accuracy estimation": "accuracy-estimation",
     "calibration": "accuracy-estimation",
-    "incremental shift": "incremental-shift",
-    "labelling issues": "incremental-shift",
+    "OOD detection": "ood-detection",
+    "labelling issues": "ood-detection",
     "decomposed zero-shot": "decomposed-zero-shot",
 }
 PARTS = ("BaseAcc", "NewAcc", "HM", "AUROC")
@@ -70,7 +70,7 @@ class PaperTable:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The protocols of the runs it is read from, such as "recognition" or "dynamic"."""
+        """The evaluations of the runs it is read from, such as "recognition" or "dynamic"."""
         return tuple(dict.fromkeys(KIND_OF_TASK[task] for task in self.tasks))
 
     @property
@@ -271,9 +271,7 @@ _FRAP = (
 
 def _shift(number: str, metric: str, dataset: str) -> PaperTable:
     title, metrics = f"how {metric} follows shift on {dataset}", (f"correlation({metric})", f"sensitivity({metric})")
-    return PaperTable(
-        "is-ood", number, title, ("incremental shift",), metrics, (dataset,), columns=("setting", "metric")
-    )
+    return PaperTable("is-ood", number, title, ("OOD detection",), metrics, (dataset,), columns=("setting", "metric"))
 
 
 _IS_OOD = (

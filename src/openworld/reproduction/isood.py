@@ -23,7 +23,7 @@ from openworld.evaluations.decomposed_zero_shot.task import DecomposedZeroShotSp
 from openworld.evaluations.entries import CellsSpec, DecompositionSpec, PoolSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
-from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
+from openworld.evaluations.ood_detection.spec import OODDetectionSpec
 from openworld.papers import TABLES, PaperTable
 from openworld.reproduction.chosen_data import Spellings
 from openworld.reproduction.rendered_twin import FOLDER, KNOWN, STYLE, RenderedTwin
@@ -195,9 +195,9 @@ def _rows(setup: ReproductionSetup) -> tuple[str, ...]:
     return tuple(name for name, title in ROWS.items() if name == "imagenet" or setup.keeps_data(title))
 
 
-def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
+def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
     folder = Path(setup.data)
-    return IncrementalShiftSpec(
+    return OODDetectionSpec(
         models=(JudgedSpec(weights=find_classifier(setup), label="ResNet-50", detectors=_detectors(kept)),),
         sources=(DatasetSpec("imagenet"),),
         classes="all",
@@ -209,9 +209,9 @@ def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> Incremen
     )
 
 
-def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
+def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
     """The run of `examples/ood-detection-embedded.toml`, of its small network alone."""
-    return IncrementalShiftSpec(
+    return OODDetectionSpec(
         models=(JudgedSpec("resnet-8", recipe=_recipe(setup), detectors=_detectors(kept), profile=PAPER),),
         sources=tuple(DatasetSpec("emoji-concepts", style) for style in STYLES),
         id_part="validation",
@@ -222,9 +222,9 @@ def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShift
     )
 
 
-def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
+def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
     """The run of `examples/syn-is-embedded.toml`, of its small network alone."""
-    return IncrementalShiftSpec(
+    return OODDetectionSpec(
         models=(JudgedSpec("resnet-8", recipe=_recipe(setup), detectors=_detectors(kept), profile=PAPER),),
         sources=(DatasetSpec(KNOWN, STYLE),),
         classes="all",
@@ -243,7 +243,7 @@ def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
         yield PlannedRun(name, _real_and_rendered(kept, setup), {}, same, twin=_twin(setup))
 
 
-def _real_and_rendered(kept: Sequence[str], setup: ReproductionSetup) -> IncrementalShiftSpec:
+def _real_and_rendered(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
     """The network of the rendered twin, and the twin in one pool with drawings by six artists."""
     real = (PoolSpec(name, style) for name in DRAWN for style in (STYLE, *NEW_STYLES))
     rendered = _rendered(kept, setup)

@@ -126,10 +126,10 @@ def pack(unit: Unit, result: UnitResult) -> dict[str, bytes]:
     return files | {"record.json": seal(content)}
 
 
-def renamed(record: Record, unit: Unit) -> bytes:
-    """The `record.json` of a record under the key of another unit, which computes the same."""
+def renamed(record: Record, name: str) -> bytes:
+    """The `record.json` of a record under another name of its unit."""
     content = unseal(read_plain(record.folder / "record.json"))
-    return seal(content | unit.identity() | {"key": unit.key, "name": unit.name})
+    return seal(content | {"name": name})
 
 
 @checked

@@ -21,7 +21,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -199,18 +198,16 @@ class RunStore:
     def take_over(self, unit: Unit, others: Iterable["RunStore"]) -> bool:
         """Copy the record of a unit from another run that has it: a key stands for the same bytes in every run.
 
-        A record under the unit's former key is copied too, from this run or another, and bears the new one then, and
-        the unit's name.
+        The copy bears the unit's name, which may say before the record's own on which data set it is.
         Returns whether a record was copied: not where this run has one, nor while another process has the unit in hand.
         """
-        pairs = product((self, *others), filter(None, (unit, unit.former)))
-        there = [(run, known) for run, known in pairs if run._folder(known.key).is_dir()]
+        there = [run for run in others if run._folder(unit.key).is_dir()]
         if not there:  # mostly so, and a lock costs more than a look
             return False
         with self.claim(unit, wait=False) as held:
-            for run, known in there if held and not self.has(unit) else ():
-                if run.has(known) and _same_name((record := run.read(known)).name, unit):
-                    self._put(unit, _contents(record.folder) | {"record.json": renamed(record, unit)})
+            for run in there if held and not self.has(unit) else ():
+                if run.has(unit) and _same_name((record := run.read(unit)).name, unit):
+                    self._put(unit, _contents(record.folder) | {"record.json": renamed(record, unit.name)})
                     return True
         return False
 
@@ -269,8 +266,6 @@ class RunStore:
         whole = isinstance(run, dict) and all(key in run and isinstance(run[key], kind) for key, kind in kinds.items())
         if not whole or run.keys() - kinds.keys() - {"history", SEAL}:
             raise self._damaged("run.json", f"expected a table of {', '.join(kinds)}")
-        if run.get(SEAL) is None:  # openworld 0.1 wrote none
-            return run
         try:
             return without_seal(run)
         except ValueError as error:

@@ -12,7 +12,7 @@ import numpy as np
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld._units import FORMER, FUNCTIONS
+from openworld._units import FUNCTIONS
 from openworld.runs.canonical import digest, to_json
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
@@ -91,11 +91,6 @@ class Unit:
         """Return the same unit, to be computed on another device: its resource "machine" names that one."""
         machine = {**self.resources["machine"], "device": device}
         return replace(self, resources={**self.resources, "machine": machine})
-
-    @property
-    def former(self) -> "Unit | None":
-        """The same unit as runs knew it before functions had names; None where it was never known otherwise."""
-        return replace(self, function=FORMER[self.function]) if self.function in FORMER else None
 
     def identity(self) -> dict[str, Any]:
         """What the key is the hash of: function, arguments, inputs, version."""

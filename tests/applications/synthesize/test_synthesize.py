@@ -23,7 +23,7 @@ from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
-from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
+from openworld.evaluations.ood_detection.spec import OODDetectionSpec
 from openworld.evaluations.published_cells import given_cells
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute, read_spec
@@ -180,7 +180,7 @@ def test_cells_are_given_in_one_way():
 
 def test_the_benchmark_runs_on_a_set(twin, tmp_path):
     given = {
-        "protocol": "incremental-shift",
+        "protocol": "ood-detection",
         "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
         "classes": "base",
         "shots": 2,
@@ -203,6 +203,6 @@ def test_the_benchmark_runs_on_a_set(twin, tmp_path):
 
 def test_the_example_reads_what_its_head_makes(repository):
     path = repository / "examples" / "syn-is-embedded.toml"
-    spec = read_spec(path, IncrementalShiftSpec)
+    spec = read_spec(path, OODDetectionSpec)
     assert f"--out {spec.cells.generated}" in path.read_text()
     assert spec.id_part == "validation" and spec.classes == "all"

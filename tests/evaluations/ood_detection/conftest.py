@@ -25,14 +25,14 @@ MODELS = {
     "resnet-8": {"MSP": (0.1, -0.05), "KNN": (0.2, 0.0), "<b>own</b>": (0.0, 0.0)},
     "a CLIP": {"MSP": (0.5, 0.0), "MCM": (0.6, 0.0)},
 }
-SPEC = {"protocol": "incremental-shift", "least": 10, "seeds": [0, 1]}
+SPEC = {"protocol": "ood-detection", "least": 10, "seeds": [0, 1]}
 
 
 @pytest.fixture(scope="session")
 def write_run(tmp_path_factory):
     """A function that writes records, each with its tables of images, as a run."""
 
-    def write(records, tables=(), attachments=None, pool="the same", protocol="incremental-shift"):
+    def write(records, tables=(), attachments=None, pool="the same", protocol="ood-detection"):
         folder = tmp_path_factory.mktemp("ood")
         store = RunStore(folder)
         spec = SPEC | {"protocol": protocol}
@@ -101,7 +101,7 @@ def _record(model, seed, sides, place, known, shape):
     pools = {kept: _pool(sides, ranked, place, known & (not kept), kept, shape) for kept in (True, False)}
     subsets = subsets_of(known, place % shape[1], shape[1])
     return DetectionRecord(
-        **vars(pools[True]), otherwise=pools[False], protocol="incremental-shift", model=model, kind="classifier",
+        **vars(pools[True]), otherwise=pools[False], protocol="ood-detection", model=model, kind="classifier",
         seed=seed, source=InDistributionRecord(({"dataset": "emoji-concepts"},), 50, 100, 60, 0.8),
         decomposition={"method": "LAID", "backbone": "embedded", "seed": 0}, neighbour=10,
         detector_settings=tuple({"label": label} for label in sides), warnings=("a <remark>",),

@@ -21,7 +21,7 @@ SMALL = {"steps": 2, "whitened": 32, "semantic_width": 28}
 def measured(few_shapes, tmp_path_factory):
     spec = read_protocol(
         {
-            "protocol": "incremental-shift",
+            "protocol": "ood-detection",
             "sources": [{"dataset": str(few_shapes)}],
             "id_part": "validation",
             "shots": 1,

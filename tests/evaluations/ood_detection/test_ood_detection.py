@@ -1,4 +1,4 @@
-"""Incremental shift: cells by hand, a run on coloured shapes, given cells, resuming, and bad specs."""
+"""OOD detection: cells by hand, a run on coloured shapes, given cells, resuming, and bad specs."""
 
 from pathlib import Path
 from shutil import copytree
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import IncrementalShiftSpec, evaluation_of, read_protocol
+from openworld.evaluations import OODDetectionSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.model_entries import TWO_TOWER, JudgedSpec
@@ -26,7 +26,7 @@ NETWORK = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 16}}
 
 def given(root, **changed):
     return {
-        "protocol": "incremental-shift",
+        "protocol": "ood-detection",
         "sources": [{"dataset": str(root)}],
         "id_part": "validation",
         "shots": None,
@@ -461,7 +461,7 @@ def test_changed_pictures_are_refused(ran):
 
 def test_a_model_without_seeds_is_one_unit(shapes):
     spec = read_protocol(given(shapes, seeds=[0, 1]))
-    assert isinstance(spec, IncrementalShiftSpec)
+    assert isinstance(spec, OODDetectionSpec)
     assert [one.name for one in tasks(spec)] == ["convnet, seed 0", "convnet, seed 1", "embedded"]
     assert summary(spec)[1:] == ["2 model(s)", "5 detector(s)"]
     assert set(EVALUATION.fingerprints(spec)) == {"training", "in-distribution test", "pool"}

@@ -38,7 +38,7 @@ def record(seed, kind="classifier", step=0.1, labels=("MSP", "ours alone"), step
     levels = {"semantic": AxisLevels(None, (20, 40, 40)), "covariate": AxisLevels(None, (60, 40))}
     pool = {"id_kept": True, "levels": levels, "counts": ((20, 20, 20), (0, 20, 20)), "detectors": detectors}
     made = DetectionRecord(
-        **pool, protocol="incremental-shift", model=kind, kind=kind, seed=seed,
+        **pool, protocol="ood-detection", model=kind, kind=kind, seed=seed,
         source=InDistributionRecord(({"dataset": "emoji-concepts", "domain": "noto"},), 50, 100, 60, 0.5),
         decomposition={"method": "LAID"}, neighbour=10, detector_settings=tuple({"label": label} for label in labels),
         warnings=(), otherwise=PoolRecord(**pool | {"id_kept": False}), pool=PoolFacts(99, 0),
@@ -112,7 +112,7 @@ def test_the_table_stands_beside_the_printed_one(make):
 
 
 def test_refusals(make):
-    with pytest.raises(OpenworldError, match="is a run of recognition, expected incremental-shift"):
+    with pytest.raises(OpenworldError, match="is a run of recognition, expected ood-detection"):
         paper_results("is-ood", "1", [make(record(0), protocol="recognition")])
     with pytest.raises(OpenworldError, match="Table 3.*is read from a run of decomposed"):
         paper_results("is-ood", "3", [])

@@ -326,5 +326,5 @@ def test_names_of_parts_are_told_apart(shifts):
 
 def test_runs_of_two_evaluations_are_refused_by_both_names(shifts, write_run):
     other = write_run(shifts.run.metrics(DetectionRecord), protocol="dynamic")
-    with pytest.raises(OpenworldError, match="a run of incremental-shift and .* one of dynamic"):
+    with pytest.raises(OpenworldError, match="a run of ood-detection and .* one of dynamic"):
         compare_runs(shifts.run.folder, other)

@@ -35,7 +35,7 @@ def made_up_run(tmp_path_factory):
     def write(**options):
         folder = root / str(next(numbers))
         store, records = RunStore(folder), list(made_up(**options))
-        store.create({"made": "up"}, {"protocol": "open-world-by-shift"}, {"command": ["openworld", "run"]})
+        store.create({"made": "up"}, {"protocol": "recognition-by-shift"}, {"command": ["openworld", "run"]})
         units = [Unit(function="made.up:record", arguments={"n": n}, name=str(n)) for n in range(len(records))]
         store.plan(units)
         for unit, (record, tables) in zip(units, records, strict=True):
@@ -112,7 +112,7 @@ def _answers(shown: dict, gains, draw) -> dict:
 
 def _described(name: str, seed: int, found: DividedPool, base: dict, estimators) -> dict:
     return {
-        "protocol": "open-world-by-shift",
+        "protocol": "recognition-by-shift",
         "learner": name,
         "seed": seed,
         "backbone": "embedded",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations import OpenWorldShiftSpec, evaluation_of, read_protocol
+from openworld.evaluations import RecognitionByShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.recognition_by_shift.estimates import estimator_record
 from openworld.evaluations.recognition_by_shift.evaluation import EVALUATION
@@ -20,7 +20,7 @@ COOP = {"learner": "CoOp", "settings": {"context_length": 2, "schedule": {"epoch
 
 def given(root, **changed):
     return {
-        "protocol": "open-world-by-shift",
+        "protocol": "recognition-by-shift",
         "sources": [{"dataset": str(root)}],
         "pool": [{"dataset": str(root)}, {"dataset": str(root), "corruption": "contrast", "severity": 5}],
         "learners": [{"learner": "zero-shot"}, COOP],
@@ -209,7 +209,7 @@ def test_a_changed_input_is_refused(ran):
 
 def test_what_it_says_of_itself(shapes):
     spec = read_protocol(given(shapes))
-    assert isinstance(spec, OpenWorldShiftSpec)
+    assert isinstance(spec, RecognitionByShiftSpec)
     assert summary(spec)[1:] == ["2 learner(s)", "2 estimator(s)"] and "against 2 image set(s)" in summary(spec)[0]
     assert set(EVALUATION.fingerprints(spec)) == {"train", "base", "validation", "pool 1", "pool 2"}
     assert [task.name for task in tasks(spec)] == ["zero-shot, seed 1", "CoOp, seed 1"]

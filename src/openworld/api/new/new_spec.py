@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from openworld._errors import OpenworldError
-from openworld.evaluations import FORMER_NAMES, read_protocol
+from openworld.evaluations import read_protocol
 
 EMBEDDED = ("emoji-concepts/twemoji", "emoji-concepts/fluent-emoji")
 """Data of the embedded world, where nobody names any: a style to tune on, and another to test on."""
@@ -25,13 +25,12 @@ def new_spec(evaluation: str, data: str = "", tests: Sequence[str] = (), backbon
     Raises:
         OpenworldError: data that is not there, or has too few classes.
     """
-    name = FORMER_NAMES.get(evaluation, evaluation)
     given = [data or EMBEDDED[0], *(tests or ([data] if data else EMBEDDED[1:]))]
     tables = [_image_set(place) for place in given]
     source, *others = map(_inline, tables)
-    if name == "recognition":
+    if evaluation == "recognition":
         source = "".join(f"{key} = {json.dumps(value)}\n" for key, value in _recognition(tables).items()).rstrip()
-    template = files("openworld.api.new").joinpath("specs", f"{name}.toml").read_text(encoding="utf-8")
+    template = files("openworld.api.new").joinpath("specs", f"{evaluation}.toml").read_text(encoding="utf-8")
     listed = "[\n" + "".join(f"  {table},\n" for table in others) + "]"
     usual = "ViT-B/16" if data else "embedded"
     text = Template(template).substitute(source=source, tests=listed, backbone=backbone or usual)

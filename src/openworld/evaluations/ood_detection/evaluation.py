@@ -2,7 +2,7 @@
 
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
+from openworld.evaluations.ood_detection.spec import OODDetectionSpec
 from openworld.evaluations.ood_detection.task import DetectionTask, inputs, preparations, tasks
 from openworld.evaluations.ood_detection.unit import evaluate
 from openworld.evaluations.ood_detection.validation import require_able
@@ -10,7 +10,7 @@ from openworld.evaluations.ood_detection.validation import require_able
 ALGORITHM_VERSION = 4
 
 
-def summary(spec: IncrementalShiftSpec) -> list[str]:
+def summary(spec: OODDetectionSpec) -> list[str]:
     """Return what is run on what, in a few words each."""
     pool = f"{len(spec.pool)} image set(s)" if spec.pool else "given cells"
     detectors = dict.fromkeys(detector.label for model in spec.models for detector in model.detectors)
@@ -24,7 +24,7 @@ def summary(spec: IncrementalShiftSpec) -> list[str]:
     ]
 
 
-def fingerprints(spec: IncrementalShiftSpec) -> dict[str, str]:
+def fingerprints(spec: OODDetectionSpec) -> dict[str, str]:
     """Return a hash of every image set that the run reads."""
     ground = spec.ground
     sets = {"training": ground.training, "in-distribution test": ground.test}
@@ -32,18 +32,18 @@ def fingerprints(spec: IncrementalShiftSpec) -> dict[str, str]:
     return fingerprints | {"pool": ground.load_pool().images.fingerprint}
 
 
-def data(spec: IncrementalShiftSpec) -> tuple[DatasetSpec, ...]:
+def data(spec: OODDetectionSpec) -> tuple[DatasetSpec, ...]:
     """Return the in-distribution data sets, and those of the pool."""
     return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.pool)))
 
 
-def class_lists(spec: IncrementalShiftSpec) -> tuple[ClassList]:
+def class_lists(spec: OODDetectionSpec) -> tuple[ClassList]:
     """Return the in-distribution names."""
     names, first = spec.ground.names, spec.sources[0]
     return (ClassList(str(first), first.dataset, names, len(names)),)
 
 
-def backbones(spec: IncrementalShiftSpec) -> tuple[str, ...]:
+def backbones(spec: OODDetectionSpec) -> tuple[str, ...]:
     """Return the one whose features are split, and the two-tower models."""
     split = (spec.decomposition.backbone,) if spec.pool else ()
     return tuple(dict.fromkeys([*split, *(model.backbone for model in spec.models if model.backbone)]))
@@ -51,7 +51,7 @@ def backbones(spec: IncrementalShiftSpec) -> tuple[str, ...]:
 
 EVALUATION = Evaluation(
     "ood-detection",
-    IncrementalShiftSpec,
+    OODDetectionSpec,
     DetectionTask,
     tasks,
     evaluate,

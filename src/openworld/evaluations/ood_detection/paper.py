@@ -18,7 +18,7 @@ from openworld.papers import PaperTable, published_numbers
 from openworld.papers.results import PaperResult, PaperRun, paper_result
 from openworld.results import Result, RunFolder, over_seeds
 
-EVALUATION = "incremental-shift"
+EVALUATION = "ood-detection"
 GIVEN = "given cells"
 """What a run calls its pool where the division was given."""
 
@@ -49,7 +49,7 @@ def read(wanted: PaperTable, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...
     numbers = [number for number in numbers if number.dataset in wanted.datasets] or numbers
     if not numbers:
         raise OpenworldError(
-            f"{wanted.short_heading} is read from runs of incremental shift with {', '.join(methods)}; none of the "
+            f"{wanted.short_heading} is read from runs of ood-detection with {', '.join(methods)}; none of the "
             f"{len(runs)} given holds any of them."
         )
     return tuple(numbers)

@@ -121,7 +121,7 @@ def record_of_scores(scored: ScoredPool, *, least: int, title: str) -> Detection
     return DetectionRecord(
         **vars(pools[True]),
         otherwise=pools[False],
-        protocol="incremental-shift",
+        protocol="ood-detection",
         model=title,
         kind=SCORES,
         seed=0,

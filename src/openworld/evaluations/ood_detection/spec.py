@@ -1,4 +1,4 @@
-"""Incremental shift: does a detector see what is out of distribution, and how far off must that be?
+"""OOD detection over cells of shift: does a detector see what is out of distribution, and how far off must that be?
 
 The benchmark of "Rethinking the Evaluation of Out-of-Distribution Detection: A Sorites Paradox" (Long et al., 2024:
 IS-OOD). A pool of images is cut into cells by measured semantic and covariate shift from the training images, and
@@ -12,14 +12,14 @@ from typing import Literal
 
 from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS
-from openworld.evaluations.entries import CellsSpec, part_of, require_distinct, settle
+from openworld.evaluations.entries import CellsSpec, part_of, require_distinct
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.shift_cells import Division, settle_shift
 from openworld.evaluations.shift_images import ShiftGround, ShiftImages
 
 
 @dataclass(frozen=True)
-class IncrementalShiftSpec(ShiftImages, Division):
+class OODDetectionSpec(ShiftImages, Division):
     """Judge detectors over cells of semantic and covariate shift (IS-OOD, section 3).
 
     Args:
@@ -37,7 +37,7 @@ class IncrementalShiftSpec(ShiftImages, Division):
     """
 
     models: tuple[JudgedSpec, ...]
-    protocol: Literal["incremental-shift", "ood-detection"] = "incremental-shift"
+    protocol: Literal["ood-detection"] = "ood-detection"
     id_part: str = "test"
     cells: CellsSpec | None = None
     id_kept: bool = True
@@ -45,7 +45,6 @@ class IncrementalShiftSpec(ShiftImages, Division):
     threads: int = 1
 
     def __post_init__(self):
-        settle(self, protocol="incremental-shift")  # what finished runs and records say
         settle_shift(self)
         require_distinct({"labels of models": [model.label for model in self.models]})
         if searched := [entry.label for model in self.models for entry in model.detectors if entry.choose]:

@@ -9,7 +9,7 @@ from openworld.evaluations.images_to_score import ImagesToScore
 from openworld.evaluations.judged_models import SeededModel, scoring_of, trainings
 from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining
 from openworld.evaluations.model_entries import JudgedSpec
-from openworld.evaluations.ood_detection.spec import IncrementalShiftSpec
+from openworld.evaluations.ood_detection.spec import OODDetectionSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
 from openworld.evaluations.shift_cells import Division, ShiftPlan
@@ -94,7 +94,7 @@ class DetectionTask:
         return ShiftPlan(self.ground, self.division, self.threads, tuple(dict.fromkeys(names)))
 
 
-def tasks(spec: IncrementalShiftSpec) -> list[DetectionTask]:
+def tasks(spec: OODDetectionSpec) -> list[DetectionTask]:
     """Every model with every seed, models in the order of the spec; what is not trained here once, unless by seed."""
     division = part_of(spec, Division)
     models = tuple(model.resolved(spec.sources[0].dataset) for model in spec.models)
@@ -105,7 +105,7 @@ def tasks(spec: IncrementalShiftSpec) -> list[DetectionTask]:
     ]
 
 
-def preparations(spec: IncrementalShiftSpec, machine: Machine) -> tuple[Stage, ...]:
+def preparations(spec: OODDetectionSpec, machine: Machine) -> tuple[Stage, ...]:
     """Return the stages: training, running models, the decomposition, the degrees, and scoring by classifiers."""
     planned = tasks(spec)
     first = planned[0]

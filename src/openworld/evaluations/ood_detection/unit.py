@@ -72,7 +72,7 @@ def detection_record(
     return DetectionRecord(
         **vars(pools[task.id_kept]),
         otherwise=pools[not task.id_kept],
-        protocol="incremental-shift",
+        protocol="ood-detection",
         model=model.label,
         kind=model.kind,
         seed=task.seed,

@@ -1,4 +1,4 @@
-"""What would fail in the middle of an incremental-shift run is refused at its beginning, before anything is trained."""
+"""What would fail in the middle of a run of OOD detection is refused at its beginning, before anything is trained."""
 
 from collections.abc import Iterable
 

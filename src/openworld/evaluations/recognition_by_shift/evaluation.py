@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from openworld.evaluations.encoding import learning
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.recognition_by_shift.spec import OpenWorldShiftSpec
+from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSpec
 from openworld.evaluations.recognition_by_shift.task import (
     ShiftTask,
     fingerprints,
@@ -21,18 +21,18 @@ from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import require_learnable
 
 
-def data(spec: OpenWorldShiftSpec) -> tuple[DatasetSpec, ...]:
+def data(spec: RecognitionByShiftSpec) -> tuple[DatasetSpec, ...]:
     """Return what is tuned on, and the pool."""
     return tuple(dict.fromkeys(entry.data for entry in (*spec.sources, *spec.pool)))
 
 
-def class_lists(spec: OpenWorldShiftSpec) -> tuple[ClassList]:
+def class_lists(spec: RecognitionByShiftSpec) -> tuple[ClassList]:
     """Return base names, then new ones."""
     split, first = names_of(spec.ground), spec.sources[0]
     return (ClassList(f"{first} and the pool", first.dataset, split.names, len(split.base)),)
 
 
-def backbones(spec: OpenWorldShiftSpec) -> tuple[str, ...]:
+def backbones(spec: RecognitionByShiftSpec) -> tuple[str, ...]:
     """Return those of the learners, the degrees and the references."""
     references = [reference.backbone for reference in spec.references if reference.backbone] if spec.estimators else []
     return tuple(dict.fromkeys([spec.backbone, spec.decomposition.backbone, *references]))
@@ -46,7 +46,7 @@ def require(tasks: Sequence[ShiftTask], machine: Machine) -> None:
 
 EVALUATION = Evaluation(
     "recognition-by-shift",
-    OpenWorldShiftSpec,
+    RecognitionByShiftSpec,
     ShiftTask,
     evaluate=evaluate,
     version=4,

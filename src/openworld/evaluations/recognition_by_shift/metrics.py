@@ -31,7 +31,7 @@ def described(
 ) -> dict[str, Any]:
     """Return the fields of a `ShiftRecord` that say what was tuned on what, and what it met."""
     return {
-        "protocol": "open-world-by-shift",
+        "protocol": "recognition-by-shift",
         "method": task.learner.learner,
         "shots": task.ground.shots,
         "sources": tuple(map(to_json, task.ground.sources)),

@@ -26,7 +26,7 @@ USUAL = tuple(map(EstimatorSpec, ("AC", "DoC", "ATC-MC", "COT", "FRAP")))
 
 
 @dataclass(frozen=True)
-class OpenWorldShiftSpec(ShiftImages, Division, Learning):
+class RecognitionByShiftSpec(ShiftImages, Division, Learning):
     """OpenworldAUC, its parts, and label-free accuracy by semantic and covariate shift.
 
     Args:
@@ -46,7 +46,7 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
     """
 
     learners: tuple[LearnerSpec, ...]
-    protocol: Literal["open-world-by-shift", "recognition-by-shift"] = "open-world-by-shift"
+    protocol: Literal["recognition-by-shift"] = "recognition-by-shift"
     base_part: str = "test"
     validation_part: str = "validation"
     seeds: tuple[int, ...] = (1, 2, 3)
@@ -56,7 +56,6 @@ class OpenWorldShiftSpec(ShiftImages, Division, Learning):
     open_world_estimators: tuple[str, ...] = field(default=USUAL_OPEN_WORLD, metadata=SPARSE)
 
     def __post_init__(self):
-        settle(self, protocol="open-world-by-shift")  # what finished runs and records say
         require_learners(self)
         if self.draw != "coop":
             raise OpenworldError(

@@ -13,7 +13,7 @@ from openworld.evaluations.entries import EstimatorSpec, LearnerSpec, ReferenceS
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, resolved
 from openworld.evaluations.model_outputs import ModelOutputs
-from openworld.evaluations.recognition_by_shift.spec import OpenWorldShiftSpec
+from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSpec
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_images import Pool, ShiftGround
@@ -125,7 +125,7 @@ def require_sound(task: ShiftTask) -> None:
     names_of(task.ground)
 
 
-def tasks(spec: OpenWorldShiftSpec) -> list[ShiftTask]:
+def tasks(spec: RecognitionByShiftSpec) -> list[ShiftTask]:
     """Every (learner, seed), learners in the order of the spec."""
     shared = {"division": part_of(spec, Division), "references": spec.references if spec.estimators else ()}
     pairs = [(learner, seed) for learner in resolved(spec, spec.sources[0].dataset) for seed in spec.seeds]
@@ -135,14 +135,14 @@ def tasks(spec: OpenWorldShiftSpec) -> list[ShiftTask]:
     ]
 
 
-def preparations(spec: OpenWorldShiftSpec, machine: Machine) -> tuple:
+def preparations(spec: RecognitionByShiftSpec, machine: Machine) -> tuple:
     """Return the stages: encoding, running models, fitting the decomposition, and measuring the degrees."""
     planned = tasks(spec)
     first = planned[0]
     return EncodingStage(planned, machine), *first.shift.stages(machine, lambda: first.outputs)
 
 
-def summary(spec: OpenWorldShiftSpec) -> list[str]:
+def summary(spec: RecognitionByShiftSpec) -> list[str]:
     """What is run on what, in a few words each."""
     return [
         f"{' + '.join(map(str, spec.sources))} against {len(spec.pool)} image set(s)",
@@ -152,7 +152,7 @@ def summary(spec: OpenWorldShiftSpec) -> list[str]:
     ]
 
 
-def _sides_in_words(spec: OpenWorldShiftSpec) -> list[str]:
+def _sides_in_words(spec: RecognitionByShiftSpec) -> list[str]:
     """How many classes are base, new, and left out, where the spec names them."""
     if not spec.says_classes:
         return []
@@ -161,7 +161,7 @@ def _sides_in_words(spec: OpenWorldShiftSpec) -> list[str]:
     return [said + (f", {left_out} left out" if left_out else "")]
 
 
-def fingerprints(spec: OpenWorldShiftSpec) -> dict[str, str]:
+def fingerprints(spec: RecognitionByShiftSpec) -> dict[str, str]:
     """What images the run reads: a hash per image set."""
     return {part: images.fingerprint for part, images in tasks(spec)[0].sources.items()}
 

@@ -1,4 +1,4 @@
-"""`openworld run` on incremental shift: stages, starting again, the cache; the same bytes after kills and on Ray."""
+"""`openworld run` on ood-detection: stages, starting again, the cache; the same bytes after kills and on Ray."""
 
 import json
 import time
@@ -8,7 +8,7 @@ from disturbed import draw_squares, finish, killed_and_finished, results, start
 from in_process import openworld, told
 
 SPEC = """
-protocol = "incremental-shift"
+protocol = "ood-detection"
 sources = [{ dataset = "./squares" }]
 shots = 4
 id_part = "validation"
@@ -83,7 +83,7 @@ def test_the_cache_tells_what_is_kept(ran):
 def test_help_and_list_tell_of_it(ran):
     folder, _ = ran
     assert 'protocol = "ood-detection"' in told(folder, "run", "--help")
-    assert "ood-detection" in told(folder, "list", "protocols")
+    assert "ood-detection" in told(folder, "list", "evaluations")
 
 
 @pytest.mark.parametrize(

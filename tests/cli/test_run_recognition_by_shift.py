@@ -10,7 +10,7 @@ from in_process import told
 from PIL import Image
 
 SPEC = """
-protocol = "open-world-by-shift"
+protocol = "recognition-by-shift"
 sources = [{ dataset = "squares" }]
 pool = [{ dataset = "squares" }, { dataset = "stripes" }]
 base_part = "test"
