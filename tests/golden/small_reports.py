@@ -1,0 +1,87 @@
+"""Every report that openworld makes, on small inputs, through what `import openworld` offers.
+
+    python tests/golden/small_reports.py [NAME ...]
+
+writes the numbers of these reports, or of all, into the files beside this one: two runs each, and what differs is left
+out, since it tells how long something took.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import chdir
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import torch  # noqa: E402
+from shown import record, without_what_varies  # noqa: E402
+from small_worlds import SPECS, draw  # noqa: E402
+
+import openworld as ow  # noqa: E402
+
+SLOW = {"recognition-of-several-sets", "accuracy-estimation"}
+"""Cases that take more than five seconds."""
+
+
+def _of_spec(name: str, out: Path) -> Any:
+    """Carry out a spec in the folder of the world."""
+    spec = Path(f"{name}.toml")
+    spec.write_text(SPECS[name], encoding="utf-8")
+    return ow.run(spec, out, cache=out.parent / "cache", workers=1, device="cpu", quiet=True)
+
+
+REPORTS: dict[str, Callable[[Path], Any]] = {name: partial(_of_spec, name) for name in SPECS}
+"""Name of a case -> a function of an empty folder for what it keeps; it is called in the folder of the world."""
+
+
+def make(name: str, place: Path) -> Any:
+    """Return the report of a case, made in a world of its own below an empty folder."""
+    world = place / "world"
+    world.mkdir(parents=True)
+    draw(world)
+    with chdir(world):
+        return REPORTS[name](place / name)
+
+
+def recorded(name: str, place: Path) -> dict[str, list]:
+    """Return what is kept of the report of a case."""
+    report = make(name, place)
+    return record(report, getattr(report, "json", ""))
+
+
+def rounding() -> str:
+    """Return what tells processors apart that round the last bits of sums in their own ways.
+
+    Training carries last bits into every digit: what is trained with AVX2 differs from what is trained with AVX-512 by
+    whole images named otherwise. The number of threads moves nothing.
+    """
+    waves = torch.arange(64 * 3 * 28 * 28, dtype=torch.float32).reshape(64, 3, 28, 28).mul(0.37).sin()
+    maps = torch.nn.functional.conv2d(waves, waves[:16, :, :3, :3]).flatten(1)
+    sums = maps @ maps.T / maps.norm()
+    parts = (waves, sums, sums.softmax(-1), torch.nn.functional.layer_norm(maps, maps.shape[1:]))
+    return sha256(b"".join(part.numpy().tobytes() for part in parts)).hexdigest()[:16]
+
+
+def _write(name: str) -> None:
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        held = without_what_varies(recorded(name, Path(first)), recorded(name, Path(second)))
+    lines = (f'"{kind}": [\n' + ",\n".join(map(_line, entries)) + "\n]" for kind, entries in held.items())
+    file = Path(__file__).with_name(f"{name}.json")
+    file.write_text(f'{{\n"rounding": "{rounding()}",\n' + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    print(f"{file.name}: {file.stat().st_size:,} bytes, " + ", ".join(f"{len(held[kind])} {kind}" for kind in held))
+
+
+def _line(entry: list) -> str:
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    for wanted in sys.argv[1:] or REPORTS:
+        _write(wanted)
