@@ -12,7 +12,6 @@ from openworld.estimators import ScoreRegression, find_estimator
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.learners import configure, find_learner, override
 from openworld.runs import read_spec
-from openworld.runs.canonical import SPARSE
 from openworld.shifts import DECOMPOSITIONS
 
 NOTHING = "none"
@@ -198,7 +197,7 @@ class PoolSpec(DatasetSpec):
     style: str = ""
     corruption: str | None = None
     severity: int | None = None
-    generated: bool = field(default=False, metadata=SPARSE)
+    generated: bool = False
 
     def __post_init__(self):
         super().__post_init__()
@@ -239,7 +238,7 @@ class DecompositionSpec:
     seed: int = 0
     templates: tuple[str, ...] = ()
     taught_by: str = "texts"
-    names: str = field(default="", metadata=SPARSE)
+    names: str = ""
 
     def __post_init__(self):
         settle(self, backbone=known_name(self.backbone))

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from openworld.datasets.formats.file_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.datasets.published import downloaded
 from openworld.evaluations.own_data import OwnData, as_specified, own_data, settle_classes
-from openworld.runs.canonical import SPARSE
 
 DRAW = 0
 """Seed of every draw of images that no seed of the run decides: those are of training alone, as in the papers."""
@@ -155,7 +154,7 @@ class ImageSelection:
     cut: int | None = None
     appearance: str = ""
     as_drawn: bool = False
-    draw: Draw = field(default="coop", metadata=SPARSE)
+    draw: Draw = "coop"
 
     def __str__(self) -> str:
         drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""

@@ -1,6 +1,6 @@
 """Specs of learners, their tasks and their records: what all of them share, from the fields to the fitted learner."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,6 @@ from openworld.features import Encoding, Features
 from openworld.features.encoding import PUBLISHED_CROP, usual_crop_scale
 from openworld.learners import FittedLearner, Learner, PublishedSetting, configure, encoding_for, find_learner, override
 from openworld.learners.engine.fitted import schedules_of
-from openworld.runs.canonical import SPARSE
 
 FRESH = "fresh"
 
@@ -39,7 +38,7 @@ class Learning:
     views: int | Literal["fresh"] = 8
     crop_scale: tuple[float, float] | None = None
     threads: int = 1
-    draw: Draw = field(default="coop", metadata=SPARSE)
+    draw: Draw = "coop"
 
 
 def require_learners(spec, *, may_choose: bool = False) -> None:

@@ -26,7 +26,6 @@ from openworld.features import Encoding
 from openworld.learners import configure, find_learner
 from openworld.learners.engine.saved_folders import backbone_of, is_saved
 from openworld.runs import read_spec
-from openworld.runs.canonical import SPARSE
 
 _PATHS = ("maps", "gradient", "layers", "samples", "images")
 
@@ -51,7 +50,7 @@ class DetectorSpec:
     detector: str
     label: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
-    choose: dict[str, tuple[Any, ...]] | None = field(default=None, metadata=SPARSE)
+    choose: dict[str, tuple[Any, ...]] | None = None
 
     def __post_init__(self):
         settle(self, label=self.label or self.detector)
@@ -114,10 +113,10 @@ class JudgedSpec:
     negatives: str = ""
     detectors: tuple[DetectorSpec, ...] = ()
     profile: str = ""
-    learner: str = field(default="", metadata=SPARSE)
-    settings: dict[str, Any] | None = field(default=None, metadata=SPARSE)
-    shots: int | None = field(default=None, metadata=SPARSE)
-    views: int = field(default=8, metadata=SPARSE)
+    learner: str = ""
+    settings: dict[str, Any] | None = None
+    shots: int | None = None
+    views: int = 8
 
     def __post_init__(self):
         self._settle_learner()

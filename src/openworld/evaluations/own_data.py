@@ -1,10 +1,7 @@
-"""What a spec may say of one's own data: which classes are known, where listed files lie, which images belong together.
-
-These fields are left out of JSON where they say nothing, so that specs and keys without them are as they always were.
-"""
+"""What a spec may say of one's own data: which classes are known, where listed files lie, which images belong together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,6 @@ from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.pooling import cut_by_names, grouped, pattern_of, pooled
 from openworld.datasets.published.class_folders import published_name
-from openworld.runs.canonical import SPARSE
 
 NAMES_FILE = ".txt"
 
@@ -30,8 +26,8 @@ class KnownClasses:
             folder of images of new classes; those of the data set are base then.
     """
 
-    base: tuple[str, ...] | str = field(default=(), metadata=SPARSE)
-    new: tuple[str, ...] | str = field(default=(), metadata=SPARSE)
+    base: tuple[str, ...] | str = ()
+    new: tuple[str, ...] | str = ()
 
     @property
     def says_classes(self) -> bool:
@@ -51,9 +47,9 @@ class OwnData(KnownClasses):
             second of a pair is never right. Here they have names of their own unless this is said.
     """
 
-    root: str = field(default="", metadata=SPARSE)
-    group_pattern: str = field(default="", metadata=SPARSE)
-    published_names: bool = field(default=False, metadata=SPARSE)
+    root: str = ""
+    group_pattern: str = ""
+    published_names: bool = False
 
 
 def own_data(spec: OwnData) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from openworld.evaluations.entries import DecompositionSpec
 from openworld.evaluations.image_selection import DRAWINGS, ImageSelection
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.features import Features, encode
-from openworld.runs import digest, to_json
+from openworld.runs import digest
 from openworld.shifts import (
     AppearanceEncoder,
     Decomposition,
@@ -63,7 +63,10 @@ class DecompositionFit:
     @property
     def key(self) -> str:
         """A hash of what comes of it."""
-        return _split_key(self)
+        depends_on = {name: value for name, value in asdict(self).items() if name != "title"}
+        depends_on["images"] = self.images and self.images.fingerprint
+        depends_on["weights"] = encoder(self.how.backbone, self.how.taught_by).fingerprint
+        return digest({"decomposition": depends_on | {"version": VERSION}})[:32]
 
     def size(self) -> int:
         """How many sentences or images it reads."""
@@ -160,15 +163,6 @@ def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[st
     return DecompositionFit(
         how, distinct, how.templates or (templates.EMOJI_LOOKS if ours else templates.CLIP_80), threads
     )
-
-
-def _split_key(split: DecompositionFit) -> str:
-    """Says what is read; the field of the images has kept its former name here, and with it the keys."""
-    depends_on = {name: value for name, value in asdict(split).items() if name not in ("images", "title")}
-    depends_on["how"] = to_json(split.how)
-    depends_on["pictures"] = split.images and split.images.fingerprint
-    depends_on["weights"] = encoder(split.how.backbone, split.how.taught_by).fingerprint
-    return digest({"decomposition": depends_on | {"version": VERSION}})[:32]
 
 
 @lru_cache(maxsize=4)

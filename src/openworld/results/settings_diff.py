@@ -54,7 +54,7 @@ def _kind(entry: Any) -> str:
 
 def _settings(entry: Mapping) -> Mapping:
     rest = {name: value for name, value in entry.items() if name not in (*KINDS, "label", "settings")}
-    return {"is": _kind(entry), **entry.get("settings", {}), **rest}
+    return {"is": _kind(entry), **(entry.get("settings") or {}), **rest}
 
 
 def _flat(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -16,9 +16,6 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 
-SPARSE = {"sparse": True}
-"""Metadata of a field that JSON leaves out at its default, so that specs from before there was the field stay."""
-
 
 def to_json(value: Any, path: str = "value") -> Any:
     """`value` as None, bool, int, float, str, list and dict only; a copy that shares nothing with it.
@@ -45,11 +42,7 @@ def to_json(value: Any, path: str = "value") -> Any:
     if isinstance(value, list | tuple):
         return [to_json(entry, f"{path}[{index}]") for index, entry in enumerate(value)]
     if is_dataclass(value) and not isinstance(value, type):
-        value = {
-            field.name: getattr(value, field.name)
-            for field in fields(value)
-            if field.init and not ("sparse" in field.metadata and getattr(value, field.name) == field.default)
-        }
+        value = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
     if isinstance(value, Mapping):
         return {_key(key, path): to_json(entry, f"{path}.{key}") for key, entry in value.items()}
     raise OpenworldError(

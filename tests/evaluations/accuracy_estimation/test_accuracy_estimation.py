@@ -170,7 +170,7 @@ def test_the_first_unit_keeps_what_references_say_of_images_that_they_name_right
             likeliest = 1 / (1 + np.exp(-SCALE * 51 / 255 / temperature))
             assert one[scale] == pytest.approx([likeliest, 1 - likeliest], abs=1e-6)
         assert f"examples/{one['id']}.png" in first.attachments
-    assert "examples" not in second.metrics and not second.attachments
+    assert not second.metrics["examples"] and not second.attachments
 
 
 def test_an_uninformative_reference_is_said_to_be_one(by_hand):

@@ -101,7 +101,7 @@ def test_every_setting_is_a_row_and_the_choice_is_shown_on_the_page(searched):
     assert "settings searched on" in " ".join(summary(spec))
 
 
-def test_records_and_inputs_without_a_search_say_nothing_of_one(places):
+def test_inputs_without_a_search_say_nothing_of_one(places):
     searching, plain = (
         tasks(spec_of(places, MODELS[1:2], validation_sets=sets))[0] if sets else
         tasks(spec_of(places, [{"backbone": "embedded", "detectors": [{"detector": "MCM"}]}], validation_sets=[]))[0]
@@ -112,7 +112,6 @@ def test_records_and_inputs_without_a_search_say_nothing_of_one(places):
         "validation images 0", "validation images 1"
     }  # fmt: skip
     assert not [name for name in inputs(plain, machine) if name.startswith("validation")]
-    assert not [name for name in to_json(plain) if name.startswith("validation")]
 
 
 @pytest.mark.parametrize(

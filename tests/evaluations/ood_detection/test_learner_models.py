@@ -279,14 +279,6 @@ def test_the_example_is_a_spec(repository):
     assert {model.kind for model in spec.models} == {"learner"}
 
 
-def test_a_model_without_a_learner_is_written_as_before():
-    from openworld.runs import to_json
-
-    assert set(to_json(JudgedSpec(backbone="embedded"))) == {
-        "architecture", "weights", "backbone", "label", "recipe", "template", "negatives", "detectors", "profile"
-    }  # fmt: skip
-
-
 def test_negative_names_serve_learners_whose_prompts_encode_any_name():
     made = JudgedSpec(learner="LoCoOp", backbone="embedded", negatives="words.txt")
     assert [each.label for each in made.detectors] == [*OF_LEARNERS, "NegLabel", "AdaNeg"]

@@ -30,10 +30,6 @@ def test_the_units_are_those_of_each_data_set_alone():
     assert read_protocol(to_json(both)) == both
 
 
-def test_a_spec_of_one_data_set_says_nothing_of_several():
-    assert "datasets" not in to_json(spec(dataset="emoji-groups"))
-
-
 @pytest.mark.parametrize(
     ("own", "message"),
     [

@@ -1,14 +1,13 @@
 """The images of an accuracy-estimation run: what is trained on, the labelled source set, and every condition."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
 from openworld.evaluations.accuracy_estimation.entries import TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
-from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,8 @@ class Ground:
     corruption_row: str = "synthetic"
     cut: int | None = None
     images: int | None = 1000
-    corrupted_files: str = field(default="", metadata=SPARSE)
-    made_here: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    corrupted_files: str = ""
+    made_here: tuple[str, ...] = ()
 
     @property
     def training(self) -> ImageSelection:

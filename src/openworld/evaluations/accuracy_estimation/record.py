@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from openworld.evaluations.estimate_records import EstimateRecord
-from openworld.runs.canonical import SPARSE
 
 BASE = "base"
 """The judged model among those whose calibration and alignment are measured; references have their own names."""
@@ -148,4 +147,4 @@ class AccuracyRecord:
     training: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     taxonomy: TaxonomyRecord = TaxonomyRecord()
-    examples: tuple[ReferenceExample, ...] = field(default=(), metadata=SPARSE)
+    examples: tuple[ReferenceExample, ...] = ()

@@ -1,11 +1,10 @@
 """What a unit of an OOD benchmark records: numbers of every detector, and what they rest on."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from openworld.report.learner_facts import LearnerFacts
 from openworld.results.settings_search import SettingsSearch
-from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -57,5 +56,5 @@ class OODBenchmarkRecord:
     numbers: tuple[DetectorNumber, ...]
     detector_settings: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...]
-    learner: LearnerFacts | None = field(default=None, metadata=SPARSE)
-    searches: tuple[SettingsSearch, ...] = field(default=(), metadata=SPARSE)
+    learner: LearnerFacts | None = None
+    searches: tuple[SettingsSearch, ...] = ()

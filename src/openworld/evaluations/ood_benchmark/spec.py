@@ -5,7 +5,7 @@ far in meaning, and of the same classes in another appearance. Every (model, see
 stage trains the classifiers that are not given.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +18,6 @@ from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.results.detection_results import REPLICATES
 from openworld.results.scored_sets import GROUPS
-from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,8 @@ class OODBenchmarkSpec:
     seeds: tuple[int, ...] = (0, 1, 2)
     replicates: int = REPLICATES
     threads: int = 1
-    validation_sets: tuple[PoolSpec, ...] = field(default=(), metadata=SPARSE)
-    validation_part: str = field(default="validation", metadata=SPARSE)
+    validation_sets: tuple[PoolSpec, ...] = ()
+    validation_part: str = "validation"
 
     def __post_init__(self):
         require_at_least(1, threads=self.threads)

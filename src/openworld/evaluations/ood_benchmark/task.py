@@ -1,6 +1,6 @@
 """The tasks of an OOD benchmark: which model is tested, on which images; and what must be there before."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from openworld import datasets
 from openworld._errors import OpenworldError
@@ -19,7 +19,6 @@ from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.score_shards import ClassifierScoring, scoring_stages
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.results.scored_sets import SAME_CLASSES
-from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class OODBenchmarkTask:
     sets: tuple[OODSetSpec, ...]
     replicates: int
     threads: int
-    validation_sets: tuple[PoolSpec, ...] = field(default=(), metadata=SPARSE)
-    validation_part: str = field(default="validation", metadata=SPARSE)
+    validation_sets: tuple[PoolSpec, ...] = ()
+    validation_part: str = "validation"
 
     def _images(self, entries: tuple[PoolSpec, ...]) -> tuple[ImageSelection, ...]:
         return tuple(images_of(entry, self.ground) for entry in entries)

@@ -8,7 +8,6 @@ from typing import Any
 
 from openworld.metrics import Trend
 from openworld.report.learner_facts import LearnerFacts
-from openworld.runs.canonical import SPARSE
 
 Ends = tuple[float, float] | None
 """A 95 % interval over images; None where there is none."""
@@ -144,7 +143,7 @@ class PoolFacts:
     known: int
     classes: tuple[str, ...] = ()
     styles: tuple[str, ...] = ()
-    generated: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    generated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -221,6 +220,6 @@ class DetectionRecord(PoolRecord):
     otherwise: PoolRecord
     pool: PoolFacts
     labelling: LabellingRecord
-    left_out: tuple[str, ...] = field(default=(), metadata=SPARSE)
-    learner: LearnerFacts | None = field(default=None, metadata=SPARSE)
-    marginal: MarginalImages | None = field(default=None, metadata=SPARSE)
+    left_out: tuple[str, ...] = ()
+    learner: LearnerFacts | None = None
+    marginal: MarginalImages | None = None

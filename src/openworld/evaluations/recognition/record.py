@@ -10,7 +10,6 @@ from typing import Any
 from openworld.evaluations.recognition_metrics import recognition_metrics
 from openworld.metrics import PointsLost
 from openworld.runs import read_spec
-from openworld.runs.canonical import SPARSE
 
 
 @dataclass(frozen=True)
@@ -228,8 +227,8 @@ class RecognitionRecord(RecognitionNumbers):
     ratio_sweep: tuple[RatioMix, ...] = ()
     ratio_variation: dict[str, Variation] | None = None
     operating_point: OperatingPointRecord | None = None
-    closed_set: bool = field(default=False, metadata=SPARSE)
-    aurc: float | None = field(default=None, metadata=SPARSE)
+    closed_set: bool = False
+    aurc: float | None = None
 
     kind: str | None = None
     dataset: str | None = None

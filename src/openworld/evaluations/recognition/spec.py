@@ -1,6 +1,6 @@
 """The spec of a run of recognition: open-world recognition by learners that were tuned on half of the classes."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +15,6 @@ from openworld.evaluations.own_data import OwnData, own_data, settle_classes
 from openworld.evaluations.recognition.operating_point import OperatingSpec
 from openworld.features.encoding import usual_crop_scale
 from openworld.learners import PublishedSetting
-from openworld.runs.canonical import SPARSE
 
 PUBLISHED_RATIOS = (10.0, 5.0, 3.0, 2.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
 
@@ -109,7 +108,7 @@ class RecognitionSpec(RecognitionSettings, Learning):
     published: PublishedSetting = "base-to-new"
     precision: Precision = "float32"
     keep_validation: bool = True
-    datasets: tuple[str | RecognisedSet, ...] = field(default=(), metadata=SPARSE)
+    datasets: tuple[str | RecognisedSet, ...] = ()
 
     def __post_init__(self):
         require_learners(self, may_choose=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from openworld.metrics import Trend
-from openworld.runs.canonical import SPARSE
 
 Ends = tuple[float, float] | None
 """A 95 % interval over images; None where there is none."""
@@ -124,7 +123,7 @@ class EstimationRecord:
     accuracy: tuple[tuple[float | None, ...], ...]
     estimates: dict[str, EstimatorRecord]
     home: ValidationRecord
-    open_world: OpenWorldRecord | None = field(default=None, metadata=SPARSE)
+    open_world: OpenWorldRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -178,4 +177,4 @@ class ShiftRecord:
     near: ShiftViewRecord
     same_looks: ShiftViewRecord
     estimation: EstimationRecord | None = None
-    left_out: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    left_out: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ images with the new images of every cell and level; estimators, fitted on valida
 learner is in every cell, beside what is true. Every (learner, seed) is one unit.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from openworld._errors import OpenworldError, unknown_name
@@ -19,7 +19,6 @@ from openworld.evaluations.shift_cells import Division, settle_shift
 from openworld.evaluations.shift_images import ShiftGround, ShiftImages
 from openworld.features.encoding import usual_crop_scale
 from openworld.learners import PublishedSetting
-from openworld.runs.canonical import SPARSE
 
 USUAL_OPEN_WORLD = ("hybrid", "positive-unlabelled")
 USUAL = tuple(map(EstimatorSpec, ("AC", "DoC", "ATC-MC", "COT", "FRAP")))
@@ -53,7 +52,7 @@ class RecognitionByShiftSpec(ShiftImages, Division, Learning):
     published: PublishedSetting = "base-to-new"
     references: tuple[ReferenceSpec, ...] = (ReferenceSpec("CLIP", backbone="embedded"),)
     estimators: tuple[EstimatorSpec, ...] = USUAL
-    open_world_estimators: tuple[str, ...] = field(default=USUAL_OPEN_WORLD, metadata=SPARSE)
+    open_world_estimators: tuple[str, ...] = USUAL_OPEN_WORLD
 
     def __post_init__(self):
         require_learners(self)
