@@ -6,11 +6,9 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.cli._run_reports import save_figures, show_comparison, write_report, write_table
-from openworld.evaluations import EVALUATIONS, FORMER_NAMES, report_of
+from openworld.evaluations import EVALUATIONS, report_of
 from openworld.report.story import FORMS
 from openworld.runs import RunStore
-
-NAMES = (*EVALUATIONS, *FORMER_NAMES)
 
 
 def run_of(folder, protocol):
@@ -18,7 +16,7 @@ def run_of(folder, protocol):
     return folder
 
 
-@pytest.mark.parametrize("protocol", NAMES)
+@pytest.mark.parametrize("protocol", EVALUATIONS)
 def test_every_evaluation_tells_a_story(protocol):
     assert callable(import_module(report_of(protocol)).story)
 
@@ -27,7 +25,7 @@ def test_every_run_has_its_tables_as_csv_json_parquet_markdown_and_latex():
     assert {*FORMS} == {"csv", "json", "parquet", "markdown", "latex"}
 
 
-@pytest.mark.parametrize("protocol", [*NAMES, None])
+@pytest.mark.parametrize("protocol", [*EVALUATIONS, None])
 def test_another_form_is_refused_with_all_that_there_are(protocol, tmp_path):
     with pytest.raises(OpenworldError, match=protocol or "recognition") as refused:
         write_table(run_of(tmp_path, protocol), None, "excel")

@@ -1,4 +1,4 @@
-"""What a spec may say of one's own data: which classes are known, where listed files lie, which images belong together."""
+"""What a spec may say of one's own data: which classes are known, where files lie, which images belong together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace

@@ -153,7 +153,7 @@ def _require(method: MethodOutcomes, *names: str) -> None:
         if missing:
             raise OpenworldError(
                 f"the record of {method.method} on {method.dataset}, seed {outcome.record.seed}, holds no "
-                f"{missing[0]!r}; it was made by an older version or without it: run again in a new folder."
+                f"{missing[0]!r}; it was made without it: run again in a new folder."
             )
 
 

@@ -82,7 +82,7 @@ class RecognitionShiftFacts:
 
     @property
     def open_world_estimators(self) -> tuple[str, ...]:
-        """Names of the estimators of OpenworldAUC and its parts; of older records none."""
+        """Names of the estimators of OpenworldAUC and its parts; none without estimators."""
         estimation = self.first.estimation
         return tuple(estimation.open_world.estimates) if estimation and estimation.open_world else ()
 

@@ -36,8 +36,8 @@ CALIBRATED = TABLES[PAPER]["2"]
 PRINTED = {"TTC": "printed TTC", "raw": "printed raw"}
 """How a method of Table 2 ends -> what a line at its printed error says."""
 
-NO_EXAMPLES = "These runs keep no example images: they were made before openworld kept any. Make them anew."
-NO_FIXED = "These runs hold no calibration errors at fixed temperatures: make them anew."
+NO_EXAMPLES = "These runs keep no example images: none of their references is a model."
+NO_FIXED = "These runs hold no calibration errors at fixed temperatures: they have no reference."
 
 EXAMPLES_OF = "ImageNet"
 """The paper does not say of which data its example images are."""

@@ -62,7 +62,7 @@ CURVES = {
 IMAGE_ROOM = 1_500_000
 """Bytes that the images of a figure of cells may take together."""
 
-NO_IMAGES = "These runs keep no such images: embeddings have none, and runs of before hold no marginal images."
+NO_IMAGES = "These runs keep no such images: embeddings have none."
 
 
 def draw_images(given: FigureRuns) -> Figure:
