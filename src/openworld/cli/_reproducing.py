@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from openworld import OpenworldError, __version__
@@ -37,8 +38,6 @@ def carry_out_plan(
 
     out = console.output(quiet=quiet or as_json)
     use_data(plan)
-    if accept and not only_plan:
-        plan = _leave_out_missing(plan, out)
     if not only_plan:
         require_places(plan.downloads, plan.setup.data)
     cost = _cost(plan, options)
@@ -91,21 +90,6 @@ def _say_missing(plan, out) -> None:
         out.print(str(error), style="yellow", markup=False)
 
 
-def _leave_out_missing(plan, out):
-    """The plan of the data sets that are there; the others are named."""
-    from openworld.reproduction.acceptance import without_missing
-
-    plan, missing = without_missing(plan)
-    if missing:
-        out.print(
-            f"Left out is what needs data sets that are not there: {', '.join(missing)} (openworld data check "
-            f"{' '.join(missing)} --root {plan.setup.data} says where to get them).",
-            style="yellow",
-            markup=False,
-        )
-    return plan
-
-
 def _cost(plan, options: RunOptions):
     from openworld.reproduction.cost import cost
 
@@ -152,16 +136,20 @@ def _show_tables(comparisons, out) -> None:
 
 def _show_acceptance(plan, options: RunOptions, failures: Mapping[str, str], out, *, as_json: bool) -> bool:
     """Show and write the numbers (OUT/tables/acceptance.csv); return whether each is within its tolerance."""
+    from openworld._csv import csv_text
     from openworld.report.render import terminal_table
-    from openworld.reproduction.acceptance_cells import REASONS, acceptance_table
-    from openworld.reproduction.acceptance_verdict import accept
+    from openworld.reproduction.acceptance import REASONS, accept
+    from openworld.runs.atomic import write_file
 
-    acceptance = accept(plan, options.folder, failures, machine_of(options, plan.runs[0].spec))
-    path = acceptance.write(options.folder)
+    found = accept(plan, options.folder, failures, machine_of(options, plan.runs[0].spec).device)
+    rows, path = found.rows, options.folder / "tables" / "acceptance.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, csv_text(tuple(rows[0]), [list(row.values()) for row in rows]).encode())
     if as_json:
-        console.write(json.dumps(acceptance.to_dict(), indent=1))
-    out.print(terminal_table(acceptance_table(acceptance.cells)))
-    for sentence in (REASONS[plan.paper], *acceptance.sentences):
+        departures = [asdict(departure) for departure in found.departures]
+        console.write(json.dumps({"accepted": found.accepted, "numbers": rows, "departures": departures}, indent=1))
+    out.print(terminal_table(found.table))
+    for sentence in (REASONS[plan.paper], *found.sentences):
         out.print(sentence, markup=False)
     out.print(f"\nNumbers: {path}   Runs: {options.folder}/", markup=False)
-    return acceptance.accepted
+    return found.accepted

@@ -130,8 +130,8 @@ def reproduce(
 
     `--accept` is the first thing to do with downloaded data: it compares CLIP without any tuning, which has no
     randomness, with the printed numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that
-    are not there are left out. Where a number departs it checks images, names, sentences, preprocessing, weights and
-    metric, and tells which of them is not the paper's. Exit code 0 where all agree, 3 where a number departs.
+    are not there are left out. It checks images, names, sentences, preprocessing and weights, and tells which of them is
+    not the paper's. Exit code 0 where all agree, 3 where a number departs.
 
     ```sh
     openworld reproduce openworldauc --data ~/data --learners CLIP --accept

@@ -25,7 +25,6 @@ __all__ = (
     "EVALUATIONS",
     "evaluation_of",
     "find_evaluation",
-    "paper_of",
     "read_protocol",
     "report_of",
     *_SPECS,
@@ -63,11 +62,6 @@ def report_of(name: str) -> str:
     Of ours none is imported for it, so that what needs records alone needs no torch.
     """
     return f"{_folder(name)}.report" if name in EVALUATIONS else find_evaluation(name).report
-
-
-def paper_of(name: str) -> str:
-    """Return the module whose `read(table, runs)` gives a paper's numbers of one of our evaluations."""
-    return f"{_folder(name)}.paper"
 
 
 def function_of(name: str) -> str:

@@ -91,20 +91,52 @@ class PaperRun:
         return resolved.get("backbone", "") if isinstance(resolved, dict) else ""
 
 
-def paper_result(
-    result: Result, metric: str, *, dataset: str, method: str, setting: str = "", backbone: str = ""
-) -> PaperResult:
-    """Return a result of ours under a paper's names.
+@dataclass(frozen=True)
+class PaperRow:
+    """A row of a run, and what a paper calls what it is of.
 
     Args:
-        result: of an evaluation.
-        metric: what the paper calls it.
-        dataset, method, setting: as the paper calls them.
-        backbone: the model of the run.
+        result: whose place holds what else tells it apart: a mix, a part of the features.
+        dataset, method: as the paper calls them.
+        backbone: of the run.
+        datasets: that it was measured on, where they are not that one.
     """
+
+    result: Result
+    dataset: str
+    method: str
+    backbone: str = ""
+    datasets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Which rows a table holds under one setting.
+
+    Args:
+        where: the place of these rows; `...` for any value.
+        setting: what the paper calls it, "{ratio:g}" for a part of the place.
+        keys: {the paper's metric: the metric of the rows}, where it is not that of `METRICS`.
+    """
+
+    where: Mapping[str, Any] = field(default_factory=dict)
+    setting: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, row: PaperRow) -> bool:
+        """Whether a row is one of these."""
+        place = row.result.where
+        return place.keys() == self.where.keys() and all(
+            wanted in (..., place[name]) for name, wanted in self.where.items()
+        )
+
+
+def paper_result(row: PaperRow, metric: str, setting: str = "") -> PaperResult:
+    """Return a row of ours under a paper's names; its seeds are left out where one of them has no number."""
+    result = row.result
     seeds, per_seed = ((), ()) if None in result.per_seed else (result.seeds, result.per_seed)
-    names = {"datasets": (dataset,), "backbone": backbone}
-    return PaperResult(dataset, setting, method, metric, result.value, seeds, per_seed, **names)
+    names = {"datasets": row.datasets or (row.dataset,), "backbone": row.backbone}
+    return PaperResult(row.dataset, setting, row.method, metric, result.value, seeds, per_seed, **names)
 
 
 def average_of(
@@ -131,8 +163,3 @@ def average_of(
     return PaperResult(
         dataset, setting, first.method, first.metric, value, first.seeds if per_seed else (), per_seed, **names
     )
-
-
-def several_datasets(numbers: Sequence[PaperResult]) -> bool:
-    """Return whether an average of the numbers is one over data sets."""
-    return len({number.dataset for number in numbers}) > 1

@@ -77,7 +77,7 @@ def test_calibration_is_of_the_references_whose_name_methods_begin_with(folder):
 
 def test_runs_without_a_method_of_the_table_are_refused(make_estimates_folder):
     alone = make_estimates_folder(methods={"mine": METHODS["mine"]}, silent=())
-    with pytest.raises(OpenworldError, match="Table 3: .* is read from runs of accuracy estimation with RAP"):
+    with pytest.raises(OpenworldError, match="Table 3: .* holds accuracy estimation of RAP"):
         paper_numbers("frap", "3", [PaperRun(alone)])
 
 

@@ -114,7 +114,7 @@ def test_the_table_stands_beside_the_printed_one(make):
 def test_refusals(make):
     with pytest.raises(OpenworldError, match="is a run of recognition, expected ood-detection"):
         paper_results("is-ood", "1", [make(record(0), protocol="recognition")])
-    with pytest.raises(OpenworldError, match="Table 3.*is read from a run of decomposed"):
+    with pytest.raises(OpenworldError, match="Table 3.*is read from runs of decomposed"):
         paper_results("is-ood", "3", [])
     with pytest.raises(OpenworldError, match="none of the 0 given"):
         paper_results("is-ood", "1", [])

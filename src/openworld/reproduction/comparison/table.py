@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from openworld.evaluations.recognition.paper import BOTH_SIDES, CROSSED, SIDES
 from openworld.papers import AVERAGE, METRICS
 from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.render.markdown import markdown_table, plain
@@ -15,10 +14,10 @@ from openworld.results import TEXT, Interval, Metric, Value
 
 LATEX_COLUMNS = 4
 SHORT = {
-    SIDES["forward"]: "Fwd",
-    SIDES["backward"]: "Bwd",
-    BOTH_SIDES: "",
-    CROSSED: "",
+    "base:new=5:1 (Fwd)": "Fwd",
+    "base:new=1:5 (Bwd)": "Bwd",
+    "mean of Fwd and Bwd columns": "",
+    "base classes = 500 ImageNet classes": "",
     "open-world recognition": "recognition",
     "open-world recognition (imbalanced test sets)": "imbalance",
     "domain adaption (column name as printed)": "domain adaption",

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from openworld.evaluations.recognition.paper import MethodOutcomes, methods_of
 from openworld.papers import METRICS, PublishedNumber, published_numbers
+from openworld.papers.results import PaperResult
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
 from openworld.reproduction.figures.paper_figure import FigureRuns
+from openworld.reproduction.paper_results import paper_results
 
 DRAWN = ("OverallAcc", "HM", "AUROC", "OpenworldAUC")
 TABLES = ("11", "12")
@@ -21,7 +22,9 @@ SETTING = "new/base="
 def draw_mixes(given: FigureRuns) -> Figure:
     """Return two charts per data set, ours and the printed one, one line per metric."""
     printed = {numbers[0].dataset: _printed(numbers) for numbers in map(partial(_sweep, given.paper), TABLES)}
-    ours = {each.dataset: _ours(each) for each in methods_of(given.runs) if each.method == METHOD}
+    numbers = [number for table in TABLES for number in paper_results(given.paper, table, given.runs)]
+    of_method = [number for number in numbers if number.method == METHOD]
+    ours = {name: _ours(name, of_method) for name in dict.fromkeys(number.dataset for number in of_method)}
     same = [name for name in printed if name in ours]
     pairs = [(ours[name], printed[name]) for name in same]
     charts = [chart for pair in pairs for chart in pair] or [*ours.values(), *printed.values()]
@@ -36,14 +39,18 @@ def draw_mixes(given: FigureRuns) -> Figure:
     return Figure("", "", caption, tuple(charts), styles, names=("panel", "metric"), together=2)
 
 
-def _ours(method: MethodOutcomes) -> LineChart:
-    ratios = sorted(method.results.places("ratio"))
+def _ours(dataset: str, numbers: Sequence[PaperResult]) -> LineChart:
     lines = {}
     for metric in DRAWN:
-        values = [method.number(metric, ratio=ratio).value for ratio in ratios]
-        low, high = ([value.value + sign * (value.deviation or 0) for value in values] for sign in (-1, 1))
-        lines[metric] = Line(ratios, [value.value for value in values], low, high)
-    return LineChart(f"{method.dataset}, ours", RATIO, VALUE, lines, named=True)
+        values = {
+            float(number.setting.removeprefix(SETTING)): number.value
+            for number in numbers
+            if (number.dataset, number.metric) == (dataset, metric) and number.setting.startswith(SETTING)
+        }
+        ratios = sorted(values)
+        low, high = ([values[at].value + sign * (values[at].deviation or 0) for at in ratios] for sign in (-1, 1))
+        lines[metric] = Line(ratios, [values[at].value for at in ratios], low, high)
+    return LineChart(f"{dataset}, ours", RATIO, VALUE, lines, named=True)
 
 
 def _sweep(paper: str, table: str) -> list[PublishedNumber]:

@@ -51,8 +51,7 @@ def draw_curves(given: FigureRuns, averaged: PaperTable) -> Figure:
         given: the finished runs.
         averaged: the table that averages the scenario's data sets.
     """
-    placed = scenario_runs(given.runs, averaged.tasks[0])
-    known = [each for each in placed if each[0] in averaged.datasets] or list(placed)
+    known = list(scenario_runs(given.runs, averaged))
     order = list(averaged.datasets)
     known.sort(key=lambda each: order.index(each[0]) if each[0] in order else len(order))
     curves = [_in_papers_words(each) for each in known]
