@@ -130,7 +130,7 @@ def reproduce(
 
     `--accept` is the first thing to do with downloaded data: it compares CLIP without any tuning, which has no
     randomness, with the printed numbers of OpenworldAUC or OpenPL, cell by cell with a stated tolerance; data sets that
-    are not there are left out. It checks images, names, sentences, preprocessing and weights, and tells which of them is
+    are not there are left out. It checks images, names, sentences, preprocessing and weights, and tells which is
     not the paper's. Exit code 0 where all agree, 3 where a number departs.
 
     ```sh
