@@ -18,8 +18,7 @@ from openworld.applications.watch import command, following
 from openworld.applications.watch.exports import append_lines
 from openworld.applications.watch.fitted import read_watch
 from openworld.applications.watch.labelled import labels_of, quoted_chunk
-from openworld.applications.watch.state import STATE, read_state
-from openworld.runs.sealed_arrays import read_arrays, write_arrays
+from openworld.applications.watch.state import read_state
 
 STRENGTHS = (2.0, 2.0, 1.9, 1.9)
 DAYS = [day_columns(day, 150, strength) for day, strength in enumerate(STRENGTHS)]
@@ -242,19 +241,6 @@ def test_refusals_change_nothing(fitted, tmp_path):
     with pytest.raises(OpenworldError, match="--propose writes a worksheet"):
         watch(fitted, tmp_path, propose=50)
     assert (tmp_path / "state").read_bytes() == before
-
-
-def test_a_state_that_was_written_before_labels_could_come_goes_on(fitted, tmp_path):
-    watch(fitted, tmp_path, 0)
-    about, arrays, _ = read_arrays(tmp_path / "state", STATE, lambda *parts: parts)
-    about = {name: entry for name, entry in about.items() if name not in ("kept", "sheets")}
-    write_arrays(tmp_path / "state", STATE, about, {k: v for k, v in arrays.items() if not k.startswith("kept.")})
-    state = watch(fitted, tmp_path, 1).found.state
-    assert [period.number for period in state.kept] == [1]
-    report = watch(fitted, tmp_path, labels=sheet(tmp_path / "late.csv", 1, draw(60)))
-    assert labels_of(report.found.state.records[1]).n == 60
-    once = watch(fitted, tmp_path / "once", 0, 1).found.state
-    assert [record.chunk for record in report.found.state.records] == [record.chunk for record in once.records]
 
 
 def test_proposed_labels_are_filled_in_and_read(fitted, tmp_path):

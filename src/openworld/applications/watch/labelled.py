@@ -109,7 +109,7 @@ def _require_kept(state: WatchState, late: LateLabels, own: Sequence[int], kept:
     way = (
         "it is of the period that is not finished: give its labels when it is (--close)."
         if waits
-        else "labels are read before new files, and a state that an earlier openworld wrote kept no images."
+        else "labels are read before new files."
     )
     raise OpenworldError(
         f"{len(late.ids) - len(own)} of {len(late.ids)} images of {late.name} are of no finished period that is kept "

@@ -184,7 +184,7 @@ def _state_of(
         images = None if opened["images"] is None else np.array(opened["images"], str)
         opened = OpenPeriod(Span(opened["key"], opened["first"], sample), opened["began"], opened["ended"], images)
     records = tuple(map(PeriodRecord.of, about["records"]))
-    return WatchState(  # one that was written before labels could come has no `kept` and no `sheets`
+    return WatchState(
         about["watch"],
         about["statistic"],
         about["shift_statistic"],
@@ -195,6 +195,6 @@ def _state_of(
         tuple(FileRecord(**file) for file in about["files"]),
         opened,
         Measured.of(about["measured"], arrays),
-        kept_of({number: records[number].chunk.first for number in about.get("kept", ())}, arrays),
-        tuple(map(SheetRecord.of, about.get("sheets", ()))),
+        kept_of({number: records[number].chunk.first for number in about["kept"]}, arrays),
+        tuple(map(SheetRecord.of, about["sheets"])),
     )
