@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from openworld.api.deciding import decide
     from openworld.api.detecting import detect
     from openworld.api.exchange import hub_entries, metrics_of, model_card
-    from openworld.api.finished_run import Run, open_run
+    from openworld.api.finished_run import Report, open_run
     from openworld.api.labelling import label_plan, label_read
     from openworld.api.own_data import estimate, fit_watch, predict, shift, watch
     from openworld.api.predictions import compare, score
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LIES_IN = {
-    "Run": "finished_run",
+    "Report": "finished_run",
     "average": "averaging",
     "check": "checking",
     "cite": "citing",
@@ -78,7 +78,7 @@ _PACKAGES = (
 
 __all__ = [
     "OpenworldError",
-    "Run",
+    "Report",
     "__version__",
     "average",
     "check",

@@ -274,8 +274,7 @@ def test_every_place_where_a_report_is_made_hands_back_a_report():
     from openworld.api.deciding import ThresholdChoice
     from openworld.api.reproducing import Reproduction
     from openworld.applications.predict import PredictionReport
-    from openworld.report.command_report import CommandReport
     from openworld.report.report import Report
 
-    for kind in (ow.Run, CommandReport, ThresholdChoice, Reproduction, PredictionReport):
+    for kind in (ow.Report, Report, ThresholdChoice, Reproduction, PredictionReport):
         assert issubclass(kind, Report), kind

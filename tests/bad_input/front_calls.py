@@ -86,7 +86,7 @@ def cite(run):
     return ow.cite(run)
 
 
-cite.__annotations__ = {"run": ow.Run | Path | str}
+cite.__annotations__ = {"run": ow.Report | Path | str}
 
 CALLS = {
     "Run.export": generated(RUN.export, {"form": "csv"}),

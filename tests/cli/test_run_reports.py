@@ -7,7 +7,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.cli._run_reports import save_figures, show_comparison, write_report, write_table
 from openworld.evaluations import EVALUATIONS, report_of
-from openworld.report.story import FORMS
+from openworld.report.report import FORMS
 from openworld.runs import RunStore
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from openworld.cli.app import app
 from openworld.evaluations.decomposed_zero_shot.record import PARTS, DecomposedRecord, PartAccuracy, SetRecord, Share
-from openworld.report.story import FORMS
+from openworld.report.report import FORMS
 from openworld.results import Results
 from openworld.runs import RunStore, Unit, UnitResult
 

@@ -150,7 +150,7 @@ STEPS = ("state.write", "append_lines", "write_prometheus", "report.write")
 @pytest.mark.parametrize("step", STEPS)
 def test_whatever_step_a_call_dies_before_the_same_call_completes_it(files, tmp_path, monkeypatch, step):
     from openworld.applications.watch import command, state
-    from openworld.report.command_report import CommandReport
+    from openworld.report.report import Report
 
     def calls(folder):
         return command.WatchFiles(folder / "state", folder / "lines", folder / "w.prom", folder / "out")
@@ -165,7 +165,7 @@ def test_whatever_step_a_call_dies_before_the_same_call_completes_it(files, tmp_
     for day in ("00.npz", "01.npz", "02.npz"):
         command.watch(files / "watch.safetensors", [files / day], calls(whole))
         if day == "01.npz":
-            owner = {"state.write": state.WatchState, "report.write": CommandReport}.get(step, command)
+            owner = {"state.write": state.WatchState, "report.write": Report}.get(step, command)
             with monkeypatch.context() as patched, pytest.raises(Killed):
                 patched.setattr(owner, step.rpartition(".")[2], die)
                 command.watch(files / "watch.safetensors", [files / day], calls(broken))

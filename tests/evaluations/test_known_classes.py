@@ -51,10 +51,10 @@ def sides_of(run):
 def test_lists_cut_classes_into_sides_of_unequal_sizes_and_leave_the_others_out(place):
     run = ran(base=["yellow square"], new=["red_square", "Blue square"])
     assert sides_of(run) == {"base": {"yellow square"}, "new": {"red square", "blue square"}}
-    record = run.story.run.records[0].metrics
+    record = run.run_folder.records[0].metrics
     assert record["classnames"] == ["yellow square", "blue square", "red square"]
     assert (record["n_base_classes"], record["n_new_classes"], record["left_out"]) == (1, 2, ["green square"])
-    assert "1 left out" in run.story.page.subtitle
+    assert "1 left out" in run.page.subtitle
 
 
 def test_what_is_left_out_is_said_at_the_head_of_the_run(place):
@@ -131,11 +131,11 @@ def _generalising(**source):
 def test_generalisation_cuts_its_source_and_every_variant_alike(place):
     spec = {"protocol": "generalisation"} | _generalising(base=["yellow square"], new=["red square", "blue square"])
     run = ow.run(spec, "run", quiet=True, workers=1)
-    targets = {target["target"]: target for target in run.story.run.records[0].metrics["targets"]}
+    targets = {target["target"]: target for target in run.run_folder.records[0].metrics["targets"]}
     counts = {name: (target["n_base_classes"], target["n_new_classes"]) for name, target in targets.items()}
     assert list(counts.values()) == [(1, 2), (1, 2), (1, 4)]
     assert [target["left_out"] for target in targets.values()] == [["green square"], ["green square"], []]
-    assert any("1 are left out" in table.caption for table in run.story.tables)
+    assert any("1 are left out" in table.caption for table in run.terminal_tables)
     with pytest.raises(OpenworldError, match="the source alone says that"):
         read_protocol(spec | {"variants": [{"dataset": "darker", "base": ["red square"]}]})
 
@@ -157,8 +157,8 @@ def test_scenarios_of_classes_keep_the_sides_and_draw_their_order(place):
     assert {frozenset(split.new_names) for split in splits} == {frozenset({"blue square", "yellow square"})}
     assert "squares: 1 base + 2 new classes, 1 left out" in evaluation_of(spec).summary(spec)
     run = ow.run(spec, "run", quiet=True, workers=1)
-    assert {record.metrics["tuned_on"] for record in run.story.run.records} == {"base classes"}
-    assert "1 class of squares left out" in run.story.page.subtitle
+    assert {record.metrics["tuned_on"] for record in run.run_folder.records} == {"base classes"}
+    assert "1 class of squares left out" in run.page.subtitle
 
 
 def test_recognition_by_shift_leaves_other_classes_out_of_its_pool(place):
@@ -167,10 +167,10 @@ def test_recognition_by_shift_leaves_other_classes_out_of_its_pool(place):
     more = {"pool": [*to_json(given)["pool"], {"dataset": "stripes"}], "estimators": [], "learners": ZERO_SHOT}
     cut = to_json(given) | more | {"base": ["red square"], "new": ["blue square", *rugs]}
     run = ow.run(cut, "run", quiet=True, workers=1)
-    (record,) = run.story.run.records
+    (record,) = run.run_folder.records
     assert record.metrics["classnames"] == ["red square", "blue square", *rugs]
     assert [source["dataset"] for source in record.metrics["sources"]] == ["squares"]
-    assert "3 left out" in run.story.page.subtitle and len(record.metrics["left_out"]) == 3
+    assert "3 left out" in run.page.subtitle and len(record.metrics["left_out"]) == 3
     assert record.metrics["n_base_classes"] == 1 and "1 base + 4 new classes, 3 left out" in _summary(cut)
     with pytest.raises(OpenworldError, match="did you mean 'blue square'"):
         _summary(to_json(given) | {"new": ["bleu square"]})
@@ -220,11 +220,11 @@ def test_a_pattern_of_file_names_makes_groups_that_intervals_know(place):
     for file in (place / "squares").rglob("*.png"):
         file.rename(file.with_name(f"video{int(file.stem) // 2}_frame{file.stem}.png"))
     framed = ow.run(recognition(group_pattern="(.+)_frame"), "framed", quiet=True, workers=1)
-    assert (plain.story.run.records[0].metrics["classnames"]) == framed.story.run.records[0].metrics["classnames"]
+    assert (plain.run.records[0].metrics["classnames"]) == framed.run.records[0].metrics["classnames"]
     groups = [
         run.results.value("", "groups", setting="squares", task="squares", shots=2).value for run in (plain, framed)
     ]
-    assert groups == [16, 8] and "clustered by group (n = 8)" in framed.story.tables[0].caption
+    assert groups == [16, 8] and "clustered by group (n = 8)" in framed.terminal_tables[0].caption
     with pytest.raises(OpenworldError, match="finds nothing in 8 of 8 paths"):
         ow.run(recognition(group_pattern="clip"), "other", quiet=True, workers=1)
     with pytest.raises(OpenworldError, match="no regular expression"):

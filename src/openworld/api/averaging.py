@@ -6,15 +6,17 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.api.finished_run import Run
-from openworld.report.command_report import CommandReport
+from openworld.report.report import Report
 from openworld.runs.outputs import require_folder
 
 
 @checked
 def average(
-    runs: Sequence[Run | Path | str] | Mapping[str, Run | Path | str], *, of: str = "", out: Path | str | None = None
-) -> CommandReport:
+    runs: Sequence[Report | Path | str] | Mapping[str, Report | Path | str],
+    *,
+    of: str = "",
+    out: Path | str | None = None,
+) -> Report:
     """Average several runs of one evaluation, one on each data set.
 
     Args:
@@ -53,4 +55,4 @@ def _by_folder(runs: Sequence[Any]) -> dict[str, Path]:
 
 
 def _folder(run: Any) -> Path:
-    return run.folder if isinstance(run, Run) else Path(run)
+    return run.folder if isinstance(run, Report) else Path(run)

@@ -5,19 +5,20 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.api.finished_run import Run, as_run
+from openworld.api.finished_run import as_run
 from openworld.evaluations.stories import compare_runs
 from openworld.report.check_report import CheckReport
+from openworld.report.report import Report
 from openworld.results.requirements import Requirement, judge, judge_difference
 
 
 @checked
 def check(
-    run: Run | Path | str,
+    run: Report | Path | str,
     require: str | Sequence[str] = (),
     *,
     of: str = "",
-    against: Run | Path | str | None = None,
+    against: Report | Path | str | None = None,
     margin: float = 0.01,
     metric: str = "",
     where: Mapping[str, str | int | float] | None = None,
@@ -50,7 +51,7 @@ def check(
     run = as_run(run)
     checks = judge(run.results, map(Requirement.parse, texts), entity=of, where=where)
     if against is not None:
-        other = against.folder if isinstance(against, Run) else against
+        other = against.folder if isinstance(against, Report) else against
         pairs = compare_runs(other, run.folder, metric).pairs
         checks += judge_difference([pair for pair in pairs if of in ("", pair.second.entity)], margin)
     return CheckReport(run.title or str(run.folder), checks)

@@ -7,15 +7,16 @@ from pathlib import Path
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plugins import Plugins
 from openworld._types import checked
-from openworld.api.finished_run import Run, as_run
+from openworld.api.finished_run import as_run
 from openworld.papers.bibliography import bibtex, keys_of, methods, names_used
+from openworld.report.report import Report
 
 PLUGGED = ("learners", "detectors", "estimators", "evaluations")
 """Kinds of which other packages may bring some."""
 
 
 @checked
-def cite(*runs: Run | Path | str) -> str:
+def cite(*runs: Report | Path | str) -> str:
     """Return BibTeX of all that runs used: their evaluations, methods, models and data sets, and openworld.
 
     What has no entry, such as a data set of your own, is named in a comment.
@@ -31,9 +32,9 @@ def cite(*runs: Run | Path | str) -> str:
     return bibliography([pair for run in map(as_run, runs) for pair in _used(run)], ["openworld"])
 
 
-def _used(run: Run) -> Iterator[tuple[str, str]]:
+def _used(run: Report) -> Iterator[tuple[str, str]]:
     """The (kind, name) of everything in a run, its evaluation first."""
-    yield "evaluations", run.story.run.evaluation or "recognition"
+    yield "evaluations", run.run_folder.evaluation or "recognition"
     yield from names_used(run.spec)
 
 

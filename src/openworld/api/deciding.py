@@ -7,20 +7,20 @@ from pathlib import Path
 from openworld import _html
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.api.finished_run import Run
 from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
 from openworld.evaluations.recognition.outcome import outcomes
 from openworld.evaluations.recognition.report import Decision, decision_results, decisions, story_of
 from openworld.evaluations.recognition.results import RecognitionResults, join
 from openworld.report.render import plain_html_table
 from openworld.report.report import Report
+from openworld.report.report_base import ReportBase
 from openworld.report.table import Table
 from openworld.report.table_view import TableView
 from openworld.results import Results, RunFolder
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdChoice(Report):
+class ThresholdChoice(ReportBase):
     """The thresholds that a rule chooses in a finished run.
 
     Args:
@@ -81,7 +81,7 @@ class ThresholdChoice(Report):
 
 @checked
 def decide(
-    run: Run | Path | str,
+    run: Report | Path | str,
     *,
     miss_rate: float | None = None,
     hit_rate: float | None = None,
@@ -108,7 +108,7 @@ def decide(
     """
     costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}
     rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
-    folder = run.story.run if isinstance(run, Run) else RunFolder.read(run)
+    folder = run.run_folder if isinstance(run, Report) else RunFolder.read(run)
     found = outcomes(folder)
     names = dict.fromkeys(outcome.record.learner for outcome in found)
     if learner and learner not in names:

@@ -9,7 +9,7 @@ from openworld._score_files import is_table, scores_of
 from openworld._types import Count, Positive, Range, checked
 from openworld.api.inputs import images_of
 from openworld.api.progress import observing
-from openworld.report.command_report import CommandReport
+from openworld.report.report import Report
 
 
 @checked
@@ -45,7 +45,7 @@ def detect(
     seed: int = 0,
     device: str = "auto",
     quiet: bool = False,
-) -> CommandReport:
+) -> Report:
     """Tell which detector sees what is out of distribution, on sets of one's own; or flag images with thresholds.
 
     Args:

@@ -10,11 +10,12 @@ from openworld import __version__
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.api.citing import cite
-from openworld.api.finished_run import Run, as_run
+from openworld.api.finished_run import as_run
 from openworld.papers.bibliography import names_used
 from openworld.report.provenance import command
 from openworld.report.render import markdown_table, plain
 from openworld.report.report import Report
+from openworld.report.report_base import ReportBase
 from openworld.report.result_table import result_table
 from openworld.results import Result
 from openworld.results.requirements import titles
@@ -41,7 +42,7 @@ def metrics_of(run: Report | Path | str) -> dict[str, float]:
     >>> ow.metrics_of(run)["model/openworld_auc"]
     0.5
     """
-    results = (run if isinstance(run, Report) else as_run(run)).results.overall()
+    results = (run if isinstance(run, ReportBase) else as_run(run)).results.overall()
     numbers: dict[str, float] = {}
     for metric in results.metrics():
         rows = results.where(metric=metric).rows
@@ -53,7 +54,7 @@ def metrics_of(run: Report | Path | str) -> dict[str, float]:
 
 
 @checked
-def hub_entries(run: Run | Path | str) -> "dict[str, list[EvalResult]]":
+def hub_entries(run: Report | Path | str) -> "dict[str, list[EvalResult]]":
     """Return the scores of a run as evaluation entries of the Hugging Face hub, by learner, detector or method.
 
     Each has the number as a fraction, with its 95 % interval among the arguments of its metric. They go into a model
@@ -70,7 +71,7 @@ def hub_entries(run: Run | Path | str) -> "dict[str, list[EvalResult]]":
     return entries
 
 
-def model_index(run: Run | Path | str, of: str = "") -> str:
+def model_index(run: Report | Path | str, of: str = "") -> str:
     """Return the entries of `hub_entries` as YAML for the head of a model card.
 
     Args:
@@ -92,7 +93,7 @@ def model_index(run: Run | Path | str, of: str = "") -> str:
 
 
 @checked
-def model_card(run: Run | Path | str, of: str = "") -> str:
+def model_card(run: Report | Path | str, of: str = "") -> str:
     """Return a section for a model card, in Markdown: the main numbers, what they mean, how they were made, citations.
 
     Args:
@@ -105,9 +106,9 @@ def model_card(run: Run | Path | str, of: str = "") -> str:
     run = as_run(run)
     if of and of not in run.results.entities:
         raise unknown_name("learner, detector or method of this run", of, filter(None, run.results.entities))
-    main = run.story.tables[0]
+    main = run.terminal_tables[0]
     table = result_table(run.results.where(entity=of or None), run.main_metrics, label=main.label)
-    made = command(run.story.run.provenance[0]) if run.story.run.provenance else ""
+    made = command(run.run_folder.provenance[0]) if run.run_folder.provenance else ""
     parts = [
         f"## Evaluation: {plain(run.results.evaluation)}",
         markdown_table(table).rstrip(),
@@ -124,7 +125,7 @@ def _free(name: str, taken: Mapping[str, Any]) -> str:
     return next(own for own in names if own not in taken)
 
 
-def _entry(run: Run, row: Result) -> "EvalResult":
+def _entry(run: Report, row: Result) -> "EvalResult":
     from huggingface_hub import EvalResult
 
     known = [name for kind, name in names_used(run.spec) if kind == "datasets"]

@@ -12,7 +12,7 @@ from openworld._errors import OpenworldError
 from openworld._types import Range, checked
 from openworld.api.inputs import sources_of
 from openworld.api.progress import observing
-from openworld.report.command_report import CommandReport
+from openworld.report.report import Report
 
 
 @checked
@@ -30,7 +30,7 @@ def label_plan(
     no_pictures: bool = False,
     seed: int = 0,
     quiet: bool = False,
-) -> CommandReport:
+) -> Report:
     """Draw the images that are worth a label, and write a folder with a page to label them on.
 
     Args:
@@ -83,7 +83,7 @@ def label_read(
     answers: Path | str | Sequence[Path | str] = (),
     out: Path | str | None = None,
     quiet: bool = False,
-) -> CommandReport:
+) -> Report:
     """Tell what the labels of a plan say, each number with an interval that holds.
 
     Args:
@@ -110,12 +110,12 @@ def label_read(
 def _stream(given: Any, name: str) -> Any:
     if given is None:
         return None
-    if isinstance(given, CommandReport) and not given.scores:
+    if isinstance(given, Report) and not given.scores:
         raise OpenworldError(
             f"the report that came as the {name} keeps no scores; give what `openworld.estimate` returned (of images "
             "with `out`, which keeps their scores)."
         )
-    sources = list(given.scores) if isinstance(given, CommandReport) else sources_of(given, name)
+    sources = list(given.scores) if isinstance(given, Report) else sources_of(given, name)
     if len(sources) > 1:
         raise OpenworldError(f"the {name} came as {len(sources)} files; give one file, or the columns of all images.")
     return sources[0]

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from openworld._types import Count, Positive, Range, checked
-from openworld.api.finished_run import Run
 from openworld.api.inputs import class_embeddings_of, collection_of, paths_of, sources_of
 from openworld.api.progress import observing
-from openworld.report.command_report import CommandReport
+from openworld.report.report import Report
 
 
 @checked
@@ -50,7 +49,7 @@ def estimate(
     seed: int = 0,
     device: str = "auto",
     quiet: bool = False,
-) -> CommandReport:
+) -> Report:
     """Tell how accurate a model is on a target without labels, from a labelled source and what it says of both.
 
     Args:
@@ -138,7 +137,7 @@ def fit_watch(
     false_alarms: float | None = None,
     seed: int = 0,
     quiet: bool = False,
-) -> CommandReport:
+) -> Report:
     """Fit once, on a labelled source, what `watch` needs every day: `openworld estimate fit`.
 
     Args:
@@ -175,7 +174,7 @@ def watch(
     propose: Count = 0,
     out: Path | str | None = None,
     quiet: bool = False,
-) -> CommandReport:
+) -> Report:
     """Add new images to a watch, and say what the accuracy of the periods is that they finish.
 
     Args:
@@ -222,7 +221,7 @@ def shift(
     seed: int = 0,
     device: str = "auto",
     quiet: bool = False,
-) -> CommandReport:
+) -> Report:
     """Tell how far images are from a reference, in meaning (semantic shift) and in appearance (covariate shift).
 
     Args:
@@ -260,7 +259,7 @@ def shift(
 
 @checked
 def predict(
-    model: Run | Path | str,
+    model: Report | Path | str,
     images: Any,
     *,
     unit: str = "",
@@ -296,7 +295,7 @@ def predict(
     from openworld.applications import predict as predicting
     from openworld.applications.predicted_stream import require_stream, write_predicted
 
-    folder = model.folder if isinstance(model, Run) else Path(model)
+    folder = model.folder if isinstance(model, Report) else Path(model)
     inputs = predicting.prediction_inputs(
         folder,
         paths_of(images),

@@ -1,13 +1,14 @@
 """Score predictions of one's own, and compare finished runs: what `openworld score` and `openworld compare` do."""
 
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld._score_files import columns_of
 from openworld._types import checked
-from openworld.api.finished_run import Run
+from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
 from openworld.runs.scratch import ScratchFolder
 
@@ -15,7 +16,7 @@ TABLE = "predictions.parquet"
 
 
 @checked
-def score(predictions: Any, out: Path | str | None = None, *, name: str = "", all_pairs: bool = False) -> Run:
+def score(predictions: Any, out: Path | str | None = None, *, name: str = "", all_pairs: bool = False) -> Report:
     """Return OpenworldAUC and its companions of predictions that were made elsewhere.
 
     Args:
@@ -46,7 +47,7 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
         file = _file(predictions, scratch)
         title = "predictions" if file.parent == scratch else file.name
         scoring.score_file(file, folder, ["openworld.score"], title, name or "model", all_pairs=all_pairs)
-        run = Run(read_story(folder), "" if out is not None else name or title)
+        run = replace(read_story(folder), title="" if out is not None else name or title)
     except BaseException as error:
         held.cleanup()
         if isinstance(error, OpenworldError):  # columns have no path that anybody knows
@@ -59,7 +60,7 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
 
 
 @checked
-def compare(first: Run | Path | str, second: Run | Path | str, metric: str = "") -> RunComparison:
+def compare(first: Report | Path | str, second: Report | Path | str, metric: str = "") -> RunComparison:
     """Return two runs of one evaluation side by side: both numbers, their difference, and whether it is shown.
 
     Args:
@@ -71,8 +72,8 @@ def compare(first: Run | Path | str, second: Run | Path | str, metric: str = "")
     """
     from openworld.evaluations.stories import compare_runs
 
-    folders = [run.folder if isinstance(run, Run) else run for run in (first, second)]
-    names = [run.title if isinstance(run, Run) else "" for run in (first, second)]
+    folders = [run.folder if isinstance(run, Report) else run for run in (first, second)]
+    names = [run.title if isinstance(run, Report) else "" for run in (first, second)]
     first_name, second_name = (str(name or folder) for name, folder in zip(names, folders, strict=True))
     return compare_runs(*folders, metric, (first_name, second_name))
 

@@ -8,16 +8,17 @@ from typing import Annotated, Any, Literal
 
 from openworld import _html
 from openworld._types import Count, Positive, Range, checked
-from openworld.api.finished_run import Run, open_run
+from openworld.api.finished_run import open_run
 from openworld.api.progress import observing
 from openworld.report.figure import Figure
-from openworld.report.report import Named, Report
+from openworld.report.report import Report
+from openworld.report.report_base import Named, ReportBase
 from openworld.report.table_view import TableView
 from openworld.results import Results
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reproduction(Report):
+class Reproduction(ReportBase):
     """The runs of a paper, and its tables and figures beside the printed ones.
 
     Args:
@@ -35,7 +36,7 @@ class Reproduction(Report):
     drawn: tuple[Any, ...] = ()
 
     @cached_property
-    def runs(self) -> dict[str, Run]:
+    def runs(self) -> dict[str, Report]:
         """The finished runs by name."""
         return {name: open_run(self.folder / name) for name in self.names if name not in self.failures}
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 from openworld._errors import OpenworldError
 from openworld._types import Count, Range, checked
-from openworld.api.finished_run import Run, open_run
+from openworld.api.finished_run import open_run
 from openworld.api.progress import observing
+from openworld.report.report import Report
 
 
 @checked
@@ -24,7 +25,7 @@ def run(
     allow_corrupt: Count = 0,
     data: Path | str | None = None,
     quiet: bool = False,
-) -> Run:
+) -> Report:
     """Carry out the run that a spec describes, or go on with it where it was stopped, and return it.
 
     A finished run takes further learners, seeds, models, estimators, detectors and datasets: only what is new is

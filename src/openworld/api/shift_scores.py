@@ -8,8 +8,8 @@ from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.command import PAGES, DetectOptions
 from openworld.applications.detect.shift_scores import ShiftScores, read_shift_scores
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.report.report import Report
 from openworld.runs.outputs import DETECTED, require_folder
 
 TITLE = "scores"
@@ -25,7 +25,7 @@ def detect_by_shift(
     options: DetectOptions | None = None,
     observer: Observer = SILENT,
     made: str = "",
-) -> CommandReport:
+) -> Report:
     """Return the report of scores over cells of semantic and covariate shift, as the evaluation ood-detection has it.
 
     Args:
@@ -53,7 +53,7 @@ def detect_by_shift(
     observer.progress("comparing detectors", 1, 1)
     page, tables = page_of(results), papers_of(results)
     numbers = [{name: value for name, value in row.items() if value is not None} for row in results.rows.records()]
-    report = CommandReport(
+    report = Report(
         results.rows,
         tables[:1],
         page,

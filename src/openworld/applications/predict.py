@@ -15,7 +15,7 @@ from openworld._plain import read_lines
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
-from openworld.report.report import Report
+from openworld.report.report_base import ReportBase
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Result, Results, Value
@@ -174,7 +174,7 @@ def _find_images(images: Sequence[Path]) -> "tuple[list[Path], ImageSet | None]"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PredictionReport(Report):
+class PredictionReport(ReportBase):
     """Predictions, and how they are shown; one per image that could be read.
 
     Args:

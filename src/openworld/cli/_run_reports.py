@@ -16,7 +16,7 @@ from openworld.evaluations.running import RunOptions, carry_out
 from openworld.evaluations.several_runs import average_runs
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.records import protocol_of
-from openworld.report.story import FORMS
+from openworld.report.report import FORMS
 from openworld.runs import RunStore, readable_json
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import RUN, require_file, require_folder
@@ -81,7 +81,7 @@ def write_report(folder: Path, output: Path | None) -> None:
     Raises:
         OpenworldError: a run of an evaluation that brings no report.
     """
-    console.write(f"Report: {read_story(folder).write(output)}")
+    console.write(f"Report: {read_story(folder).save_report(output)}")
 
 
 def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> None:

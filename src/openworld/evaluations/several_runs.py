@@ -12,10 +12,10 @@ from pathlib import Path
 from openworld._errors import OpenworldError, unknown_name
 from openworld.evaluations.stories import read_story
 from openworld.report.charts import IntervalChart, IntervalRow, Quantity
-from openworld.report.command_report import CommandReport
 from openworld.report.data_set_means import averages_table, ranks_figure
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import leads, listed
 from openworld.report.series_style import series_styles
 from openworld.results import Result, Results, Standing, Value, mean, standing
@@ -113,7 +113,7 @@ def _mean_of(rows: Sequence[Result]) -> Result:
     return Result(rows[0].entity, rows[0].metric, Value(value, reason=reason), {}, seeds, per_seed)
 
 
-def average_runs(runs: Mapping[str, Path], metric: str = "") -> CommandReport:
+def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
     """Return means over the data sets of several runs, with tests and ranks, as tables and a page.
 
     Args:
@@ -162,7 +162,7 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> CommandReport:
     title = f"{several.evaluation} on {len(runs)} data sets"
     page = Page(title, tuple(runs), verdict, sections, styles, "Methods")
     made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": named.key}
-    return CommandReport(Results(several.evaluation, rows, tests), tables, page, verdict[1:], notes, made, several)
+    return Report(Results(several.evaluation, rows, tests), tables, page, verdict[1:], notes, made, several)
 
 
 def _standing(means: DatasetMeans) -> Standing | None:

@@ -1,6 +1,6 @@
 """What a finished run says, whatever it evaluates: its slice is imported when it is asked for, and never torch.
 
-A slice's `report.py` holds `story(run) -> Story`, and perhaps `compare(first, second, metric)` of two stories, which
+A slice's `report.py` holds `story(run) -> Report`, and perhaps `compare(first, second, metric)` of two stories, which
 returns pairs or a whole `RunComparison`, where numbers can be paired more closely than by seed.
 """
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.evaluations import report_of
 from openworld.report.records import protocol_of
+from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
-from openworld.report.story import Story
 from openworld.results import RunFolder, pair_results, require_same_data
 from openworld.results.settings_diff import differing_settings
 
 
-def read_story(folder: Path | str) -> Story:
+def read_story(folder: Path | str) -> Report:
     """What the run in a folder says.
 
     Raises:

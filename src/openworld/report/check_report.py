@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from openworld import _html
 from openworld._terminal import as_text
 from openworld.report.render import markdown_table, plain_html_table, terminal_table
-from openworld.report.report import Report
+from openworld.report.report_base import ReportBase
 from openworld.report.table import Column, Row, Table
 from openworld.results import TEXT, Result, Results
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Check
@@ -16,7 +16,7 @@ EXIT_CODES = {HOLDS: 0, BROKEN: 3, OPEN: 4}
 
 
 @dataclass(frozen=True, repr=False)
-class CheckReport(Report):
+class CheckReport(ReportBase):
     """Requirements on a run, each with what is known of it.
 
     Args:

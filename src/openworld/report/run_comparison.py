@@ -8,7 +8,7 @@ from openworld import _html
 from openworld._terminal import as_text
 from openworld.report.data_files import json_text
 from openworld.report.render import plain_html_table, terminal_table
-from openworld.report.report import Report
+from openworld.report.report_base import ReportBase
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Pair, Results
@@ -20,7 +20,7 @@ SIGNED = {"percent": "points", "fraction": "difference"}
 
 
 @dataclass(frozen=True, repr=False)
-class RunComparison(Report):
+class RunComparison(ReportBase):
     """What two runs have in common, and what differs.
 
     Args:

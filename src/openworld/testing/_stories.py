@@ -2,14 +2,14 @@
 
 import re
 
-from openworld.report.story import FORMS, Story
+from openworld.report.report import FORMS, Report
 from openworld.results import Results
 from openworld.testing._tables import check_table
 
 PAGE_BYTES = 1_500_000
 
 
-def check_story(story: Story) -> None:
+def check_story(story: Report) -> None:
     """Raise AssertionError unless a run can be told in every form.
 
     Args:
@@ -19,30 +19,30 @@ def check_story(story: Story) -> None:
         check(story)
 
 
-def _has_every_form(story: Story) -> None:
-    assert story.tables and len(story.results), "a story has a table and results"
+def _has_every_form(story: Report) -> None:
+    assert story.terminal_tables and len(story.results), "a story has a table and results"
     for form in FORMS:
         assert story.export(form), f"the form {form} is empty"
 
 
-def _loses_nothing(story: Story) -> None:
+def _loses_nothing(story: Report) -> None:
     results = story.results
     assert Results.from_json(results.to_json()) == results, "JSON is not read back as it was"
     assert Results.from_arrow(results.to_arrow()) == results, "Parquet is not read back as it was"
 
 
-def _every_renderer_says_the_same(story: Story) -> None:
-    for table in (*story.tables, *story.papers, *_tables(story.page.sections)):
+def _every_renderer_says_the_same(story: Report) -> None:
+    for table in (*story.terminal_tables, *story.papers, *_tables(story.page.sections)):
         check_table(table)
 
 
-def _names_places_once(story: Story) -> None:
+def _names_places_once(story: Report) -> None:
     names = [table.name for table in _tables(story.page.sections)]
     names += [section.name for section in story.page.sections]
     assert len(set(names)) == len(names), f"two parts of the page have the same name: {sorted(names)}"
 
 
-def _writes_a_page_that_loads_nothing(story: Story) -> None:
+def _writes_a_page_that_loads_nothing(story: Report) -> None:
     path = story.write()
     page = path.read_text(encoding="utf-8")
     assert story.html() == page, "the page is another one the second time"

@@ -107,18 +107,18 @@ def test_models_that_are_no_product_are_counted(handmade, measured):
 
 
 def test_the_overview_marks_the_best_and_the_incomplete(run_story):
-    rows = cells_of(run_story.tables[0])
+    rows = cells_of(run_story.terminal_tables[0])
     assert rows["FRAP"]["average"].bold and not rows["AC"]["average"].bold
     assert rows["ALine-S"]["average"].text.endswith("*") and "n 88 · 120 expected" in rows["ALine-S"]["average"].note
     assert rows["FRAP"]["Emoji, natural"].faint.startswith("±") and rows["AC"]["Emoji, natural"].text == "13.2"
     assert rows["AC"]["against AC"].text == "" and rows["FRAP"]["against AC"].text.startswith("−")
-    caption = run_story.tables[0].caption
+    caption = run_story.terminal_tables[0].caption
     assert "standard deviation of the absolute errors" in caption and "never marked as the best" in caption
     assert "bootstrap over 7 shifts within their lines and 4 trainings" in caption
 
 
 def test_a_narrow_terminal_keeps_the_average_and_names_what_it_leaves_out(run_story):
-    text = printed(run_story.tables[0], 80)
+    text = printed(run_story.terminal_tables[0], 80)
     assert "…" not in text and max(map(len, text.splitlines())) <= 80
     assert re.search(r"17\.0 +\[", text) and "without Emoji, natural" in " ".join(text.split())
 

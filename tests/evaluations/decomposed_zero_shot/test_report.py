@@ -40,7 +40,7 @@ def test_too_few_classes_have_no_top_5_and_say_why(make_run, one_row):
 
 def test_the_table_has_whole_features_once_and_every_half(make_run):
     story = read_story(make_run())
-    (table,) = story.tables
+    (table,) = story.terminal_tables
     assert [row.label for row in table.rows] == ["any", "PCA", "LAID", "PCA", "LAID"]
     assert [row.series for row in table.rows] == ["", "PCA", "LAID", "PCA", "LAID"]
     assert r"| any | whole feature | 70.00 \[60.00 80.00\] |" in markdown_table(table)

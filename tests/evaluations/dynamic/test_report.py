@@ -69,23 +69,23 @@ def test_a_run_has_every_form(kind, course_run, crowded, make_course_run):
 
 
 def test_a_terminal_shows_a_table_per_scenario_run_and_of_many_one_per_scenario(run_story, crowded):
-    assert len(run_story.tables) == 3 and len(run_story.papers) == 1 + 3, "one mean over two runs"
+    assert len(run_story.terminal_tables) == 3 and len(run_story.papers) == 1 + 3, "one mean over two runs"
     many = read_story(crowded)
     assert len(many.tables) == 1 and len(many.papers) == 1 + 6 and "6 scenario runs" in many.text[-1]
     assert "Friedman's test over 6 scenario runs: p" in many.tables[0].caption
 
 
 def test_the_table_says_over_what_and_ends_in_a_verdict(run_story):
-    text = printed(run_story.tables[0], 200)
+    text = printed(run_story.terminal_tables[0], 200)
     head, zero_shot, _, gmop = text.splitlines()[1:5]
     assert head.split()[:11] == ["learner", "Acc(0)", "AUC", "WA", "EVM", "VS", "PA", "NA", "ΔAUC", "rank", "place"]
     assert "[" in gmop and "better, p" in gmop and "–" in zero_shot
-    caption = run_story.tables[0].caption
+    caption = run_story.terminal_tables[0].caption
     assert all(fact in caption for fact in ("n = 12", "given the seeds", "Holm over 3 pairs", "mean curve of 2 seeds"))
 
 
 def test_a_narrow_terminal_keeps_whole_numbers_and_says_what_it_left_out(run_story):
-    text = printed(run_story.tables[0], 80)
+    text = printed(run_story.terminal_tables[0], 80)
     assert "…" not in text and max(map(len, text.splitlines())) <= 80
     assert "ΔAUC" in text and "For want of room without" in " ".join(text.split()) and " VS" not in text.splitlines()[1]
 
@@ -161,7 +161,7 @@ def test_names_that_look_like_markup_come_out_letter_by_letter(make_course_run):
     names = ("crane [/bird]", "crane [bird]", "[red]")
     learners = {"zero-shot": 0.4, **dict.fromkeys(names, 1.0)}
     story = read_story(make_course_run(learners=learners, seeds=(1,), courses=(("distribution-shift", "[red]"),)))
-    assert all(name in printed(story.tables[0], 400) for name in names)
+    assert all(name in printed(story.terminal_tables[0], 400) for name in names)
     assert all(plain(name) in story.export("markdown") and as_tex(name) in story.export("latex") for name in names)
 
 

@@ -20,7 +20,7 @@ def run(make_run):
 
 def columns_of(story):
     """The scores of a run as somebody would have them who knows nothing of its model."""
-    (record,) = story.run.records
+    (record,) = story.run_folder.records
     test, pool = record.table("test"), record.table("images")
     counts = np.array(record.metrics["counts"])
     place = np.repeat(np.arange(counts.size), counts.ravel())

@@ -264,7 +264,7 @@ def test_a_crowd_fits_into_the_page(make_run, write_run):
     one = read_story(make_run(models={"any": {"MSP": (0.2, 0.0)}}, seeds=(0,), counts=counts))
     (record,) = one.run.metrics(DetectionRecord)
     story = read_story(write_run([replace(crowd(record), model=f"model {place}") for place in range(4)]))
-    results = DetectionResults.read(story.run)
+    results = DetectionResults.read(story.run_folder)
     areas, pairs = maps.heat_maps(results), maps.cell_differences(results)
     assert len(areas.charts) == 32 and "8 more maps are left out" in areas.caption[1]
     assert len(pairs.charts) == 12 and "18 more pairs are not shown" in pairs.caption[0]

@@ -27,7 +27,7 @@ def along(axis, cells="all cells"):
 
 
 def records_of(story, model):
-    return [record for record in story.run.metrics(DetectionRecord) if record.model == model]
+    return [record for record in story.run_folder.metrics(DetectionRecord) if record.model == model]
 
 
 def numbers(record, label, name="auroc"):
@@ -141,13 +141,13 @@ def test_where_id_classes_are_removed_the_whole_pool_lacks_them(shifts, make_run
         return replace(record, **removed, otherwise=replace(record.otherwise, **kept))
 
     story = read_story(make_run(change=turned))
-    facts = ShiftFacts.read(story.run)
+    facts = ShiftFacts.read(story.run_folder)
     assert facts.whole == "unknown" and facts.counting == "removed"
     where = {"model": "a CLIP", "id_classes": "removed", "cells": "all cells"}
     assert story.results.value("MCM", "auroc", **where) == shifts.results.value("MCM", "auroc", **where)
-    assert "left out" in story.tables[0].caption and story.tables[0].cell(4, 1).content == story.results.value(
-        "MCM", "auroc", **CLIP, images="other classes"
-    )
+    assert "left out" in story.terminal_tables[0].caption and story.terminal_tables[0].cell(
+        4, 1
+    ).content == story.results.value("MCM", "auroc", **CLIP, images="other classes")
 
 
 def test_blind_cells_by_the_records_own_intervals(shifts):
@@ -190,7 +190,7 @@ def test_other_pools_do_not_mix(make_run):
 
 
 def contender(story, label, model):
-    return Contender(ShiftFacts.read(story.run), Detector(label, model, shared=True))
+    return Contender(ShiftFacts.read(story.run_folder), Detector(label, model, shared=True))
 
 
 def area(outputs, label):

@@ -24,9 +24,9 @@ from openworld.applications.detect.saved import (
 )
 from openworld.metrics import accuracy
 from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text, thumbnail_address
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Metric, Result, Results, Value
@@ -80,7 +80,7 @@ def apply_thresholds(
     out: Path | None = None,
     observer: Observer = SILENT,
     made: str = "",
-) -> CommandReport:
+) -> Report:
     """Flag images that look out of distribution.
 
     Args:
@@ -169,7 +169,7 @@ def image_names(images: Any, rows: np.ndarray) -> np.ndarray:
     return np.array(list(map(str, named[rows].tolist())), object)
 
 
-def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> CommandReport:
+def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Report:
     if not len(found.scores):
         raise OpenworldError("there is no image that could be read.")
     share = accuracy(found.flagged)
@@ -211,9 +211,7 @@ def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Comm
     lines = [[str(found.images[place]), repr(float(found.scores[place])), str(bool(found.flagged[place])).lower()]
              for place in order.tolist()]  # fmt: skip
     files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
-    return CommandReport(
-        Results("detect", rows), tables, page, tuple(text), found=found, json=json_text(kept), files=files
-    )
+    return Report(Results("detect", rows), tables, page, tuple(text), found=found, json=json_text(kept), files=files)
 
 
 def _table(found: FlaggedImages, order: np.ndarray, most: int) -> Table:

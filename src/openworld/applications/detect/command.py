@@ -18,8 +18,8 @@ from openworld.applications.detect.saved import (
     flagged_results,
     write_saved,
 )
-from openworld.report.command_report import CommandReport
 from openworld.report.detection import ranked
+from openworld.report.report import Report
 from openworld.results import Results
 from openworld.results.detection_results import REPLICATES, detection_results
 from openworld.results.scored_sets import ScoredSets, SetScores
@@ -102,7 +102,7 @@ def detect_scores(
     options: DetectOptions | None = None,
     observer: Observer = SILENT,
     made: str = "",
-) -> CommandReport:
+) -> Report:
     """Compare detectors by scores that were computed elsewhere.
 
     Args:
@@ -120,7 +120,7 @@ def detect_scores(
 
 def detect_images(
     inputs: DetectInputs, *, options: DetectOptions | None = None, observer: Observer = SILENT, made: str = ""
-) -> CommandReport:
+) -> Report:
     """Compare detectors of a model on images.
 
     Raises:
@@ -228,7 +228,7 @@ def _kept(inputs: DetectInputs, model: Any) -> SavedModel:
     return SavedModel(place, inputs.architecture, tuple(inputs.members), inputs.template, names, model.fingerprint)
 
 
-def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> CommandReport:
+def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> Report:
     """Return the report of scores; written into `options.out` where that is a folder."""
     sets = judged.sets
     if not sets.others:

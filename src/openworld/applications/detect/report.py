@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from openworld.applications.detect.saved import FLAGGED, THRESHOLD, SavedThresholds
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.report.detection import CAPTION, detection_page, main_tables, ranked
 from openworld.report.detector_search import search_section, search_table
 from openworld.report.page import Section
+from openworld.report.report import Report
 from openworld.report.table import Column, Row, Table
 from openworld.results import Results
 from openworld.results.scored_sets import ScoredSets
@@ -21,7 +21,7 @@ def detection_report(
     results: Results,
     saved: SavedThresholds | None = None,
     searches: Sequence[SettingsSearch] = (),
-) -> CommandReport:
+) -> Report:
     """Return everything that is to be said of scores.
 
     Args:
@@ -35,7 +35,7 @@ def detection_report(
     numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]
     kept = {"results": numbers, "warnings": list(sets.warnings)}
     kept |= {"chosen_settings": {each.detector: dict(each.best.settings) for each in searches}} if searches else {}
-    return CommandReport(
+    return Report(
         results,
         (*main_tables(sets, results), *searched, *flagged),
         page,

@@ -24,8 +24,8 @@ from openworld.applications.images import are_images
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
 from openworld.report.class_names import FILE as AUDIT
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.report.report import Report
 from openworld.runs import to_json
 from openworld.runs.outputs import ESTIMATE, require_folder
 from openworld.runs.scratch import ScratchFolder
@@ -40,7 +40,7 @@ def estimate(
     options: EstimateOptions = NO_OPTIONS,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
-) -> CommandReport:
+) -> Report:
     """Estimate the accuracy of a model on a target without labels.
 
     Args:

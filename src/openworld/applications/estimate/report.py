@@ -30,9 +30,9 @@ from openworld.applications.estimate.results import (
 from openworld.applications.estimate.verdict import sentences
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL, ShiftSign
 from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.command_report import CommandReport
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.series_style import series_styles
 from openworld.report.standalone import standalone
 from openworld.report.table import Cell, Column, Row, Table
@@ -47,7 +47,7 @@ CANNOT_TELL = (
 )
 
 
-def report(estimate: AccuracyEstimate, beside: Path = Path()) -> CommandReport:
+def report(estimate: AccuracyEstimate, beside: Path = Path()) -> Report:
     """Return all that is to be said of an accuracy estimate; its files are the plots.
 
     Args:
@@ -72,7 +72,7 @@ def report(estimate: AccuracyEstimate, beside: Path = Path()) -> CommandReport:
         styles=styles,
         series="Methods",
     )
-    return CommandReport(
+    return Report(
         results,
         tuple(tables),
         page,

@@ -12,14 +12,14 @@ from openworld.applications.label.planning import PlanInputs, make_plan
 from openworld.applications.label.reading import answers_in, labelled
 from openworld.applications.label.report import plan_report, read_report
 from openworld.applications.label.results import LabelledStream
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.report.report import Report
 from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 
 JSON = "label.json"
 
 
-def plan_labels(inputs: PlanInputs, observer: Observer = SILENT) -> CommandReport:
+def plan_labels(inputs: PlanInputs, observer: Observer = SILENT) -> Report:
     """Plan which images to label, and write the folder with plan, worksheet and page.
 
     Returns:
@@ -59,7 +59,7 @@ def read_labels(
     out: Path | None = None,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
-) -> CommandReport:
+) -> Report:
     """Read the labels of a plan.
 
     Args:

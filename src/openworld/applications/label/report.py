@@ -16,9 +16,9 @@ from openworld.applications.label.results import (
 )
 from openworld.labels.design import PILOT
 from openworld.report.charts import IntervalChart, IntervalRow, Quantity
-from openworld.report.command_report import CommandReport
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
@@ -38,7 +38,7 @@ PERCENT = Metric("number", "these images", better=0)
 POINTS = Metric("difference", "these images", "points", better=0, bounds=(-1.0, 1.0))
 
 
-def plan_report(planned: Planned) -> CommandReport:
+def plan_report(planned: Planned) -> Report:
     """Return what a plan says: how many labels are needed, what was drawn, and what to do next."""
     kept, batch = planned.kept, planned.batch
     results = Results("label-plan", tuple(_needed_rows(planned)))
@@ -47,7 +47,7 @@ def plan_report(planned: Planned) -> CommandReport:
     )
     sentences = tuple(_plan_sentences(planned))
     page = Page(f"Label {kept.stream}", (), (first, *sentences), ())
-    return CommandReport(results, (needed_table(planned),), page, sentences, found=planned)
+    return Report(results, (needed_table(planned),), page, sentences, found=planned)
 
 
 def needed_table(planned: Planned) -> Table:
@@ -113,7 +113,7 @@ def _promise_sentence(planned: Planned) -> str:
     return f"{worst}, and {best}, if what is expected of these images holds. The interval holds either way."
 
 
-def read_report(labelled: LabelledStream, made: dict[str, str]) -> CommandReport:
+def read_report(labelled: LabelledStream, made: dict[str, str]) -> Report:
     """Return what the labels of a plan say."""
     results = results_of(labelled)
     first, *rest = read_sentences(labelled)
@@ -131,7 +131,7 @@ def read_report(labelled: LabelledStream, made: dict[str, str]) -> CommandReport
     title = "How accurate is it?" if labelled.kept.closed else "How good is it in the open world?"
     styles = {} if figure is None else dict(figure.styles)
     page = Page(title, subtitle, (first, *rest), tuple(sections), styles, series="Numbers")
-    return CommandReport(results, tables, page, tuple(rest), made=made, found=labelled, json=results.to_json())
+    return Report(results, tables, page, tuple(rest), made=made, found=labelled, json=results.to_json())
 
 
 RESTS_ON = (

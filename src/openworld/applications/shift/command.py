@@ -21,8 +21,8 @@ from openworld.applications.shift.measurement import ShiftOptions, measure
 from openworld.applications.shift.report import report
 from openworld.applications.shift.summary import ComparedSets, degree_columns, summarise
 from openworld.backbones.devices import find_device
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.report.report import Report
 from openworld.runs.outputs import SHIFT, require_folder
 from openworld.shifts import HALVES, Levels
 
@@ -57,7 +57,7 @@ def measure_shift(
     options: ShiftOptions = USUAL,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
-) -> CommandReport:
+) -> Report:
     """Measure how far images are from a reference, in meaning and in appearance.
 
     Args:

@@ -17,8 +17,8 @@ from openworld.applications.shift.shift_map import shift_examples, shift_map
 from openworld.applications.shift.shift_measurement import ShiftMeasurement
 from openworld.applications.shift.verdict import ORDERED_BY, ranked, shift_sentences
 from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.command_report import CommandReport
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.shift_axes import AXES
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import Results, Value
@@ -32,7 +32,7 @@ KINDS = {
 ON_PAGE, ON_TERMINAL = 20, 10  # groups in sight; all are among the other numbers of the page
 
 
-def report(measurement: ShiftMeasurement) -> CommandReport:
+def report(measurement: ShiftMeasurement) -> Report:
     """Return everything that is to be said of a measured shift."""
     results, (first, *rest) = results_of(measurement), shift_sentences(measurement)
     sentences = (*(f"Note: {warning}." for warning in measurement.warnings), *rest)
@@ -49,7 +49,7 @@ def report(measurement: ShiftMeasurement) -> CommandReport:
     )
     short = (group_table(measurement, results, name, ON_TERMINAL) for name in groups)
     tables = (axis_table(measurement, results), *short, cell_table(measurement, results))
-    return CommandReport(results, tables, page, sentences, made=measurement.made)
+    return Report(results, tables, page, sentences, made=measurement.made)
 
 
 def _sections(measurement: ShiftMeasurement, results: Results, groups: list[str]) -> Iterator[Section]:

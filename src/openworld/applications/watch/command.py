@@ -31,7 +31,7 @@ from openworld.applications.watch.labelled import proposed_labels, read_labels
 from openworld.applications.watch.report import WatchView, watch_report
 from openworld.applications.watch.state import STATE, read_state
 from openworld.datasets.names.class_names import class_names
-from openworld.report.command_report import CommandReport
+from openworld.report.report import Report
 from openworld.runs.lock import file_lock
 from openworld.runs.outputs import NUMBERS, WATCH, require_file, require_folder
 
@@ -63,7 +63,7 @@ def fit(
     images: Sequence[int] = (),
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
-) -> CommandReport:
+) -> Report:
     """Fit on a labelled source what depends on it alone, and keep it in a file.
 
     Args:
@@ -94,7 +94,7 @@ def watch(
     close: bool = False,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
-) -> CommandReport:
+) -> Report:
     """Add new files to a watch, each after the other, and say what is found of the periods that they finish.
 
     Args:
@@ -134,7 +134,7 @@ def watch(
     return report
 
 
-def _with_worksheet(report: CommandReport, files: WatchFiles, name: str, sheet: str) -> CommandReport:
+def _with_worksheet(report: Report, files: WatchFiles, name: str, sheet: str) -> Report:
     """Return a report that keeps a worksheet; one that is there already may be filled in, and stays."""
     there = (files.out / name).exists()
     note = f"Images to label: {files.out / name}{', which was there already and stays as it is' * there}."

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from openworld.applications.watch.fitted import Watch
 from openworld.estimators.engine.confidence_check import check_confidence
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.report.page import Page
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Column, Row, Table
 from openworld.report.text import percent
@@ -19,7 +19,7 @@ ALONE = Metric("alarm_alone", "one period below", better=0, bounds=(None, 1.0))
 LASTING = Metric("alarm_lasting", "many below", better=0, bounds=(None, 1.0))
 
 
-def fit_report(watch: Watch, path: Path) -> CommandReport:
+def fit_report(watch: Watch, path: Path) -> Report:
     """Return what was fitted, and what it takes for an alarm by size of a period."""
     settings, source = watch.settings, watch.source
     megabytes = path.stat().st_size / 1e6
@@ -36,7 +36,7 @@ def fit_report(watch: Watch, path: Path) -> CommandReport:
     text += _alarms(watch)
     alert = f"; alarms below {percent(settings.alert)} %" if settings.alert is not None else ""
     table = replace(table, caption=f"{table.caption}{alert}.")
-    return CommandReport(results, (table,), page, tuple(text), notes, watch.made, watch, json_text(_fit_json(watch)))
+    return Report(results, (table,), page, tuple(text), notes, watch.made, watch, json_text(_fit_json(watch)))
 
 
 def _alarms(watch: Watch) -> list[str]:

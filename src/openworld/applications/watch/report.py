@@ -21,9 +21,9 @@ from openworld.applications.watch.labelled import CORRECTED, LabelsRead, quoted_
 from openworld.applications.watch.state import PeriodRecord, WatchState
 from openworld.estimators import find_estimator
 from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
 from openworld.report.standalone import standalone
@@ -78,7 +78,7 @@ class WatchView:
         return tuple(record.chunk.label for record in self.new if quoted_chunk(record).quote.accuracy is None)
 
 
-def watch_report(view: WatchView) -> CommandReport:
+def watch_report(view: WatchView) -> Report:
     """Return all that is to be said after a call."""
     shifts = [drawing.SHIFT, drawing.CLASSES, drawing.CONFIDENCE]
     styles = series_styles([drawing.ACCURACY, *[drawing.ALARM] * view.alarms, *shifts])
@@ -110,7 +110,7 @@ def watch_report(view: WatchView) -> CommandReport:
     )
     files = {name: figure and standalone(figure.panels[0].svg, styles).encode() for name, figure in figures.items()}
     text = json_text(json_of(view))
-    return CommandReport(
+    return Report(
         results,
         (_table(view, results, shown),) if shown else (),
         page,

@@ -15,13 +15,13 @@ from openworld.evaluations.accuracy_estimation.reference_figures import (
 from openworld.evaluations.accuracy_estimation.results import read_results
 from openworld.evaluations.accuracy_estimation.verdict import verdict
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
-from openworld.report.story import Story
 from openworld.results import Results, RunFolder
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """Return the story of a run."""
     results, measured = read_results(run)
     styles = series_styles(measured.labels, [measured.baseline])
@@ -52,7 +52,7 @@ def story(run: RunFolder) -> Story:
         facts=(*_facts(measured), *_corrupted_files(run)),
     )
     papers = (overview, *paper, *(table for chapter in chapters for table in chapter.tables))
-    return Story(run, results, (overview,), page, text=sentences[:1], papers=papers)
+    return Report(results, (overview,), page, (), papers=papers, run_folder=run)
 
 
 def _chapters(run: RunFolder, results: Results, measured: Measurements) -> Iterator[Section]:

@@ -3,16 +3,16 @@
 from openworld.evaluations.decomposed_zero_shot.record import PARTS
 from openworld.evaluations.decomposed_zero_shot.results import ANY, RANKS, Facts, read_results
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
-from openworld.report.story import Story
 from openworld.report.table import Column, Row, Table, cell_of
 from openworld.results import METRICS, TEXT, Results, RunFolder
 
 WHOLE, SEMANTIC, COVARIATE = PARTS.values()
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """Return the story of a run."""
     results, facts = read_results(run)
     table, seeds = accuracy_table(results, facts), " ".join(map(str, facts.seeds))
@@ -25,7 +25,7 @@ def story(run: RunFolder) -> Story:
         series="Methods",
         facts=(("seeds", seeds),),
     )
-    return Story(run, results, (table,), page)
+    return Report(results, (table,), page, run_folder=run)
 
 
 def accuracy_table(results: Results, facts: Facts) -> Table:

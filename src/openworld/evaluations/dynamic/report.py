@@ -9,16 +9,16 @@ from openworld.evaluations.dynamic.verdict import verdict
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
 from openworld.report.provenance import spent
+from openworld.report.report import Report
 from openworld.report.sentences import counted, listed
 from openworld.report.series_style import SeriesStyle, series_styles
-from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Results, RunFolder
 
 MANY = 4  # scenario runs; of more, a terminal shows one table per scenario
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """Return the story of a run."""
     results, facts = read_results(run)
     styles = series_styles(facts.learners, [facts.baseline])
@@ -46,7 +46,14 @@ def story(run: RunFolder) -> Story:
         facts=(("seeds", seeds), ("records", str(len(run.records))), *_durations(run, facts)),
     )
     further = (f"Every one of the {len(facts.runs)} scenario runs is in the report.",) * many
-    return Story(run, results, tuple(brief), page, (*sentences, LEGEND.format(facts.baseline), *further), tuple(whole))
+    return Report(
+        results,
+        tuple(brief),
+        page,
+        (*sentences, LEGEND.format(facts.baseline), *further)[1:],
+        papers=tuple(whole),
+        run_folder=run,
+    )
 
 
 def _left_out(run: RunFolder) -> Iterator[str]:

@@ -10,8 +10,8 @@ from openworld.evaluations.recognition.results import AUC, HM, RecognitionResult
 from openworld.evaluations.recognition.tables import clustered, given, means, trained_on
 from openworld.evaluations.recognition.verdict import against_baseline, evidence_of_many, leader, points, turned_scores
 from openworld.report.page import Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted, listed
-from openworld.report.story import Story
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import METRICS, TEXT, Results, RunFolder
 
@@ -21,12 +21,12 @@ EVALUATION = "generalisation"
 NAMED = 6  # beyond so many classes left out, their number is given
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """The story of a run; recognition's own where learners lack targets."""
     return story_of(run, join(outcomes(run)))
 
 
-def story_of(run: RunFolder, results: RecognitionResults) -> Story:
+def story_of(run: RunFolder, results: RecognitionResults) -> Report:
     """The story of a run by its results."""
     averages, plain = target_averages(results), recognition.story_of(run, results)
     if not averages:
@@ -41,7 +41,7 @@ def story_of(run: RunFolder, results: RecognitionResults) -> Story:
         verdict=verdict(results, averages),
         sections=(Section("The numbers", tables=tables, folded=(*targets, *further)), *others),
     )
-    return Story(run, all_results(results, averages), (*tables, *by_target), page)
+    return Report(all_results(results, averages), (*tables, *by_target), page, run_folder=run)
 
 
 def all_results(results: RecognitionResults, averages: Sequence[TargetAverage]) -> Results:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from openworld.evaluations.ood_benchmark.results import BenchmarkFacts, read_results
 from openworld.report.detection import detection_page, main_tables
 from openworld.report.detector_search import search_section, search_table
+from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.report.story import Story
 from openworld.results import METRICS, RunFolder
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """Return the story of a run."""
     results, facts = read_results(run)
     searches = [replace(search, detector=f"{search.detector}, seed {record.seed}") if len(facts.seeds) > 1 else search
@@ -19,7 +19,7 @@ def story(run: RunFolder) -> Story:
     sections = [search_section(searches)] if searches else []
     page = detection_page(facts.sets, results, sections, facts=list(_facts(facts)))
     tables = (*main_tables(facts.sets, results), *((search_table(searches),) if searches else ()))
-    return Story(run, results, tables, page)
+    return Report(results, tables, page, run_folder=run)
 
 
 def _facts(facts: BenchmarkFacts) -> Iterator[tuple[str, str]]:

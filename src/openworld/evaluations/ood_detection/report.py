@@ -27,10 +27,10 @@ from openworld.evaluations.ood_detection.tables import (
 )
 from openworld.evaluations.ood_detection.verdict import axis_sentence, seeds_text, verdict
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.shift_axes import AXES
-from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Pair, Results, RunFolder, correct_for_many, pair_results
 
@@ -42,11 +42,11 @@ SAME = ("pool", "test pictures")
 """What of a unit's inputs must be the same for two runs to be comparable."""
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """The story of a run."""
     results = DetectionResults.read(run)
     page, tables = page_of(results), papers_of(results)
-    return Story(run, results.rows, tables[:1], page, text=page.verdict[:-1], papers=tables)
+    return Report(results.rows, tables[:1], page, page.verdict[1:-1], papers=tables, run_folder=run)
 
 
 def papers_of(results: DetectionResults) -> tuple[Table, ...]:
@@ -74,7 +74,7 @@ def page_of(results: DetectionResults) -> Page:
     )
 
 
-def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
+def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     """The AUROC of detectors of one name and model against the whole pool, paired image by image.
 
     Models of other names are paired where each run has a single one. With the AUROC come the mean over the cells and
@@ -83,8 +83,8 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
     Raises:
         OpenworldError: other images, other cells, or no detector that both have.
     """
-    before, after = (ShiftFacts.read(side.run) for side in (first, second))
-    _require_same(before, after, (first.run.folder, second.run.folder))
+    before, after = (ShiftFacts.read(side.run_folder) for side in (first, second))
+    _require_same(before, after, (first.run_folder.folder, second.run_folder.folder))
     ours, theirs = first.results, second.results
     alone = len(before.models) == len(after.models) == 1
     if alone:
@@ -95,7 +95,7 @@ def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
                  if old.label == new.label and (alone or old.model == new.model)]  # fmt: skip
     if not detectors:
         raise OpenworldError(
-            f"{first.run.folder} and {second.run.folder} have no detector of the same name and model in common."
+            f"{first.folder} and {second.folder} have no detector of the same name and model in common."
         )
     tests = correct_for_many(area_test(Contender(after, new), Contender(before, old)) for old, new in detectors)
     pairs, images = [], {"images": SUBSETS[before.whole]}

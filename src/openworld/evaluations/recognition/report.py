@@ -22,10 +22,10 @@ from openworld.evaluations.recognition.verdict import losses_line, verdict
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
 from openworld.report.provenance import spent
+from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
 from openworld.report.sentences import listed
 from openworld.report.series_style import SeriesStyle, series_styles
-from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Results, RunFolder
 
@@ -33,13 +33,13 @@ KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")
 """Splits that need no words of their own."""
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """The story of a run of recognition, or of predictions that were scored."""
     all_pairs = isinstance(run.resolved, Mapping) and bool(run.resolved.get("all_pairs"))
     return story_of(run, join(outcomes(run), all_pairs=all_pairs))
 
 
-def story_of(run: RunFolder, results: RecognitionResults) -> Story:
+def story_of(run: RunFolder, results: RecognitionResults) -> Report:
     """The story of a run by its results, which need not be as the records have them."""
     mains, mixes, chosen = main_tables(results), _mixes(results), decisions(results)
     page = Page(
@@ -52,13 +52,15 @@ def story_of(run: RunFolder, results: RecognitionResults) -> Story:
     )
     tables = (*_overview(results), *mains, *(decision.table for decision in chosen))
     text = (*page.verdict, *_losses(results), *_sentences(chosen))
-    return Story(run, results.results(), tables, page, text, papers=(*tables, *(pair[0] for pair in mixes)))
+    return Report(
+        results.results(), tables, page, text[1:], papers=(*tables, *(pair[0] for pair in mixes)), run_folder=run
+    )
 
 
-def compare(first: Story, second: Story, metric: str) -> RunComparison:
+def compare(first: Report, second: Report, metric: str) -> RunComparison:
     """Two runs, image by image; raises as `compare_outcomes`."""
-    names = str(first.run.folder), str(second.run.folder)
-    both = outcomes(first.run), outcomes(second.run)
+    names = str(first.run_folder.folder), str(second.run_folder.folder)
+    both = outcomes(first.run_folder), outcomes(second.run_folder)
     usual = "auroc" if any(outcome.record.closed_set for run in both for outcome in run) else "openworld_auc"
     return compare_outcomes(*both, metric or usual, names)
 

@@ -31,14 +31,14 @@ from openworld.evaluations.recognition_by_shift.tables import (
 from openworld.evaluations.recognition_by_shift.verdict import verdict
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.series_style import series_styles
 from openworld.report.shift_axes import AXES
-from openworld.report.story import Story
 from openworld.report.table import Table
 from openworld.results import Pair, RunFolder, pair_results
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     """The story of a run."""
     results = RecognitionShiftResults.read(run)
     facts = results.facts
@@ -73,10 +73,10 @@ def story(run: RunFolder) -> Story:
         series="Learners and estimators" if facts.estimators else "Learners",
         facts=tuple(_provenance(facts)),
     )
-    return Story(run, results.rows, (*main, *errors), page, papers=(*main, trend_table(results), *errors))
+    return Report(results.rows, (*main, *errors), page, papers=(*main, trend_table(results), *errors), run_folder=run)
 
 
-def compare(first: Story, second: Story, metric: str) -> tuple[Pair, ...]:
+def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     """Numbers over all images, and by level where both runs start their levels at the same degrees; no cells."""
     both = first.results, second.results
     ours, theirs = (list(results.where(metric=LEVEL_START.key)) for results in both)

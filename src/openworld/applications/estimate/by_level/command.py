@@ -15,8 +15,8 @@ from openworld.applications.estimate.inputs import EstimateInputs
 from openworld.applications.images import are_images
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.report.report import Report
 from openworld.runs import to_json
 
 JSON = "estimate.json"
@@ -24,7 +24,7 @@ JSON = "estimate.json"
 
 def estimate_by_level(
     inputs: EstimateInputs, estimators: tuple[str, ...], observer: Observer, made: Mapping[str, str]
-) -> CommandReport:
+) -> Report:
     """Estimate the dynamic robustness curve of a stream whose column `inputs.levels` says the level of each image.
 
     Returns:

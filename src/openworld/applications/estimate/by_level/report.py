@@ -11,9 +11,9 @@ from openworld.applications.estimate.by_level.results import (
 from openworld.applications.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, TARGET, TRUE
 from openworld.estimators import find_estimator
 from openworld.report.charts import Line, LineChart, Quantity
-from openworld.report.command_report import CommandReport
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.standalone import standalone
@@ -31,7 +31,7 @@ PREMISE = (
 )
 
 
-def report(estimate: CurveEstimate) -> CommandReport:
+def report(estimate: CurveEstimate) -> Report:
     """Return all that is to be said of a curve estimate; its file is the chart."""
     results, styles = (
         results_of(estimate),
@@ -55,7 +55,7 @@ def report(estimate: CurveEstimate) -> CommandReport:
         series="Methods",
     )
     drawing = standalone(figure.panels[0].svg, styles).encode()
-    return CommandReport(results, tables, page, text=said[1:], notes=notes, made=estimate.made, files={CURVE: drawing})
+    return Report(results, tables, page, text=said[1:], notes=notes, made=estimate.made, files={CURVE: drawing})
 
 
 def sentences(estimate: CurveEstimate) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from openworld.applications.estimate.open_world.measurement import NO_OPTIONS, O
 from openworld.applications.estimate.open_world.report import report
 from openworld.applications.open_world_stream.reading import Source, read_stream
 from openworld.applications.predict import read_names
-from openworld.report.command_report import CommandReport
 from openworld.report.data_files import json_text
+from openworld.report.report import Report
 from openworld.runs import to_json
 from openworld.runs.outputs import ESTIMATE, require_folder
 
@@ -77,7 +77,7 @@ def estimate_open_world(
     options: OpenWorldOptions = NO_OPTIONS,
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
-) -> CommandReport:
+) -> Report:
     """Say what holds of the open-world quality of a learner on a stream without labels.
 
     Args:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from openworld.applications.estimate.open_world.stream_quality import LABELS, QUANTITIES, StreamQuality
 from openworld.estimators.open_world import SHARE_MARGIN
-from openworld.report.command_report import CommandReport
 from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted, listed
 from openworld.report.table import Column, Row, Table
 from openworld.report.text import percent
@@ -31,7 +31,7 @@ NO_EASIER = "the images are no easier than the source's"
 NOT_BOUNDED = "without labels nothing bounds it from below"
 
 
-def report(quality: StreamQuality) -> CommandReport:
+def report(quality: StreamQuality) -> Report:
     """Return all that is to be said of the open-world quality of a stream."""
     verdict, table, target = sentences(quality), bounds_table(quality), quality.target
     notes = tuple(f"Note: {warning}." for warning in quality.warnings)
@@ -45,7 +45,7 @@ def report(quality: StreamQuality) -> CommandReport:
         sections=(Section("What holds without labels", tables=(table,)),),
     )
     results = results_of(quality)
-    return CommandReport(results, (table,), page, text=tuple(verdict[1:]), notes=notes, made=quality.made)
+    return Report(results, (table,), page, text=tuple(verdict[1:]), notes=notes, made=quality.made)
 
 
 def results_of(quality: StreamQuality) -> Results:
