@@ -23,8 +23,7 @@ def read_story(folder: Path | str) -> Report:
     Raises:
         OpenworldError: when there is no run, or a unit is missing or damaged.
     """
-    report = _report(protocol_of(folder))
-    return report.story(RunFolder.read(folder))
+    return _read(_report(protocol_of(folder)), RunFolder.read(folder))
 
 
 def compare_runs(
@@ -47,7 +46,7 @@ def compare_runs(
     if kinds[0] != kinds[1] and (pairing[0] is None or pairing[0] is not pairing[1]):
         raise OpenworldError(f"{first} holds a run of {kinds[0]} and {second} one of {kinds[1]}; give two of one kind.")
     require_same_data(*runs)
-    ours, theirs = (report.story(run) for report, run in zip(reports, runs, strict=True))
+    ours, theirs = (_read(report, run) for report, run in zip(reports, runs, strict=True))
     pair = pairing[0] or (lambda first, other, of: pair_results(first.results, other.results, of))
     comparison = pair(ours, theirs, metric)
     if not isinstance(comparison, RunComparison):
@@ -55,6 +54,10 @@ def compare_runs(
     known = {setting for setting, _, _ in comparison.changes}
     settings = [change for change in differing_settings(*runs) if change[0] not in known]
     return replace(comparison, names=names or comparison.names, changes=(*comparison.changes, *settings))
+
+
+def _read(module, run: RunFolder) -> Report:
+    return (getattr(module, "report", None) or module.story)(run)
 
 
 def _report(evaluation: str | None):

@@ -1,0 +1,98 @@
+"""What stands below a table or figure: units, seeds, over what intervals are, what was tested, which way is better."""
+
+from collections.abc import Sequence
+
+from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part, words_of
+from openworld.report.sentences import HOLM, listed, over_what
+from openworld.results import Comparison, Result
+
+UNITS = {
+    "percent": "percent",
+    "points": "points",
+    "points per level": "points per level",
+    "squared points": "squared points",
+    "milliseconds": "milliseconds",
+}
+"""Units that a number does not show by itself."""
+
+
+def title_of(part: Part, row: Result) -> str:
+    """Return the title of a table or chart: that of the part, and where it is."""
+    arranged = {*getattr(part, "rows", ()), *getattr(part, "columns", ())}
+    keys = [key for key in (*part.per, METRIC, ENTITY) if key not in arranged]
+    if len(part.metrics) == 1:
+        keys = [key for key in keys if key != METRIC]
+    return ": ".join(filter(None, (part.title, ", ".join(words_of(row, keys)))))
+
+
+def caption(part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Comparison] = ()) -> str:
+    """Return the caption of a table."""
+    metrics = {row.metric.key: row.metric for row in rows}
+    marked = any(_is_marked(test, rows, brief) for test in brief.results.comparisons) and METRIC not in part.columns
+    tested = sum(test.p is not None for test in tests)
+    meanings = dict.fromkeys(f"{mark.sign}: {mark.meaning}." for name, mark in brief.marks.items()
+                             if any(row.entity == name for row in rows))  # fmt: skip
+    return " ".join(
+        filter(
+            None,
+            (
+                f"{_units(metrics)}{_seeds(rows)}{_intervals(rows)}.",
+                _direction(metrics),
+                f"▲ ▼: better or worse than {brief.baseline} ({HOLM})." if marked else "",
+                f"Tests: the same images, p after Holm over {tested} pairs." if tested > 1 else "",
+                *meanings,
+                brief.notes.get(part.name, ""),
+                part.note,
+            ),
+        )
+    )
+
+
+def _units(metrics) -> str:
+    """The units that numbers do not show, and whose they are where there are several."""
+    by_unit: dict[str, list[str]] = {}
+    for metric in metrics.values():
+        if metric.unit in UNITS:
+            by_unit.setdefault(UNITS[metric.unit], []).append(metric.title)
+    if not by_unit:
+        return "Numbers as they are" if len(metrics) > 1 else next(iter(metrics.values())).title.capitalize()
+    first, *others = by_unit
+    text = first if len(metrics) > 1 else f"{next(iter(metrics.values())).title}, {first}"
+    more = "".join(f"; {listed(by_unit[unit])} in {unit}" for unit in others)
+    return f"{text[0].upper()}{text[1:]}{more}"
+
+
+def _seeds(rows: Sequence[Result]) -> str:
+    most = max((len(row.seeds) for row in rows), default=0)
+    return f", means of {most} seeds" if most > 1 else ""
+
+
+def _intervals(rows: Sequence[Result]) -> str:
+    text = over_what(row.value for row in rows)
+    counts = {row.value.intervals[0].n for row in rows if row.value.intervals} - {None}
+    count = f", {next(iter(counts)):,} of them" if len(counts) == 1 and text.count(" over ") == 1 else ""
+    return f"; {text[:-1]}{count}]" if text else ""
+
+
+def _direction(metrics) -> str:
+    lower = [metric.title for metric in metrics.values() if metric.better < 0]
+    if not lower:
+        return ""
+    if len(metrics) == 1:
+        return "Lower is better."
+    return f"Lower is better: {listed(lower)}." if len(lower) < len(metrics) else "Lower is better in each."
+
+
+def _is_marked(test: Comparison, rows: Sequence[Result], brief: Brief) -> bool:
+    pair = (test.entity, test.other)
+    return brief.baseline in pair and any(row.where == test.where and row.metric == test.metric for row in rows[:200])
+
+
+def figure_caption(part: Part, rows: Sequence[Result], brief: Brief, what: str) -> tuple[str, ...]:
+    """Return the caption of a figure: what is drawn, over what bands or bars are, and its note."""
+    over = dict.fromkeys(row.value.intervals[0].over for row in rows if row.value.intervals)
+    bands = f"; {what}: 95 % over {' or '.join(over)}" if over else ""
+    metrics = {row.metric.key: row.metric for row in rows}
+    first = f"{_units(metrics)}{_seeds(rows)}{bands}. {_direction(metrics)}".strip()
+    note = " ".join(filter(None, (brief.notes.get(part.name, ""), part.note)))
+    return tuple(filter(None, (first, note)))

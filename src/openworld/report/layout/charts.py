@@ -1,0 +1,271 @@
+"""The charts of a layout: lines, bars, dots, maps and ranks, drawn from rows of results arranged by their places."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from openworld.report.charts import (
+    BarChart,
+    CellChart,
+    ChartCell,
+    Cloud,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    LineChart,
+    Quantity,
+    RankChart,
+    ScatterChart,
+)
+from openworld.report.figure import Chart, Figure
+from openworld.report.layout.captions import figure_caption
+from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
+from openworld.report.sentences import listed
+from openworld.report.series_style import SeriesStyle
+from openworld.results import Metric, Result
+
+MOST = 36  # charts of a figure
+CRITICAL_DIFFERENCE = "critical_difference"
+"""The metric, of nobody, that says how far apart two mean ranks must lie."""
+
+
+class Charts(Part):
+    """A part that is one figure."""
+
+    def figure(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Figure | None:
+        """Return the figure; None where no row is drawn."""
+        rows = [row for _, row in self.take(brief.results, self._required) if row.value.value is not None]
+        charts = tuple(self._charts(brief, styles)) if rows else ()
+        if not charts:
+            return None
+        about = figure_caption(self, rows, brief, self._spread)
+        if len(charts) > MOST:
+            about = (*about, f"The first {MOST} of {len(charts)} charts; results.parquet has all numbers.")
+        small, series = len(charts) > 6, "series" if ENTITY in (*self.per,) else brief.label
+        return Figure(self.name, self.title, about, charts[:MOST], styles, small=small, names=("panel", series))
+
+    _required: tuple[str, ...] = ()
+    _spread = "bars"
+
+    def _panels(self, brief: Brief, required: Sequence[str]) -> Iterator[tuple[str, list[Result]]]:
+        """Yield (title, rows) of every chart."""
+        groups: dict[Key, list[Result]] = {}
+        for apart, row in self.take(brief.results, required):
+            groups.setdefault(apart, []).append(row)
+        keys = [key for key in (*self.per, METRIC, ENTITY) if key not in required]
+        for rows in sorted(groups.values(), key=lambda rows: len(rows[0].where)):
+            one = len(self.metrics) == 1 or len({row.metric for row in rows}) > 1
+            shown = [key for key in keys if key != METRIC] if one else keys
+            yield ", ".join(words_of(rows[0], shown)), rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines(Charts):
+    """Charts of a metric along a place, a line per series.
+
+    Args:
+        along: key of the axis. series: key whose values are the lines.
+        truth: metric, of nobody, that is drawn beside each of the others.
+    """
+
+    along: str
+    series: str = ENTITY
+    truth: str = ""
+    _spread = "bands"
+
+    @property
+    def _required(self) -> tuple[str, ...]:
+        return (self.along, self.series)
+
+    def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
+        true = {
+            tuple(sorted(row.where.items())): row
+            for row in (brief.results.where(metric=self.truth) if self.truth else ())
+        }
+        for title, rows in self._panels(brief, self._required):
+            lines: dict[str, list[Result]] = {}
+            for row in rows:
+                lines.setdefault(str(key_of(row, self.series)), []).append(row)
+            known = list({tuple(sorted(row.where.items())): row for row in rows})
+            beside = [true[place] for place in known if place in true]
+            if beside:
+                lines = {beside[0].metric.title: beside} | lines
+            ticks = list(dict.fromkeys(row.where[self.along] for row in rows))
+            if all(isinstance(tick, int | float) for tick in ticks):
+                x, at = Quantity(self.along, self.along.replace("_", " "), "number", 6, at_values=len(ticks) < 12), {}
+            else:
+                texts = {tick: words_of(row, (self.along,))[0] for row in rows for tick in [row.where[self.along]]}
+                x = Quantity(self.along, "", labels=tuple(texts.values()))
+                at = {tick: place for place, tick in enumerate(texts)}
+            drawn = {name: _line(own, self.along, at) for name, own in lines.items() if name in styles}
+            if any(line.known for line in drawn.values()):
+                yield LineChart(title, x, Quantity.of(rows[0].metric), drawn, (brief.baseline,))
+
+
+def _line(rows: Sequence[Result], along: str, at: Mapping) -> Line:
+    """One series: its values, the band of its first interval, and what is known over seeds."""
+    rows = sorted(rows, key=lambda row: at.get(row.where[along], row.where[along]) if at else row.where[along])
+    spans = [row.value.over() for row in rows]
+    further = {}
+    if any(len(row.per_seed) > 1 for row in rows):
+        over = [row.value.over("seeds") for row in rows]
+        seeds = [[number for number in row.per_seed if number is not None] for row in rows]
+        further = {
+            "lowest_seed": [min(own, default=None) for own in seeds],
+            "highest_seed": [max(own, default=None) for own in seeds],
+            "low_over_seeds": [getattr(span, "low", None) for span in over],
+            "high_over_seeds": [getattr(span, "high", None) for span in over],
+        }
+    x = [at.get(row.where[along], row.where[along]) for row in rows]
+    low, high = ([getattr(span, end, None) for span in spans] for end in ("low", "high"))
+    return Line(x, [row.value.value for row in rows], low, high, further=further)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars(Charts):
+    """Numbers with their intervals, one below the other; or stacked: the metrics of an entity one behind the other."""
+
+    stacked: bool = False
+
+    @property
+    def _required(self) -> tuple[str, ...]:
+        return (ENTITY, METRIC) if self.stacked else (ENTITY,)
+
+    def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
+        for title, rows in self._panels(brief, self._required):
+            if self.stacked:
+                metrics = {row.metric.key: row.metric for row in rows}
+                parts = [metrics[key] for key in self.metrics if key in metrics]
+                values = {(row.entity, row.metric.key): row.value.value for row in rows}
+                bars = {name: [values.get((name, part.key)) for part in parts] for name in _entities(rows, styles)}
+                bars = {name: None if None in own else own for name, own in bars.items()}
+                yield BarChart(title, tuple(map(Quantity.of, parts)), bars)
+                continue
+            shown = {
+                row.entity: IntervalRow(row.value.value, (span.low, span.high) if (span := row.value.over()) else None)
+                for row in rows
+                if row.value.value is not None and row.entity in styles
+            }
+            if shown:
+                yield IntervalChart(title, Quantity.of(rows[0].metric), shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scatter(Charts):
+    """A dot per entity and place: the first metric over each of the others, a chart for each.
+
+    Args:
+        dots: keys whose values are the dots of one entity. guide: as of `ScatterChart`.
+    """
+
+    dots: tuple[str, ...] = ()
+    guide: str = ""
+
+    @property
+    def _required(self) -> tuple[str, ...]:
+        return (ENTITY, METRIC, *self.dots)
+
+    def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
+        main, *others = self.metrics
+        for title, rows in self._panels(brief, self._required):
+            metrics: dict[str, Metric] = {row.metric.key: row.metric for row in rows}
+            values = {(row.entity, row.metric.key, self._dot(row)): row.value.value for row in rows}
+            dots = dict.fromkeys(self._dot(row) for row in rows)
+            for key in (key for key in others if key in metrics and main in metrics):
+                clouds = {}
+                for name in _entities(rows, styles):
+                    pairs = [(values.get((name, key, dot)), values.get((name, main, dot))) for dot in dots]
+                    pairs = [pair for pair in pairs if None not in pair]
+                    if pairs:
+                        clouds[name] = Cloud(pairs)
+                if clouds:
+                    own = ", ".join(filter(None, (title, metrics[key].title if len(others) > 1 else "")))
+                    axes = Quantity.of(metrics[key]), Quantity.of(metrics[main])
+                    yield ScatterChart(own, *axes, clouds, self.guide, named=None if self.dots else False)
+
+    def _dot(self, row: Result) -> Key:
+        return tuple(key_of(row, key) for key in self.dots)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map(Charts):
+    """Grids of one metric, a grid per entity; shades run from the least to the largest number of all grids.
+
+    Args:
+        rows, columns: keys of whole numbers from 0. titles: of the two axes; their keys where they are "".
+    """
+
+    rows: str
+    columns: str
+    titles: tuple[str, str] = ("", "")
+
+    @property
+    def _required(self) -> tuple[str, ...]:
+        return (self.rows, self.columns)
+
+    def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
+        panels = [*self._panels(brief, self._required)]
+        ends: dict[str, list[float]] = {}
+        for _, rows in panels:
+            for row in rows:
+                if row.value.value is not None:
+                    ends.setdefault(row.metric.key, []).append(row.value.value)
+        for title, rows in panels:
+            known = ends.get(rows[0].metric.key, [0.0])
+            low, size = min(known), (max(known) - min(known)) or 1.0
+            cells = {}
+            for row in rows:
+                value, metric = row.value.value, row.metric
+                text = metric.write(value) if value is not None else "N/A"
+                shade = None if value is None else (value - low) / size
+                hint = row.value.reason or f"{metric.title} {text} {metric.write_interval(row.value.over())}".strip()
+                cells[row.where[self.rows], row.where[self.columns]] = ChartCell(
+                    text, shade, hint, row={metric.key: value}
+                )
+            labels = ([str(level) for level in range(max(place[at] for place in cells) + 1)] for at in (0, 1))
+            axes = (title or key.replace("_", " ") for title, key in zip(self.titles, self._required, strict=True))
+            yield CellChart(title, *axes, *labels, cells, self._required)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranks(Charts):
+    """Critical-difference diagrams of mean ranks, one per place where a critical difference is known."""
+
+    @property
+    def _required(self) -> tuple[str, ...]:
+        return (ENTITY,)
+
+    def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
+        for title, rows in self._panels(brief, self._required):
+            place = rows[0].where
+            about = {row.metric.key: row.value for row in brief.results.where(entity="") if row.where == place}
+            distance = about.get(CRITICAL_DIFFERENCE)
+            if distance is not None and distance.value is not None:
+                means = {row.entity: row.value.value for row in rows if row.value.value is not None}
+                p = about.get("friedman_p")
+                further = {} if p is None else {"friedman_p": p.value}
+                yield RankChart(title, means, distance.value, further)
+
+    def figure(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Figure | None:
+        """Return the diagrams, and why others are not drawn."""
+        drawn = super().figure(brief, styles)
+        missing = [
+            row.value.reason
+            for row in brief.results.where(entity="", metric=CRITICAL_DIFFERENCE)
+            if row.value.value is None and row.where.keys() <= {*self.per, *self.of}
+        ]
+        why = f"No diagram: {listed([*dict.fromkeys(missing)])}." if missing else ""
+        if drawn is None and not missing:
+            return None
+        joined = "1 = best; a bar joins what is not shown to differ at 5 % (Nemenyi)."
+        return Figure(
+            self.name,
+            self.title,
+            tuple(filter(None, (joined if drawn else "", why, *(drawn.caption[1:] if drawn else ())))),
+            drawn.charts if drawn else (),
+            styles,
+            names=("panel", brief.label),
+        )
+
+
+def _entities(rows: Sequence[Result], styles: Mapping[str, SeriesStyle]) -> list[str]:
+    return [name for name in dict.fromkeys(row.entity for row in rows) if name in styles]

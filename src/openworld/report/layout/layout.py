@@ -1,0 +1,162 @@
+"""A layout: what a page, a terminal and a paper show of the rows of a run or a command, declared.
+
+Every row is shown once in a table: what no part takes stands at the end, opened on demand.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from openworld.report.album import Album
+from openworld.report.figure import Figure
+from openworld.report.layout.charts import Charts
+from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part
+from openworld.report.layout.tables import Pivot, Tests
+from openworld.report.layout.verdict import verdict
+from openworld.report.page import Page, Section
+from openworld.report.report import Report
+from openworld.report.sentences import listed
+from openworld.report.series_style import series_styles
+from openworld.report.table import Cell, Table
+from openworld.results import Comparison, Results
+
+OPEN = 4  # tables of a part that stand open; of more the first
+TERMINAL_TABLES, TERMINAL_ROWS = 4, 30
+REST = "Every other number"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(Part):
+    """What rows cannot say: tables, figures and images that a function makes of `Brief.source`."""
+
+    draw: Callable[[Brief], Iterable[Table | Figure | Album | None]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is shown of the rows of an evaluation or a command.
+
+    Args:
+        title: of the page: the question.
+        headline: key of the metric by which entities are compared; "" where none is.
+        parts: in the order of the page; a terminal shows the tables of the first.
+        places: keys of the places where the headline is told and tested; () for numbers of the run as a whole.
+    """
+
+    title: str
+    headline: str
+    parts: tuple[Part, ...]
+    places: tuple[str, ...] = ()
+
+    def report(self, brief: Brief, **fields) -> Report:
+        """Return the report.
+
+        Args:
+            brief: the rows, and what no row can tell. fields: further ones of `Report`, such as files.
+        """
+        entities = [name for name in brief.results.entities if name]
+        styles = dict(brief.styles) or series_styles(entities, [brief.baseline])
+        tables = {part.name: tuple(part.tables(brief)) for part in self.parts if isinstance(part, Pivot | Tests)}
+        rest = tuple(_rest(brief, [table for own in tables.values() for table in own]))
+        sections = [*self._sections(brief, styles, tables)]
+        if rest:
+            sections.append(Section(REST, folded=tuple(Section(table.title, tables=(table,)) for table in rest)))
+        first = self.parts[0].name
+        shown = [
+            table for part in self.parts if part.terminal or part.name == first for table in tables.get(part.name, ())
+        ]
+        papers = tuple(table for part in self.parts if not part.folded for table in tables.get(part.name, ()))
+        series = f"{brief.label[0].upper()}{brief.label[1:]}s"
+        page = Page(
+            title=self.title,
+            subtitle=brief.subtitle,
+            verdict=verdict(self.headline, self.places, brief),
+            sections=tuple(sections),
+            styles=styles,
+            series=series,
+            facts=brief.facts,
+        )
+        terminal = tuple(map(_for_terminal, shown[:TERMINAL_TABLES]))
+        return Report(brief.results, terminal, page, papers=papers, run_folder=brief.run, **fields)
+
+    def _sections(self, brief: Brief, styles, tables) -> Iterator[Section]:
+        """Parts under the same title are one section, what is folded at its end."""
+        for title, parts in groupby(self.parts, key=lambda part: part.title):
+            shown, folded = [], []
+            for part in parts:
+                own = list(tables.get(part.name, ()))
+                if isinstance(part, Charts):
+                    own = [part.figure(brief, styles)]
+                elif isinstance(part, Own):
+                    own = list(part.draw(brief))
+                own = [each for each in own if each is not None]
+                if part.folded or (isinstance(part, Pivot | Tests) and len(own) > OPEN):
+                    start = 0 if part.folded else 1
+                    folded += _folded(part, own[start:], brief)
+                    own = own[:start]
+                shown += own
+            if shown or folded:
+                yield replace(_section(title, shown), folded=_told_apart(folded))
+
+
+def _folded(part: Part, each: Sequence[Table | Figure | Album], brief: Brief) -> list[Section]:
+    """A section for each of few, one for all of many."""
+    if len(each) <= OPEN:
+        return [_section(own.title, [own]) for own in each]
+    known = brief.results.metrics()
+    of = listed([known[key].title for key in part.metrics if key in known][:OPEN])
+    by = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
+    heading = f"{of} by {listed(by)}" if of and by else f"{part.title}: {len(each)} more"
+    return [_section(f"{heading[0].upper()}{heading[1:]}", each)]
+
+
+def _section(heading: str, each: Sequence[Table | Figure | Album]) -> Section:
+    kinds = (tuple(own for own in each if isinstance(own, kind)) for kind in (Table, Figure, Album))
+    return Section(heading, (), *kinds)
+
+
+def _told_apart(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """Sections with headings of their own on the page, each behind the name of what it holds where two are alike."""
+    names = [section.name for section in sections]
+    return tuple(
+        replace(section, heading=f"{section.heading} ({names[:at].count(section.name) + 1})")
+        if names.count(section.name) > 1
+        else section
+        for at, section in enumerate(sections)
+    )
+
+
+def _for_terminal(table: Table) -> Table:
+    """A long table: its first rows, and how many there are."""
+    if len(table.rows) <= TERMINAL_ROWS:
+        return table
+    more = f" The first {TERMINAL_ROWS} of {len(table.rows):,}; the page has all."
+    return replace(table, rows=table.rows[:TERMINAL_ROWS], caption=table.caption + more)
+
+
+def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:
+    """Yield tables of the rows and tests that no table shows, by the keys of their places."""
+    contents = [_content(cell) for table in tables for row in table.rows for cell in row.cells]
+    values = {id(content) for content in contents}
+    rows = [row for row in brief.results if id(row.value) not in values]
+    by_keys: dict[tuple[str, ...], list] = {}
+    for row in rows:
+        by_keys.setdefault(tuple(row.where), []).append(row)
+    for number, (keys, own) in enumerate(by_keys.items(), 1):
+        at = ", ".join(key.replace("_", " ") for key in keys)
+        title = f"{REST}, by {at}" if at else f"{REST} of the whole"
+        part = Pivot(name=f"rest-{number}", title=title, rows=(ENTITY, *keys), columns=(METRIC,))
+        yield from part.tables(replace(brief, results=Results(brief.results.evaluation, tuple(own))))
+    shown = {_pair(content) for content in contents if isinstance(content, Comparison)}
+    tests = tuple(test for test in brief.results.comparisons if _pair(test) not in shown)
+    if tests:
+        results = replace(brief.results, comparisons=tests)
+        yield from Tests(name="rest-tests", title="Every other test").tables(replace(brief, results=results))
+
+
+def _content(cell):
+    return cell.content if isinstance(cell, Cell) else cell
+
+
+def _pair(test: Comparison) -> tuple:
+    return test.metric.key, frozenset((test.entity, test.other)), tuple(test.where.items())

@@ -1,0 +1,124 @@
+"""What the parts of a layout have in common: which rows they take, and how these are arranged.
+
+A row says who (entity), what (metric), how much (value with intervals) and where (place: level, setting, target ...). A
+part names the keys that it arranges by; "entity" and "metric" are keys as well. It takes the rows whose place has no
+other key, so that a mean over levels never stands among the levels.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from openworld.report.series_style import SeriesStyle
+from openworld.report.table import Cell
+from openworld.results import Result, Results, RunFolder
+from openworld.results.results import Place
+
+ENTITY, METRIC = "entity", "metric"
+NAME_OF = "_name"
+"""A key may have its words in another of this ending: chunk 3 is chunk_name "May"."""
+
+Key = tuple[Place | None, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A sign behind an entity's name, what it means, and whether its numbers may still be called the best."""
+
+    sign: str
+    meaning: str
+    may_be_best: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Brief:
+    """What a run or a command says: its rows, and the little that no row can tell.
+
+    Args:
+        results: every number and every test.
+        baseline: the entity that all are compared with; "" for none.
+        label: what the entities are: "learner", "detector", ...
+        subtitle: what, on what, with what. facts: seeds and durations, as (name, value).
+        notes: {name of a part: a sentence for its caption}.
+        words: {name of a part: {title of a column: {row: text}}}, columns of words; a row is known by its label.
+        marks: {entity: mark}.
+        sentences: of the verdict, behind those that follow from the rows. warnings: notes at its end.
+        styles: of the series; {} for one each.
+        source: what own charts are drawn from.
+        run: whose records the rows are of.
+    """
+
+    results: Results
+    baseline: str = ""
+    label: str = "learner"
+    subtitle: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, Mapping[str, Mapping[str, str | Cell]]] = field(default_factory=dict)
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    sentences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    styles: Mapping[str, SeriesStyle] = field(default_factory=dict)
+    source: object = None
+    run: RunFolder | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a report.
+
+    Args:
+        name: of its tables or its figure, in small letters with hyphens.
+        title: a heading; parts that follow one another under the same title share a section.
+        metrics: keys, in order; () for all that lie in its places.
+        per: keys that tell one table or chart from the next; a row need not have them.
+        of: what else the place of a row must have, and what it must be.
+        note: a sentence that no row can tell.
+        folded: whether it is opened on demand.
+        terminal: whether a terminal shows it too; the first part is always shown.
+    """
+
+    name: str
+    title: str
+    metrics: tuple[str, ...] = ()
+    per: tuple[str, ...] = ()
+    of: Mapping[str, Place] = field(default_factory=dict)
+    note: str = ""
+    folded: bool = False
+    terminal: bool = False
+
+    def take(self, results: Results, required: Sequence[str]) -> Iterator[tuple[Key, Result]]:
+        """Yield (what tells its table or chart from the next, row); rows lack none of the keys that are required."""
+        known = {*self.per, *self.of, *required} - {ENTITY, METRIC}
+        known |= {f"{key}{NAME_OF}" for key in known}
+        needed = {*self.of, *required} - {ENTITY, METRIC}
+        apart = (*self.per, *(key for key in (METRIC, ENTITY) if key not in (*required, *self.per)))
+        for row in results:
+            place = row.where.keys()
+            fits = (not self.metrics or row.metric.key in self.metrics) and needed <= place <= known
+            if fits and all(row.where[key] == value for key, value in self.of.items()):
+                yield tuple(key_of(row, key) for key in apart), row
+
+
+def key_of(row: Result, key: str) -> Place | None:
+    """Return what a row has at a key; None where its place lacks it."""
+    if key == ENTITY:
+        return row.entity
+    return row.metric.key if key == METRIC else row.where.get(key)
+
+
+def words_of(row: Result, keys: Sequence[str]) -> list[str]:
+    """Return what a row has at some keys, in words: metrics by their titles, numbers behind the name of their key."""
+    return [text for key in keys if (text := _word(row, key))]
+
+
+def _word(row: Result, key: str) -> str:
+    if key == METRIC:
+        return row.metric.title
+    if key == ENTITY:
+        return row.entity
+    if f"{key}{NAME_OF}" in row.where:
+        return str(row.where[f"{key}{NAME_OF}"])
+    value = row.where.get(key)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{key.replace('_', ' ')} {value:g}"

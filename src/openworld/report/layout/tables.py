@@ -1,0 +1,198 @@
+"""The tables of a layout: rows of results arranged by their places, with captions, marks and tests that follow."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from openworld.report.layout.captions import caption, title_of
+from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
+from openworld.report.table import Cell, Column, Row, Table, cell_of
+from openworld.results import TEXT, Comparison, Metric, Result, Value, find_comparison, standing
+from openworld.results.standing import CHANCE_NAME
+
+FEW = 6  # columns of numbers of which each shows its interval; of more, the first
+WHOLE = 9  # priority on a narrow terminal of what is never left out
+ON_PAGE = 500  # rows of a table on a page; results.parquet has all
+UP, DOWN = "▲", "▼"
+DIFFERENCE = Metric("difference", "difference", "points", better=0, bounds=(None, None))
+SIGNED = {"percent": "points", "fraction": "difference"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pivot(Part):
+    """Tables of numbers.
+
+    Args:
+        rows, columns: keys; what is in neither tells one table from the next.
+        sort: a metric by which rows stand, the best first; "" as they come.
+        show: "interval" or "deviation" behind a number.
+    """
+
+    rows: tuple[str, ...] = (ENTITY,)
+    columns: tuple[str, ...] = (METRIC,)
+    sort: str = ""
+    show: str = "interval"
+
+    def tables(self, brief: Brief) -> Iterator[Table]:
+        """Yield a table for each place that has rows, the most general place first."""
+        groups: dict[Key, list[Result]] = {}
+        for apart, row in self.take(brief.results, (*self.rows, *self.columns)):
+            groups.setdefault(apart, []).append(row)
+        general_first = sorted(groups.values(), key=lambda rows: len(rows[0].where))
+        for number, rows in enumerate(general_first, 1):
+            name = self.name if number == 1 else f"{self.name}-{number}"
+            yield self._table(name, rows, brief)
+
+    def _table(self, name: str, rows: Sequence[Result], brief: Brief) -> Table:
+        cells = {(self._key(row, self.rows), self._key(row, self.columns)): row for row in rows}
+        heads = self._ordered({column: row for (_, column), row in cells.items()}, self.columns)
+        labels = self._ordered({line: row for (line, _), row in cells.items()}, self.rows)
+        if self.sort:
+            labels = self._sorted(labels, rows)
+        first = next(iter(heads.values())).metric
+        place = {key: value for key, value in rows[0].where.items() if key not in (*self.rows, *self.columns)}
+        opponents = self._opponents(brief, place, first)
+        columns = [
+            *self._columns(heads, rows, brief),
+            *(Column(TEXT, f"against {name}", WHOLE - 2) for name in opponents),
+        ]
+        words = brief.words.get(self.name, {})
+        columns += [Column(TEXT, title, WHOLE - 1) for title in words]
+        lines = []
+        for line, row in labels.items():
+            label = ", ".join(words_of(row, self.rows)) or "all"
+            own = [self._cell(cells.get((line, column)), brief) for column in heads]
+            own += own[:1] * sum(column.show == "interval" for column in columns)
+            own += [find_comparison(_tests(brief, place, first), row.entity, other) for other in opponents]
+            own += [texts.get(label) for texts in words.values()]
+            mark = brief.marks.get(row.entity)
+            series = row.entity if ENTITY in self.rows else ""
+            rule = len(self.rows) > 1 and bool(lines) and line[0] != lines[-1][0][0]
+            lines.append((line, Row(label + (f" {mark.sign}" if mark else ""), tuple(own), series, rule=rule)))
+        text = caption(self, rows, brief, [test for test in _tests(brief, place, first) if test.other in opponents])
+        best = "columns" if ENTITY in self.rows and len(self.rows) == 1 else "rows" if ENTITY in self.columns else ""
+        if best == "rows" and len({row.metric for row in rows}) > 1:
+            best = ""
+        if len(lines) > ON_PAGE:
+            text += f" The first {ON_PAGE} of {len(lines):,}; results.parquet has all."
+        label = brief.label if self.rows == (ENTITY,) else self.rows[0].replace("_", " ")
+        shown = tuple(row for _, row in lines[:ON_PAGE])
+        return Table(name, title_of(self, rows[0]), text, label, tuple(columns), shown, best)
+
+    def _columns(self, heads: Mapping[Key, Result], rows: Sequence[Result], brief: Brief) -> list[Column]:
+        columns, many = [], len(heads) > FEW
+        metrics = {row.metric for row in heads.values()}
+        main = self.metrics[0] if self.metrics else next(iter(metrics)).key
+        for at, row in enumerate(heads.values()):
+            keys = [key for key in self.columns if key != METRIC or len(metrics) > 1 or self.columns == (METRIC,)]
+            title = ", ".join(words_of(row, keys)) or row.metric.title
+            show = "deviation" if self.show == "deviation" else "value"
+            alone = self.columns == (METRIC,)
+            intervals = int(not many or (alone and at == 0))
+            priority = WHOLE if alone and at == 0 else max(0, WHOLE - 1 - at)
+            headline = alone and at == 0 and row.metric.better != 0
+            columns.append(Column(row.metric, title, priority, intervals, show, headline=headline))
+        seconds = dict.fromkeys(
+            interval.over for row in rows if row.metric.key == main for interval in row.value.intervals[1:]
+        )
+        if self.columns == (METRIC,) and self.show == "interval":
+            columns += [
+                Column(columns[0].metric, f"95 % over {over}", 1, show="interval", over=over) for over in seconds
+            ]
+        return columns
+
+    def _cell(self, row: Result | None, brief: Brief) -> Cell | None:
+        """A number; with a mark where it is shown to be better or worse than the baseline's at the same level."""
+        if row is None:
+            return None
+        cell, mark = cell_of(row), brief.marks.get(row.entity)
+        cell = replace(cell, bold=False) if mark and not mark.may_be_best else cell
+        if self.columns == (METRIC,) or not brief.baseline:
+            return cell
+        test = find_comparison(_tests(brief, row.where, row.metric), row.entity, brief.baseline)
+        if test is None:
+            return cell
+        note = "; ".join(filter(None, (test.sentence, cell.note)))
+        return replace(cell, mark=UP if test.better else DOWN if test.worse else "", note=note)
+
+    def _opponents(self, brief: Brief, place: Mapping, metric: Metric) -> list[str]:
+        """Whom each entity is tested against: the baseline, and who has the best number."""
+        tests = _tests(brief, place, metric)
+        if self.columns != (METRIC,) or self.rows != (ENTITY,) or not tests:
+            return []
+        values = {row.entity: row.value.value for row in brief.results.where(metric=metric.key) if row.where == place}
+        found = standing(values, better=metric.better) if metric.better else None
+        leaders = [name for name in (found.names[:1] if found else ()) if any(name in _pair(test) for test in tests)]
+        baseline = [brief.baseline] if any(brief.baseline in _pair(test) for test in tests) else []
+        return list(dict.fromkeys([*baseline, *leaders]))
+
+    def _ordered(self, keys: Mapping[Key, Result], names: Sequence[str]) -> dict[Key, Result]:
+        """Metrics in the order of the part, numbers from the least, all else as it came; rows perhaps by a metric."""
+        order = list(keys)
+        if len(names) == 1 and names != (METRIC,) and all(isinstance(key[0], int | float) for key in order):
+            order.sort()
+        if METRIC in names and self.metrics:
+            at = names.index(METRIC)
+            order.sort(key=lambda key: self.metrics.index(key[at]))
+        return {key: keys[key] for key in order}
+
+    def _sorted(self, labels: Mapping[Key, Result], rows: Sequence[Result]) -> dict[Key, Result]:
+        """Rows by a metric: the best first, of one that has no better way the least first, what lacks it last."""
+        own = {self._key(row, self.rows): row for row in rows if row.metric.key == self.sort}
+
+        def rank(line: Key) -> float:
+            value = own[line].value.value if line in own else None
+            return inf if value is None else -value if own[line].metric.better > 0 else value
+
+        return {line: labels[line] for line in sorted(labels, key=rank)}
+
+    def _key(self, row: Result, names: Sequence[str]) -> Key:
+        return tuple(key_of(row, name) for name in names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tests(Part):
+    """Tables of tests: who is compared with whom, the difference, its interval and the verdict, one per place."""
+
+    def tables(self, brief: Brief) -> Iterator[Table]:
+        """Yield a table for each place that has tests, in order of appearance."""
+        places: dict[tuple, list[Comparison]] = {}
+        for test in brief.results.comparisons:
+            known = {*self.per, *self.of}
+            fits = not self.metrics or test.metric.key in self.metrics
+            if fits and (not self.per or test.where.keys() <= known) and self.of.items() <= test.where.items():
+                places.setdefault((test.metric, *test.where.items()), []).append(test)
+        for number, ((metric, *where), tests) in enumerate(places.items(), 1):
+            signed = replace(DIFFERENCE, unit=SIGNED.get(metric.unit, metric.unit), digits=metric.digits)
+            rows = tuple(_test_row(test) for test in tests[:ON_PAGE])
+            place = ", ".join(value if isinstance(value, str) else f"{key} {value:g}" for key, value in where)
+            over = dict.fromkeys(test.interval.over for test in tests if test.interval)
+            about = f"Differences in {metric.title}, {signed.unit}"
+            about += f" [95 % over {' or '.join(over)}]" if over else ""
+            more = f" The first {ON_PAGE} of {len(tests):,}; the JSON has all." if len(tests) > ON_PAGE else ""
+            text = f"{about}; p after Holm over all pairs.{more} {self.note}".strip()
+            name = self.name if number == 1 else f"{self.name}-{number}"
+            title = ": ".join(filter(None, (self.title, place)))
+            yield Table(name, title, text, "pair", (Column(signed), Column(TEXT, "verdict")), rows, best="")
+
+
+def _test_row(test: Comparison) -> Row:
+    spans = (test.interval,) if test.interval else ()
+    reason = test.reason or "it is not defined"
+    value = Value(
+        test.difference, spans if test.difference is not None else (), "" if test.difference is not None else reason
+    )
+    return Row(f"{test.entity} − {test.other}", (value, Cell(test, note=test.sentence)))
+
+
+def _tests(brief: Brief, place: Mapping, metric: Metric) -> list[Comparison]:
+    """The tests of a metric at exactly a place, but for those against chance."""
+    return [
+        test
+        for test in brief.results.comparisons
+        if test.metric == metric and test.where == place and test.other != CHANCE_NAME
+    ]
+
+
+def _pair(test: Comparison) -> tuple[str, str]:
+    return test.entity, test.other

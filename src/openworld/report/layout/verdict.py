@@ -1,0 +1,168 @@
+"""The verdict: sentences that follow from rows and tests, also where these show nothing.
+
+Who has the best number of each place and over whom that is shown, corrected for having been chosen as the best; what
+is shown against the baseline; what lies below chance; and what the numbers rest on. A sentence says no more than the
+tests: "better" is a difference shown after correction, "highest" a number.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from openworld.report.layout.parts import Brief, words_of
+from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or, possessive
+from openworld.results import METRICS, Comparison, Result, Standing, against_chance, find_comparison, standing
+from openworld.results.standing import CHANCE_NAME
+
+SPELLED = 4  # places that are told one by one; of more, counts
+AREA = METRICS["auroc"]
+INSIDE = {"learner": "base", "detector": "in-distribution"}
+"""What a larger score must mean, by what entities are."""
+
+Places = Mapping[tuple, Sequence[Result]]
+
+
+def verdict(headline: str, places: Sequence[str], brief: Brief) -> tuple[str, ...]:
+    """Return the sentences that follow from the numbers of a metric.
+
+    Args:
+        headline: key of the metric by which entities are compared. places: keys of the places where it is told.
+        brief: the rows, and sentences of its own, which come before what the numbers rest on.
+    """
+    by_place: dict[tuple, list[Result]] = {}
+    for row in brief.results.where(metric=headline):
+        if row.entity and row.where.keys() <= {*places, *(f"{place}_name" for place in places)}:
+            by_place.setdefault(tuple(row.where.items()), []).append(row)
+    sentences = []
+    if by_place and next(iter(by_place.values()))[0].metric.better:
+        sentences += _leaders(by_place, brief) if len(by_place) <= SPELLED else [_leader_of_many(by_place, brief)]
+        sentences += _against_baseline(by_place, brief)
+    sentences += _below_chance(by_place, brief)
+    return tuple(filter(None, (*sentences, *brief.sentences, _evidence(by_place, brief), *brief.warnings)))
+
+
+def _leaders(by_place: Places, brief: Brief) -> Iterator[str]:
+    """Say place by place who has the best number; of AUROCs none of which is above chance, that."""
+    for rows in by_place.values():
+        where = ", ".join(words_of(rows[0], tuple(rows[0].where)))
+        lead = _nobody_above_chance(rows, brief) or _lead(rows, brief)
+        yield (
+            f"{where[0].upper()}{where[1:]}: {lead}" if where and len(by_place) > 1 else f"{lead[0].upper()}{lead[1:]}"
+        )
+
+
+def _lead(rows: Sequence[Result], brief: Brief) -> str:
+    metric, found = rows[0].metric, _standing(rows, brief)
+    if found is None:
+        return f"no {brief.label} has a number of {metric.title}: {rows[0].value.reason}."
+    best = next(row.value for row in rows if row.entity == found.names[0])
+    number = f"{metric.write(best.value)} {metric.write_interval(best.over())}".rstrip()
+    most = "highest" if metric.better > 0 else "lowest"
+    return f"{leads(found, metric.title, number, f'{brief.label}s', most)}."
+
+
+def _standing(rows: Sequence[Result], brief: Brief) -> Standing | None:
+    barred = {name for name, mark in brief.marks.items() if not mark.may_be_best}
+    values = {row.entity: row.value.value for row in rows if row.entity not in barred}
+    here = [test for test in brief.results.comparisons if test.metric == rows[0].metric and test.where == rows[0].where]
+    return standing(values, partial(find_comparison, here), rows[0].metric.better)
+
+
+def _nobody_above_chance(rows: Sequence[Result], brief: Brief) -> str:
+    """Where numbers are AUROCs and none of them is shown to be above chance, nobody is called the best."""
+    if rows[0].metric.key != AREA.key:
+        return ""
+    tests = _chance_tests(rows, brief)
+    if not tests or any(test.better for test in tests):
+        return ""
+    largest = max((row for row in rows if row.value.value is not None), key=lambda row: row.value.value)
+    number = f"{AREA.write(largest.value.value)} {AREA.write_interval(largest.value.over())}".rstrip()
+    return (
+        f"no {brief.label} is shown to be above chance (AUROC 50; {counted(len(tests), 'test')}, corrected together); "
+        f"the largest is {possessive(largest.entity)}, {number}."
+    )
+
+
+def _chance_tests(rows: Sequence[Result], brief: Brief) -> tuple[Comparison, ...]:
+    """The tests that the run made of these rows, where it made some; else those that follow from their intervals."""
+    made = [
+        test
+        for test in brief.results.comparisons
+        if test.other == CHANCE_NAME and any(test.where == row.where and test.entity == row.entity for row in rows)
+    ]
+    return tuple(made) or against_chance([row for row in rows if row.value.over("images")])
+
+
+def _leader_of_many(by_place: Places, brief: Brief) -> str:
+    """Of many places: how often the one that comes first most often does so, and how often that is shown."""
+    every = [_standing(rows, brief) for rows in by_place.values()]
+    metric = next(iter(by_place.values()))[0].metric
+    wins: dict[str, int] = {}
+    for found in filter(None, every):
+        for name in found.names:
+            wins[name] = wins.get(name, 0) + 1
+    if not wins:
+        return f"No {brief.label} has a number of {metric.title} in any of {len(by_place)} places."
+    best = max(wins, key=wins.get)
+    alone = sum(found is not None and found.alone and found.names == (best,) for found in every)
+    return (
+        f"{metric.title}: {first_in(every, best, f'of {len(by_place)} places')}, and is shown to be better than every "
+        f"other {brief.label} in {none_or(alone)}."
+    )
+
+
+def _against_baseline(by_place: Places, brief: Brief) -> Iterator[str]:
+    """Who is shown to be better or worse than the baseline, by name in few places, by counts in many."""
+    tests = []
+    for rows in by_place.values():
+        here = [
+            test for test in brief.results.comparisons if (test.metric, test.where) == (rows[0].metric, rows[0].where)
+        ]
+        pairs = (find_comparison(here, row.entity, brief.baseline) for row in rows if row.entity != brief.baseline)
+        tests.append([test for test in pairs if test is not None and test.p is not None])
+    every = [test for own in tests for test in own]
+    if not brief.baseline or len(every) < 2:
+        return
+    sides = {
+        "better": [test for test in every if test.better],
+        "worse": [test for test in every if test.worse],
+        "equivalent": [test for test in every if not test.differs and test.equivalent],
+    }
+    level = len(every) - sum(map(len, sides.values()))
+    if len(by_place) == 1:
+        parts = [f"{few([test.entity for test in own], f'{brief.label}s')} {'is' if len(own) == 1 else 'are'} {word}"
+                 for word, own in sides.items() if own]  # fmt: skip
+        parts += [f"{level} {'is' if level == 1 else 'are'} not told apart"] if level else []
+        yield f"Against {brief.baseline}, {listed(parts)} ({HOLM})."
+    else:
+        counts = [f"{len(own)} {word}" for word, own in sides.items() if own]
+        counts += [f"{level} not told apart"] if level else []
+        yield f"Against {brief.baseline}, of {len(every)} tests {listed(counts)} ({HOLM} in each place)."
+
+
+def _below_chance(by_place: Places, brief: Brief) -> list[str]:
+    """A question where AUROCs are shown to be below chance: are the scores the wrong way round?"""
+    rows = [row for row in brief.results.where(metric=AREA.key) if row.entity and tuple(row.where.items()) in by_place]
+    return [below_chance(_chance_tests(rows, brief), INSIDE.get(brief.label, "in-distribution"))] if rows else []
+
+
+def _evidence(by_place: Places, brief: Brief) -> str:
+    """What the numbers rest on: images as the rows count them, else as the intervals do; and seeds."""
+    rows = [row for own in by_place.values() for row in own]
+    sides: dict[str, set[float]] = {}
+    for row in brief.results.where(entity="", metric=METRICS["images"].key):
+        place = {key: value for key, value in row.where.items() if key != "side"}
+        if row.value.value and (not place or tuple(place.items()) in by_place):
+            sides.setdefault(str(row.where.get("side", "")), set()).add(row.value.value)
+    texts = [f"{_range(counts)}{f' {side}' if side else ''} images" for side, counts in sides.items()]
+    if not texts:
+        counts = {interval.n for row in rows for interval in row.value.intervals[:1] if interval.n}
+        kinds = {interval.over for row in rows for interval in row.value.intervals[:1]}
+        texts = [f"{_range(counts)} {listed(sorted(kinds))}"] if counts else []
+    seeds = max((len(row.seeds) for row in rows), default=0)
+    texts += [counted(seeds, "seed")] if seeds else []
+    return f"This rests on {listed(texts)}." if texts else ""
+
+
+def _range(counts) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
