@@ -43,7 +43,7 @@ class Reproduction(ReportBase):
     @cached_property
     def results(self) -> Results:
         """Every number of the tables beside the printed one, and the tests between them."""
-        from openworld.reproduction.comparison.compared_results import compared_results
+        from openworld.reproduction.comparison.table import compared_results
 
         return compared_results(self.paper_tables)
 
@@ -123,7 +123,7 @@ def reproduce(
     """
     from openworld.evaluations.running import RunOptions
     from openworld.reproduction.changes import Changes, read_added, read_settings
-    from openworld.reproduction.comparison.of_plan import write_plan
+    from openworld.reproduction.comparison.page import write_plan
     from openworld.reproduction.plan import ReproductionSetup
     from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data
 

@@ -102,7 +102,7 @@ def _show_made(
     plan, options: RunOptions, failures: Mapping[str, str], out, said: Mapping[str, float | str], *, as_json: bool
 ) -> None:
     """Show tables and figures on screen, as files, and on a page."""
-    from openworld.reproduction.comparison.of_plan import write_plan
+    from openworld.reproduction.comparison.page import write_plan
 
     made = write_plan(plan, options.folder, failures, **said)
     if as_json:

@@ -1,4 +1,4 @@
-"""A table of a paper with our numbers beside the printed ones, in the paper's layout.
+"""A table of a paper with our numbers beside the printed ones: printed number + our number + interval -> cell -> table.
 
 On the paper's own data every cell holds our number, the printed one and their difference, tested over our seeds. On
 other data the same layout holds our numbers with the printed averages beside them: then only the orders of the methods
@@ -6,14 +6,17 @@ are compared, because numbers on different data are not to be subtracted.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import hypot
+from statistics import fmean, median
 
 from openworld._arrays import require_fraction
 from openworld._errors import unknown_name
+from openworld.metrics import seeds_test_against_summary
 from openworld.papers import (
     AVERAGE,
+    AVERAGED,
     METRICS,
     MODELS,
     PRINTED_SEEDS,
@@ -21,17 +24,18 @@ from openworld.papers import (
     PublishedNumber,
     misprints_of,
     paper_table,
+    printed_deviations,
     published_numbers,
 )
 from openworld.papers.results import PaperResult
-from openworld.reproduction.comparison.cells import AXES, CellPair, PaperColumn, TableNumbers, cells
-from openworld.reproduction.comparison.rank_agreement import Agreement, agreements
+from openworld.reproduction.comparison.orders import Agreement, agreements, mean_of
+from openworld.results import Comparison, comparison_of, correct_for_many
 from openworld.results.comparison import MARGIN
 
 SHOWS = ("interval", "deviation")
-NOT_ALIKE = "times are of other machines, ranks among other methods, or averages over other data sets"
-
-NOT_PRINTED = "the printed numbers of this table are missing from the text that is published"
+AXES = ("task", "method", "dataset", "setting")
+SAME_MEAN = 1e-9  # a mean over seeds is tested only where it is the number itself
+SIZES, TIMES, RANKS = ("n_params", "n_params_thousand"), ("inference_time_s",), ("Friedman_rank", "Final_rank")
 
 ABOUT_OURS = {
     ("openworldauc", "3"): (
@@ -53,6 +57,64 @@ ABOUT_OURS = {
 """What a reader must know of our numbers of a table, by paper and table."""
 
 
+@dataclass(frozen=True)
+class PaperColumn:
+    """A column: its metric, and its value on the axes that columns differ in; empty on the others.
+
+    `printed_only`: the paper's average or its only number, where ours are on other data.
+    """
+
+    metric: str
+    task: str = ""
+    method: str = ""
+    dataset: str = ""
+    setting: str = ""
+    printed_only: bool = False
+
+
+@dataclass(frozen=True)
+class CellPair:
+    """One cell: our number, the printed one in the unit of data, or one of the two.
+
+    Args:
+        ours: None where the method was not run.
+        printed: None where the paper has no such number.
+        deviation: of the printed number, in the unit of data; None where none is printed.
+        test: ours minus the printed one, tested over our seeds and the printed deviation (Welch's t; a number printed
+            without one is taken as exact) and corrected over the table; None where the two are not of the same thing.
+    """
+
+    ours: PaperResult | None
+    printed: float | None
+    deviation: float | None = None
+    test: Comparison | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the printed one; None where they are not of the same thing."""
+        return self.test and self.test.difference
+
+    @property
+    def tested(self) -> bool:
+        """Whether the difference has a p-value."""
+        return self.test is not None and self.test.p is not None
+
+    @property
+    def verdict(self) -> str:
+        """Reproduced within the margin, else higher or lower than printed, or neither; empty where untested."""
+        if not self.tested:
+            return ""
+        if self.test.equivalent:
+            return f"reproduced within {self.test.margin_text}"
+        if not self.test.differs:
+            return f"not told apart at n = {len(self.ours.per_seed)} seeds"
+        return "higher than printed" if self.difference > 0 else "lower than printed"
+
+
+Key = tuple[str, PaperColumn]
+"""Row and column."""
+
+
 @dataclass(frozen=True, eq=False)
 class PaperComparison:
     """A table of a paper and our numbers of it.
@@ -64,8 +126,6 @@ class PaperComparison:
         columns: in order.
         pairs: the cells that are not empty, by (row, column).
         agreements: of the two orders of the methods, metric by metric.
-        backbones: of our runs.
-        datasets: that ours were measured on.
         ours, printed: the numbers that went in; of the printed ones those that our averages are compared with.
         remarks: what else a reader must know of ours, such as runs that are missing, in sentences.
         show: what stands behind ours, of `SHOWS`.
@@ -75,14 +135,22 @@ class PaperComparison:
     same_data: bool
     rows: tuple[str, ...]
     columns: tuple[PaperColumn, ...]
-    pairs: Mapping[tuple[str, PaperColumn], CellPair]
+    pairs: Mapping[Key, CellPair]
     agreements: tuple[Agreement, ...]
-    backbones: tuple[str, ...]
-    datasets: tuple[str, ...]
     ours: tuple[PaperResult, ...]
     printed: tuple[PublishedNumber, ...]
     remarks: tuple[str, ...] = ()
     show: str = "interval"
+
+    @property
+    def backbones(self) -> tuple[str, ...]:
+        """Of our runs."""
+        return tuple(dict.fromkeys(number.backbone for number in self.ours if number.backbone))
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """What ours were measured on."""
+        return tuple(dict.fromkeys(name for number in self.ours for name in number.datasets))
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -98,20 +166,16 @@ class PaperComparison:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What comes of it."""
-        overall = (self._compared if self.same_data else self._not_compared,)
         if not self.table.printed:
-            overall = (f"Ours stand alone: {NOT_PRINTED}. {self._model}",)
+            overall = "Ours stand alone: the printed numbers of this table are missing from the text that is published."
+        elif self.same_data:
+            overall = self._compared
+        else:
+            overall = f"Ours are of other data ({'; '.join(self.datasets)}): they are not to be subtracted."
+        models = f"Ours with backbone {' and '.join(self.backbones) or 'unknown'}, the paper's with "
         about = ABOUT_OURS.get((self.table.paper, self.table.number))
-        return (*overall, *self.remarks, *self._orders, *([about] if about else []))
-
-    @property
-    def _orders(self) -> tuple[str, ...]:
-        """On which columns the orders of the methods agree; one sentence where all lack it for the same reason."""
-        reasons = {agreement.reason for agreement in self.agreements if agreement.tau is None}
-        lacking = sum(agreement.tau is None for agreement in self.agreements)
-        if lacking == len(self.agreements) > 1 and len(reasons) == 1:
-            return (f"The orders of the methods cannot be compared in any column: {reasons.pop()}.",)
-        return tuple(agreement.sentence for agreement in self.agreements)
+        orders = dict.fromkeys(order.sentence for order in self.agreements)
+        return (f"{overall} {models}{MODELS[self.table.paper]}.", *self.remarks, *orders, *([about] if about else []))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -119,45 +183,24 @@ class PaperComparison:
         return tuple(misprint.what for misprint in misprints_of(self.table.paper, self.table.number))
 
     @property
-    def _model(self) -> str:
-        ours, theirs = " and ".join(self.backbones) or "unknown", MODELS[self.table.paper]
-        return f"Ours with backbone {ours}, the paper's with {theirs}."
-
-    @property
     def _compared(self) -> str:
+        """How many numbers are reproduced, by which test, and how large differences are."""
         pairs = [pair for pair in self.pairs.values() if pair.difference is not None]
         if not pairs:
-            return f"{self._model} Nothing is subtracted: {NOT_ALIKE}."
+            return "Nothing is subtracted: times are of other machines, ranks among other methods."
         reproduced, higher, lower, alike, untested = self.verdicts
         tests = [pair.test for pair in pairs if pair.tested]
-        margin = f" within {tests[0].margin_text} points (two one-sided tests)" if tests else ""
-        with_deviation = sum(pair.tested and pair.deviation is not None for pair in pairs)
-        seeds = PRINTED_SEEDS.get(self.table.paper)
-        printed = (
-            f"and over {seeds} of the paper for the {with_deviation} whose deviation it prints, the others as if exact"
-            if seeds and with_deviation
-            else "against the printed number as if exact"
-        )
-        return (
-            f"{self._model} Of {len(pairs)} numbers of ours, {reproduced} are reproduced{margin}; of the others "
-            f"{higher} are higher than printed, {lower} lower, {alike} not told apart at this number of seeds, and "
-            f"{untested} cannot be tested (Welch's t over our seeds {printed}; Holm over {len(tests)})."
-            f"{self._typical(pairs)}"
-        )
-
-    def _typical(self, pairs: Sequence[CellPair]) -> str:
+        margin = f" within {tests[0].margin_text} points" if tests else ""
+        printed = sum(pair.tested and pair.deviation is not None for pair in pairs)
         sizes = {
             METRICS[metric]: median(abs(pair.difference) for pair in pairs if pair.ours.metric == metric)
             for metric in dict.fromkeys(pair.ours.metric for pair in pairs)
         }
-        parts = [f"{metric.title} {metric.write(size, 1)}" for metric, size in sizes.items()]
-        return f" The median size of a difference: {', '.join(parts)}."
-
-    @property
-    def _not_compared(self) -> str:
+        medians = ", ".join(f"{metric.title} {metric.write(size, 1)}" for metric, size in sizes.items())
         return (
-            f"Ours are of other data ({'; '.join(self.datasets)}): printed numbers stand beside them to compare the "
-            f"orders of the methods, and are not to be subtracted. {self._model}"
+            f"Of {len(pairs)} numbers, {reproduced} are reproduced{margin}, {higher} are higher than printed, {lower} "
+            f"lower, {alike} not told apart, {untested} not tested (Welch's t over our seeds, {printed} with a printed "
+            f"deviation; Holm over {len(tests)}). The median size of a difference: {medians}."
         )
 
 
@@ -173,7 +216,7 @@ def compare_with_paper(
     """Put our numbers of a table beside the printed ones.
 
     Args:
-        paper, table: as for `measured`.
+        paper, table: as for `paper_results`.
         ours: its numbers.
         remarks: sentences that stand under the table.
         margin: a share that is shown to be no further from the printed one than this fraction is reproduced.
@@ -186,48 +229,139 @@ def compare_with_paper(
         raise unknown_name("show", show, SHOWS)
     require_fraction(margin=margin)
     wanted, printed = paper_table(paper, table), published_numbers(paper, table)
-    same = any(name in wanted.datasets for number in ours for name in number.datasets)
-    numbers = TableNumbers(wanted, _axes(wanted, ours), ours, printed, same, margin)
-    pairs, alike = cells(numbers), tuple(_alike(printed, ours) if same else printed)
+    measured = {name for number in ours for name in number.datasets}
+    same = bool(measured & {*wanted.datasets})
+    numbers = _Numbers(wanted, ours, printed, margin)
+    pairs = dict(numbers.same_data() if same else numbers.other_data())
+    tests = {at: pair.test for at, pair in pairs.items() if pair.test}
+    corrected = dict(zip(tests, correct_for_many(tests.values()), strict=True))
+    pairs = {at: replace(pair, test=corrected.get(at)) for at, pair in pairs.items()}
+
+    every = {number.dataset for number in printed} - {"", AVERAGE}
+    alike = [number for number in printed if not same or measured >= every or number.dataset in measured]
     names = dict.fromkeys(getattr(number, wanted.rows) for number in (*printed, *ours))
     filled = {row for row, _ in pairs}
     return PaperComparison(
         table=wanted,
         same_data=same,
         rows=tuple(sorted((row for row in names if row in filled), key=lambda row: row == AVERAGE)),
-        columns=_order(wanted, pairs, [numbers.key(number)[1] for number in printed]),
+        columns=numbers.in_order(pairs),
         pairs=pairs,
         agreements=agreements(wanted, ours, alike),
-        backbones=tuple(dict.fromkeys(number.backbone for number in ours if number.backbone)),
-        datasets=tuple(dict.fromkeys(name for number in ours for name in number.datasets)),
         ours=tuple(ours),
-        printed=alike,
+        printed=tuple(alike),
         remarks=tuple(remarks),
         show=show,
     )
 
 
-def _alike(printed: Sequence[PublishedNumber], ours: Sequence[PaperResult]) -> list[PublishedNumber]:
-    """The printed numbers of the data sets that ours are on; all where the table names none of them."""
-    known = {name for number in ours for name in number.datasets}
-    every = {number.dataset for number in printed} - {"", AVERAGE}
-    return list(printed) if known >= every else [number for number in printed if number.dataset in known]
+class _Numbers:
+    """The numbers of both sides, and where each of them stands in the table.
 
+    Columns differ in what the table's do, and in what else differs among ours, which may be on more data sets.
+    """
 
-def _axes(wanted: PaperTable, ours: Sequence[PaperResult]) -> tuple[str, ...]:
-    """What the columns differ in: as printed, and what else differs among ours, which may be on more data sets."""
-    also = {axis for axis in ("dataset", "method") if len({getattr(number, axis) for number in ours}) > 1}
-    return tuple(axis for axis in AXES if axis != wanted.rows and axis in {*wanted.columns, *also})
+    def __init__(self, table: PaperTable, ours: Sequence[PaperResult], printed: Sequence, margin: float) -> None:
+        also = {axis for axis in ("dataset", "method") if len({getattr(number, axis) for number in ours}) > 1}
+        self.axes = [axis for axis in AXES if axis != table.rows and axis in {*table.columns, *also}]
+        self.table, self.ours, self.printed, self.margin = table, ours, printed, margin
+        self.by_key = {self.key(number): number for number in printed}
+        self.known_deviations = printed_deviations(table.paper)
 
+    def key(self, number: PaperResult | PublishedNumber) -> Key:
+        """Row and column of a number."""
+        column = PaperColumn(number.metric, **{axis: getattr(number, axis) for axis in self.axes})
+        return getattr(number, self.table.rows), column
 
-def _order(wanted: PaperTable, pairs: Mapping, printed: Sequence[PaperColumn]) -> tuple[PaperColumn, ...]:
-    """Columns in the order printed, then ours in the order measured, averages and printed ones last."""
-    places = {column: place for place, column in enumerate(dict.fromkeys(printed))}
-    columns = dict.fromkeys(column for _, column in pairs)
-    metrics = {metric: place for place, metric in enumerate(wanted.metrics)}
+    def deviation(self, numbers: Sequence[PublishedNumber]) -> float | None:
+        """Deviation of a printed number, or of the mean of several that were trained by themselves; None: unknown."""
+        parts = [self.known_deviations.get(number.same_number) for number in numbers]
+        if not parts or None in parts or (len(parts) > 1 and self.table.paper not in PRINTED_SEEDS):
+            return None
+        return hypot(*parts) / len(parts)
 
-    def place(column: PaperColumn) -> tuple:
-        last = column.printed_only + (column.dataset == AVERAGE and not column.task)
-        return last, places.get(column, len(places)), metrics[column.metric] if column.printed_only else 0
+    def same_data(self) -> Iterator[tuple[Key, CellPair]]:
+        """The paper's columns as far as we measured them; in them every printed number, run by us or not."""
+        averaged = any(number.dataset == AVERAGE for number in self.printed)
+        ours = {self.key(number): number for number in self.ours if averaged or number.dataset != AVERAGE}
+        columns = {column: number for (_, column), number in reversed(ours.items())}
+        for row, column in [*ours, *(key for key in self.by_key if key[1] in columns and key not in ours)]:
+            number = ours.get((row, column))
+            of_all = number is None and self.table.rows == "dataset"
+            datasets = self.table.datasets if of_all else (number or columns[column]).datasets
+            yield (row, column), self._pair(number, *self._printed_like(row, column, datasets))
 
-    return tuple(sorted(columns, key=place))
+    def _printed_like(self, row: str, column: PaperColumn, datasets: Sequence[str]) -> tuple:
+        """(the printed number, its deviation, whether it is of the same data); of an average over some of the paper's
+        data sets the mean of their rows."""
+        exact, by_rows = self.by_key.get((row, column)), self.table.rows == "dataset"
+        dataset = row if by_rows else column.dataset
+        if dataset and dataset != AVERAGE:
+            return (exact.in_data, self.deviation([exact]), True) if exact else (None, None, False)
+        listed = [number for number in self.printed if dataset and number.dataset not in ("", AVERAGE)]
+        averaged = AVERAGED[column.task][1] if column.task else self.table.datasets
+        whole = {number.dataset for number in listed} or {*averaged}
+        parts = []
+        for number in listed:
+            at, of = self.key(number)
+            alike = of == column if by_rows else (at, of.metric) == (row, column.metric)
+            parts += [number] if alike and number.dataset in datasets else []
+        of_parts = self.deviation(parts)
+        if listed and {*datasets} != whole:
+            return fmean(number.in_data for number in parts) if parts else None, of_parts, True
+        if exact is None:
+            return None, None, False
+        own = self.deviation([exact])
+        return exact.in_data, of_parts if own is None else own, {*datasets} == whole
+
+    def _pair(self, ours: PaperResult | None, printed: float | None, deviation: float | None, alike: bool) -> CellPair:
+        """Both numbers, tested if they are of the same thing (Welch's t of our seeds against the printed mean).
+
+        Seconds are of different machines, ranks of different fields unless the methods are the same. Numbers of
+        parameters hardly depend on the data: those measured on any of the paper's data sets are compared.
+        """
+        if ours is None or printed is None or ours.number is None or ours.metric in TIMES:
+            return CellPair(ours, printed, deviation)
+        same_methods = {number.method for number in self.ours} == {number.method for number in self.printed}
+        if not (alike or ours.metric in SIZES) or (ours.metric in RANKS and not same_methods):
+            return CellPair(ours, printed, deviation)
+        metric, difference = METRICS[ours.metric], ours.number - printed
+        names = {"where": {"dataset": ours.dataset, "setting": ours.setting, "task": ours.task}}
+        seeds = PRINTED_SEEDS.get(self.table.paper)
+        test = seeds_test_against_summary(ours.per_seed, printed, *((deviation, seeds) if seeds and deviation else ()))
+        reason = "there are no seeds" if test.difference is None else ""
+        if not reason and abs(test.difference - difference) > SAME_MEAN * max(1.0, abs(ours.number)):
+            reason = "the number is not the mean of its seeds"
+        if reason:
+            tested = Comparison(ours.method, "printed", metric, difference, reason=reason, **names)
+        else:
+            tested = comparison_of(ours.method, "printed", metric, test, over="seeds", margin=self.margin, **names)
+        return CellPair(ours, printed, deviation, replace(tested, difference=difference))
+
+    def other_data(self) -> Iterator[tuple[Key, CellPair]]:
+        """Our cells; printed averages stand beside them, or in columns of their own where ours has none."""
+        found = [(self.key(number), number, self.by_key.get(self.key(number))) for number in self.ours]
+        for key, number, like in found:
+            yield key, CellPair(number, like.in_data, self.deviation([like])) if like else CellPair(number, None)
+        if any(like for _, _, like in found):
+            return
+        groups: dict[Key, list[PublishedNumber]] = {}
+        for number in self.printed:
+            setting = number.setting if self.table.columns[0] == "setting" else ""
+            column = PaperColumn(number.metric, setting=setting, printed_only=True)
+            groups.setdefault((getattr(number, self.table.rows), column), []).append(number)
+        rows = {row for (row, _), _, _ in found}
+        for key, numbers in groups.items():
+            if key[0] in rows and (average := mean_of(numbers)) is not None:
+                yield key, CellPair(None, average)
+
+    def in_order(self, pairs: Mapping[Key, CellPair]) -> tuple[PaperColumn, ...]:
+        """Columns in the order printed, then ours in the order measured, averages and printed ones last."""
+        columns = list(dict.fromkeys(self.key(number)[1] for number in self.printed))
+
+        def place(column: PaperColumn) -> tuple:
+            last = column.printed_only + (column.dataset == AVERAGE and not column.task)
+            metric = self.table.metrics.index(column.metric) if column.printed_only else 0
+            return last, columns.index(column) if column in columns else len(columns), metric
+
+        return tuple(sorted(dict.fromkeys(column for _, column in pairs), key=place))

@@ -1,25 +1,107 @@
-"""Tables of a paper with ours, as one self-contained page."""
+"""The tables and figures of a plan beside the printed ones: compared, as files and on one self-contained page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from openworld._errors import OpenworldError
-from openworld.papers import PAPERS
+from openworld.papers import METRICS, PAPERS
+from openworld.papers.results import PaperRun
+from openworld.report.charts import Cloud, Quantity, ScatterChart
+from openworld.report.figure import Figure
 from openworld.report.page import Page, Section, render, write_page
 from openworld.report.provenance import Part
 from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.reproduction.comparison.against_printed import against_printed
-from openworld.reproduction.comparison.compare import PaperComparison
-from openworld.reproduction.comparison.compared_results import compared_results
-from openworld.reproduction.comparison.table import details_of, table_of
-from openworld.reproduction.figures.drawing import MadeFigure
+from openworld.reproduction.comparison.compare import RANKS, PaperComparison, compare_with_paper
+from openworld.reproduction.comparison.orders import Agreement
+from openworld.reproduction.comparison.table import SHORT, WRITERS, compared_results, details_of, table_of
+from openworld.reproduction.figures.drawing import MadeFigure, draw_plan, write_figures
+from openworld.reproduction.paper_results import paper_results
+from openworld.reproduction.plan import ReproductionPlan
 from openworld.results import Metric, Value
 from openworld.runs.atomic import write_file
 
 BASELINES = ("CLIP", "zero-shot", "zero-shot-ensemble")
 COUNT = Metric("cells", "cells", "count", 0, 0, (0.0, None))
+DRAWN = ("percent", "fraction")  # units of what is drawn against the printed numbers, where either way is better
+CHARTS = 12  # beyond, the numbers are in the tables
+
+
+@dataclass(frozen=True)
+class MadePlan:
+    """What came of a plan.
+
+    Args:
+        comparisons: its tables beside the printed ones.
+        figures: those that could be drawn, in the colours of the page.
+        page: where it lies.
+        not_written: what is missing among the files, in a sentence; "" where nothing is.
+    """
+
+    comparisons: tuple[PaperComparison, ...]
+    figures: tuple[MadeFigure, ...]
+    page: Path
+    not_written: str = ""
+
+    def plain(self) -> list[Mapping[str, Any]]:
+        """Return the tables, then the figures, as plain values for JSON."""
+        tables = [
+            {"table": made.table.number, "title": made.table.heading, "says": list(made.sentences)}
+            | {"numbers": compared_results([made]).records()}
+            for made in self.comparisons
+        ]
+        return [*tables, *(figure.plain for figure in self.figures)]
+
+
+def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str) -> MadePlan:
+    """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page.
+
+    Args:
+        plan: of `reproduction.plan`.
+        folder: of its runs.
+        failed: names of runs.
+        said: `margin` and `show` of `compare_with_paper`.
+    """
+    comparisons, drawn = compare_plan(plan, folder, failed, **said), draw_plan(plan, folder, failed)
+    styles = page_styles(comparisons, drawn)
+    figures = [figure.styled(styles) for figure in drawn]
+    if plan.tables:
+        made = {comparison.table.number: comparison for comparison in comparisons}
+        (folder / "tables").mkdir(parents=True, exist_ok=True)
+        for number in plan.tables:
+            for form, write in WRITERS.items():
+                path = folder / "tables" / f"table-{number}.{form}"
+                if number in made:
+                    write_file(path, write(made[number]).encode())
+                else:  # of an earlier call, whose runs failed this time
+                    path.unlink(missing_ok=True)
+    not_written = write_figures(plan, folder / "figures", figures) if plan.figures else ""
+    page = write_comparison_page(folder, comparisons, figures)
+    return MadePlan(tuple(comparisons), tuple(figures), page, not_written)
+
+
+def compare_plan(
+    plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str
+) -> list[PaperComparison]:
+    """Put every table of a plan beside the printed one; see `write_plan` for the arguments.
+
+    Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
+    not made.
+    """
+    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
+    comparisons = []
+    for number in plan.tables:
+        names = [run.name for run in plan.runs if number in run.tables]
+        missing = [name for name in names if name in failed]
+        if len(missing) < len(names):
+            lacking = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
+            ours = paper_results(plan.paper, number, [read[name] for name in names if name not in failed])
+            remarks = (*plan.setup.sentences, *lacking)
+            comparisons.append(compare_with_paper(plan.paper, number, ours, remarks=remarks, **said))
+    return comparisons
 
 
 def write_comparison_page(
@@ -50,29 +132,6 @@ def write_comparison_page(
     return write_page(folder, output, page)
 
 
-def comparison_page(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()) -> str:
-    """Return the page as HTML text; the same bytes for the same tables and figures."""
-    if not comparisons and not figures:
-        raise OpenworldError("there is no table to show; give at least one, as compare_with_paper makes them.")
-    styles = page_styles(comparisons, figures)
-    papers = [PAPERS[comparison.table.paper] for comparison in comparisons] + [figure.paper for figure in figures]
-    backbones = dict.fromkeys(name for part in (*comparisons, *figures) for name in part.backbones)
-    page = Page(
-        f"{' and '.join(dict.fromkeys(papers))} beside ours",
-        tuple(filter(None, (*_count(comparisons, figures), ", ".join(backbones)))),
-        tuple(_verdict(comparisons, figures)),
-        (*_sections(comparisons, styles), *(figure.styled(styles).section for figure in figures)),
-        styles,
-        "Series" if figures else "Methods",
-    )
-    parts = [
-        *((made.table.short_heading, made) for made in comparisons),
-        *((made.figure.title, made) for made in figures),
-    ]
-    facts = tuple((heading, " · ".join(("; ".join(made.datasets), *made.backbones))) for heading, made in parts)
-    return render(page, compared_results(comparisons), made=[Part("What ours were measured on", facts=facts)])
-
-
 def page_styles(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> dict[str, SeriesStyle]:
     """Return the style of every series, the same in all charts of the page."""
     methods = [method for comparison in comparisons for method in comparison.methods]
@@ -80,78 +139,91 @@ def page_styles(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFi
     return series_styles(list(dict.fromkeys((*methods, *series))), BASELINES)
 
 
-def _count(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> Iterator[str]:
-    """The only table or figure, or how many there are."""
-    headings = [*(comparison.table.heading for comparison in comparisons), *(figure.heading for figure in figures)]
-    if len(headings) == 1:
-        yield headings[0]
-        return
-    kinds = {"table": len(comparisons), "figure": len(figures)}
-    yield from (counted(number, kind) for kind, number in kinds.items() if number)
-
-
-def _verdict(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure]) -> Sequence[str]:
-    if len(comparisons) > 1:
-        return _summary(comparisons)
-    remarks = (sentence for figure in figures for sentence in figure.remarks)
-    return comparisons[0].sentences if comparisons else tuple(dict.fromkeys(remarks))
-
-
-def _sections(comparisons: Sequence[PaperComparison], styles) -> list[Section]:
-    several = len(comparisons) > 1
-    orders = (agreement for comparison in comparisons for agreement in comparison.agreements)
-    comparable = any(comparison.same_data for comparison in comparisons) or any(each.tau is not None for each in orders)
-    overview = [Section("Every table", tables=(_overview(comparisons),))] if several and comparable else []
-    tables = [
-        Section(
-            comparison.table.short_heading,
-            text=comparison.sentences if several else (),
-            tables=(table_of(comparison, styles, f"table-{place}"),),
-            folded=(
-                Section("Intervals and tests", tables=(details_of(comparison, styles, f"details-{place}"),)),
-                *([Section("What is known of the printed table", text=comparison.notes)] if comparison.notes else []),
-            ),
+def comparison_page(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()) -> str:
+    """Return the page as HTML text; the same bytes for the same tables and figures."""
+    if not comparisons and not figures:
+        raise OpenworldError("there is no table to show; give at least one, as compare_with_paper makes them.")
+    styles, several = page_styles(comparisons, figures), len(comparisons) > 1
+    papers = [PAPERS[comparison.table.paper] for comparison in comparisons] + [figure.paper for figure in figures]
+    backbones = dict.fromkeys(name for part in (*comparisons, *figures) for name in part.backbones)
+    counts = [counted(len(made), kind) for kind, made in {"table": comparisons, "figure": figures}.items() if made]
+    headings = [*(made.table.heading for made in comparisons), *(figure.heading for figure in figures)]
+    remarks = [sentence for figure in figures for sentence in figure.remarks]
+    if several:
+        same, orders = (
+            sum(made.same_data for made in comparisons),
+            [each for made in comparisons for each in _orders(made)],
         )
-        for place, comparison in enumerate(comparisons, 1)
-    ]
-    figure = against_printed(comparisons, styles)
-    return [*overview, *tables, *([Section(figure.title, figures=(figure,))] if figure else [])]
+        related, of = sum(order.related for order in orders), counted(len(orders), "column")
+        remarks = [
+            f"In {same} of {len(comparisons)} tables ours are of the paper's data.",
+            f"The orders of the methods are shown to be related in {related} of {of} (Kendall's tau, Holm in a table).",
+        ]
+    sections = [Section("Every table", tables=(_overview(comparisons),))] if several else []
+    for place, made in enumerate(comparisons, 1):
+        details = [Section("Intervals and tests", tables=(details_of(made, styles, f"details-{place}"),))]
+        details += [Section("What is known of the printed table", text=made.notes)] if made.notes else []
+        table, text = table_of(made, styles, f"table-{place}"), made.sentences if several else ()
+        sections.append(Section(made.table.short_heading, text=text, tables=(table,), folded=tuple(details)))
+    against = against_printed(comparisons, styles)
+    sections += [Section(against.title, figures=(against,))] if against else []
+    page = Page(
+        f"{' and '.join(dict.fromkeys(papers))} beside ours",
+        tuple(filter(None, (*(headings if len(headings) == 1 else counts), ", ".join(backbones)))),
+        comparisons[0].sentences if len(comparisons) == 1 else tuple(dict.fromkeys(remarks)),
+        (*sections, *(figure.styled(styles).section for figure in figures)),
+        styles,
+        "Series" if figures else "Methods",
+    )
+    parts = [(made.table.short_heading, made) for made in comparisons]
+    parts += [(made.figure.title, made) for made in figures]
+    facts = tuple((heading, " · ".join(("; ".join(made.datasets), *made.backbones))) for heading, made in parts)
+    return render(page, compared_results(comparisons), made=[Part("What ours were measured on", facts=facts)])
 
 
-def _summary(comparisons: Sequence[PaperComparison]) -> list[str]:
-    """Return what holds for all tables, and how often the orders agree."""
-    orders = [agreement for table in comparisons for agreement in table.agreements if agreement.tau is not None]
-    same = sum(table.same_data for table in comparisons)
-    data = {
-        0: "All of ours are of other data than the paper's",
-        len(comparisons): "All of ours are of the paper's data",
-    }
-    whose = data.get(same, f"In {same} of {len(comparisons)} tables ours are of the paper's data")
-    return [
-        f"{whose}; every table says what its numbers are of, and what was subtracted and tested.",
-        f"The orders of the methods can be compared in {counted(len(orders), 'column')}, and are shown to be related "
-        f"in {sum(agreement.related for agreement in orders)} (Kendall's tau, Holm within a table)."
-        if orders
-        else "The orders of the methods can be compared in no column.",
-    ]
+def _orders(comparison: PaperComparison) -> list[Agreement]:
+    return [order for order in comparison.agreements if order.tau is not None]
 
 
 def _overview(comparisons: Sequence[PaperComparison]) -> Table:
-    same = any(comparison.same_data for comparison in comparisons)
-    titles = ("reproduced", "ours higher", "lower", "not told apart", "not tested") if same else ()
-    columns = tuple(Column(COUNT, title) for title in (*titles, "orders related", "of"))
-    rows = tuple(
-        Row(comparison.table.short_heading, tuple(_overview_cells(comparison, counted=same)))
-        for comparison in comparisons
+    """Cells by the test of ours against the printed number, and in how many columns the orders are related."""
+    titles = ("reproduced", "ours higher", "lower", "not told apart", "not tested", "orders related", "of")
+    rows = []
+    for made in comparisons:
+        orders = _orders(made)
+        cells = [Cell(Value(count) if made.same_data else None) for count in made.verdicts]
+        counts = (sum(order.related for order in orders), len(orders))
+        cells += [Cell(Value(count), note="; ".join(order.short for order in orders)) for count in counts]
+        rows.append(Row(made.table.short_heading, tuple(cells)))
+    text = "Cells by the test of ours against the printed number; columns in which the orders of methods are related."
+    return Table("overview", "Every table", text, "table", tuple(Column(COUNT, name) for name in titles), tuple(rows))
+
+
+def against_printed(tables: Sequence[PaperComparison], styles: dict[str, SeriesStyle]) -> Figure | None:
+    """Return one chart per table and metric with at least three methods on both sides; None where there is none."""
+    charts, rows = [], []
+    for made in tables:
+        for order in _orders(made):
+            metric = METRICS[order.metric]
+            if metric.unit not in DRAWN or not metric.better:
+                continue
+            rank = order.metric in RANKS
+            name, unit, digits = (metric.title, "number", 3) if rank else (f"{metric.title}, %", "percent", 1)
+            x, y = (Quantity(side, f"{side} {name}", unit, digits) for side in ("printed", "ours"))
+            clouds = {}
+            for method, (ours, printed) in order.methods.items():
+                clouds[method] = Cloud(((printed, ours),), text=f"printed {x.write(printed)}, ours {x.write(ours)}")
+                where = {"table": made.table.number, "metric": order.metric, "task": order.column, "method": method}
+                rows.append(where | {"printed": printed, "ours": ours})
+            of = SHORT.get(order.column, order.column)
+            title = f"{' '.join(filter(None, (metric.title, of)))}, Kendall's tau {order.tau:.2f}"
+            title = f"Table {made.table.number}, {title}" if len(tables) > 1 else title
+            charts.append(ScatterChart(title, x, y, clouds, "equal", named=True))
+    if not charts:
+        return None
+    drawn = charts[:CHARTS]
+    caption = (
+        "Each dot is one method: its printed number across, ours upwards, each averaged over its own data sets.",
+        f"Rising dots: both order the methods alike. {len(drawn)} of {counted(len(charts), 'panel')}.",
     )
-    tests = "Cells of every table by the test of ours against the printed number; and in " if same else "In "
-    text = f"{tests}how many columns our order of the methods is shown to be related to the printed one, of how many."
-    return Table("overview", "Every table", text, "table", columns, rows)
-
-
-def _overview_cells(comparison: PaperComparison, *, counted: bool) -> list[Cell]:
-    orders = [order for order in comparison.agreements if order.tau is not None]
-    counts = [Value(count) if comparison.same_data else None for count in comparison.verdicts] if counted else []
-    note = "; ".join(order.short for order in orders)
-    related = (sum(order.related for order in orders), len(orders))
-    return [*map(Cell, counts), *(Cell(Value(count), note=note) for count in related)]
+    return Figure("against-printed", "Ours against printed", caption, tuple(drawn), styles, shared=tuple(rows))

@@ -1,18 +1,21 @@
-"""A paper's table with our numbers as a `Table`: ours with its interval, then the printed number and the difference."""
+"""A comparison as tables and as tidy rows: ours with its interval, then the printed number and the difference."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from openworld.papers import AVERAGE, METRICS
+from openworld.papers.results import PaperResult
 from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.render.markdown import markdown_table, plain
 from openworld.report.series_style import SeriesStyle
 from openworld.report.table import Cell, Column, Row, Table
-from openworld.reproduction.comparison.cells import CellPair, PaperColumn
-from openworld.reproduction.comparison.compare import PaperComparison
-from openworld.reproduction.comparison.compared_results import compared_results
-from openworld.results import TEXT, Interval, Metric, Value
+from openworld.reproduction.comparison.compare import CellPair, PaperColumn, PaperComparison
+from openworld.results import TEXT, Result, Results, Value
 
 LATEX_COLUMNS = 4
+NO_STYLES: Mapping[str, SeriesStyle] = {}
+NOT_MEASURED = Value(None, reason="not measured")
 SHORT = {
     "base:new=5:1 (Fwd)": "Fwd",
     "base:new=1:5 (Bwd)": "Bwd",
@@ -25,121 +28,131 @@ SHORT = {
     "entire ImageNet-21K (with labeling issues)": "entire pool",
     "subsets with larger semantic shift (fewer labeling issues)": "larger semantic shift",
 }
-UNITS = {
-    "percent": "percent",
-    "fraction": "fractions",
-    "count": "counts",
-    "thousands": "thousands",
-    "points per level": "points per level",
-}
-"""Unit of a metric -> how a caption calls it, where its title does not say it."""
+"""A task or setting -> what heads its column."""
 
 
-def table_of(comparison: PaperComparison, styles: dict[str, SeriesStyle] | None = None, name: str = "table") -> Table:
+def table_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle] = NO_STYLES, name: str = "table") -> Table:
     """Return the table of a comparison.
 
     Args:
-        found: of `compare_with_paper`.
+        comparison: of `compare_with_paper`.
         styles: of the methods, on a page.
         name: of its own on a page.
     """
+
+    def cell(pair: CellPair, column: PaperColumn) -> Cell:
+        if pair.ours is None:
+            return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
+        note = _verdict(pair, column)
+        return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note=note)
+
     shown = {"show": "deviation"} if comparison.show == "deviation" else {}
-    columns = tuple(
-        Column(METRICS[column.metric], column_title(comparison, column), **shown) for column in comparison.columns
-    )
-    return _lay_out(comparison, columns, _cell, (name, comparison.table.heading, caption(comparison)), styles or {})
+    kinds = [(METRICS[column.metric], shown) for column in comparison.columns]
+    return _lay_out(comparison, kinds, cell, (name, comparison.table.heading, _caption(comparison)), styles)
 
 
-def details_of(comparison: PaperComparison, styles: dict[str, SeriesStyle], name: str) -> Table:
-    """Return the same table with every interval and every test in words."""
-    columns = tuple(Column(TEXT, column_title(comparison, column)) for column in comparison.columns)
-    title = f"{comparison.table.short_heading}, intervals and tests"
-    text = "Ours, the printed number and its deviation, every 95 % interval, and the test of ours against it."
-    return _lay_out(comparison, columns, explanation, (name, title, text), styles)
+def details_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle], name: str) -> Table:
+    """Return the same table with the printed deviation, every interval and every test in words."""
+
+    def words(pair: CellPair, column: PaperColumn) -> str:
+        metric, value = METRICS[column.metric], pair.ours.value if pair.ours else None
+        parts = [] if value is None else [metric.write(value.value, 1)]
+        parts += [] if pair.printed is None else [f"printed {metric.write(pair.printed, 1)}"]
+        for each in value.intervals if value else ():
+            parts.append(f"{metric.write_interval(each, 1)} over {each.over} (n = {each.n})")
+        return "; ".join(filter(None, (*parts, _verdict(pair, column))))
+
+    names = (name, f"{comparison.table.short_heading}, intervals and tests", "Every 95 % interval and every test.")
+    return _lay_out(comparison, [(TEXT, {})] * len(comparison.columns), words, names, styles)
 
 
-def _lay_out(
-    comparison: PaperComparison, columns, cell_of, names: tuple[str, str, str], styles: dict[str, SeriesStyle]
-) -> Table:
+def _lay_out(comparison: PaperComparison, kinds: Sequence, cell: Callable, names: tuple, styles: Mapping) -> Table:
+    """Rows and columns as printed; a column is headed by whatever tells it from the others."""
+    columns, several = [], len({column.metric for column in comparison.columns}) > 1
+    for column, (metric, shown) in zip(comparison.columns, kinds, strict=True):
+        dataset = column.dataset.replace(AVERAGE, "")
+        if column.dataset == AVERAGE and not column.task:
+            at = (pair for (_, other), pair in comparison.pairs.items() if other == column and pair.ours)
+            counts = sorted({len(pair.ours.datasets) for pair in at})
+            dataset = f"{AVERAGE} of {' or '.join(map(str, counts))}" if counts else AVERAGE
+        parts = [column.method, dataset, *(SHORT.get(text, text) for text in (column.task, column.setting))]
+        parts = [part for part in parts if part]
+        if not parts or several or column.printed_only:
+            parts.append(METRICS[column.metric].title)
+        columns.append(Column(metric, " ".join(parts) + (", printed" if column.printed_only else ""), **shown))
     rows = []
     for row in comparison.rows:
-        pairs = ((comparison.pairs.get((row, column)), column) for column in comparison.columns)
-        cells = tuple(cell_of(pair, column) if pair else "" for pair, column in pairs)
+        pairs = [(comparison.pairs.get((row, column)), column) for column in comparison.columns]
+        cells = tuple(cell(pair, column) if pair else "" for pair, column in pairs)
         label, series = row.removesuffix(" over the ten ratios"), row if row in styles else ""
         rows.append(Row(label, cells, series=series, rule=row == AVERAGE))
     label = {"dataset": "data set"}.get(comparison.table.rows, comparison.table.rows)
     best = {"method": "columns", "dataset": "rows"}.get(comparison.table.rows, "")
-    return Table(*names, label, columns, tuple(rows), best, LATEX_COLUMNS)
+    return Table(*names, label, tuple(columns), tuple(rows), best, LATEX_COLUMNS)
 
 
-def _cell(pair: CellPair, column: PaperColumn) -> Cell:
-    if pair.ours is None:
-        return Cell(Value(pair.printed), bold=False) if column.printed_only else Cell(None, printed=pair.printed)
-    note = _note(pair, METRICS[column.metric])
-    return Cell(pair.ours.value, printed=pair.printed, difference=pair.difference, note=note)
+def _verdict(pair: CellPair, column: PaperColumn) -> str:
+    parts = [] if pair.deviation is None else [f"printed deviation {METRICS[column.metric].write(pair.deviation, 1)}"]
+    if pair.tested:
+        p = pair.test.equivalence_p if pair.test.equivalent else pair.test.p
+        parts.append(f"{pair.verdict} (p {p:.2g})")
+    return "; ".join(parts)
 
 
-def column_title(comparison: PaperComparison, column: PaperColumn) -> str:
-    """Return the head of a column: whatever tells it from the others."""
-    average = _average(comparison, column) if column.dataset == AVERAGE and not column.task else ""
-    dataset = average or column.dataset.replace(AVERAGE, "")
-    parts = [column.method, dataset, *(SHORT.get(name, name) for name in (column.task, column.setting))]
-    parts = [part for part in parts if part]
-    if not parts or len({other.metric for other in comparison.columns}) > 1 or column.printed_only:
-        parts.append(METRICS[column.metric].title)
-    return " ".join(parts) + (", printed" if column.printed_only else "")
-
-
-def caption(comparison: PaperComparison) -> str:
-    """Return what the cells hold, and what the intervals are over."""
-    metrics = [METRICS[column.metric] for column in comparison.columns]
-    units = dict.fromkeys(UNITS.get(metric.unit, metric.title) for metric in metrics)
+def _caption(comparison: PaperComparison) -> str:
+    """What the cells hold, over how many seeds, and what the intervals are over."""
     ours = [pair.ours for pair in comparison.pairs.values() if pair.ours]
-    firsts = [result.value.intervals[0] for result in ours if result.value.intervals]
-    named = "ours ± standard deviation over seeds" if comparison.show == "deviation" else "ours [95 %]" * bool(firsts)
-    named = named or "ours"
-    same = comparison.same_data
-    held = f"{named} (printed, ours minus printed)" if same else f"{named}; printed numbers are called so"
-    if not same and any(pair.ours and pair.printed is not None for pair in comparison.pairs.values()):
-        held = f"{named} (printed, on the paper's data)"
-    counts = sorted({len(result.per_seed) for result in ours if result.per_seed})
-    seeds = f" Means of {' or '.join(map(str, counts))} seed{'s' * (counts != [1])}." if counts else ""
-    over = f" Intervals are over {_all_over(firsts)}." if firsts and comparison.show == "interval" else ""
-    text = " and ".join(units)
-    return f"{text[:1].upper()}{text[1:]}: {held}.{seeds}{over}"
+    units = dict.fromkeys(METRICS[column.metric].unit for column in comparison.columns)
+    behind = {"deviation": "ours ± standard deviation over seeds", "interval": "ours [95 %]"}[comparison.show]
+    printed = "(printed, ours minus printed)" if comparison.same_data else "(printed, on the paper's data)"
+    seeds = " or ".join(map(str, sorted({len(number.per_seed) for number in ours if number.per_seed})))
+    firsts: dict[str, set[int | None]] = {}
+    for number in ours:
+        for interval in number.value.intervals[:1]:
+            firsts.setdefault(interval.over, set()).add(interval.n)
+    over = " or ".join(f"{name} (n = {', '.join(map(str, sorted(counts)))})" for name, counts in firsts.items())
+    sentences = [f"{' and '.join(units).capitalize()}: {behind} {printed}."]
+    sentences += [f"Means of {seeds} seeds."] if seeds else []
+    sentences += [f"Intervals are over {over}."] if over and comparison.show == "interval" else []
+    return " ".join(sentences)
 
 
-def explanation(pair: CellPair, column: PaperColumn) -> str:
-    """Return all that is known of one cell, in a line: numbers as papers print them, every interval, the verdict."""
-    metric, value = METRICS[column.metric], pair.ours.value if pair.ours else None
-    printed = "" if pair.printed is None else f"printed {metric.write(pair.printed, 1)}"
-    if value is None:
-        return "; ".join(filter(None, (printed, _note(pair, metric))))
-    over = [
-        f"{metric.write_interval(interval, 1)} over {interval.over} (n = {interval.n})" for interval in value.intervals
-    ]
-    return "; ".join(filter(None, (metric.write(value.value, 1), printed, *over, _note(pair, metric))))
+@dataclass(frozen=True)
+class ComparedResults(Results):
+    """Ours, one row per cell of the papers' tables.
+
+    Args:
+        pairs: what each row was compared with, by its key.
+    """
+
+    pairs: Mapping[tuple, CellPair] = field(default_factory=dict)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows of all results, each with the printed number, its deviation as printed, the difference, the test."""
+        records = []
+        for record, row in zip(super().records(), self.rows, strict=True):
+            pair = self.pairs[row.key]
+            record |= {"printed": pair.printed, "printed_deviation": pair.deviation, "difference": pair.difference}
+            records.append(record | {"p": pair.test.p if pair.test else None, "verdict": pair.verdict})
+        return records
 
 
-def _note(pair: CellPair, metric: Metric) -> str:
-    deviation = "" if pair.deviation is None else f"printed deviation {metric.write(pair.deviation, 1)}"
-    p = pair.tested and (pair.test.equivalence_p if pair.test.equivalent else pair.test.p)
-    verdict = f"{pair.verdict} (p {p:.2g})" if pair.tested else ""
-    return "; ".join(filter(None, (deviation, verdict)))
-
-
-def _average(comparison: PaperComparison, column: PaperColumn) -> str:
-    counts = {len(pair.ours.datasets) for (_, at), pair in comparison.pairs.items() if at == column and pair.ours}
-    return f"{AVERAGE} of {' or '.join(map(str, sorted(counts)))}" if counts else AVERAGE
-
-
-def _all_over(intervals: Sequence[Interval]) -> str:
-    """What the intervals are over, each once, with every number of them."""
-    counts = {
-        over: sorted({interval.n for interval in intervals if interval.over == over})
-        for over in (interval.over for interval in intervals)
-    }
-    return " or ".join(f"{over} (n = {', '.join(map(str, numbers))})" for over, numbers in counts.items())
+def compared_results(comparisons: Sequence[PaperComparison]) -> ComparedResults:
+    """Return the numbers of several tables; of a method that was not run there is a reason in place of a number."""
+    cells = []
+    for comparison in comparisons:
+        keys = ((row, column) for row in comparison.rows for column in comparison.columns)
+        for row, column in (key for key in keys if key in comparison.pairs):
+            pair = comparison.pairs[row, column]
+            absent = (column.dataset, column.setting, column.method, column.metric, NOT_MEASURED, (), (), column.task)
+            ours = replace(pair.ours or PaperResult(*absent), **{comparison.table.rows: row})
+            where = {"paper": comparison.table.paper, "table": comparison.table.number}
+            where |= {"task": ours.task, "dataset": ours.dataset, "setting": ours.setting}
+            where |= {"datasets": "; ".join(ours.datasets), "backbone": ours.backbone}
+            result = Result(ours.method, METRICS[column.metric], ours.value, where, ours.seeds, ours.per_seed)
+            cells.append((result, pair))
+    tests = tuple(pair.test for _, pair in cells if pair.test)
+    return ComparedResults("reproduction", tuple(row for row, _ in cells), tests, {row.key: at for row, at in cells})
 
 
 def sentences(comparison: PaperComparison) -> list[str]:
