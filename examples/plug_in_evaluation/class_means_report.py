@@ -3,14 +3,14 @@
 from class_means import Record
 
 from openworld.report.page import Page, Section
-from openworld.report.story import Story
+from openworld.report.report import Report
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Result, Results, RunFolder, over_seeds
 
 ACCURACY = METRICS["accuracy"]
 
 
-def story(run: RunFolder) -> Story:
+def story(run: RunFolder) -> Report:
     records = sorted(run.metrics(Record), key=lambda record: (record.shots, record.seed))
     results = Results(
         "class-means", tuple(_result(records, shots) for shots in dict.fromkeys(r.shots for r in records))
@@ -25,7 +25,7 @@ def story(run: RunFolder) -> Story:
         verdict=(f"Means of {most.label} name {ACCURACY.write(most.cells[0].value)} % of the test images.",),
         sections=(Section("The numbers", tables=(table,)),),
     )
-    return Story(run, results, (table,), page)
+    return Report(results, (table,), page, run_folder=run)
 
 
 def _result(records: list[Record], shots: int) -> Result:

@@ -78,8 +78,7 @@ def test_the_hub_reads_the_entries_back(two):
     ],
 )
 def test_an_entry_names_its_data_set_or_says_that_there_are_several(run, spec, type, name):
-    story = replace(run, run=replace(run.run_folder, resolved=spec))
-    entries = ow.hub_entries(replace(run, story=story))["model"]
+    entries = ow.hub_entries(replace(run, run_folder=replace(run.run_folder, resolved=spec)))["model"]
     assert {(entry.dataset_type, entry.dataset_name) for entry in entries} == {(type, name)}
 
 

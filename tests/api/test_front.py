@@ -268,13 +268,3 @@ def test_a_name_given_to_predictions_is_what_reports_call_them():
     assert caption.startswith("First: CoOp. Second: GMoP.")
     assert {change[0] for change in reports["compare"].changes} == {"learner"}
     assert reports["check"].verdict[0].startswith("CoOp: ") and reports["score"].results.entities[0] == "CoOp"
-
-
-def test_every_place_where_a_report_is_made_hands_back_a_report():
-    from openworld.api.deciding import ThresholdChoice
-    from openworld.api.reproducing import Reproduction
-    from openworld.applications.predict import PredictionReport
-    from openworld.report.report import Report
-
-    for kind in (ow.Report, Report, ThresholdChoice, Reproduction, PredictionReport):
-        assert issubclass(kind, Report), kind

@@ -89,10 +89,10 @@ def cite(run):
 cite.__annotations__ = {"run": ow.Report | Path | str}
 
 CALLS = {
-    "Run.export": generated(RUN.export, {"form": "csv"}),
-    "Run.save_report": front(RUN.save_report, {"path": FOLDER / "page.html"}),
-    "Run.table": front(RUN.table, {"metrics": ["openworld_auc"], "where": {}}, free=("show",)),
-    "Run.save_figures": front(RUN.save_figures, {"folder": FOLDER / "figures", "form": "svg"}),
+    "Report.export": generated(RUN.export, {"form": "csv"}),
+    "Report.save_report": front(RUN.save_report, {"path": FOLDER / "page.html"}),
+    "Report.table": front(RUN.table, {"metrics": ["openworld_auc"], "where": {}}, free=("show",)),
+    "Report.save_figures": front(RUN.save_figures, {"folder": FOLDER / "figures", "form": "svg"}),
     "average": front(ow.average, {"runs": [RUN, OTHER]}),
     "check": front(ow.check, {"run": RUN, "require": "openworld_auc >= 0.5", "against": OTHER, "metric": "auroc"}),
     "cite": generated(cite, {"run": RUN}),
@@ -130,6 +130,6 @@ CALLS = {
     "shift": front(ow.shift, {"reference": EMBEDDED, "test": EMBEDDED, "laid": FOLDER / "halves"}),
     "watch": front(ow.watch, {"fitted": WATCH}, like={"new": TARGET}),
 }
-RESULTS = frozenset({"Run"})
+RESULTS = frozenset({"Report"})
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {"OpenworldError": "what is raised"}

@@ -220,7 +220,7 @@ def test_a_pattern_of_file_names_makes_groups_that_intervals_know(place):
     for file in (place / "squares").rglob("*.png"):
         file.rename(file.with_name(f"video{int(file.stem) // 2}_frame{file.stem}.png"))
     framed = ow.run(recognition(group_pattern="(.+)_frame"), "framed", quiet=True, workers=1)
-    assert (plain.run.records[0].metrics["classnames"]) == framed.run.records[0].metrics["classnames"]
+    assert (plain.run_folder.records[0].metrics["classnames"]) == framed.run_folder.records[0].metrics["classnames"]
     groups = [
         run.results.value("", "groups", setting="squares", task="squares", shots=2).value for run in (plain, framed)
     ]

@@ -27,7 +27,7 @@ _REFUSED = re.compile(r"[^\w\-. ]+")  # signs that MLflow refuses in the name of
 
 
 @checked
-def metrics_of(run: Report | Path | str) -> dict[str, float]:
+def metrics_of(run: ReportBase | Path | str) -> dict[str, float]:
     """Return the numbers of a run, or of any other answer, as a whole by flat names, for an experiment tracker.
 
     Args:
