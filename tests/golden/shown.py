@@ -7,7 +7,7 @@ rounded; they are held by the results, which have them in full.
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -40,8 +40,11 @@ def shown(report: Any) -> Numbers:
             held += [getattr(part, name) for name in PARTS if hasattr(part, name)]
 
 
-def printed(text: str) -> Numbers:
-    """Yield (path, number) of JSON text, of which there may be one per line."""
+def printed(text: str | Mapping) -> Numbers:
+    """Yield (path, number) of JSON text, of which there may be one per line, or of what it was made of."""
+    if isinstance(text, Mapping):
+        yield from _of_json("", dict(text))
+        return
     try:
         values = [json.loads(text)]
     except json.JSONDecodeError:
@@ -114,15 +117,24 @@ def _number(label: str, value: Any) -> Numbers:
         yield label, float(value)
 
 
-def record(report: Any, text: str = "") -> dict[str, list]:
-    """Return all that is kept of a report: numbers shown, numbers of its JSON text, and rows and tests as data."""
-    timed = {row.metric.key for row in report.results.rows if row.metric.stored_unit == "seconds"} | RATIOS_OF_TIMES
-    return {
-        "shown": _once(shown(report)),
-        "printed": _once(printed(text)) if text else [],
-        "rows": [_short(row) for row in rows(report.results) if row[1] not in timed],
-        "tests": [_short(row) for row in tests(report.results) if row[1] not in timed],
-    }
+def record(parts: Sequence[Any]) -> dict[str, list]:
+    """Return all that is kept of reports: numbers shown, numbers printed as JSON alone, and rows and tests as data.
+
+    Args:
+        parts: reports, JSON texts, and mappings of numbers.
+    """
+    texts = [part for part in parts if isinstance(part, str | dict)]
+    reports = [part for part in parts if not isinstance(part, str | dict)]
+    texts += [getattr(report, "json", "") or _call(report, "to_json") for report in reports]
+    every = [report.results for report in reports if hasattr(report, "results")]
+    timed = {row.metric.key for results in every for row in results.rows if row.metric.stored_unit == "seconds"}
+    kept = {"shown": _once(number for report in reports for number in shown(report))}
+    kept["rows"] = [_short(row) for results in every for row in rows(results) if row[1] not in timed | RATIOS_OF_TIMES]
+    kept["tests"] = [_short(row) for results in every for row in tests(results) if row[1] not in timed]
+    there = {number for number, _ in kept["shown"]} | set(_numbers_of(kept["rows"])) | set(_numbers_of(kept["tests"]))
+    kept["printed"] = _once(number for text in texts if text for number in printed(text))
+    kept["printed"] = [entry for entry in kept["printed"] if entry[0] not in there]
+    return kept
 
 
 def without_what_varies(first: dict[str, list], again: dict[str, list]) -> dict[str, list]:
@@ -132,9 +144,9 @@ def without_what_varies(first: dict[str, list], again: dict[str, list]) -> dict[
 
 def lacking(golden: dict[str, list], now: dict[str, list], tolerance: float) -> list[str]:
     """Return a line for everything that was and is no more: of the same entity and metric, with the same numbers."""
-    rows_now = [number for row in now["rows"] for number in _numbers_of(row)]
     pool = {"shown": [number for number, _ in now["shown"]]}
-    pool["printed"] = [*pool["shown"], *(number for number, _ in now["printed"]), *rows_now]
+    others = [number for kind in ("printed", "rows", "tests") for number in _numbers_of(now[kind])]
+    pool["printed"] = [*pool["shown"], *others]
     gone = []
     for kind, numbers in pool.items():
         held = sorted(numbers)
@@ -151,6 +163,10 @@ def lacking(golden: dict[str, list], now: dict[str, list], tolerance: float) -> 
             else:
                 same.pop(place)
     return gone
+
+
+def _call(report: Any, name: str) -> str:
+    return getattr(report, name)() if hasattr(report, name) else ""
 
 
 def _once(numbers: Numbers) -> list[list]:

@@ -21,11 +21,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import torch  # noqa: E402
 from shown import record, without_what_varies  # noqa: E402
+from small_commands import COMMANDS  # noqa: E402
 from small_worlds import SPECS, draw  # noqa: E402
 
 import openworld as ow  # noqa: E402
 
-SLOW = {"recognition-of-several-sets", "accuracy-estimation"}
+SLOW = {"recognition-of-several-sets", "accuracy-estimation", "shift-of-images", "synthesize"}
 """Cases that take more than five seconds."""
 
 
@@ -36,12 +37,12 @@ def _of_spec(name: str, out: Path) -> Any:
     return ow.run(spec, out, cache=out.parent / "cache", workers=1, device="cpu", quiet=True)
 
 
-REPORTS: dict[str, Callable[[Path], Any]] = {name: partial(_of_spec, name) for name in SPECS}
+REPORTS: dict[str, Callable[[Path], Any]] = {name: partial(_of_spec, name) for name in SPECS} | COMMANDS
 """Name of a case -> a function of an empty folder for what it keeps; it is called in the folder of the world."""
 
 
 def make(name: str, place: Path) -> Any:
-    """Return the report of a case, made in a world of its own below an empty folder."""
+    """Return the report of a case, or several, made in a world of its own below an empty folder."""
     world = place / "world"
     world.mkdir(parents=True)
     draw(world)
@@ -51,8 +52,8 @@ def make(name: str, place: Path) -> Any:
 
 def recorded(name: str, place: Path) -> dict[str, list]:
     """Return what is kept of the report of a case."""
-    report = make(name, place)
-    return record(report, getattr(report, "json", ""))
+    made = make(name, place)
+    return record(made if isinstance(made, tuple) else (made,))
 
 
 def rounding() -> str:
