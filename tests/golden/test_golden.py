@@ -18,7 +18,7 @@ from small_reports import REPORTS, SLOW, recorded, rounding  # noqa: E402
 
 HERE = Path(__file__).parent
 TOLERANCE = 1e-9
-"""Absolute and relative; no number moves by more with 1, 2 or 4 threads."""
+"""Absolute and relative; with 1, 2 or 4 threads no number moves by more."""
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in REPORTS])
