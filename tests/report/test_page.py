@@ -55,3 +55,15 @@ def test_very_many_results_are_left_to_their_file():
 def test_the_same_page_has_the_same_bytes():
     made = page(Section("The numbers", tables=(table("main"),)))
     assert render(made, numbers()) == render(made, numbers())
+
+
+def test_images_with_tags_can_be_picked_and_others_offer_nothing():
+    tags = ({"side": "base", "class": "<i>owl"}, {"side": "new", "class": "<i>owl"})
+    images = [AlbumImage(None, "owl", "", tag, score) for tag, score in zip(tags, (0.25, 0.5), strict=True)]
+    album = Album("album", "", (AlbumPart("wrong", tuple(images)), AlbumPart("right", ())))
+    assert album.choices == {"side": ["base", "new"]} and album.scores == (0.25, 0.5), "one class is no choice"
+    text = render(page(Section("Images", albums=(album,))), numbers())
+    assert 'data-tag="side"' in text and "<option>new</option>" in text and 'data-score="0.25"' in text
+    assert "<i>owl" not in text and text.count("data-tags=") == 2
+    plain = Album("album", "", (AlbumPart("wrong", (AlbumImage(None, "owl", ""),)),))
+    assert 'class="filter' not in render(page(Section("Images", albums=(plain,))), numbers())

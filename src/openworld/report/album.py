@@ -4,8 +4,8 @@
 of one drawing only the most telling image is taken.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,11 +28,20 @@ class ChosenImage:
 
 @dataclass(frozen=True)
 class AlbumImage:
-    """One image as the page shows it; `address` is None where no thumbnail was kept."""
+    """One image as the page shows it.
+
+    Args:
+        address: of its thumbnail; None where none was kept.
+        name, caption: what stands below it.
+        tags: {"side": "base", "outcome": "wrong", ...}, by which readers pick images.
+        score: likewise, a number; None where it has none.
+    """
 
     address: str | None
     name: str
     caption: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+    score: float | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,25 @@ class Album:
     title: str
     caption: str
     parts: tuple[AlbumPart, ...]
+
+    @property
+    def choices(self) -> dict[str, list[str]]:
+        """What readers can pick images by: every tag that has several values, with these in order."""
+        found: dict[str, set[str]] = {}
+        for image in self._images:
+            for name, value in image.tags.items():
+                found.setdefault(name, set()).add(value)
+        return {name: sorted(values) for name, values in found.items() if len(values) > 1}
+
+    @property
+    def scores(self) -> tuple[float, float] | None:
+        """The least and the largest score; None where they are not several."""
+        known = {image.score for image in self._images if image.score is not None}
+        return (min(known), max(known)) if len(known) > 1 else None
+
+    @property
+    def _images(self) -> Iterator[AlbumImage]:
+        return (image for part in self.parts for image in part.images)
 
 
 def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[ChosenImage]]:

@@ -1,4 +1,4 @@
-// Sort tables, copy them as text, pick a learner out of all figures. The page is whole without it.
+// Sort tables, copy them as text, pick a learner out of all figures, pick images. The page is whole without it.
 "use strict";
 
 function sortBy(header) {
@@ -65,6 +65,34 @@ function point(event) {
   }
 }
 for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, point);
+
+// Show the images of an album that have every tag chosen above it, and a score within its bounds.
+function pickImages(filter) {
+  const images = [...filter.closest(".album").querySelectorAll("li")];
+  const wanted = [...filter.querySelectorAll("select")].filter((one) => one.value !== "");
+  const [least, most] = [...filter.querySelectorAll("input")].map((one) => one.valueAsNumber);
+  for (const image of images) {
+    const tags = JSON.parse(image.dataset.tags ?? "{}"), score = Number(image.dataset.score ?? NaN);
+    image.hidden = wanted.some((one) => tags[one.dataset.tag] !== one.value) || score < least || score > most
+      || (Number.isNaN(score) && !(Number.isNaN(least ?? NaN) && Number.isNaN(most ?? NaN)));
+  }
+  const shown = images.filter((image) => !image.hidden).length;
+  filter.querySelector("[data-count]").textContent = shown < images.length ? `${shown} of ${images.length} images` : "";
+}
+document.addEventListener("input", (event) => {
+  const filter = event.target.closest(".filter");
+  if (filter) pickImages(filter);
+});
+
+// What is wider than the screen says so.
+function tellWhatScrolls() {
+  for (const part of document.querySelectorAll(".scroll, .legend ul")) {
+    part.classList.toggle("wider", part.scrollWidth > part.clientWidth + 1);
+  }
+}
+addEventListener("load", tellWhatScrolls);
+addEventListener("resize", tellWhatScrolls);
+addEventListener("toggle", tellWhatScrolls, true);
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");

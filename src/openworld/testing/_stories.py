@@ -36,6 +36,24 @@ def _every_renderer_says_the_same(story: Report) -> None:
         check_table(table)
 
 
+def _shows_every_number_once(story: Report) -> None:
+    shown: dict[int, list[tuple]] = {}
+    for table in _tables(story.page.sections):
+        for row in table.rows:
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                content = getattr(cell, "content", cell)
+                if content is not None and column.show != "interval":
+                    shown.setdefault(id(content), []).append((table, column))
+    for row in story.results:
+        name = f"{row.metric.key} of {row.entity or 'nobody'} at {dict(row.where)}"
+        places = shown.get(id(row.value), [])
+        assert len(places) == 1, f"{name} stands {len(places)} times in the tables of the page"
+        table, column = places[0]
+        assert column.metric == row.metric, f"{name} stands in a column of {column.metric.key}"
+        over = [interval.over for interval in row.value.intervals[:1] if column.intervals]
+        assert all(f"over {what}" in table.caption for what in over), f"{table.name} does not say over what {over} is"
+
+
 def _names_places_once(story: Report) -> None:
     names = [table.name for table in _tables(story.page.sections)]
     names += [section.name for section in story.page.sections]

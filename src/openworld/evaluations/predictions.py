@@ -1,0 +1,109 @@
+"""What any evaluation can say where it has predictions and confidences: confused pairs, and whether confidence is right.
+
+A pair is an image's class and the name that it was given instead. Confidence is right where of all images named with
+80 % confidence 80 % are named right (Guo et al., 2017): ten bins of equal width, each a dot of its mean confidence and
+its accuracy; no bin of fewer than five images says anything.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from openworld.report.layout import ENTITY, METRIC, Pivot, Scatter
+from openworld.report.layout.parts import Part
+from openworld.results import Metric, Result, Value, mean
+
+PAIRS, BINS, FEWEST = 12, 10, 5
+CONFUSED = Metric("confused", "taken for it", better=0)
+BIN_CONFIDENCE = Metric("bin_confidence", "mean confidence", better=0)
+BIN_ACCURACY = Metric("bin_accuracy", "accuracy", better=0)
+BIN_IMAGES = Metric("bin_images", "images", "count", 0, 0, (0.0, None))
+
+Place = Mapping[str, str | int | float]
+Table = Mapping[str, np.ndarray]
+
+
+def prediction_parts(per: Sequence[str]) -> tuple[Part, ...]:
+    """Return the parts of a layout that show the rows of `prediction_rows`, at places of these keys."""
+    per, calibration = tuple(per), "Is the confidence right?"
+    bins = (BIN_CONFIDENCE.key, BIN_ACCURACY.key, BIN_IMAGES.key)
+    return (
+        Pivot(
+            name="confused",
+            title="What is taken for what?",
+            metrics=(CONFUSED.key,),
+            rows=("class", "named"),
+            columns=(ENTITY,),
+            per=per,
+            note=f"Of the images of a class, how many were given the other name: the {PAIRS} most frequent pairs of all.",
+        ),
+        Scatter(
+            name="reliability",
+            title=calibration,
+            metrics=(BIN_ACCURACY.key, BIN_CONFIDENCE.key),
+            dots=("confidence_bin",),
+            guide="equal",
+            per=per,
+            note="On the line, confidence is right; below it, too high. A dot is a tenth of the scale of confidence.",
+        ),
+        Pivot(
+            name="confidence",
+            title=calibration,
+            metrics=bins,
+            rows=(ENTITY, "confidence_bin"),
+            columns=(METRIC,),
+            per=per,
+            folded=True,
+        ),
+    )
+
+
+def prediction_rows(tables: Mapping[str, Sequence[Table]], place: Place) -> Iterator[Result]:
+    """Yield the most frequent pairs and the bins of confidence of every entity.
+
+    Args:
+        tables: {entity: per-image tables, one per seed} with the columns label_name and prediction_name (object[N]; ""
+            where nothing was named), and perhaps confidence (float[N] in [0, 1]) and correct (bool[N]).
+        place: where the rows are.
+    """
+    named = {entity: own for entity, own in tables.items() if all("prediction_name" in table for table in own)}
+    counts: dict[str, list[Counter]] = {
+        entity: [Counter(_wrong(table)) for table in own] for entity, own in named.items()
+    }
+    every = Counter()
+    for own in counts.values():
+        for count in own:
+            every.update(count)
+    pairs = [pair for pair, _ in sorted(every.items(), key=lambda item: (-item[1], item[0]))[:PAIRS]]
+    for entity, own in counts.items():
+        sizes = [Counter(map(str, table["label_name"])) for table in named[entity]]
+        for pair in pairs:
+            shares = [count[pair] / size[pair[0]] for count, size in zip(own, sizes, strict=True) if size[pair[0]]]
+            if shares:
+                yield Result(entity, CONFUSED, Value(mean(shares)), {**place, "class": pair[0], "named": pair[1]})
+    for entity, own in tables.items():
+        yield from _bins(entity, [table for table in own if {"confidence", "correct"} <= table.keys()], place)
+
+
+def _wrong(table: Table) -> Iterator[tuple[str, str]]:
+    for label, name in zip(table["label_name"], table["prediction_name"], strict=True):
+        if name and name != label:
+            yield str(label), str(name)
+
+
+def _bins(entity: str, tables: Sequence[Table], place: Place) -> Iterator[Result]:
+    if not tables:
+        return
+    confidence = np.concatenate([np.asarray(table["confidence"], float) for table in tables])
+    correct = np.concatenate([np.asarray(table["correct"], bool) for table in tables])
+    # the right end belongs to a bin, as in Guo et al.: confidences of 1 are many, those of 0 are none
+    bins = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
+    for number in range(BINS):
+        inside = bins == number
+        count = int(inside.sum())
+        if count >= FEWEST:
+            where = {**place, "confidence_bin": number + 1}
+            yield Result(entity, BIN_CONFIDENCE, Value(float(confidence[inside].mean())), where)
+            yield Result(entity, BIN_ACCURACY, Value(float(correct[inside].mean())), where)
+            yield Result(entity, BIN_IMAGES, Value(count), where)

@@ -1,0 +1,57 @@
+"""Confused pairs and bins of confidence, counted by hand."""
+
+import numpy as np
+import pytest
+
+from openworld.evaluations.predictions import PAIRS, prediction_parts, prediction_rows
+from openworld.report.layout import Brief, Layout
+from openworld.results import Results
+
+
+def table(pairs, confidence, correct):
+    labels, names = (np.array(side, dtype=object) for side in zip(*pairs, strict=True))
+    return {
+        "label_name": labels,
+        "prediction_name": names,
+        "confidence": np.array(confidence),
+        "correct": np.array(correct),
+    }
+
+
+CATS = [("cat", "dog")] * 3 + [("cat", "cat")] * 3 + [("dog", "")] * 2
+FIRST = table(CATS, [0.75] * 8, [False] * 3 + [True] * 3 + [False] * 2)
+SECOND = table(
+    [("cat", "dog"), ("cat", "cat"), *[("dog", "cat")] * 6], [0.8] * 2 + [1.0] * 6, [False, True, *[False] * 6]
+)
+RESULTS = Results("demo", tuple(prediction_rows({"A": [FIRST, SECOND], "B": [FIRST]}, {"setting": "s"})))
+
+
+def test_a_pair_is_counted_against_the_images_of_its_class_and_averaged_over_seeds():
+    assert RESULTS.value("A", "confused", **{"class": "cat"}).value == pytest.approx((3 / 6 + 1 / 2) / 2)
+    assert RESULTS.value("A", "confused", **{"class": "dog"}).value == pytest.approx((0 + 1) / 2)
+    assert RESULTS.value("B", "confused", **{"class": "dog", "named": "cat"}).value == 0, "what another one confuses"
+    assert not [row for row in RESULTS if row.where.get("named") == ""], "nothing was named"
+
+
+def test_bins_end_on_the_right_and_few_images_say_nothing():
+    eighth = {"setting": "s", "confidence_bin": 8}
+    assert RESULTS.value("A", "bin_images", **eighth).value == 10, "of both seeds, .75 and .8"
+    assert RESULTS.value("A", "bin_accuracy", **eighth).value == pytest.approx(4 / 10)
+    assert RESULTS.value("A", "bin_confidence", **eighth).value == pytest.approx((8 * 0.75 + 2 * 0.8) / 10)
+    assert RESULTS.value("A", "bin_images", setting="s", confidence_bin=10).value == 6
+    four = {name: column[:4] for name, column in SECOND.items()}
+    assert {row.metric.key for row in prediction_rows({"A": [four]}, {})} == {"confused"}
+
+
+def test_only_the_most_frequent_pairs_are_told():
+    many = table([(f"class {place:02}", "other") for place in range(40)] * 2, [0.5] * 80, [False] * 80)
+    rows = [row for row in prediction_rows({"A": [many]}, {}) if row.metric.key == "confused"]
+    assert [row.where["class"] for row in rows] == [f"class {place:02}" for place in range(PAIRS)]
+
+
+def test_the_page_shows_them():
+    report = Layout("?", "", prediction_parts(("setting",))).report(Brief(RESULTS))
+    assert [table.name for table in report.papers] == ["confused"] and "reliability" in report.figures
+    assert "cat, dog" in [row.label for row in report.papers[0].rows]
+    assert {row["mean confidence, %"] if "mean confidence, %" in row else row["bin_confidence"]
+            for row in report.figures["reliability"].rows()}  # fmt: skip
