@@ -1,4 +1,4 @@
-"""What any evaluation can say where it has predictions and confidences: confused pairs, and whether confidence is right.
+"""What any evaluation says where it has predictions and confidences: confused pairs, and whether confidence is right.
 
 A pair is an image's class and the name that it was given instead. Confidence is right where of all images named with
 80 % confidence 80 % are named right (Guo et al., 2017): ten bins of equal width, each a dot of its mean confidence and
@@ -36,7 +36,7 @@ def prediction_parts(per: Sequence[str]) -> tuple[Part, ...]:
             rows=("class", "named"),
             columns=(ENTITY,),
             per=per,
-            note=f"Of the images of a class, how many were given the other name: the {PAIRS} most frequent pairs of all.",
+            note=f"Of the images of a class, how many were given the other name: the {PAIRS} most frequent pairs.",
         ),
         Scatter(
             name="reliability",

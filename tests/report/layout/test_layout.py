@@ -1,0 +1,264 @@
+"""Layouts on rows made by hand: which rows stand where, and that captions, marks and sentences say what these hold."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from openworld.report.layout import (
+    ENTITY,
+    METRIC,
+    Bars,
+    Brief,
+    Layout,
+    Lines,
+    Map,
+    Mark,
+    Own,
+    Pivot,
+    Ranks,
+    Scatter,
+)
+from openworld.report.layout import Tests as Differences
+from openworld.report.layout.tables import DOWN, ON_PAGE, UP
+from openworld.report.table import Column, Row, Table
+from openworld.results import METRICS, TEXT, Comparison, Interval, Metric, Result, Results, Value
+
+AREA, ERROR, FIT = METRICS["auroc"], METRICS["absolute_error"], METRICS["fit_seconds"]
+COUNT = METRICS["images"]
+OTHER = Metric("other", "another", "number", 3, 0, (None, None))
+
+
+def row(entity, metric, value, half=0.0, seeds=(), **where):
+    spans = (Interval(value - half, value + half, "images", 80),) if half else ()
+    per_seed = tuple(value + 0.01 * place for place in range(len(seeds)))
+    return Result(entity, metric, Value(value, spans, "not measured" if value is None else ""), where, seeds, per_seed)
+
+
+def compared(entity, other, difference, p, metric=AREA, **where):
+    return Comparison(
+        entity, other, metric, difference, p, "", Interval(difference - 0.1, difference + 0.1, "images"), where
+    )
+
+
+ROWS = (
+    row("zero-shot", AREA, 0.6, 0.05, (1, 2)), row("CoOp", AREA, 0.8, 0.05, (1, 2)),
+    row("GMoP", AREA, 0.9, 0.02, (1, 2)),
+    row("zero-shot", ERROR, 0.2), row("CoOp", ERROR, 0.1), row("GMoP", ERROR, 0.3), row("CoOp", FIT, 3.0),
+    row("", COUNT, 80, side="base"), row("", COUNT, 40, side="new"),
+    *(row(name, AREA, 0.5 + 0.1 * level * (name == "CoOp"), level=level) for name in ("zero-shot", "CoOp")
+      for level in (10, 9, 0)), row("CoOp", OTHER, 1.5, style="clay"),
+)  # fmt: skip
+TESTS = (
+    compared("CoOp", "zero-shot", 0.2, 0.01), compared("GMoP", "zero-shot", 0.3, 0.001), compared("GMoP", "CoOp", 0.1, 0.4),
+    compared("CoOp", "zero-shot", 0.9, 0.01, level=9), compared("CoOp", "zero-shot", -0.9, 0.01, level=10),
+)  # fmt: skip
+BRIEF = Brief(Results("demo", ROWS, TESTS), "zero-shot", subtitle=("here",))
+MAIN = Pivot(name="main", title="The numbers", metrics=("absolute_error", "auroc"))
+LEVELS = Pivot(name="levels", title="By level", metrics=("auroc",), columns=("level",))
+
+
+def tables(*parts, brief=BRIEF):
+    report = Layout("?", "auroc", parts).report(brief)
+    found, sections = {}, list(report.page.sections)
+    while sections:
+        section = sections.pop(0)
+        found |= {table.name: table for table in section.tables}
+        sections += section.folded
+    return found, report
+
+
+def texts(table):
+    return {
+        line.label: [getattr(getattr(cell, "content", cell), "value", cell) for cell in line.cells]
+        for line in table.rows
+    }
+
+
+def test_a_table_has_entities_by_metrics_in_the_order_of_the_part_and_nothing_of_other_places():
+    table = tables(replace(MAIN, metrics=("auroc", "absolute_error")))[0]["main"]
+    assert [column.heading for column in table.columns] == [
+        "AUROC", "mean absolute error", "against zero-shot", "against GMoP"]  # fmt: skip
+    assert {label: cells[:2] for label, cells in texts(table).items()} == {
+        "zero-shot": [0.6, 0.2], "CoOp": [0.8, 0.1], "GMoP": [0.9, 0.3]}  # fmt: skip
+    assert table.columns[0].headline and table.label == "learner" and table.rows[1].series == "CoOp"
+    against = dict(zip(texts(table), (line.cells[2] for line in table.rows), strict=True))
+    assert against["zero-shot"] is None and against["CoOp"].p == 0.01 and table.rows[1].cells[3].difference == -0.1
+
+
+def test_the_caption_says_units_seeds_over_what_intervals_are_and_which_way_is_better():
+    table = tables(replace(MAIN, note="A note."), brief=replace(BRIEF, notes={"main": "Another."}))[0]["main"]
+    for words in ("Percent", "means of 2 seeds", "[95 % over images, 80 of them]",
+                  "Lower is better: mean absolute error",                   "Another. A note."):  # fmt: skip
+        assert words in table.caption
+    alone = tables(Pivot(name="fit", title="t", metrics=("fit_seconds",)))[0]["fit"]
+    assert "95 %" not in alone.caption and "seeds" not in alone.caption and "Lower is better." in alone.caption
+
+
+def test_levels_stand_in_order_with_marks_where_a_difference_from_the_baseline_is_shown():
+    table = tables(LEVELS)[0]["levels"]
+    assert [column.heading for column in table.columns] == ["level 0", "level 9", "level 10"]
+    cells = {line.label: line.cells for line in table.rows}
+    assert [cell.mark for cell in cells["CoOp"]] == ["", UP, DOWN] and "better than zero-shot" in cells["CoOp"][1].note
+    assert UP in table.caption and "zero-shot" in table.caption
+    assert UP not in tables(LEVELS, brief=replace(BRIEF, baseline=""))[0]["levels"].caption
+
+
+def test_what_no_part_takes_is_shown_at_the_end_with_its_tests():
+    found, report = tables(MAIN)
+    assert report.page.sections[-1].heading == "Every other number"
+    rest = [table for name, table in found.items() if name.startswith("rest")]
+    assert {label for table in rest for label in texts(table)} >= {"base", "new", "CoOp, clay", "CoOp, level 9", "CoOp"}
+    assert [len(found[name].rows) for name in ("rest-tests", "rest-tests-2", "rest-tests-3")] == [3, 1, 1]
+    whole, _ = tables(replace(MAIN, metrics=("auroc",)), LEVELS, Differences(name="tests", title="t"))
+    assert not any(name.startswith("rest-tests") for name in whole) and len(whole["tests"].rows) == 3
+
+
+def test_keys_of_a_part_make_tables_of_their_own_the_most_general_first():
+    rows = [row("a", AREA, 0.1 * place, setting=setting) for place, setting in enumerate(("x", "y"))] + [
+        row("a", AREA, 0.9)
+    ]
+    found, _ = tables(replace(MAIN, per=("setting",)), brief=Brief(Results("demo", tuple(rows))))
+    assert [(name, table.title) for name, table in found.items()] == [
+        ("main", "The numbers"), ("main-2", "The numbers: x"), ("main-3", "The numbers: y")]  # fmt: skip
+    found, _ = tables(replace(MAIN, of={"setting": "y"}), brief=Brief(Results("demo", tuple(rows))))
+    assert texts(found["main"]) == {"a": [0.1]}
+
+
+def test_rows_are_sorted_by_a_metric_and_cut_where_there_are_very_many():
+    table = tables(replace(MAIN, sort="auroc"))[0]["main"]
+    assert [line.label for line in table.rows] == ["GMoP", "CoOp", "zero-shot"]
+    assert [line.label for line in tables(replace(MAIN, sort="absolute_error"))[0]["main"].rows][0] == "CoOp"
+    many = Brief(Results("demo", tuple(row(f"e{place}", AREA, 0.5) for place in range(ON_PAGE + 5))))
+    table = tables(MAIN, brief=many)[0]["main"]
+    assert len(table.rows) == ON_PAGE and f"The first {ON_PAGE} of {ON_PAGE + 5}" in table.caption
+
+
+def test_a_terminal_shows_the_first_part_and_says_what_it_leaves_out():
+    many = Brief(Results("demo", tuple(row(f"e{place}", AREA, 0.5) for place in range(40))))
+    report = tables(MAIN, brief=many)[1]
+    (table,) = report.terminal_tables
+    assert len(table.rows) == 30 and "30 of 40" in table.caption and len(report.papers[0].rows) == 40
+    names = [table.name for table in tables(MAIN, replace(LEVELS, terminal=True))[1].terminal_tables]
+    assert names == ["main", "levels"] and len(tables(MAIN, LEVELS)[1].terminal_tables) == 1
+
+
+def test_marks_words_and_places_as_rows():
+    brief = replace(BRIEF, words={"main": {"what it is": {"CoOp": "prompts"}}},
+                    marks={"GMoP": Mark("†", "it saw the test images", may_be_best=False)})  # fmt: skip
+    table, report = tables(MAIN, brief=brief)[0]["main"], tables(MAIN, brief=brief)[1]
+    assert table.rows[2].label == "GMoP †" and "†: it saw the test images." in table.caption
+    assert table.rows[1].cells[-1] == "prompts" and (1, 1) in table.bold and (2, 1) not in table.bold
+    assert report.verdict[0].startswith("CoOp has the highest AUROC")
+    named = [row("q", AREA, 0.5, chunk=place, chunk_name=name) for place, name in enumerate(("May", "June"))]
+    part = Pivot(name="time", title="t", rows=("chunk",), columns=(ENTITY, METRIC))
+    table = tables(part, brief=Brief(Results("demo", tuple(named))))[0]["time"]
+    assert [line.label for line in table.rows] == ["May", "June"] and table.columns[0].heading == "q"
+
+
+def test_own_parts_and_parts_of_one_title_share_a_section():
+    mine = Table("mine", "Mine", "c", "l", (Column(TEXT, "w"),), (Row("r", ("x",)),))
+    own = Own(name="own", title="The numbers", draw=lambda brief: [mine, None])
+    report = tables(MAIN, own, replace(LEVELS, title="The numbers", folded=True))[1]
+    assert [len(section.tables) for section in report.page.sections][0] == 2
+    assert [section.tables[0].name for section in report.page.sections[0].folded] == ["levels"]
+
+
+def test_the_verdict_names_the_best_the_baseline_and_what_it_rests_on():
+    verdict = tables(MAIN)[1].verdict
+    assert verdict[0].startswith("GMoP has the highest AUROC, 90.0 [88.0 92.0]; it is better than zero-shot")
+    assert "no difference is shown from CoOp" in verdict[0]
+    assert verdict[1] == "Against zero-shot, CoOp and GMoP are better (Holm, 5\u00a0%)."
+    assert verdict[-1] == "This rests on 80 base images, 40 new images and 2 seeds."
+    own = tables(MAIN, brief=replace(BRIEF, sentences=("Own.",), warnings=("Note.",)))[1].verdict
+    assert own[2] == "Own." and own[-1] == "Note." and own[3].startswith("This rests on")
+
+
+def test_many_places_are_counted_and_few_told_one_by_one():
+    def brief(count):
+        rows = [row(name, AREA, value, 0.05, setting=f"s{place}") for place in range(count)
+                for name, value in (("a", 0.7), ("b", 0.8 if place else 0.6))]  # fmt: skip
+        tests = [compared("b", "a", 0.1, 0.01, setting=f"s{place}") for place in range(1, 3)]
+        return Brief(Results("demo", tuple(rows), tuple(tests)), "a")
+
+    layout = Layout("?", "auroc", (replace(MAIN, per=("setting",)),), ("setting",))
+    few, many = layout.report(brief(3)).verdict, layout.report(brief(6)).verdict
+    assert [sentence.partition(":")[0] for sentence in few[:3]] == ["S0", "S1", "S2"]
+    assert "b comes first in 5 of 6 places" in many[0] and "better than every other learner in 2" in many[0]
+    assert many[1] == "Against a, of 2 tests 2 better (Holm, 5\u00a0% in each place)."
+
+
+def test_below_chance_is_asked_about_and_nobody_is_the_best_of_noise():
+    below = Brief(Results("demo", (row("a", AREA, 0.3, 0.05), row("b", AREA, 0.7, 0.05))), label="detector")
+    sentences = " ".join(tables(MAIN, brief=below)[1].verdict)
+    assert "a (30.0) is below chance" in sentences and "in-distribution" in sentences
+    generator, claims = np.random.default_rng(0), 0
+    for _ in range(200):
+        areas = 0.5 + 0.05 * generator.standard_normal(12)
+        rows = tuple(row(f"d{place}", AREA, area, 1.96 * 0.05) for place, area in enumerate(areas.tolist()))
+        verdict = tables(MAIN, brief=Brief(Results("demo", rows), label="detector"))[1].verdict
+        claims += not verdict[0].startswith("No detector is shown to be above chance")
+    assert claims <= 16, "of 200 tables of pure noise, 5 % of two sides and what chance adds"
+
+
+def test_lower_is_better_is_said_of_errors():
+    verdict = Layout("?", "absolute_error", (MAIN,)).report(BRIEF).verdict
+    assert verdict[0].startswith("CoOp has the lowest mean absolute error, 10.0")
+    assert Layout("?", "other", (MAIN,)).report(BRIEF).verdict == ("This rests on 80 base images and 40 new images.",)
+
+
+LINES = Lines(name="lines", title="t", metrics=("auroc",), along="level")
+
+
+def drawn(part, brief=BRIEF):
+    return Layout("?", "", (MAIN, part)).report(brief).figures.get(part.name)
+
+
+def test_lines_have_bands_seeds_and_the_truth_beside_them():
+    rows = [row(name, AREA, 0.1 * level, 0.02, (1, 2), level=level) for name in "ab" for level in (2, 1)]
+    truth = [row("", Metric("true", "truth"), 0.5, level=level) for level in (1, 2)]
+    figure = drawn(replace(LINES, truth="true"), Brief(Results("demo", (*rows, *truth))))
+    line = figure.charts[0].series["a"]
+    assert list(line.x) == [1, 2] and list(line.y) == [0.1, 0.2] and line.low[0] == pytest.approx(0.08)
+    assert line.further["highest_seed"] == pytest.approx([0.11, 0.21]) and "truth" not in figure.charts[0].series
+    assert "bands: 95 % over images" in figure.caption[0]
+    words = [row("a", AREA, 0.1 * place, when=name) for place, name in enumerate(("May", "June"))]
+    chart = drawn(replace(LINES, along="when"), Brief(Results("demo", tuple(words)))).charts[0]
+    assert chart.x.labels == ("May", "June") and list(chart.series["a"].x) == [0, 1]
+
+
+def test_bars_stack_or_stand_with_intervals():
+    chart = drawn(Bars(name="bars", title="t", metrics=("auroc",))).charts[0]
+    assert chart.series["GMoP"].interval == pytest.approx((0.88, 0.92))
+    chart = drawn(Bars(name="bars", title="t", metrics=("auroc", "absolute_error"), stacked=True)).charts[0]
+    assert chart.series["CoOp"] == [0.8, 0.1] and [part.key for part in chart.parts] == ["auroc", "absolute_error"]
+
+
+def test_scatter_draws_the_first_metric_over_each_other():
+    figure = drawn(Scatter(name="dots", title="t", metrics=("auroc", "absolute_error", "fit_seconds")))
+    assert [chart.x.key for chart in figure.charts] == ["absolute_error", "fit_seconds"]
+    assert figure.charts[0].series["GMoP"].dots == [(0.3, 0.9)] and list(figure.charts[1].series) == ["CoOp"]
+
+
+def test_maps_share_a_scale_and_say_what_is_not_known():
+    rows = [row("a", AREA, value, row=place, column=0) for place, value in enumerate((0.2, 0.4))]
+    rows += [row("b", AREA, None, row=0, column=0), row("b", AREA, 0.3, row=1, column=0)]
+    figure = drawn(
+        Map(name="map", title="t", metrics=("auroc",), rows="row", columns="column"), Brief(Results("d", tuple(rows)))
+    )
+    first, second = (chart.cells for chart in figure.charts)
+    assert [first[place, 0].shade for place in (0, 1)] == [0.0, 1.0] and second[1, 0].shade == pytest.approx(0.5)
+    assert second[0, 0].shade is None and second[0, 0].text == "N/A" and second[0, 0].hint == "not measured"
+
+
+def test_ranks_are_drawn_or_it_is_said_why_not():
+    distance = Metric("critical_difference", "critical difference", "fraction", 2, 0, (0.0, None))
+    rank = Metric("mean_rank", "mean rank", "fraction", 2, -1, (1.0, None))
+    rows = (row("a", rank, 1.2), row("b", rank, 1.8))
+    part = Ranks(name="ranks", title="t", metrics=("mean_rank",))
+    chart = drawn(part, Brief(Results("d", (*rows, row("", distance, 0.5))))).charts[0]
+    assert chart.series == {"a": 1.2, "b": 1.8} and chart.difference == 0.5
+    missing = Result("", distance, Value(None, reason="two data sets are too few"))
+    report = Layout("?", "", (MAIN, part)).report(Brief(Results("d", (*rows, missing))))
+    figure = next(figure for section in report.page.sections for figure in section.figures)
+    assert not figure.charts and "two data sets are too few" in figure.caption[0]
