@@ -1,7 +1,7 @@
 """All numbers that a report shows, found by the shapes of things: tables have columns and rows, figures charts.
 
-Of words, those that are a number alone are one. Numbers among words, such as those of every seed that a cell tells, are
-rounded; they are held by the results, which have them in full.
+Of words, those that are a number alone are one. Numbers among words are rounded; those of every seed, and others that a
+cell tells, are held by the results, which have them in full.
 """
 
 import json

@@ -30,5 +30,22 @@ def test_no_number_is_lost(name, tmp_path):
     assert not gone, f"{len(gone)} numbers of {name} are gone, among them:\n" + "\n".join(gone[:40])
 
 
+@pytest.mark.parametrize(
+    ("kind", "now", "gone"),
+    [
+        ("shown", [[0.25, "table a / CoOp / AUROC"]], 1),
+        ("rows", [["CoOp", "auroc", {}, 0.25, [0.1, 0.4, 8, "seeds"], None, []]], 2),
+        ("rows", [["CoOp", "auroc", {}, 0.25, [0.1, 0.5, 8, "images"], None, []]], 2),
+        ("rows", [["CoOp", "auroc", {}, 0.25, [0.1, 0.4, 8, "images"], None, []]], 1),
+        ("tests", [], 1),
+    ],
+)
+def test_what_is_lost_is_told(kind, now, gone):
+    row = ["CoOp", "auroc", {"set": "far"}, 0.25, [0.1, 0.4, 8, "images"], None, []]
+    golden = {"shown": [[0.2500001, "table b / CoOp / AUROC"]], "rows": [row, row], "tests": [row], "printed": []}
+    assert not lacking(golden, golden, TOLERANCE)
+    assert len(lacking(golden, golden | {kind: now}, TOLERANCE)) == gone
+
+
 def test_every_report_has_its_numbers_and_no_file_is_left_over():
     assert {path.stem for path in HERE.glob("*.json")} == set(REPORTS)
