@@ -4,7 +4,6 @@ Figures 4 to 7 measure nearness in meaning by each data set's own tree: ImageNet
 BREEDS tasks by their own hierarchy. On embedded data one world, in Unicode's tree of emoji, stands in for all of them.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,9 +18,9 @@ from openworld.evaluations.accuracy_estimation.reference_figures import (
 )
 from openworld.evaluations.accuracy_estimation.reference_results import ALL
 from openworld.evaluations.accuracy_estimation.results import read_results
-from openworld.papers import TABLES, PaperTable, published_numbers
+from openworld.papers import TABLES, published_numbers
 from openworld.papers.results import PaperRun
-from openworld.report.charts import IntervalChart, Reference
+from openworld.report.charts import Reference
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
@@ -33,73 +32,51 @@ ABSENT = {"1": "it is a drawing of the method and holds no results"}
 CALIBRATED = TABLES[PAPER]["2"]
 """Its runs hold the references and the calibration errors of all of FRAP's data sets."""
 
-PRINTED = {"TTC": "printed TTC", "raw": "printed raw"}
-"""How a method of Table 2 ends -> what a line at its printed error says."""
-
-NO_EXAMPLES = "These runs keep no example images: none of their references is a model."
-NO_FIXED = "These runs hold no calibration errors at fixed temperatures: they have no reference."
-
-EXAMPLES_OF = "ImageNet"
-"""The paper does not say of which data its example images are."""
-
+NO_EXAMPLES = "These runs keep no example images. Make them anew."
+NO_FIXED = "These runs hold no calibration errors at fixed temperatures: make them anew."
 STAND_IN = " One embedded world stands in for all of the paper's data sets, so that Figures 4 to 7 are one."
-
-
-def _of(dataset: str) -> tuple[PaperTable, ...]:
-    return (replace(CALIBRATED, datasets=(dataset,)),)
 
 
 def draw_examples(given: FigureRuns, dataset: str) -> Figure:
     """Return a chart per reference: example images with the probabilities of the two likeliest classes."""
-    figure = examples_figure(*_run_of(given, dataset).read(_folder_and_measurements))
-    return figure or Figure("", "", (NO_EXAMPLES,), ())
+    run, _, measured = _run_of(given, dataset).read(read_run)
+    return examples_figure(run, measured) or Figure("", "", (NO_EXAMPLES,), ())
 
 
 def draw_temperatures(given: FigureRuns) -> Figure:
-    """Return a chart per data set and reference: calibration error at fixed temperatures and at that of TTC."""
-    charts = [chart for run in given.runs for chart in _temperature_charts(run, given)]
+    """Return a chart per data set and reference: calibration error at fixed temperatures and at that of TTC.
+
+    Upright lines are the errors of Table 2; there are none of data that stand in for the paper's.
+    """
+    printed = {(number.dataset, number.method): number.value for number in published_numbers(PAPER, CALIBRATED.number)}
+    charts, order = [], list(CALIBRATED.datasets)
+    for run in given.runs:
+        _, results, measured = run.read(read_run)
+        source = run.dataset(measured.records[0].sources[0].dataset)
+        for name in measured.references:
+            title = f"{source}, {name}" if len(measured.references) > 1 else source
+            chart = temperature_chart(results, name, ALL, title)
+            lines = [Reference(printed[source, f"{name} {kind}"], f"printed {kind}", "x") for kind in ("TTC", "raw")
+                     if (source, f"{name} {kind}") in printed]  # fmt: skip
+            charts += [(source, replace(chart, references=tuple(lines)))] if chart else []
     if not charts:
         return Figure("", "", (NO_FIXED,), ())
-    order = list(CALIBRATED.datasets)
-    charts.sort(key=lambda chart: next((place for place, name in enumerate(order) if chart.title.startswith(name)), 99))
-    caption = (*temperatures_caption(), "Upright lines: the paper's Table 2, which prints TTC and bare similarities.")
-    caption = caption if any(chart.references for chart in charts) else caption[:-1]
-    return Figure("", "", caption, tuple(charts), series_styles(TEMPERATURES), names=("data_set", "temperature"))
+    charts.sort(key=lambda chart: order.index(chart[0]) if chart[0] in order else len(order))
+    shown = tuple(chart for _, chart in charts)
+    about = "Upright lines: the paper's Table 2, which prints TTC and bare similarities."
+    caption = (*temperatures_caption(), *([about] if any(chart.references for chart in shown) else []))
+    return Figure("", "", caption, shown, series_styles(TEMPERATURES), names=("data_set", "temperature"))
 
 
 def draw_alignment(given: FigureRuns, dataset: str) -> Figure:
     """Return charts of natural and of synthetic shifts per reference: what fusing adds in semantic alignment."""
-    _, measured = _run_of(given, dataset).read(read_run)
+    _, _, measured = _run_of(given, dataset).read(read_run)
     figure, taxonomy = alignment_gap(measured, by_kind=True), measured.records[0].taxonomy
     if figure is None:
         reason = taxonomy.reason or "no reference was fused"
         return Figure("", "", (f"Semantic alignment is not known: {reason}.",), ())
-    text = f"Nearness in meaning is that of {taxonomy.name}.{STAND_IN * given.setup.embedded}"
-    return replace(figure, caption=(*figure.caption, text))
-
-
-def _alignment(number: str, dataset: str) -> PaperFigure:
-    title = f"semantic alignment gained by fusing, {dataset}"
-    return PaperFigure(number, title, partial(draw_alignment, dataset=dataset), _of(dataset))
-
-
-FIGURES: dict[str, PaperFigure] = {
-    figure.number: figure
-    for figure in (
-        PaperFigure(
-            "2",
-            "a reference's probabilities, raw and calibrated",
-            partial(draw_examples, dataset=EXAMPLES_OF),
-            _of(EXAMPLES_OF),
-        ),
-        PaperFigure("3", "calibration error by temperature, data set by data set", draw_temperatures, (CALIBRATED,)),
-        _alignment("4", "ImageNet"),
-        _alignment("5", "Tiny-ImageNet"),
-        _alignment("6", "Living-17"),
-        _alignment("7", "Nonliving-26"),
-    )
-}
-"""Number -> the figure."""
+    about = f"Nearness in meaning is that of {taxonomy.name}.{STAND_IN if given.setup.embedded else ''}"
+    return replace(figure, caption=(*figure.caption, about))
 
 
 def _run_of(given: FigureRuns, dataset: str) -> PaperRun:
@@ -107,29 +84,22 @@ def _run_of(given: FigureRuns, dataset: str) -> PaperRun:
     return next((run for run in given.runs if dataset in run.datasets.values()), given.runs[0])
 
 
-def _temperature_charts(run: PaperRun, given: FigureRuns) -> Iterator[IntervalChart]:
-    results, measured = run.read(read_run)
-    source = run.dataset(measured.records[0].sources[0].dataset)
-    several = len(measured.references) > 1
-    for name in measured.references:
-        title = f"{source}, {name}" if several else source
-        chart = temperature_chart(results, name, ALL, title)
-        if chart is not None:
-            yield replace(chart, references=tuple(_printed(name, source)))
-
-
-def _printed(reference: str, dataset: str) -> Sequence[Reference]:
-    """The errors of Table 2; none of data that stand in for the paper's."""
-    numbers = [each for each in published_numbers(PAPER, CALIBRATED.number) if each.dataset == dataset]
-    by_kind = {each.method.rpartition(" ")[2]: each.value for each in numbers if each.method.startswith(reference)}
-    return [Reference(by_kind[kind], text, axis="x") for kind, text in PRINTED.items() if kind in by_kind]
-
-
-def read_run(folder: Path) -> tuple[Results, Measurements]:
-    """Return the results and the measurements of a run."""
-    return read_results(RunFolder.read(folder))
-
-
-def _folder_and_measurements(folder: Path) -> tuple[RunFolder, Measurements]:
+def read_run(folder: Path) -> tuple[RunFolder, Results, Measurements]:
+    """Return a run, its results and its measurements."""
     run = RunFolder.read(folder)
-    return run, read_results(run)[1]
+    return run, *read_results(run)
+
+
+_ALIGNED = {"4": "ImageNet", "5": "Tiny-ImageNet", "6": "Living-17", "7": "Nonliving-26"}
+_OF = {dataset: (replace(CALIBRATED, datasets=(dataset,)),) for dataset in _ALIGNED.values()}
+_EXAMPLES = partial(draw_examples, dataset="ImageNet")  # the paper does not say of which data its example images are
+FIGURES: dict[str, PaperFigure] = {
+    "2": PaperFigure("2", "a reference's probabilities, raw and calibrated", _EXAMPLES, _OF["ImageNet"]),
+    "3": PaperFigure("3", "calibration error by temperature, data set by data set", draw_temperatures, (CALIBRATED,)),
+} | {
+    number: PaperFigure(
+        number, f"semantic alignment gained by fusing, {data}", partial(draw_alignment, dataset=data), _OF[data]
+    )
+    for number, data in _ALIGNED.items()
+}
+"""Number -> the figure."""

@@ -1,45 +1,307 @@
-"""OpenworldAUC's figures (Hua et al., 2025): what each shows, and which runs it needs.
+"""OpenworldAUC's figures (Hua et al., 2025): what each shows, from rows of ours and of the printed tables.
 
 The text that is published has neither the pictures nor their captions; what a panel shows is what the text says of it.
 Where it names data sets for a figure of the main text and one of the appendix together, the former shows the first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from openworld.papers import TABLES
-from openworld.reproduction.figures.mixes import draw_mixes
-from openworld.reproduction.figures.paper_figure import PaperFigure
-from openworld.reproduction.figures.profile import draw_miss_hit, draw_profile
-from openworld.reproduction.figures.sweep_charts import draw_sweep
-from openworld.reproduction.figures.sweeps import SWEEPS
-from openworld.reproduction.figures.tradeoff import draw_costs, draw_tradeoff
+from openworld.evaluations.recognition.figures.costs import PARAMETERS
+from openworld.evaluations.recognition.figures.learners import NAMING, NOTICING, miss_hit
+from openworld.evaluations.recognition.outcome import Outcome, load
+from openworld.evaluations.recognition.paper import dataset_of
+from openworld.evaluations.recognition.results import AUC, SettingResults, learner_results
+from openworld.evaluations.recognition.settings import by_setting
+from openworld.papers import AVERAGE, TABLES, PaperTable, published_numbers
+from openworld.report.charts import (
+    Cloud,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    LineChart,
+    Quantity,
+    Reference,
+    ScatterChart,
+    Spot,
+)
+from openworld.report.figure import Figure
+from openworld.report.layout import Brief, Lines
+from openworld.report.series_style import series_styles
+from openworld.reproduction.changes import ADDED
+from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+from openworld.reproduction.figures.sweeps import BASELINE, METHOD, SHOTS, SWEEPS
+from openworld.reproduction.paper_results import paper_results
+from openworld.results import Result, Results, Value, mean
 
 PAPER = "openworldauc"
-
 ABSENT = {
     "1": "it is a drawing of the method and holds no results",
     "4": "the text that is published neither mentions it nor says what it shows",
 }
 """Numbers of figures that hold no results, and what they are."""
 
+OURS, PRINTED = "ours", "printed"
+RATIO = "new/base="
+DRAWN = ("OverallAcc", "HM", "AUROC", "OpenworldAUC")
+PARTS = {"BaseAcc": "base accuracy", "NewAcc": "new accuracy", "AUROC": "AUROC"}
+VALUE = Quantity("value", "%", ends=(0, 1))
+Panels = dict[str, dict[str, Line]]
+"""Data set -> its lines by name."""
+
+
+@dataclass(frozen=True)
+class BothSides:
+    """Our numbers of tables and the printed ones, by (side, data set, setting, method, metric).
+
+    Args:
+        datasets: of ours and of the tables; ours are of theirs where any is.
+    """
+
+    values: Mapping[tuple[str, str, str, str, str], Value]
+    datasets: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, given: FigureRuns, tables: Sequence[PaperTable]) -> "BothSides":
+        """Read tables whose data sets are those of the first."""
+        values, found = {}, {}
+        for table in tables:
+            printed = published_numbers(given.paper, table.number)
+            sides = {OURS: paper_results(given.paper, table.number, given.runs), PRINTED: printed}
+            for side, numbers in sides.items():
+                for number in numbers:
+                    value = number.value if side == OURS else Value(number.in_data)
+                    if number.dataset != AVERAGE and value.value is not None:
+                        values[side, number.dataset, number.setting, number.method, number.metric] = value
+                        found.setdefault((side, number.dataset), None)
+        listed = dict.fromkeys(name for table in tables for name in table.datasets)
+        ours = [name for side, name in found if side == OURS and name]
+        return cls(values, {OURS: tuple([name for name in listed if name in ours] or ours), PRINTED: tuple(listed)})
+
+    @property
+    def same_data(self) -> bool:
+        """Whether ours are of the tables' own data sets."""
+        return bool({*self.datasets[OURS]} & {*self.datasets[PRINTED]})
+
+    def methods(self, side: str) -> tuple[str, ...]:
+        """In order of appearance."""
+        return tuple(dict.fromkeys(key[3] for key in self.values if key[0] == side))
+
+    def mean(self, side: str, datasets: Sequence[str], method: str, metric: str) -> float | None:
+        """The mean over data sets, or what belongs to none; None where one is missing."""
+        found = {
+            key[1]: value.value for key, value in self.values.items() if (key[0], *key[3:]) == (side, method, metric)
+        }
+        return found.get("", mean([found.get(name) for name in datasets]))
+
+
+def _figure(caption: Sequence[str], charts: Sequence, baseline: str = BASELINE, **names) -> Figure:
+    series = list(dict.fromkeys(name for chart in charts for name in chart.series))
+    return Figure("", "", tuple(caption), tuple(charts), series_styles(series, [baseline]), **names)
+
+
+def draw_plane(given: FigureRuns, tables: Sequence[PaperTable], axes: Mapping[str, Quantity], guide: str,
+               caption: str, *, averaged: bool) -> Figure:  # fmt: skip
+    """Return a dot per method in the plane of two metrics, on average or data set by data set, beside the printed one.
+
+    Where ours are of the paper's data a thin line leads from a dot to the printed place; else these have panels.
+    """
+    both, panels = BothSides.of(given, tables), []
+    ours, listed = both.datasets[OURS], both.datasets[PRINTED]
+    if averaged and len(ours) > 1:
+        panels.append((f"mean of {len(ours)} data sets", OURS, ours))
+    else:
+        panels += [(name, OURS, (name,)) for name in ours]
+    if not both.same_data:
+        panels += [(f"printed, mean of {len(listed)} data sets", PRINTED, listed)] if averaged else []
+        panels += [(f"{name}, printed", PRINTED, (name,)) for name in listed] if len(panels) < 3 or not averaged else []
+    charts = []
+    for title, side, datasets in panels:
+        clouds = {}
+        for method in both.methods(side):
+            dot, theirs = (tuple(both.mean(at, datasets, method, metric) for metric in axes) for at in (side, PRINTED))
+            if None in dot:
+                continue
+            tail = side == OURS and both.same_data and None not in theirs
+            columns = {f"printed_{axis.key}": (theirs[at] if tail else None,) for at, axis in enumerate(axes.values())}
+            clouds[method] = Cloud((dot,), (dot, theirs) if tail else (), further=columns)
+        charts.append(ScatterChart(title, *axes.values(), clouds, guide, named=averaged))
+    apart = "A thin line leads to the printed place." if both.same_data else "Printed numbers are of other data."
+    mended = "CoOp's printed place is the mean of its rows, which the paper misprints." if averaged else ""
+    return _figure((caption, " ".join(filter(None, (apart, mended)))), charts, names=("panel", "method"))
+
+
+def _beside(both: BothSides, ours: Panels, printed: Panels, x: Quantity, *, named: bool = False) -> list[LineChart]:
+    """Ours and the printed lines of a data set in two charts on one range; of other data ours, then all printed."""
+    shared = [name for name in ours if name in printed] if both.same_data else []
+    order = [(name, side) for name in shared for side in (OURS, PRINTED)]
+    order = order or [*((name, OURS) for name in ours), *((name, PRINTED) for name in printed)]
+    charts = []
+    for name, side in order:
+        lines, beside = (ours if side == OURS else printed)[name], (ours.get(name, {}), printed.get(name, {}))
+        known = tuple(y for panel in beside for line in panel.values() for _, y in line.known)
+        charts.append(LineChart(f"{name}, {side}", x, replace(VALUE, covers=known), lines, named=named))
+    return charts
+
+
+def draw_profile(given: FigureRuns, table: PaperTable) -> Figure:
+    """Return a line per method over the parts of OpenworldAUC, ours beside the printed ones."""
+    both, sides = BothSides.of(given, (table,)), {}
+    analysed = [name for name in both.methods(OURS) if name in both.methods(PRINTED) or name.endswith(ADDED)]
+    methods = {OURS: analysed or both.methods(OURS), PRINTED: both.methods(PRINTED)}
+    for side, datasets in both.datasets.items():
+        sides[side] = {name: {} for name in datasets}
+        for name in datasets:
+            for method in methods[side]:
+                values = [both.mean(side, (name,), method, part) for part in PARTS]
+                if any(value is not None for value in values):
+                    sides[side][name][method] = Line(range(len(PARTS)), values)
+    charts = _beside(both, sides[OURS], sides[PRINTED], Quantity("part", "", "number", labels=tuple(PARTS.values())))
+    caption = ("What OpenworldAUC is made of: base and new images named right, and how well the two are told apart.",)
+    return _figure(caption, charts, names=("panel", "method"), together=2)
+
+
+def draw_mixes(given: FigureRuns) -> Figure:
+    """Return a line per metric over the ratio of new to base images; the band is one deviation of a single draw."""
+    both = BothSides.of(given, _RATIOS)
+    sides: dict[str, Panels] = {OURS: {}, PRINTED: {}}
+    for side, panels in sides.items():
+        for dataset in dict.fromkeys(key[1] for key in both.values if key[0] == side and key[3] == "TCP"):
+            for metric in DRAWN:
+                of = {
+                    float(setting.removeprefix(RATIO)): value
+                    for (at, name, setting, method, key), value in both.values.items()
+                    if (at, name, method, key) == (side, dataset, "TCP", metric) and setting.startswith(RATIO)
+                }
+                x, y = sorted(of), [of[ratio].value for ratio in sorted(of)]
+                spread = [of[ratio].deviation or 0 for ratio in x] if side == OURS else ()
+                ends = [[at + sign * by for at, by in zip(y, spread, strict=True)] for sign in (-1, 1) if spread]
+                panels.setdefault(dataset, {})[metric] = Line(x, y, *ends)
+    axis = Quantity("ratio", "new images for one base image", "number", 6, log=True, at_values=True)
+    caption = (
+        "Four numbers of TCP while base or new images are left out: means over the seeds and over draws of the images, "
+        "the band one standard deviation of a single draw. Printed are Tables 11 and 12, of one draw each.",
+        "A metric that should tell learners apart must stay level: overall accuracy follows the larger side.",
+    )
+    charts = _beside(both, sides[OURS], sides[PRINTED], axis, named=True)
+    return _figure(caption, charts, names=("panel", "metric"), together=2)
+
+
+def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
+    """Return one chart of Miss-Hit curves per data set, one curve per method."""
+    by_title: dict[str, list[Outcome]] = {}
+    for run in given.runs:
+        for outcome in run.read(load):
+            record = replace(outcome.record, learner=run.method(outcome.record.learner))
+            if record.kind in (None, "source"):
+                by_title.setdefault(dataset_of(run, outcome.record), []).append(replace(outcome, record=record))
+    settings = []
+    for title in [name for name in table.datasets if name in by_title] or by_title:
+        for key, methods in by_setting(by_title[title]).items():
+            place = {"setting": title, **key.place}
+            rows = [row for method, seeds in methods.items() for row in learner_results(method, seeds, place)]
+            settings.append(SettingResults(key, title, methods, Results("recognition", tuple(rows))))
+    learners = dict.fromkeys(name for setting in settings for name in setting.learners)
+    figure = miss_hit(tuple(settings), series_styles(list(learners), [BASELINE]))
+    undefined = Figure("", "", ("No method has base and new images that it names right: no curve is defined.",), ())
+    about = "The paper prints its curves without numbers; the areas under them are those of Tables 8 and 9."
+    return replace(figure, caption=(*figure.caption, about)) if figure else undefined
+
+
+def draw_sweep(given: FigureRuns, name: str, datasets: Sequence[str]) -> Figure:
+    """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints.
+
+    Args:
+        given: finished runs.
+        name: of `SWEEPS`.
+        datasets: that the figure shows, as the paper calls them.
+    """
+    key, words, published = VARIED[name]
+    rows = [row for row in _sweep_rows(given, name, key) if row.value.value is not None]
+    ours = dict.fromkeys(row.where["data_set"] for row in rows)
+    shown = [title for title in datasets if title in ours] or list(ours)
+    results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in shown))
+    styles = series_styles(list(results.entities), [BASELINE])
+    printed = {(each.dataset, each.method): each.in_data for each in published_numbers(given.paper, "2")}
+    charts = []
+    if key:
+        part = Lines(name="sweep", title="", metrics=(AUC.key,), along=key, per=("data_set",))
+        drawn = part.figure(Brief(results, BASELINE, label="method"), styles)
+        x = Quantity(key, words, "number", 6, log=name == "shots", at_values=True)
+        charts = [replace(chart, x=x) for chart in drawn.charts] if drawn else []
+        charts.sort(key=lambda chart: shown.index(chart.title))
+    for title in shown if not key else ():
+        intervals = {}
+        for row in results.where(data_set=title):
+            images, seeds = row.value.over("images"), (min(row.per_seed), max(row.per_seed))
+            ends, behind = (images.low, images.high) if images else None, seeds if len(row.per_seed) > 1 else None
+            intervals[row.entity] = IntervalRow(row.value.value, ends, behind, further={"seeds": len(row.per_seed)})
+        charts.append(IntervalChart(title, Quantity.of(AUC), intervals))
+    for at, chart in enumerate(charts):
+        if name == "shots":
+            series = {method: _ring(line, printed.get((chart.title, method))) for method, line in chart.series.items()}
+            charts[at] = replace(chart, series=series)
+        elif (chart.title, METHOD) in printed:
+            line = Reference(printed[chart.title, METHOD], f"printed {published}", "x" if not key else "y")
+            charts[at] = replace(chart, references=(line,))
+    if not charts:
+        return Figure("", "", ("No value of the sweep has an OpenworldAUC, so that nothing can be drawn.",), ())
+    about = "Beside ours stands what Table 2 prints; the printed figure itself is a picture without numbers."
+    caption = ("OpenworldAUC, percent, means over the seeds; bands and bars: 95 % over images, given the seeds.", about)
+    return Figure("", "", caption, tuple(charts), styles, names=("data_set", "method"))
+
+
+VARIED = {
+    "partitions": ("detectors", "detector prompts K", "at K = 3"),
+    "lambda": ("alpha", "weight of the detectors' cross-entropy", "at 0.5"),
+    "shots": ("shots", "training images of each base class", ""),
+    "mixture": ("", "", "of GMoP"),
+}
+"""Sweep -> the setting that it varies, in words, and where what is printed was measured."""
+
+
+def _sweep_rows(given: FigureRuns, name: str, key: str) -> Iterator[Result]:
+    """OpenworldAUC by data set and value; entries that differ in a setting alone are one method, as shots are."""
+    groups: dict[tuple, list[Outcome]] = {}
+    for run in given.named(f"{SWEEPS[name].name}-"):
+        for outcome in run.read(load):
+            record = outcome.record
+            value = record.shots or None if key == "shots" else (record.detail or {}).get("chosen", {}).get(key)
+            method = METHOD if key in ("detectors", "alpha") else run.method(record.learner)
+            groups.setdefault((dataset_of(run, record), method, value), []).append(outcome)
+    every = list(dict.fromkeys(value for _, _, value in groups if value is not None))
+    for (dataset, method, value), outcomes in groups.items():
+        seeds = sorted(outcomes, key=lambda outcome: outcome.record.seed)
+        for at in [value] if value is not None or not key else every:  # what tunes nothing is the same at all shots
+            place = {"data_set": dataset} | ({key: at} if key else {})
+            yield from (row for row in learner_results(method, seeds, place) if row.metric == AUC)
+
+
+def _ring(line: Line, area: float | None) -> Line:
+    """A line over the shots, with a ring where the paper prints the method."""
+    rings = () if area is None else (Spot(SHOTS[-1], area, f"printed {AUC.write(area)} %"),)
+    printed = [area if shot == SHOTS[-1] else None for shot in line.x]
+    return replace(line, rings=rings, further={**line.further, "printed": printed})
+
+
 _TABLES = TABLES[PAPER]
-
-
-def _of_table(number: str, title: str, draw, table: str, **options) -> PaperFigure:
-    """A figure that is drawn from the runs of a table."""
-    shown = _TABLES[table]
-    return PaperFigure(number, title, partial(draw, table=shown, **options), (shown,))
-
-
-def _sweep(number: str, name: str, title: str, datasets: Sequence[str] = ()) -> PaperFigure:
-    """A figure that has runs of its own, on all data sets of its sweep, or on some."""
-    shown, sweep = tuple(datasets or SWEEPS[name].datasets), SWEEPS[name]
-    words = ", ".join(shown)
-    draw = partial(draw_sweep, name=name, datasets=shown)
-    return PaperFigure(number, f"{title} on {words}", draw, runs=partial(sweep.runs, datasets=shown))
-
-
+_RATIOS = tuple(_TABLES[number] for number in ("11", "12"))
+_NAMING = {"HM": NAMING, "AUROC": NOTICING}
+_COSTS = {"n_params": PARAMETERS.quantity, "OpenworldAUC": Quantity.of(AUC)}
+_PLANES = {
+    "5a": (("8-9",), _NAMING, True, "HM against AUROC, mean over the data sets"),
+    "5b": (("2", "7"), _COSTS, True, "OpenworldAUC against tuned parameters, mean over the data sets"),
+    "5c": (("10",), _NAMING, True, "HM against AUROC, mean over ImageNet's variants"),
+    "7": (("8-9",), _NAMING, False, "HM against AUROC, data set by data set"),
+    "8": (("10",), _NAMING, False, "HM against AUROC, variant by variant"),
+}
+_ABOUT = {
+    "products": "Each dot is one method: how well it names (HM) and tells base from new (AUROC), means over the seeds; "
+    "the thin curves join equal products of the two. Further up and to the right is better.",
+    "frontier": "Each dot is one method: its OpenworldAUC, mean over the seeds, against how many numbers it tunes; no "
+    "method that tunes as little or less reaches above the thin steps. Up and to the left is better.",
+}
 _SWEPT = {
     "partitions": ("6a", "10", "number of pseudo base-to-new partitions K"),
     "shots": ("6b", "11", "training images of each class"),
@@ -48,25 +310,27 @@ _SWEPT = {
 }
 """Sweep -> its figure in the main text, that of the appendix, and what both show."""
 
-_RATIOS = tuple(_TABLES[number] for number in ("11", "12"))
 
-_FIGURES = (
-    PaperFigure("2", "four metrics against the ratio of new to base images", draw_mixes, _RATIOS),
-    _of_table("3", "Miss-Hit curves", draw_miss_hit, "2"),
-    _of_table("5a", "HM against AUROC, mean over the data sets", draw_tradeoff, "8-9", averaged=True),
-    PaperFigure(
-        "5b",
-        "OpenworldAUC against tuned parameters, mean over the data sets",
-        partial(draw_costs, table=_TABLES["2"], sizes=_TABLES["7"]),
-        (_TABLES["2"], _TABLES["7"]),
-    ),
-    _of_table("5c", "HM against AUROC, mean over ImageNet's variants", draw_tradeoff, "10", averaged=True),
-    *(_sweep(main, name, title, SWEEPS[name].datasets[:1]) for name, (main, _, title) in _SWEPT.items()),
-    _of_table("7", "HM against AUROC, data set by data set", draw_tradeoff, "8-9", averaged=False),
-    _of_table("8", "HM against AUROC, variant by variant", draw_tradeoff, "10", averaged=False),
-    _of_table("9", "base accuracy, new accuracy and AUROC", draw_profile, "14"),
-    *(_sweep(appendix, name, title) for name, (_, appendix, title) in _SWEPT.items()),
-)
+def _figures() -> Iterator[PaperFigure]:
+    yield PaperFigure("2", "four metrics against the ratio of new to base images", draw_mixes, _RATIOS)
+    yield PaperFigure("3", "Miss-Hit curves", partial(draw_miss_hit, table=_TABLES["2"]), (_TABLES["2"],))
+    for number, (names, axes, averaged, title) in _PLANES.items():
+        tables, guide = tuple(_TABLES[name] for name in names), "products" if axes is _NAMING else "frontier"
+        options = {"tables": tables, "axes": axes, "guide": guide, "caption": _ABOUT[guide], "averaged": averaged}
+        yield PaperFigure(number, title, partial(draw_plane, **options), tables)
+    table = _TABLES["14"]
+    yield PaperFigure("9", "base accuracy, new accuracy and AUROC", partial(draw_profile, table=table), (table,))
+    for name, (main, appendix, title) in _SWEPT.items():
+        every = SWEEPS[name].datasets
+        for number, datasets in ((main, every[:1]), (appendix, every)):
+            draw = partial(draw_sweep, name=name, datasets=datasets)
+            runs = partial(SWEEPS[name].runs, datasets=datasets)
+            yield PaperFigure(number, f"{title} on {', '.join(datasets)}", draw, runs=runs)
 
-FIGURES: dict[str, PaperFigure] = {figure.number: figure for figure in _FIGURES}
+
+def _place(figure: PaperFigure) -> tuple[int, str]:
+    return int(figure.number.rstrip("abcd")), figure.number
+
+
+FIGURES: dict[str, PaperFigure] = {figure.number: figure for figure in sorted(_figures(), key=_place)}
 """Number -> the figure."""
