@@ -21,13 +21,13 @@ RECORDED = {"5": "auroc", "7": "auroc", "12": "fpr_openood", "14": "fpr_openood"
 def drawn(shifts):
     """A function that draws a figure from the run of `shifts`."""
     return lambda number, setup=REAL: FIGURES["is-ood"][number].draw(
-        FigureRuns("is-ood", setup, (PaperRun(Path(shifts.run.folder)),))
+        FigureRuns("is-ood", setup, (PaperRun(Path(shifts.run_folder.folder)),))
     )
 
 
 @pytest.mark.parametrize("number", RECORDED)
 def test_a_map_holds_the_metric_of_every_cell(drawn, shifts, number):
-    record = shifts.run.metrics(DetectionRecord)[2]  # of the model with one seed
+    record = shifts.run_folder.metrics(DetectionRecord)[2]  # of the model with one seed
     (key,) = {"auroc", "fpr_out_positive", "aupr_in"} & set(drawn(number).rows()[0])
     rows = [row for row in drawn(number).rows() if (row["model"], row["detector"]) == ("a CLIP", "MCM")]
     for row in rows:
@@ -44,7 +44,7 @@ def test_curves_stand_beside_printed_slopes(drawn, shifts, number, table, metric
     figure = drawn(number)
     assert {chart.title.partition(" shift")[0] for chart in figure.charts} == {"semantic", "covariate"}
     recorded = {"AUROC": "auroc", "FPR@95": "fpr_openood", "AUPR": "aupr_in"}[metric]
-    record = shifts.run.metrics(DetectionRecord)[2]
+    record = shifts.run_folder.metrics(DetectionRecord)[2]
     cells = [[getattr(cell, recorded) if cell else np.nan for cell in row] for row in record.detectors["MSP"].cells]
     values = np.array([[getattr(value, "value", value) for value in row] for row in cells], dtype=float)
     slope = abs(np.polyfit(range(5), np.nanmean(values, axis=0), 1)[0])
@@ -58,7 +58,7 @@ def test_curves_stand_beside_printed_slopes(drawn, shifts, number, table, metric
 
 
 def test_what_is_in_the_cells(drawn, shifts):
-    counts = np.array(shifts.run.metrics(DetectionRecord)[0].counts)
+    counts = np.array(shifts.run_folder.metrics(DetectionRecord)[0].counts)
     assert sum(row["images"] for row in drawn("9").rows()) == counts.sum()
     assert len(drawn("1").charts[0].cells) == len(drawn("4").charts[0].cells) == np.count_nonzero(counts)
     assert drawn("4", ReproductionSetup()).caption[-1] == (
@@ -69,8 +69,8 @@ def test_what_is_in_the_cells(drawn, shifts):
 def test_marginal_images_with_prediction_and_confidence(shifts, write_run, drawn):
     assert drawn("2").charts == () and "no such images" in drawn("20").caption[0]
     image = MarginalImage(7, "<b>bun</b>", "a rather long name", 0.987, 0.9, 1, known=3)
-    records = shifts.run.metrics(DetectionRecord)
-    png = next(iter(shifts.run.records)).attachment("pictures/0-0/7.png")
+    records = shifts.run_folder.metrics(DetectionRecord)
+    png = next(iter(shifts.run_folder.records)).attachment("pictures/0-0/7.png")
     shown = [replace(records[0], marginal=MarginalImages("MSP", 0, 40, 0.875, (image,))), *records[1:]]
     names = ("pictures/marginal/7.png", "pictures/marginal/known-3.png")
     folder = write_run(shown, attachments=dict.fromkeys(names, png))

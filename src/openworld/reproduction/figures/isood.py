@@ -34,7 +34,7 @@ STAND_INS = {REAL: "Drawings stand in", GENERATED: "Redrawn drawings, the render
 IMAGE_ROOM = 1_500_000  # bytes that the images of a figure of cells may take together
 NO_IMAGES = "These runs keep no such images: embeddings have none."
 APART = (
-    "the published lists divide ImageNet-21K by its images and Syn-IS by its prompts, so that no degree of the one is a "
+    "the published lists divide ImageNet-21K by its images and Syn-IS by its prompts, so that no degree of one is a "
     "degree of the other; run a spec of ood-detection whose pool holds both, with generated = true for images that are"
 )
 
