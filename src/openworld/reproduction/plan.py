@@ -20,7 +20,7 @@ from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import Changes
 from openworld.reproduction.chosen_data import choose_tables, find_titles
 from openworld.reproduction.figures import ALL, PaperFigure, find_figures
-from openworld.reproduction.figures.planned_runs import runs_with_figures
+from openworld.reproduction.figures.paper_figure import runs_with_figures
 from openworld.reproduction.settings import EMBEDDED, PlannedRun, ReproductionSetup
 
 PAPERS: dict[str, ModuleType] = {

@@ -4,20 +4,11 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld.reproduction.figures import frap, isood, openpl, openworldauc
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
 
-FIGURES: dict[str, dict[str, PaperFigure]] = {
-    "openworldauc": openworldauc.FIGURES,
-    "openpl": openpl.FIGURES,
-    "frap": frap.FIGURES,
-    "is-ood": isood.FIGURES,
-}
+_PAPERS = (openworldauc, openpl, frap, isood)
+FIGURES: dict[str, dict[str, PaperFigure]] = {paper.PAPER: dict(paper.FIGURES) for paper in _PAPERS}
 """Paper -> its figures by number."""
 
-ABSENT: dict[str, dict[str, str]] = {
-    "openworldauc": openworldauc.ABSENT,
-    "openpl": openpl.ABSENT,
-    "frap": frap.ABSENT,
-    "is-ood": isood.ABSENT,
-}
+ABSENT: dict[str, dict[str, str]] = {paper.PAPER: paper.ABSENT for paper in _PAPERS}
 """Paper -> numbers of figures that hold no results, and what they are."""
 
 ALL = "all"

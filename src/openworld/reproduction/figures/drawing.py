@@ -27,7 +27,6 @@ class MadeFigure:
     Args:
         paper: what it is called.
         number: as printed.
-        heading: paper, number and title.
         figure: with its data.
         remarks: what a reader must know of it, such as runs that are missing.
         backbones, datasets: of its runs.
@@ -35,11 +34,15 @@ class MadeFigure:
 
     paper: str
     number: str
-    heading: str
     figure: Figure
     remarks: tuple[str, ...] = ()
     backbones: tuple[str, ...] = ()
     datasets: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """Return paper, number and title."""
+        return f"{self.paper}, {self.figure.title}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -75,24 +78,19 @@ def draw_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()
     made = []
     for number in plan.figures:
         planned = [run for run in plan.runs if number in run.figures]
-        missing = [run.name for run in planned if run.name in failed]
         done = [run for run in planned if run.name not in failed]
-        if done:
-            figure = _made(plan, number, tuple(read[run.name] for run in done), missing)
-            names = dict.fromkeys(run.datasets.get(str(data), str(data)) for run in done for data in run.data)
-            made.append(replace(figure, datasets=tuple(names)))
+        if not done:
+            continue
+        runs, wanted = tuple(read[run.name] for run in done), FIGURES[plan.paper][number]
+        drawn = wanted.draw(FigureRuns(plan.paper, plan.setup, runs))
+        figure = replace(drawn, name=f"figure-{number}", title=wanted.heading)
+        missing = [run.name for run in planned if run.name in failed]
+        lacking = (f"Missing here, because their runs failed: {', '.join(missing)}.",) if missing else ()
+        remarks = (*([STAND_IN] if plan.setup.embedded else []), *plan.setup.sentences, *lacking)
+        backbones = tuple(dict.fromkeys(run.backbone for run in runs if run.backbone))
+        names = dict.fromkeys(run.datasets.get(str(data), str(data)) for run in done for data in run.data)
+        made.append(MadeFigure(PAPERS[plan.paper], number, figure, remarks, backbones, tuple(names)))
     return made
-
-
-def _made(plan: ReproductionPlan, number: str, runs: tuple[PaperRun, ...], missing: Sequence[str]) -> MadeFigure:
-    wanted = FIGURES[plan.paper][number]
-    drawn = wanted.draw(FigureRuns(plan.paper, plan.setup, runs))
-    named = replace(drawn, name=f"figure-{number}", title=wanted.short_heading)
-    lacking = (f"Missing here, because their runs failed: {', '.join(missing)}.",) if missing else ()
-    backbones = tuple(dict.fromkeys(run.backbone for run in runs if run.backbone))
-    data = (STAND_IN,) if plan.setup.embedded else ()
-    remarks = (*data, *plan.setup.sentences, *lacking)
-    return MadeFigure(PAPERS[plan.paper], number, wanted.heading(plan.paper), named, remarks, backbones)
 
 
 def write_figures(plan: ReproductionPlan, folder: Path, figures: Sequence[MadeFigure]) -> str:
@@ -105,11 +103,11 @@ def write_figures(plan: ReproductionPlan, folder: Path, figures: Sequence[MadeFi
     drawable = find_spec("matplotlib") is not None
     for number in plan.figures:
         path, figure = folder / f"figure-{number}", made.get(number)
-        for form in ("csv", *DRAWINGS):
-            if figure is None or (form != "csv" and not (drawable and figure.charts)):
-                path.with_suffix(f".{form}").unlink(missing_ok=True)
+        drawn = DRAWINGS if drawable and figure and figure.charts else ()
+        for form in {"csv", *DRAWINGS} - ({"csv", *drawn} if figure else set()):
+            path.with_suffix(f".{form}").unlink(missing_ok=True)
         if figure is not None:
             write_file(path.with_suffix(".csv"), figure.csv.encode())
-            for form in DRAWINGS if drawable and figure.charts else ():
-                figure.save(path.with_suffix(f".{form}"))
+        for form in drawn:
+            figure.save(path.with_suffix(f".{form}"))
     return "" if drawable or not made else "SVG and PDF are not written: pip install 'openworld[plots]'."

@@ -93,7 +93,7 @@ def read_run(folder: Path) -> tuple[RunFolder, Results, Measurements]:
 _ALIGNED = {"4": "ImageNet", "5": "Tiny-ImageNet", "6": "Living-17", "7": "Nonliving-26"}
 _OF = {dataset: (replace(CALIBRATED, datasets=(dataset,)),) for dataset in _ALIGNED.values()}
 _EXAMPLES = partial(draw_examples, dataset="ImageNet")  # the paper does not say of which data its example images are
-FIGURES: dict[str, PaperFigure] = {
+FIGURES = {
     "2": PaperFigure("2", "a reference's probabilities, raw and calibrated", _EXAMPLES, _OF["ImageNet"]),
     "3": PaperFigure("3", "calibration error by temperature, data set by data set", draw_temperatures, (CALIBRATED,)),
 } | {

@@ -21,9 +21,8 @@ from openworld.papers import TABLES, published_numbers
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
 from openworld.report.shift_axes import AXES
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure, by_number
 from openworld.reproduction.isood import generated_runs
-from openworld.reproduction.settings import ReproductionSetup
 from openworld.results import RunFolder
 
 PAPER = "is-ood"
@@ -105,42 +104,31 @@ def read_run(folder: Path) -> DetectionResults:
     return DetectionResults.read(RunFolder.read(folder))
 
 
-def _figures() -> Iterator[tuple[str, str, Callable[[DetectionResults], Figure], str]]:
-    """Yield number, title, how it is drawn, and its data."""
-    yield "1", "images of the cells", _images, REAL
-    yield "2", "images of other classes that pass for known ones", _marginal, REAL
-    yield "4", "images of the cells", _images, GENERATED
-    yield "9", "images per cell", lambda results: cell_counts(results.facts), REAL
-    yield "20", "predictions and confidence of such images", _marginal, REAL
+def _figures() -> Iterator[PaperFigure]:
+    def of(number: str, title: str, draw: Callable[[DetectionResults], Figure], data: str) -> PaperFigure:
+        table = TABLES[PAPER][METRICS[AREA][data][-1]]
+        return PaperFigure(number, f"{title}, {data}", partial(_drawn, draw=draw, data=data), (table,))
+
+    yield of("1", "images of the cells", _images, REAL)
+    yield of("2", "images of other classes that pass for known ones", _marginal, REAL)
+    yield of("4", "images of the cells", _images, GENERATED)
+    yield of("9", "images per cell", lambda results: cell_counts(results.facts), REAL)
+    yield of("20", "predictions and confidence of such images", _marginal, REAL)
     for drawn, by_data in METRICS.items():
         for data, (maps, curves, table) in by_data.items():
             for number in maps:
-                yield number, f"{drawn.title} in every cell", partial(heat_maps, drawn=drawn), data
-            yield curves, f"{drawn.title} by level of shift", partial(draw_curves, drawn=drawn, table=table), data
-
-
-def _apart(setup: ReproductionSetup) -> str:
-    """Why the published lists do not do."""
-    return "" if setup.embedded else APART
-
-
-FIGURES: dict[str, PaperFigure] = {
-    number: PaperFigure(
-        number,
-        f"{title}, {data}",
-        partial(_drawn, draw=draw, data=data),
-        (TABLES[PAPER][METRICS[AREA][data][-1]],),
-    )
-    for number, title, draw, data in sorted(_figures(), key=lambda figure: int(figure[0]))
-} | {
-    "generated": PaperFigure(
+                yield of(number, f"{drawn.title} in every cell", partial(heat_maps, drawn=drawn), data)
+            yield of(curves, f"{drawn.title} by level of shift", partial(draw_curves, drawn=drawn, table=table), data)
+    yield PaperFigure(
         "generated",
         "real against generated images at equal degree (section 3.2)",
         partial(_drawn, draw=draw_generated),
         runs=generated_runs,
-        refused=_apart,
+        refused=lambda setup: "" if setup.embedded else APART,
     )
-}
+
+
+FIGURES = by_number(_figures())
 """Number -> the figure, and a check of what section 3.2 assumes of generated images.
 
 Each is drawn from the run of the table that prints the AUROC's trends on its data.

@@ -30,7 +30,7 @@ from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
 from openworld.reproduction.changes import ADDED
-from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
+from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure, by_number
 from openworld.reproduction.figures.sweeps import BASELINE, METHOD, SHOTS, SWEEPS
 from openworld.reproduction.paper_results import paper_results
 from openworld.results import Result, Results, Value, mean
@@ -264,7 +264,7 @@ VARIED = {
 def _sweep_rows(given: FigureRuns, name: str, key: str) -> Iterator[Result]:
     """OpenworldAUC by data set and value; entries that differ in a setting alone are one method, as shots are."""
     groups: dict[tuple, list[Outcome]] = {}
-    for run in given.named(f"{SWEEPS[name].name}-"):
+    for run in (run for run in given.runs if run.folder.name.startswith(f"{name}-")):
         for outcome in run.read(load):
             record = outcome.record
             value = record.shots or None if key == "shots" else (record.detail or {}).get("chosen", {}).get(key)
@@ -328,9 +328,5 @@ def _figures() -> Iterator[PaperFigure]:
             yield PaperFigure(number, f"{title} on {', '.join(datasets)}", draw, runs=runs)
 
 
-def _place(figure: PaperFigure) -> tuple[int, str]:
-    return int(figure.number.rstrip("abcd")), figure.number
-
-
-FIGURES: dict[str, PaperFigure] = {figure.number: figure for figure in sorted(_figures(), key=_place)}
+FIGURES = by_number(_figures())
 """Number -> the figure."""

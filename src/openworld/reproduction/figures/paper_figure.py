@@ -1,12 +1,15 @@
-"""What a paper's figure is: the runs that it needs, and how it is drawn from them once they are finished."""
+"""What a paper's figure is: the runs that it needs, shared with tables, and how it is drawn once they are finished."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from openworld.papers import PAPERS, PaperTable
+from openworld._errors import OpenworldError
+from openworld.papers import PaperTable
 from openworld.papers.results import PaperRun
 from openworld.report.figure import Figure
 from openworld.reproduction.settings import PlannedRun, ReproductionSetup
+
+PlanRuns = Callable[[Sequence[PaperTable], ReproductionSetup], Iterable[PlannedRun]]
 
 
 @dataclass(frozen=True)
@@ -23,10 +26,6 @@ class FigureRuns:
     paper: str
     setup: ReproductionSetup
     runs: tuple[PaperRun, ...]
-
-    def named(self, prefix: str) -> tuple[PaperRun, ...]:
-        """Return the runs whose name begins so."""
-        return tuple(run for run in self.runs if run.folder.name.startswith(prefix))
 
 
 @dataclass(frozen=True)
@@ -51,20 +50,47 @@ class PaperFigure:
     refused: Callable[[ReproductionSetup], str] = lambda setup: ""
 
     @property
-    def short_heading(self) -> str:
-        """Return number and title, where the paper is named elsewhere."""
+    def heading(self) -> str:
+        """Number and title."""
         return f"Figure {self.number}: {self.title}"
 
-    def heading(self, paper: str) -> str:
-        """Return paper, number and title."""
-        return f"{PAPERS[paper]}, {self.short_heading}"
 
-    def reads(self, run: PlannedRun, of_tables: Sequence[PlannedRun]) -> bool:
-        """Return whether a run is one of those of its tables.
+def by_number(figures: Iterable[PaperFigure]) -> Mapping[str, PaperFigure]:
+    """Return figures by number, in the order of the numbers; those without one last."""
+    return {figure.number: figure for figure in sorted(figures, key=lambda figure: _place(figure.number))}
 
-        Args:
-            run: planned for these tables and others.
-            of_tables: the runs that its tables alone need.
-        """
-        shared = {table.number for table in self.tables} & set(run.tables)
-        return bool(shared) and any(set(own.data) <= set(run.data) for own in of_tables)
+
+def _place(number: str) -> tuple[float, str]:
+    digits = number.rstrip("abcdefgh")
+    return float(digits) if digits.isdigit() else float("inf"), number
+
+
+def runs_with_figures(
+    plan_runs: PlanRuns, tables: Sequence[PaperTable], figures: Sequence[PaperFigure], setup: ReproductionSetup
+) -> tuple[PlannedRun, ...]:
+    """Return the runs that tables and figures are read from, each once, and each with what is read from it.
+
+    Args:
+        plan_runs: of the paper.
+        tables: that are wanted.
+        figures: that are wanted; one that a table shares its runs with costs nothing more.
+        setup: nothing left open.
+    """
+    wanted = {table.number for table in tables}
+    united: dict[str, PaperTable] = {}  # tables beside, each with the data sets that any figure needs of it
+    for table in (table for figure in figures for table in figure.tables if table.number not in wanted):
+        known = united.get(table.number, table)
+        united[table.number] = replace(known, datasets=tuple(dict.fromkeys((*known.datasets, *table.datasets))))
+    every = [*tables, *united.values()]
+    planned = tuple(plan_runs(every, setup)) if every else ()
+    runs = {run.name: replace(run, tables=tuple(table for table in run.tables if table in wanted)) for run in planned}
+    for figure in figures:
+        numbers = {table.number for table in figure.tables}
+        data = [set(run.data) for run in plan_runs(figure.tables, setup)] if figure.tables else []
+        read = [run for run in planned if numbers & {*run.tables} and any(part <= {*run.data} for part in data)]
+        for run in (*read, *figure.runs(setup)):
+            known = runs.setdefault(run.name, run)
+            if known.spec != run.spec:
+                raise OpenworldError(f"two different runs are planned as {run.name}; every run needs its own name.")
+            runs[run.name] = replace(known, figures=tuple(dict.fromkeys((*known.figures, figure.number))))
+    return tuple(run for run in runs.values() if run.tables or run.figures)
