@@ -27,6 +27,7 @@ from openworld.papers import (
     printed_deviations,
     published_numbers,
 )
+from openworld.papers.misprints import about_ours
 from openworld.papers.results import PaperResult
 from openworld.reproduction.comparison.orders import Agreement, agreements, mean_of
 from openworld.results import Comparison, comparison_of, correct_for_many
@@ -36,25 +37,6 @@ SHOWS = ("interval", "deviation")
 AXES = ("task", "method", "dataset", "setting")
 SAME_MEAN = 1e-9  # a mean over seeds is tested only where it is the number itself
 SIZES, TIMES, RANKS = ("n_params", "n_params_thousand"), ("inference_time_s",), ("Friedman_rank", "Final_rank")
-
-ABOUT_OURS = {
-    ("openworldauc", "3"): (
-        "Our intervals over images are of the mean over all possible draws. Where every class keeps the same share of "
-        "its images, that mean is the OpenworldAUC of all images, so these intervals equal those of Table 2."
-    ),
-    ("openworldauc", "7"): (
-        "Two of our counts are not the printed ones. KgCoOp: the released settings tune the 4 tokens of 'a photo of "
-        "a', 2,048 numbers; the printed 8,192 are those of 16 tokens. DePT-Kg: its head grows by 513 numbers with each "
-        "base class, and 292,914 are those of 50 classes and of 263,168 numbers more that the released code marks as "
-        "trained and never reads."
-    ),
-    ("openworldauc", "16"): (
-        "Ours is the latency of one image alone (batch of 1), from its prepared pixels in memory to the answer: image "
-        "tower included, names encoded before, the median of up to 20 repeats after 2 that do not count, the GPU "
-        "awaited. The paper does not say what its seconds include, nor on which machine: compare the orders alone."
-    ),
-}
-"""What a reader must know of our numbers of a table, by paper and table."""
 
 
 @dataclass(frozen=True)
@@ -173,9 +155,9 @@ class PaperComparison:
         else:
             overall = f"Ours are of other data ({'; '.join(self.datasets)}): they are not to be subtracted."
         models = f"Ours with backbone {' and '.join(self.backbones) or 'unknown'}, the paper's with "
-        about = ABOUT_OURS.get((self.table.paper, self.table.number))
+        about = about_ours(self.table.paper, self.table.number)
         orders = dict.fromkeys(order.sentence for order in self.agreements)
-        return (f"{overall} {models}{MODELS[self.table.paper]}.", *self.remarks, *orders, *([about] if about else []))
+        return (f"{overall} {models}{MODELS[self.table.paper]}.", *self.remarks, *orders, *about)
 
     @property
     def notes(self) -> tuple[str, ...]:
