@@ -93,13 +93,6 @@ class Words:
         return torch.stack([torch.tensor([1.0, len(sentence), 2.0]) for sentence in sentences])
 
 
-class Foreign:
-    """Stands for a detector of pytorch-ood."""
-
-    def predict_logits(self, logits):
-        return -logits.amax(dim=1)
-
-
 def seen_of(**parts):
     return MSP().fit(head=parts["head"]).score(Activations(**parts))
 
@@ -152,7 +145,6 @@ CALLS = {
     "DetectionPlan.fit": Call(PLAN.fit, {"batches": [(IMAGES, LABELS)]}),
     "DetectionPlan.gather": Call(PLAN.gather, {"batches": [(IMAGES, LABELS)], "start": 0}),
     "DetectionPlan.score": Call(PLAN.score, {"fitted": PLANNED, "batches": [IMAGES]}),
-    "PytorchOOD": Call(detectors.PytorchOOD, {"detector": Foreign(), "settings": {}}),
     "Activations": Call(
         seen_of,
         {part: getattr(SEEN, part) for part in ("features", "head", "outputs", "labels", "maps", "texts", "patches")},
@@ -211,7 +203,6 @@ RESULTS = frozenset(
 )
 """Classes that functions return; nobody makes them by hand."""
 ELSEWHERE = {
-    "OpenOOD": "its library, in tests/detectors/test_other_libraries.py",
     "all_detectors": "no argument",
     "broken_plugins": "no argument",
     "is_sequential": "any object has an answer",

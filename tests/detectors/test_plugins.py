@@ -46,3 +46,18 @@ def test_broken_ones_are_named(offered):
 def test_an_unknown_name():
     with pytest.raises(OpenworldError, match="unknown detector 'GradNrm'; did you mean 'GradNorm'"):
         plugins.find_detector("GradNrm")
+
+
+CALLED = {"mls": "MaxLogit", "EBO": "Energy", "temp_scaling": "TempScale", "MaxSoftmax": "MSP", "gl_mcm": "GL-MCM"}
+
+
+@pytest.mark.parametrize(("name", "ours"), [*CALLED.items(), ("KNN", "KNN"), ("fdbd", "fDBD")])
+def test_a_detector_answers_to_what_other_libraries_call_it(name, ours):
+    assert plugins.find_detector(name).name == ours
+
+
+def test_what_nobody_here_can_do_is_not_mistaken_for_another():
+    for name in ("godin", "cider", "ms"):
+        with pytest.raises(OpenworldError, match=f"unknown detector '{name}'"):
+            plugins.find_detector(name)
+    assert set(plugins.ALSO_CALLED.values()) <= DETECTORS.keys()

@@ -79,8 +79,8 @@ layer. Labels and bank, which keeps features, are of training images only. One f
 all, but gradient takes a backward and a forward pass more, layer gradients a backward pass, maps
 the last stage once more, samples a forward pass each. Texts and patches are those of two-tower
 models. What looks at the stream remembers the images that it scores: its scores depend on their
-order and on which others there are. Detectors of two libraries come by name where these are
-installed: pytorch-ood:NAME, openood:NAME; docs/detectors.md says which."""
+order and on which others there are. The names of OpenOOD and pytorch-ood will do as well, in any
+case: mls is MaxLogit, ebo Energy, klm KLM."""
 
 
 def _estimators() -> RenderableType:

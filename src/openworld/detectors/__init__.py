@@ -27,7 +27,6 @@ is made of `openworld.detectors.plugin_api`.
 from collections.abc import Mapping
 from typing import Any
 
-from openworld._errors import OpenworldError
 from openworld._plugins import Plugins
 from openworld._types import checked
 from openworld.detectors.adaneg import AdaNeg
@@ -52,7 +51,6 @@ from openworld.detectors.engine.fitted import (
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.hooks import WatchedModel, watch
 from openworld.detectors.engine.linear_probe import linear_probe
-from openworld.detectors.engine.other_libraries import installed
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.planning import DetectionPlan, Passes, plan, require_images
 from openworld.detectors.engine.sampling import Sampling
@@ -83,10 +81,8 @@ from openworld.detectors.neglabel import NegLabel
 from openworld.detectors.nnguide import NNGuide
 from openworld.detectors.odin import ODIN
 from openworld.detectors.openmax import OpenMax
-from openworld.detectors.openood import OpenOOD
 from openworld.detectors.own_score import OwnScore
 from openworld.detectors.profiles import PROFILES, profile
-from openworld.detectors.pytorch_ood import PytorchOOD
 from openworld.detectors.rankfeat import RankFeat
 from openworld.detectors.ras import RAS
 from openworld.detectors.react import ReAct
@@ -155,52 +151,71 @@ DETECTORS: dict[str, type[OODDetector]] = {
 PLUGINS = Plugins("detector", ("name", "paper", "summary", "needs", "gathers", "fit", "read"), lambda: DETECTORS)
 all_detectors, broken_plugins = PLUGINS.all, PLUGINS.broken
 
-OTHER_LIBRARIES: dict[str, type[OODDetector]] = {"pytorch-ood": PytorchOOD, "openood": OpenOOD}
-"""What stands before a name, as in "pytorch-ood:KNN" -> the class that serves the library's detectors."""
+ALSO_CALLED: dict[str, str] = {
+    "ebo": "Energy",
+    "energybased": "Energy",
+    "mls": "MaxLogit",
+    "maxsoftmax": "MSP",
+    "klmatching": "KLM",
+    "tempscaling": "TempScale",
+    "temperaturescaling": "TempScale",
+    "mahalanobis": "MDS",
+    "rmd": "RMDS",
+    "multimahalanobis": "MDSEnsemble",
+    "adascalea": "AdaSCALE",
+    "mcd": "MCDropout",
+    "dropout": "MCDropout",
+    "ensemble": "DeepEnsemble",
+    "nacue": "NAC",
+}
+"""What OpenOOD v1.5 and pytorch-ood 0.4 call our detectors, in small letters without signs -> our name."""
 
 
 @checked
 def find_detector(name: str) -> type[OODDetector]:
-    """Return the class of that name, ours, a plug-in's, or what serves another library's detectors.
+    """Return the class of that name, ours or a plug-in's; other libraries' names for ours and any case will do.
 
     Raises:
         OpenworldError: an unknown name, a plug-in that is broken.
+
+    >>> find_detector("mls").name, find_detector("gl_mcm").name
+    ('MaxLogit', 'GL-MCM')
     """
-    library, _, own = name.partition(":")
-    return OTHER_LIBRARIES[library] if own and library in OTHER_LIBRARIES else PLUGINS.find(name)
+    plain = {_plain(own): own for own in DETECTORS} | ALSO_CALLED
+    known = name in DETECTORS or name in PLUGINS.offered()
+    return PLUGINS.find(name if known else plain.get(_plain(name), name))
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 @checked
 def make_detector(name: str, settings: Mapping[str, Any] | None = None) -> OODDetector:
-    """Return a detector of that name: "KNN", or "pytorch-ood:KNN" and "openood:knn" where these are installed.
+    """Return a detector of a name that `find_detector` knows.
 
     Args:
         settings: where they differ from its defaults.
     Raises:
-        OpenworldError: an unknown name or setting, a library that is not installed.
+        OpenworldError: an unknown name or setting.
 
     >>> make_detector("KNN", {"k": 10}).k
     10
     """
-    library, _, own = name.partition(":")
-    if library not in OTHER_LIBRARIES:
-        return read_spec(settings or {}, PLUGINS.find(name))
-    if not own:
-        raise OpenworldError(f"{library!r} is a library; name one of its detectors, such as {library}:KNN.")
-    return OTHER_LIBRARIES[library](own, settings or {})
+    return read_spec(settings or {}, find_detector(name))
 
 
 @checked
 def origin(name: str) -> str:
-    """Return the package and version that bring a detector, such as "pytorch-ood 0.4.0"; "" for one of ours."""
-    library = name.partition(":")[0]
-    return installed(library) if library in OTHER_LIBRARIES else PLUGINS.origin(name)
+    """Return the package and version that bring a detector, such as "my-package 1.2"; "" for one of ours."""
+    return PLUGINS.origin(name)
 
 
 __all__ = [
     "CSP",
     "LMCM",
     "SUPERCLASSES",
+    "ALSO_CALLED",
     "AdaNeg",
     "DetectorCandidates",
     "candidates",
@@ -259,12 +274,9 @@ __all__ = [
     "NNGuide",
     "NegLabel",
     "OODDetector",
-    "OTHER_LIBRARIES",
-    "OpenOOD",
     "Passes",
     "Perturbation",
     "DetectionPlan",
-    "PytorchOOD",
     "RankFeat",
     "ReAct",
     "Activations",

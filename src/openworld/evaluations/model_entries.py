@@ -35,8 +35,8 @@ class DetectorSpec:
     """One detector of a model.
 
     Args:
-        detector: a name of `openworld list detectors`; "pytorch-ood:NAME" or "openood:NAME" of a library that is
-            installed; of learners also "own score".
+        detector: a name of `openworld list detectors`, or what OpenOOD or pytorch-ood calls it; of learners also
+            "own score".
         label: what tables call it; needed where one detector runs with several settings.
         settings: its own, where they differ from its defaults.
         choose: settings to be decided on validation images, each with its candidates, such as {"k": [5, 20, 50]}; of an

@@ -44,13 +44,12 @@ def entries() -> Mapping[str, Mapping[str, Any]]:
 
 
 def keys_of(kind: str, name: str) -> tuple[str, ...] | None:
-    """Return the keys of a name's entries, of "pytorch-ood:KNN" those of the library; None where it is not ours.
+    """Return the keys of a name's entries; None where it is not ours.
 
     >>> keys_of("learners", "CoOp"), keys_of("learners", "Mine")
     (('zhou2022coop',), None)
     """
-    names = methods()[kind]
-    known = names.get(name, names.get(name.partition(":")[0]))
+    known = methods()[kind].get(name)
     return None if known is None else tuple(known)
 
 

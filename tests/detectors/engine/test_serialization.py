@@ -15,7 +15,6 @@ from openworld.detectors import (
     MSP,
     Head,
     NNGuide,
-    PytorchOOD,
     ViM,
     fit_together,
     gather,
@@ -130,12 +129,6 @@ def test_detectors_of_other_packages(tmp_path):
 def test_what_cannot_be_written(tmp_path):
     with pytest.raises(OpenworldError, match=r"0\.state holds a dict, which cannot be written to a file; keep what"):
         Careless(1).fit(whole()).save(tmp_path / "one")
-
-    class MaxSoftmax:
-        predict_logits = None
-
-    with pytest.raises(OpenworldError, match="MaxSoftmax"):
-        PytorchOOD(MaxSoftmax()).fit().save(tmp_path / "one")
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OpenworldError, match="cannot be written"):
         fitted("MSP").save(tmp_path / "file" / "one")

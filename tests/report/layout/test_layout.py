@@ -50,7 +50,8 @@ ROWS = (
       for level in (10, 9, 0)), row("CoOp", OTHER, 1.5, style="clay"),
 )  # fmt: skip
 TESTS = (
-    compared("CoOp", "zero-shot", 0.2, 0.01), compared("GMoP", "zero-shot", 0.3, 0.001), compared("GMoP", "CoOp", 0.1, 0.4),
+    compared("CoOp", "zero-shot", 0.2, 0.01), compared("GMoP", "zero-shot", 0.3, 0.001),
+    compared("GMoP", "CoOp", 0.1, 0.4),
     compared("CoOp", "zero-shot", 0.9, 0.01, level=9), compared("CoOp", "zero-shot", -0.9, 0.01, level=10),
 )  # fmt: skip
 BRIEF = Brief(Results("demo", ROWS, TESTS), "zero-shot", subtitle=("here",))

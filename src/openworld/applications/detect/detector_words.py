@@ -57,11 +57,8 @@ def require_one_value(words: Sequence[str]) -> None:
 
 
 def _name_and_settings(word: str) -> tuple[str, str]:
-    """The name of a detector, with that of another library before it, and its settings as they are written."""
+    """The name of a detector, and its settings as they are written."""
     name, _, settings = word.partition(":")
-    if name in detectors.OTHER_LIBRARIES:
-        own, _, settings = settings.partition(":")
-        name = f"{name}:{own}"
     return name, settings
 
 

@@ -167,7 +167,6 @@ def _saved_learner(given: Any, wish: ModelWish) -> LearnerModel:
 def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImages) -> dict[str, Any]:
     """Return detectors by label: "NAME", "NAME:setting=value,...", "profile:NAME", or "all" that the model can serve.
 
-    Before the name of another library's detector stands the library: "pytorch-ood:KNN:k=5", "openood:knn".
     Of several values, "KNN:k=5/20/50", which are called KNN, the first; `detector_words.grids_of` gives the others.
 
     Without words those that are usual for the model, less what learns where there are no training images.
