@@ -263,3 +263,33 @@ def test_ranks_are_drawn_or_it_is_said_why_not():
     report = Layout("?", "", (MAIN, part)).report(Brief(Results("d", (*rows, missing))))
     figure = next(figure for section in report.page.sections for figure in section.figures)
     assert not figure.charts and "two data sets are too few" in figure.caption[0]
+
+
+def test_keys_beside_others_tell_nothing_apart_and_means_are_told_before_what_they_are_of():
+    rows, checks = [], []
+    for place in range(6):
+        where = {"setting": f"set {place}", "task": f"set {place}"}
+        rows += [row("a", AREA, 0.5, **where), row("b", AREA, 0.6 if place else 0.4, **where)]
+        checks.append(compared("b", "a", 0.1 if place else -0.1, 0.01, **where))
+    whole = {"setting": "mean of 6"}
+    rows = [row("a", AREA, 0.5, **whole), row("b", AREA, 0.57, **whole), *rows]
+    brief = Brief(Results("demo", tuple(rows), (compared("b", "a", 0.07, 0.2, **whole), *checks)), "a")
+    part = replace(MAIN, metrics=("auroc",), per=("setting",))
+    report = Layout(
+        "?",
+        "auroc",
+        (part, Differences(name="tests", title="Pairs", per=("setting",))),
+        ("setting",),
+        ("task", "setting"),
+    ).report(brief)
+    tables = [
+        table
+        for section in report.page.sections
+        for table in (*section.tables, *(each for inner in section.folded for each in inner.tables))
+    ]
+    assert [table.title for table in tables[:2]] == ["The numbers: mean of 6", "The numbers: set 0"]
+    assert len([table for table in tables if table.name.startswith("tests")]) == 7
+    first, many, against, *_ = report.verdict
+    assert "57.0" in first and "p = .20" in first.replace("\u00a0", " ") or "p .20" in first.replace("\u00a0", " ")
+    assert "b comes first in 5 of 6 places" in many and many.endswith("in 5.")
+    assert "of 6 tests" in against

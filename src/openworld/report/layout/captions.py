@@ -29,7 +29,6 @@ def caption(part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Co
     """Return the caption of a table."""
     metrics = {row.metric.key: row.metric for row in rows}
     marked = any(_is_marked(test, rows, brief) for test in brief.results.comparisons) and METRIC not in part.columns
-    tested = sum(test.p is not None for test in tests)
     meanings = dict.fromkeys(f"{mark.sign}: {mark.meaning}." for name, mark in brief.marks.items()
                              if any(row.entity == name for row in rows))  # fmt: skip
     return " ".join(
@@ -39,13 +38,21 @@ def caption(part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Co
                 f"{_units(metrics)}{_seeds(rows)}{_intervals(rows)}.",
                 _direction(metrics),
                 f"▲ ▼: better or worse than {brief.baseline} ({HOLM})." if marked else "",
-                f"Tests: the same images, p after Holm over {tested} pairs." if tested > 1 else "",
+                _tests(tests),
                 *meanings,
                 brief.notes.get(part.name, ""),
                 part.note,
             ),
         )
     )
+
+
+def _tests(tests: Sequence[Comparison]) -> str:
+    """What tests are over, and for how many pairs they are corrected."""
+    tested = [test for test in tests if test.p is not None]
+    kinds = {test.interval.over for test in tested if test.interval} - {"images"}
+    over = f"over {listed(sorted(kinds))}" if kinds else "the same images"
+    return f"Tests: {over}, p after Holm over {len(tested)} pairs." if len(tested) > 1 else ""
 
 
 def _units(metrics) -> str:

@@ -41,12 +41,18 @@ class Layout:
         headline: key of the metric by which entities are compared; "" where none is.
         parts: in the order of the page; a terminal shows the tables of the first.
         places: keys of the places where the headline is told and tested; () for numbers of the run as a whole.
+        beside: of all parts and of the verdict: keys that tell nothing apart, but for parts that arrange by them.
     """
 
     title: str
     headline: str
     parts: tuple[Part, ...]
     places: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        parts = (replace(part, beside=(*part.beside, *self.beside)) for part in self.parts)
+        object.__setattr__(self, "parts", tuple(parts))
 
     def report(self, brief: Brief, **fields) -> Report:
         """Return the report.
@@ -70,7 +76,7 @@ class Layout:
         page = Page(
             title=self.title,
             subtitle=brief.subtitle,
-            verdict=verdict(self.headline, self.places, brief),
+            verdict=verdict(self.headline, self.places, brief, self.beside),
             sections=tuple(sections),
             styles=styles,
             series=series,

@@ -72,6 +72,7 @@ class Part:
         metrics: keys, in order; () for all that lie in its places.
         per: keys that tell one table or chart from the next; a row need not have them.
         of: what else the place of a row must have, and what it must be.
+        beside: keys that rows may have and that tell nothing apart, since another key says the same.
         note: a sentence that no row can tell.
         folded: whether it is opened on demand.
         terminal: whether a terminal shows it too; the first part is always shown.
@@ -82,13 +83,14 @@ class Part:
     metrics: tuple[str, ...] = ()
     per: tuple[str, ...] = ()
     of: Mapping[str, Place] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
     note: str = ""
     folded: bool = False
     terminal: bool = False
 
     def take(self, results: Results, required: Sequence[str]) -> Iterator[tuple[Key, Result]]:
         """Yield (what tells its table or chart from the next, row); rows lack none of the keys that are required."""
-        known = {*self.per, *self.of, *required} - {ENTITY, METRIC}
+        known = {*self.per, *self.of, *self.beside, *required} - {ENTITY, METRIC}
         known |= {f"{key}{NAME_OF}" for key in known}
         needed = {*self.of, *required} - {ENTITY, METRIC}
         apart = (*self.per, *(key for key in (METRIC, ENTITY) if key not in (*required, *self.per)))

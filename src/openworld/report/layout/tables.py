@@ -158,10 +158,11 @@ class Tests(Part):
         """Yield a table for each place that has tests, in order of appearance."""
         places: dict[tuple, list[Comparison]] = {}
         for test in brief.results.comparisons:
-            known = {*self.per, *self.of}
+            known = {*self.per, *self.of, *self.beside}
+            place = {key: value for key, value in test.where.items() if key in self.per or key not in self.beside}
             fits = not self.metrics or test.metric.key in self.metrics
             if fits and (not self.per or test.where.keys() <= known) and self.of.items() <= test.where.items():
-                places.setdefault((test.metric, *test.where.items()), []).append(test)
+                places.setdefault((test.metric, *place.items()), []).append(test)
         for number, ((metric, *where), tests) in enumerate(places.items(), 1):
             signed = replace(DIFFERENCE, unit=SIGNED.get(metric.unit, metric.unit), digits=metric.digits)
             rows = tuple(_test_row(test) for test in tests[:ON_PAGE])

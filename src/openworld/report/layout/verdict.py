@@ -21,29 +21,46 @@ INSIDE = {"learner": "base", "detector": "in-distribution"}
 Places = Mapping[tuple, Sequence[Result]]
 
 
-def verdict(headline: str, places: Sequence[str], brief: Brief) -> tuple[str, ...]:
+def verdict(headline: str, places: Sequence[str], brief: Brief, beside: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the sentences that follow from the numbers of a metric.
+
+    Where numbers of some places are means of those of others, which their shorter places tell, the means are told one
+    by one, and of the others only how often who comes first.
 
     Args:
         headline: key of the metric by which entities are compared. places: keys of the places where it is told.
         brief: the rows, and sentences of its own, which come before what the numbers rest on.
+        beside: keys of rows that no sentence says, since another key says the same.
     """
+    by_place = _by_place(headline, (*places, *beside), brief)
+    parts, sentences = by_place, []
+    if by_place and next(iter(by_place.values()))[0].metric.better:
+        shortest = min(map(len, by_place))
+        general = {place: rows for place, rows in by_place.items() if len(place) == shortest}
+        if len(by_place) <= SPELLED:
+            sentences += _leaders(by_place, places, brief)
+        elif len(general) <= SPELLED:
+            parts = {place: rows for place, rows in by_place.items() if place not in general}
+            sentences += [*_leaders(general, places, brief), _leader_of_many(parts, brief)]
+        else:
+            sentences.append(_leader_of_many(by_place, brief))
+        sentences += _against_baseline(parts, brief)
+    sentences += _below_chance(by_place, brief)
+    return tuple(filter(None, (*sentences, *brief.sentences, _evidence(parts, brief), *brief.warnings)))
+
+
+def _by_place(headline: str, keys: Sequence[str], brief: Brief) -> dict[tuple, list[Result]]:
     by_place: dict[tuple, list[Result]] = {}
     for row in brief.results.where(metric=headline):
-        if row.entity and row.where.keys() <= {*places, *(f"{place}_name" for place in places)}:
+        if row.entity and row.where.keys() <= {*keys, *(f"{key}_name" for key in keys)}:
             by_place.setdefault(tuple(row.where.items()), []).append(row)
-    sentences = []
-    if by_place and next(iter(by_place.values()))[0].metric.better:
-        sentences += _leaders(by_place, brief) if len(by_place) <= SPELLED else [_leader_of_many(by_place, brief)]
-        sentences += _against_baseline(by_place, brief)
-    sentences += _below_chance(by_place, brief)
-    return tuple(filter(None, (*sentences, *brief.sentences, _evidence(by_place, brief), *brief.warnings)))
+    return by_place
 
 
-def _leaders(by_place: Places, brief: Brief) -> Iterator[str]:
+def _leaders(by_place: Places, places: Sequence[str], brief: Brief) -> Iterator[str]:
     """Say place by place who has the best number; of AUROCs none of which is above chance, that."""
     for rows in by_place.values():
-        where = ", ".join(words_of(rows[0], tuple(rows[0].where)))
+        where = ", ".join(words_of(rows[0], places))
         lead = _nobody_above_chance(rows, brief) or _lead(rows, brief)
         yield (
             f"{where[0].upper()}{where[1:]}: {lead}" if where and len(by_place) > 1 else f"{lead[0].upper()}{lead[1:]}"
