@@ -28,7 +28,7 @@ def title_of(part: Part, row: Result) -> str:
 def caption(part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Comparison] = ()) -> str:
     """Return the caption of a table."""
     metrics = {row.metric.key: row.metric for row in rows}
-    marked = any(_is_marked(test, rows, brief) for test in brief.results.comparisons) and METRIC not in part.columns
+    marked = METRIC not in part.columns and any(_is_tested(row, brief) for row in rows)
     meanings = dict.fromkeys(f"{mark.sign}: {mark.meaning}." for name, mark in brief.marks.items()
                              if any(row.entity == name for row in rows))  # fmt: skip
     return " ".join(
@@ -90,9 +90,8 @@ def _direction(metrics) -> str:
     return f"Lower is better: {listed(lower)}." if len(lower) < len(metrics) else "Lower is better in each."
 
 
-def _is_marked(test: Comparison, rows: Sequence[Result], brief: Brief) -> bool:
-    pair = (test.entity, test.other)
-    return brief.baseline in pair and any(row.where == test.where and row.metric == test.metric for row in rows[:200])
+def _is_tested(row: Result, brief: Brief) -> bool:
+    return brief.test(row.metric.key, row.where, row.entity, brief.baseline) is not None
 
 
 def figure_caption(part: Part, rows: Sequence[Result], brief: Brief, what: str) -> tuple[str, ...]:

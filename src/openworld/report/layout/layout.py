@@ -11,7 +11,7 @@ from openworld.report.album import Album
 from openworld.report.figure import Figure
 from openworld.report.layout.charts import Charts
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part
-from openworld.report.layout.tables import Pivot, Tests
+from openworld.report.layout.tables import ON_PAGE, Pivot, Tests
 from openworld.report.layout.verdict import verdict
 from openworld.report.page import Page, Section
 from openworld.report.report import Report
@@ -141,7 +141,7 @@ def _for_terminal(table: Table) -> Table:
 
 
 def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:
-    """Yield tables of the rows and tests that no table shows, by the keys of their places."""
+    """Yield tables of the rows that no table shows, by the keys of their places, and of few such tests."""
     contents = [_content(cell) for table in tables for row in table.rows for cell in row.cells]
     values = {id(content) for content in contents}
     rows = [row for row in brief.results if id(row.value) not in values]
@@ -155,7 +155,7 @@ def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:
         yield from part.tables(replace(brief, results=Results(brief.results.evaluation, tuple(own))))
     shown = {_pair(content) for content in contents if isinstance(content, Comparison)}
     tests = tuple(test for test in brief.results.comparisons if _pair(test) not in shown)
-    if tests:
+    if 0 < len(tests) <= ON_PAGE:
         results = replace(brief.results, comparisons=tests)
         yield from Tests(name="rest-tests", title="Every other test").tables(replace(brief, results=results))
 

@@ -7,11 +7,13 @@ other key, so that a mean over levels never stands among the levels.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from openworld.report.series_style import SeriesStyle
 from openworld.report.table import Cell
-from openworld.results import Result, Results, RunFolder
+from openworld.results import Comparison, Result, Results, RunFolder
 from openworld.results.results import Place
+from openworld.results.standing import CHANCE_NAME
 
 ENTITY, METRIC = "entity", "metric"
 NAME_OF = "_name"
@@ -60,6 +62,28 @@ class Brief:
     styles: Mapping[str, SeriesStyle] = field(default_factory=dict)
     source: object = None
     run: RunFolder | None = None
+
+    @cached_property
+    def _tests(self) -> dict[tuple, list[Comparison]]:
+        by_place: dict[tuple, list[Comparison]] = {}
+        for test in self.results.comparisons:
+            if test.other != CHANCE_NAME:
+                by_place.setdefault((test.metric.key, frozenset(test.where.items())), []).append(test)
+        return by_place
+
+    def tests(self, metric: str, place: Mapping[str, Place]) -> list[Comparison]:
+        """Return the tests of a metric at exactly a place, but for those against chance."""
+        return self._tests.get((metric, frozenset(place.items())), [])
+
+    @cached_property
+    def _by_pair(self) -> dict[tuple, Comparison]:
+        return {(*key, test.entity, test.other): test for key, tests in self._tests.items() for test in tests}
+
+    def test(self, metric: str, place: Mapping[str, Place], entity: str, other: str) -> Comparison | None:
+        """Return the test of one entity against another, whichever way round it was made; None where there is none."""
+        key = metric, frozenset(place.items())
+        turned = self._by_pair.get((*key, other, entity))
+        return self._by_pair.get((*key, entity, other)) or (turned.reversed() if turned else None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,7 @@ from math import inf
 from openworld.report.layout.captions import caption, title_of
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
 from openworld.report.table import Cell, Column, Row, Table, cell_of
-from openworld.results import TEXT, Comparison, Metric, Result, Value, find_comparison, standing
-from openworld.results.standing import CHANCE_NAME
+from openworld.results import TEXT, Comparison, Metric, Result, Value, standing
 
 FEW = 6  # columns of numbers of which each shows its interval; of more, the first
 WHOLE = 9  # priority on a narrow terminal of what is never left out
@@ -63,13 +62,13 @@ class Pivot(Part):
             label = ", ".join(words_of(row, self.rows)) or "all"
             own = [self._cell(cells.get((line, column)), brief) for column in heads]
             own += own[:1] * sum(column.show == "interval" for column in columns)
-            own += [find_comparison(_tests(brief, place, first), row.entity, other) for other in opponents]
+            own += [brief.test(first.key, place, row.entity, other) for other in opponents]
             own += [texts.get(label) for texts in words.values()]
             mark = brief.marks.get(row.entity)
             series = row.entity if ENTITY in self.rows else ""
             rule = len(self.rows) > 1 and bool(lines) and line[0] != lines[-1][0][0]
             lines.append((line, Row(label + (f" {mark.sign}" if mark else ""), tuple(own), series, rule=rule)))
-        text = caption(self, rows, brief, [test for test in _tests(brief, place, first) if test.other in opponents])
+        text = caption(self, rows, brief, [test for test in brief.tests(first.key, place) if test.other in opponents])
         best = "columns" if ENTITY in self.rows and len(self.rows) == 1 else "rows" if ENTITY in self.columns else ""
         if best == "rows" and len({row.metric for row in rows}) > 1:
             best = ""
@@ -109,7 +108,7 @@ class Pivot(Part):
         cell = replace(cell, bold=False) if mark and not mark.may_be_best else cell
         if self.columns == (METRIC,) or not brief.baseline:
             return cell
-        test = find_comparison(_tests(brief, row.where, row.metric), row.entity, brief.baseline)
+        test = brief.test(row.metric.key, row.where, row.entity, brief.baseline)
         if test is None:
             return cell
         note = "; ".join(filter(None, (test.sentence, cell.note)))
@@ -117,7 +116,7 @@ class Pivot(Part):
 
     def _opponents(self, brief: Brief, place: Mapping, metric: Metric) -> list[str]:
         """Whom each entity is tested against: the baseline, and who has the best number."""
-        tests = _tests(brief, place, metric)
+        tests = brief.tests(metric.key, place)
         if self.columns != (METRIC,) or self.rows != (ENTITY,) or not tests:
             return []
         values = {row.entity: row.value.value for row in brief.results.where(metric=metric.key) if row.where == place}
@@ -184,15 +183,6 @@ def _test_row(test: Comparison) -> Row:
         test.difference, spans if test.difference is not None else (), "" if test.difference is not None else reason
     )
     return Row(f"{test.entity} − {test.other}", (value, Cell(test, note=test.sentence)))
-
-
-def _tests(brief: Brief, place: Mapping, metric: Metric) -> list[Comparison]:
-    """The tests of a metric at exactly a place, but for those against chance."""
-    return [
-        test
-        for test in brief.results.comparisons
-        if test.metric == metric and test.where == place and test.other != CHANCE_NAME
-    ]
 
 
 def _pair(test: Comparison) -> tuple[str, str]:

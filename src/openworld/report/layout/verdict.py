@@ -10,7 +10,7 @@ from functools import partial
 
 from openworld.report.layout.parts import Brief, words_of
 from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or, possessive
-from openworld.results import METRICS, Comparison, Result, Standing, against_chance, find_comparison, standing
+from openworld.results import METRICS, Comparison, Result, Standing, against_chance, standing
 from openworld.results.standing import CHANCE_NAME
 
 SPELLED = 4  # places that are told one by one; of more, counts
@@ -80,8 +80,7 @@ def _lead(rows: Sequence[Result], brief: Brief) -> str:
 def _standing(rows: Sequence[Result], brief: Brief) -> Standing | None:
     barred = {name for name, mark in brief.marks.items() if not mark.may_be_best}
     values = {row.entity: row.value.value for row in rows if row.entity not in barred}
-    here = [test for test in brief.results.comparisons if test.metric == rows[0].metric and test.where == rows[0].where]
-    return standing(values, partial(find_comparison, here), rows[0].metric.better)
+    return standing(values, partial(brief.test, rows[0].metric.key, rows[0].where), rows[0].metric.better)
 
 
 def _nobody_above_chance(rows: Sequence[Result], brief: Brief) -> str:
@@ -131,10 +130,8 @@ def _against_baseline(by_place: Places, brief: Brief) -> Iterator[str]:
     """Who is shown to be better or worse than the baseline, by name in few places, by counts in many."""
     tests = []
     for rows in by_place.values():
-        here = [
-            test for test in brief.results.comparisons if (test.metric, test.where) == (rows[0].metric, rows[0].where)
-        ]
-        pairs = (find_comparison(here, row.entity, brief.baseline) for row in rows if row.entity != brief.baseline)
+        place = rows[0].metric.key, rows[0].where
+        pairs = (brief.test(*place, row.entity, brief.baseline) for row in rows if row.entity != brief.baseline)
         tests.append([test for test in pairs if test is not None and test.p is not None])
     every = [test for own in tests for test in own]
     if not brief.baseline or len(every) < 2:
