@@ -101,7 +101,7 @@ def test_a_kept_run_is_opened_and_compared(tmp_path):
     first = ow.score(PREDICTIONS, tmp_path / "run")
     assert (tmp_path / "run" / "report.html").exists()
     found = ow.compare(first, ow.open_run(tmp_path / "run"))
-    assert [pair.comparison.difference for pair in found.pairs] == [0.0]
+    assert [pair.comparison.difference for pair in found.found.pairs] == [0.0]
 
 
 def test_accuracy_is_estimated_from_arrays():
@@ -224,7 +224,7 @@ def test_a_plain_script_runs_in_several_processes(images, tmp_path):
 def test_a_check_and_a_comparison_show_a_table_at_a_prompt_and_in_a_notebook():
     run = ow.score(PREDICTIONS)
     for answer in (ow.check(run, "auroc >= 0.8"), ow.compare(run, run)):
-        assert "CheckReport(" not in repr(answer) and len(repr(answer).splitlines()) > 3
+        assert "Report(" not in repr(answer) and len(repr(answer).splitlines()) > 3
         assert "<table>" in answer._repr_html_()
 
 
@@ -266,5 +266,5 @@ def test_a_name_given_to_predictions_is_what_reports_call_them():
     reports = _reports()
     caption = reports["compare"].tables["comparison"].table.caption
     assert caption.startswith("First: CoOp. Second: GMoP.")
-    assert {change[0] for change in reports["compare"].changes} == {"learner"}
+    assert {change[0] for change in reports["compare"].found.changes} == {"learner"}
     assert reports["check"].verdict[0].startswith("CoOp: ") and reports["score"].results.entities[0] == "CoOp"

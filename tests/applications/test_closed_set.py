@@ -64,11 +64,11 @@ def test_page_and_table_say_it_and_compare_by_auroc(tmp_path):
 
 def test_runs_are_compared_and_checked(tmp_path):
     first, second = (ow.score(columns("resnet", seed=seed) | {"id": list(range(2 * IMAGES))}) for seed in (0, 0))
-    assert ow.compare(first, second).metric.key == "auroc"
-    assert ow.check(first, "auroc >= 0.1").decision == "holds"
-    assert ow.check(first, "base_accuracy >= 0.99").decision == "broken"
+    assert ow.compare(first, second).found.metric.key == "auroc"
+    assert ow.check(first, "auroc >= 0.1").found.decision == "holds"
+    assert ow.check(first, "base_accuracy >= 0.99").found.decision == "broken"
     unknown = ow.check(first, "openworld_auc >= 0.1")
-    assert unknown.decision == "cannot be told" and CLOSED_SET in unknown.checks[0].sentence
+    assert unknown.found.decision == "cannot be told" and CLOSED_SET in unknown.found.checks[0].sentence
 
 
 def test_beside_a_model_that_names_new_images_each_has_what_is_defined():

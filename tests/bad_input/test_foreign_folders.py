@@ -192,7 +192,7 @@ def test_a_saved_learner_names_no_code_and_nothing_to_fetch(learner, thresholds,
     with pytest.raises(OpenworldError) as told:
         JudgedSpec(learner="./learner")
     assert f'backbone = "{name}"' in str(told.value)
-    assert len(ow.predict("learner", "others", new=["a", "b"], backbone="embedded", quiet=True).rows) == 4
+    assert len(ow.predict("learner", "others", new=["a", "b"], backbone="embedded", quiet=True).found.rows) == 4
 
 
 @pytest.mark.parametrize("name", [CODE, "os:getcwd", f"timm:hf-hub:{HUB}", f"timm:{HUB}", "no-such-net"])

@@ -46,8 +46,8 @@ def test_a_row_with_a_verdict(runs):
 
 def test_json(runs):
     told = json.loads(openworld("compare", runs / "new", runs / "old", "--of", "auroc", "--json").output)
-    (pair,) = told["pairs"]
-    assert told["of"] == "auroc" and pair["second"] < pair["first"] and pair["verdict"].startswith("worse")
+    (test,) = told["comparisons"]
+    assert told["of"] == "auroc" and test["difference"] < 0 and ": AUROC worse" in told["verdict"][0]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_wrong_use_is_a_sentence(runs, arguments, sentence):
     assert done.exit_code == 2 and sentence in done.output
 
 
-@pytest.mark.parametrize(("form", "begins"), [("csv", "evaluation,entity"), ("json", "{"), ("text", "\nold.npz")])
+@pytest.mark.parametrize(("form", "begins"), [("csv", "evaluation,entity"), ("json", "{"), ("text", "model's")])
 def test_a_table_is_written_where_output_says(runs, tmp_path, form, begins):
     done = openworld("report", runs / "old", "--table", form, "--output", tmp_path / "table")
     assert done.exit_code == 0 and str(tmp_path / "table") in done.output
@@ -88,8 +88,7 @@ def test_models_on_partly_different_images_are_compared_on_those_that_they_share
 
 def test_json_holds_the_intervals_the_seeds_and_the_basis_of_the_table(runs):
     compared = json.loads(openworld("compare", runs / "new", runs / "old", "--json").output)
-    (pair,) = compared["pairs"]
-    for side in ("first", "second"):
-        (interval,) = pair[f"{side}_intervals"]
-        assert interval["low"] < pair[side] < interval["high"] and interval["n"] == 200
-    assert pair["seeds"] and "n = 200" in compared["basis"] and "equivalence_p" in pair
+    for row, side in zip(compared["results"], ("first", "second"), strict=True):
+        assert row["run"] == side and row["low_images"] < row["value"] < row["high_images"] and row["n_images"] == 200
+    (test,) = compared["comparisons"]
+    assert row["seeds"] and "n = 200" in compared["basis"] and "equivalence_p" in test

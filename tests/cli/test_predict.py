@@ -75,7 +75,7 @@ def test_a_row_per_picture_with_names_baseness_and_zero_shot(coop, pictures):
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
     assert lines[0] == "CoOp on 'embedded' · 4 base names, 2 new · 5 images"
-    assert lines[1].split() == ["image", "CoOp", "baseness", "(log)", "place", "zero-shot", "CLIP"]
+    assert lines[2].split() == ["image", "CoOp", "baseness", "(log)", "place", "zero-shot", "CLIP"]
     assert sum("picture-" in line for line in lines) == 5
     assert "a photo of a {}." in lines[-1]
     assert max(map(len, lines[:-1])) <= 160

@@ -313,4 +313,4 @@ def test_python_makes_the_same_tables_of_a_data_set_alone(ask):
 
     settings = {"backbone": "embedded", "seeds": (1,), "learners": ("CLIP",), "quick": 10, "workers": 1, "quiet": True}
     made = ow.reproduce("openworldauc", "data", (2,), dataset=("dtd",), out="few", **settings)
-    assert made.paper_tables[0].datasets == ("DTD",)
+    assert made.found.tables[0].datasets == ("DTD",) and list(made.tables) == ["table-2"]

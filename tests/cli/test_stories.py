@@ -67,5 +67,5 @@ def test_two_runs_are_compared_over_their_seeds(runs):
     shown = openworld("compare", *runs).output.replace("\xa0", " ")
     assert "better, p" in shown and "over seeds" in shown and "LAID, semantic half, clean" in shown
     told = json.loads(openworld("compare", *runs, "--json").output)
-    assert told["of"] == "top1" and all(pair["second"] > pair["first"] for pair in told["pairs"])
+    assert told["of"] == "top1" and all(test["difference"] > 0 for test in told["comparisons"])
     assert "top5" in openworld("compare", *runs, "--of", "top").output

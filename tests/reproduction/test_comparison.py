@@ -14,7 +14,7 @@ from openworld.papers import AVERAGE, METRICS, TABLES, published_numbers
 from openworld.papers.results import PaperResult, average_of
 from openworld.report.render import terminal_table
 from openworld.reproduction.comparison.compare import PaperColumn, compare_with_paper
-from openworld.reproduction.comparison.page import comparison_page, write_comparison_page
+from openworld.reproduction.comparison.page import comparison_report, write_comparison_page
 from openworld.reproduction.comparison.table import (
     as_csv,
     as_latex,
@@ -322,7 +322,7 @@ def test_markdown_and_latex():
 def test_names_are_text_and_never_markup():
     nasty = "<script>_&|"
     shown = compare_with_paper("openworldauc", "2", [number(nasty, "here", (0.1, 0.2)), number("GMoP", "a_b")])
-    assert "<script>_" not in comparison_page([shown])
+    assert "<script>_" not in comparison_report([shown]).html()
     assert r"\<script\>\_&\|" in as_markdown(shown) and r"\textless{}script\textgreater{}\_\&\textbar{}" in as_latex(
         shown
     )
@@ -336,24 +336,24 @@ def test_a_page_of_one_table(tmp_path):
     path = write_comparison_page(tmp_path, [table_2()])
     page = path.read_text(encoding="utf-8")
     assert path == tmp_path / "report.html" and "printed 40.4, +19.6" in page and "Ours against printed" in page
-    assert page == comparison_page([table_2()]), "the same bytes for the same tables"
+    assert page == comparison_report([table_2()]).html(), "the same bytes for the same tables"
 
 
 def test_a_page_of_several_tables_begins_with_all_of_them():
     curves = [number(method, "DTD", (0.5, 0.6), "AUC") for method in ("CLIP", "CoOp", "VPT")]
-    page = comparison_page([table_2(("here",)), table_2(), compare_with_paper("openpl", "12", curves)])
+    page = comparison_report([table_2(("here",)), table_2(), compare_with_paper("openpl", "12", curves)]).html()
     assert page.index('id="overview"') < page.index("Table 12: emerging new classes on DTD")
     assert "In 2 of 3 tables" in page and "seeds (n = 2)" in page
 
 
 def test_a_page_of_nothing_is_refused():
     with pytest.raises(OpenworldError, match="there is no table to show"):
-        comparison_page([])
+        comparison_report([]).html()
 
 
 def test_all_intervals_are_told_in_words():
     both = (Interval(0.4, 0.6, "drawings", 100), Interval(0.3, 0.7, "seeds", 3))
     ours = number("GMoP", "DTD", metric="HM", value=Value(0.6, both))
-    page = comparison_page([compare_with_paper("openworldauc", "8-9", [ours])])
+    page = comparison_report([compare_with_paper("openworldauc", "8-9", [ours])]).html()
     assert "[40.00 60.00] over drawings (n = 100); [30.00 70.00] over seeds (n = 3)" in page
     assert "printed deviation" in page

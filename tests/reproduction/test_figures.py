@@ -6,11 +6,11 @@ import pytest
 
 import openworld as ow
 from openworld import OpenworldError
-from openworld.api.reproducing import Reproduction
 from openworld.papers import published_numbers
 from openworld.report.charts import Line, LineChart, Quantity
 from openworld.report.figure import Figure
 from openworld.report.series_style import series_styles
+from openworld.reproduction.comparison.page import comparison_report
 from openworld.reproduction.figures import ABSENT, FIGURES, find_figures
 from openworld.reproduction.figures.drawing import draw_plan, write_figures
 from openworld.reproduction.plan import PAPERS, plan
@@ -139,8 +139,9 @@ def test_files_of_a_figure_that_could_not_be_made_are_removed(half_failed, monke
 
 
 def test_figures_in_python(half_failed):
-    _, folder, figures = half_failed
-    made = Reproduction(folder, (), drawn=tuple(figures))
-    assert list(made.figures) == ["11"] and made.figures["11"].rows()[1]["y"] == 0.5 and "Figure 11" in repr(made)
+    _, _, figures = half_failed
+    made = comparison_report((), figures)
+    assert list(made.figures) == ["figure-11"] and made.figures["figure-11"].rows()[1]["y"] == 0.5
+    assert "Figure 11" in repr(made)
     with pytest.raises(OpenworldError, match="unknown figure of openworldauc '99'"):
         ow.reproduce("openworldauc", "embedded", figure=["99"])

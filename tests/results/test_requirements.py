@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from openworld._errors import OpenworldError
 from openworld.metrics import PairedTest, openworld_auc
-from openworld.report.check_report import CheckReport
+from openworld.report.check_report import CheckedRun, check_report, junit
 from openworld.results import METRICS, Interval, Pair, Result, Results, Value, comparison_of
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Requirement, judge, judge_difference
 
@@ -140,13 +140,15 @@ def test_what_does_not_hold_is_said_to_hold_in_at_most_a_twentieth_of_samples():
 
 def test_a_report_is_as_bad_as_its_worst_and_says_so_in_every_form():
     checks = judge(results(), [Requirement("openworld_auc", 1, bound) for bound in (0.4, 0.6, 0.9)])
-    whole = CheckReport("runs/<new>", checks)
+    whole = CheckedRun("runs/<new>", checks)
+    report = check_report(whole)
     assert (whole.decision, whole.exit_code) == (BROKEN, 3)
-    assert [CheckReport("r", checks[:count]).exit_code for count in (1, 2)] == [0, 4]
-    suite = ElementTree.fromstring(whole.junit())
+    assert [CheckedRun("r", checks[:count]).exit_code for count in (1, 2)] == [0, 4]
+    suite = ElementTree.fromstring(junit(whole))
     assert suite.attrib["tests"] == "3" and suite.attrib["failures"] == "1" and suite.attrib["skipped"] == "1"
     assert len(suite.findall("testcase/failure")) == 1
-    assert whole.markdown().count("| GMoP |") == 3
+    assert report.export("markdown").count("| GMoP |") == 3
+    assert report.to_dict()["decision"] == BROKEN and len(report.to_dict()["checks"]) == len(report.results) == 3
 
 
 @pytest.mark.parametrize(("bound", "more"), [("0.65", 1500), ("0.55", 300)])

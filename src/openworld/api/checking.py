@@ -7,7 +7,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.api.finished_run import as_run
 from openworld.evaluations.stories import compare_runs
-from openworld.report.check_report import CheckReport
+from openworld.report.check_report import CheckedRun, check_report
 from openworld.report.report import Report
 from openworld.results.requirements import Requirement, judge, judge_difference
 
@@ -22,7 +22,7 @@ def check(
     margin: float = 0.01,
     metric: str = "",
     where: Mapping[str, str | int | float] | None = None,
-) -> CheckReport:
+) -> Report:
     """Hold a run's numbers, with their 95 % intervals, against what is required of them.
 
     Args:
@@ -35,14 +35,14 @@ def check(
         where: only numbers of this place, such as {"level": 3}.
 
     Returns:
-        A report: `.decision` is "holds", "broken" or "cannot be told", `.checks` has each number.
+        A report: `.found.decision` is "holds", "broken" or "cannot be told", `.found.checks` has each number.
 
     Raises:
         OpenworldError: nothing required, a requirement that is not understood, a metric that the run does not have.
 
     >>> import openworld as ow
     >>> run = ow.score({"side": ["base", "base", "new"], "score": [0.9, 0.8, 0.4], "correct": [1, 1, 1]})
-    >>> ow.check(run, "auroc >= 0.8").decision
+    >>> ow.check(run, "auroc >= 0.8").found.decision
     'cannot be told'
     """
     texts = (require,) if isinstance(require, str) else tuple(require)
@@ -54,4 +54,4 @@ def check(
         other = against.folder if isinstance(against, Report) else against
         pairs = compare_runs(other, run.folder, metric).pairs
         checks += judge_difference([pair for pair in pairs if of in ("", pair.second.entity)], margin)
-    return CheckReport(run.title or str(run.folder), checks)
+    return check_report(CheckedRun(run.title or str(run.folder), checks))

@@ -34,7 +34,7 @@ def cite(*runs: Report | Path | str) -> str:
 
 def _used(run: Report) -> Iterator[tuple[str, str]]:
     """The (kind, name) of everything in a run, its evaluation first."""
-    yield "evaluations", run.run_folder.evaluation or "recognition"
+    yield "evaluations", run.records.evaluation or "recognition"
     yield from names_used(run.spec)
 
 

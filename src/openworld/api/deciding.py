@@ -4,51 +4,34 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from openworld import _html
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.evaluations.recognition.operating_point import OperatingSpec, with_operating_points
 from openworld.evaluations.recognition.outcome import outcomes
-from openworld.evaluations.recognition.report import Decision, decision_results, decisions, story_of
+from openworld.evaluations.recognition.report import Decision, decision_results, decisions, story_of, styles
 from openworld.evaluations.recognition.results import RecognitionResults, join
-from openworld.report.render import plain_html_table
+from openworld.report.page import Page, Section
 from openworld.report.report import Report
-from openworld.report.report_base import ReportBase
-from openworld.report.table import Table
-from openworld.report.table_view import TableView
-from openworld.results import Results, RunFolder
+from openworld.results import RunFolder
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ThresholdChoice(ReportBase):
+@dataclass(frozen=True, eq=False)
+class ThresholdChoice:
     """The thresholds that a rule chooses in a finished run.
 
     Args:
         run: as its records say.
         recognition: its learners with their operating points.
+        decisions: setting by setting: the table, the learner that validation images prefer, and a sentence about it.
     """
 
     run: RunFolder
     recognition: RecognitionResults
+    decisions: tuple[Decision, ...]
 
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """Setting by setting: the table, the learner that validation images prefer, and a sentence about it."""
-        return decisions(self.recognition)
-
-    @property
-    def results(self) -> Results:
-        """Every number as a row."""
-        return decision_results(self.recognition)
-
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        """A sentence for each setting."""
-        return tuple(decision.text for decision in self.decisions)
-
-    def _all_tables(self) -> tuple[Table, ...]:
-        """A table per setting."""
-        return tuple(decision.table for decision in self.decisions)
+    def report_of_run(self) -> Report:
+        """Return the report of the run with the decision in it."""
+        return story_of(self.run, self.recognition)
 
     def commands(self, decision: Decision) -> list[str]:
         """What to type next for the preferred learner of a setting, one line a seed, since each learned something else.
@@ -68,15 +51,20 @@ class ThresholdChoice(ReportBase):
                 lines.append(shlex.join([*words, "--threshold", f"{baseness!r}"]))
         return lines
 
-    def save_report(self, path: Path | str) -> Path:
-        """Write the page of the run with the decision in it, and return its path."""
-        return story_of(self.run, self.recognition).write(path)
 
-    def __repr__(self) -> str:
-        return "\n\n".join(f"{TableView(decision.table)!r}\n{decision.text}" for decision in self.decisions)
-
-    def _repr_html_(self) -> str:
-        return _html.block(self.verdict, *map(plain_html_table, self._all_tables()))
+def decision_report(choice: ThresholdChoice) -> Report:
+    """Return a report with a table and a sentence for each setting."""
+    sentences = tuple(decision.text for decision in choice.decisions)
+    tables = tuple(decision.table for decision in choice.decisions)
+    page = Page(
+        title="Where to run it",
+        subtitle=(str(choice.run.folder),),
+        verdict=sentences,
+        sections=(Section("Operating points", tables=tables),),
+        styles=styles(choice.recognition),
+    )
+    made = {"run": str(choice.run.folder)}
+    return Report(decision_results(choice.recognition), tables, page, made=made, found=choice)
 
 
 @checked
@@ -91,7 +79,7 @@ def decide(
     cost_hit: float | None = None,
     new_share: float | None = None,
     learner: str = "",
-) -> ThresholdChoice:
+) -> Report:
     """Choose the threshold by one rule on the run's validation images, and measure it on its test images.
 
     Args:
@@ -103,15 +91,20 @@ def decide(
         new_share: of the images where it will run; None for that of the run.
         learner: only this one; "" for all.
 
+    Returns:
+        A report: `.found.decisions` has each table and learner, `.found.commands(decision)` what to type next,
+        and `.found.report_of_run()` is the report of the run with the decision in it.
+
     Raises:
         OpenworldError: no rule or two, a run without validation images, an unknown learner.
     """
     costs = {"base_missed": cost_miss, "new_unhit": cost_unhit, "base_kept": cost_kept, "new_hit": cost_hit}
     rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
-    folder = run.run_folder if isinstance(run, Report) else RunFolder.read(run)
+    folder = run.records if isinstance(run, Report) else RunFolder.read(run)
     found = outcomes(folder)
     names = dict.fromkeys(outcome.record.learner for outcome in found)
     if learner and learner not in names:
         raise unknown_name(f"learner of {folder.folder}:", learner, names)
     kept = [outcome for outcome in found if learner in ("", outcome.record.learner)]
-    return ThresholdChoice(folder, join(with_operating_points(kept, rule)))
+    recognition = join(with_operating_points(kept, rule))
+    return decision_report(ThresholdChoice(folder, recognition, decisions(recognition)))

@@ -15,7 +15,6 @@ from openworld.papers.bibliography import names_used
 from openworld.report.provenance import command
 from openworld.report.render import markdown_table, plain
 from openworld.report.report import Report
-from openworld.report.report_base import ReportBase
 from openworld.report.result_table import result_table
 from openworld.results import Result
 from openworld.results.requirements import titles
@@ -27,7 +26,7 @@ _REFUSED = re.compile(r"[^\w\-. ]+")  # signs that MLflow refuses in the name of
 
 
 @checked
-def metrics_of(run: ReportBase | Path | str) -> dict[str, float]:
+def metrics_of(run: Report | Path | str) -> dict[str, float]:
     """Return the numbers of a run, or of any other answer, as a whole by flat names, for an experiment tracker.
 
     Args:
@@ -42,7 +41,7 @@ def metrics_of(run: ReportBase | Path | str) -> dict[str, float]:
     >>> ow.metrics_of(run)["model/openworld_auc"]
     0.5
     """
-    results = (run if isinstance(run, ReportBase) else as_run(run)).results.overall()
+    results = as_run(run).results.overall()
     numbers: dict[str, float] = {}
     for metric in results.metrics():
         rows = results.where(metric=metric).rows
@@ -108,7 +107,7 @@ def model_card(run: Report | Path | str, of: str = "") -> str:
         raise unknown_name("learner, detector or method of this run", of, filter(None, run.results.entities))
     main = run.terminal_tables[0]
     table = result_table(run.results.where(entity=of or None), run.main_metrics, label=main.label)
-    made = command(run.run_folder.provenance[0]) if run.run_folder.provenance else ""
+    made = command(run.records.provenance[0]) if run.records.provenance else ""
     parts = [
         f"## Evaluation: {plain(run.results.evaluation)}",
         markdown_table(table).rstrip(),

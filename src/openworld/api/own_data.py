@@ -287,7 +287,7 @@ def predict(
         labelled: beside `out`, images lie in folders named after their classes, and are kept with these labels.
 
     Returns:
-        A `PredictionReport`: `.rows` is a dict per image, `.to_csv()` a table.
+        A report: `.found.rows` is a dict per image, `.found.to_csv()` a table.
 
     Raises:
         OpenworldError: no learner there, names that will not do, images that cannot be read.
@@ -313,7 +313,7 @@ def predict(
     with observing(quiet=quiet) as observer:
         report = predicting.predict_images(inputs, observer)
     if out is not None:
-        write_predicted(report, Path(out), labelled)
+        write_predicted(report.found, Path(out), labelled)
     return report
 
 

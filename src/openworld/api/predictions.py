@@ -9,7 +9,7 @@ from openworld._errors import OpenworldError
 from openworld._score_files import columns_of
 from openworld._types import checked
 from openworld.report.report import Report
-from openworld.report.run_comparison import RunComparison
+from openworld.report.run_comparison import comparison_report
 from openworld.runs.scratch import ScratchFolder
 
 TABLE = "predictions.parquet"
@@ -60,12 +60,15 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
 
 
 @checked
-def compare(first: Report | Path | str, second: Report | Path | str, metric: str = "") -> RunComparison:
+def compare(first: Report | Path | str, second: Report | Path | str, metric: str = "") -> Report:
     """Return two runs of one evaluation side by side: both numbers, their difference, and whether it is shown.
 
     Args:
         first, second: runs, or their folders.
         metric: what is compared, such as "auroc"; "" for the first metric of the evaluation.
+
+    Returns:
+        A report: `.found.pairs` has each pair of numbers and its test, `.found.changes` what was asked differently.
 
     Raises:
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
@@ -75,7 +78,7 @@ def compare(first: Report | Path | str, second: Report | Path | str, metric: str
     folders = [run.folder if isinstance(run, Report) else run for run in (first, second)]
     names = [run.title if isinstance(run, Report) else "" for run in (first, second)]
     first_name, second_name = (str(name or folder) for name, folder in zip(names, folders, strict=True))
-    return compare_runs(*folders, metric, (first_name, second_name))
+    return comparison_report(compare_runs(*folders, metric, (first_name, second_name)))
 
 
 def _file(predictions: Any, scratch: Path) -> Path:

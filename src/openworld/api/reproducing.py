@@ -6,70 +6,34 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from openworld import _html
 from openworld._types import Count, Positive, Range, checked
 from openworld.api.finished_run import open_run
 from openworld.api.progress import observing
-from openworld.report.figure import Figure
 from openworld.report.report import Report
-from openworld.report.report_base import Named, ReportBase
-from openworld.report.table_view import TableView
-from openworld.results import Results
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Reproduction(ReportBase):
+@dataclass(frozen=True, eq=False)
+class Reproduction:
     """The runs of a paper, and its tables and figures beside the printed ones.
 
     Args:
         folder: of all runs, with a page of its own, `report.html`.
-        paper_tables: every table that could be made, beside the printed one: `.sentences` say what the numbers share.
+        tables: every table that could be made, beside the printed one: `.sentences` say what the numbers share.
+        figures: every figure that could be made: `.figure`, and `.sentences` that say what it shows.
         failures: {run that failed: why}.
         names: of the runs.
-        drawn: every figure that could be made: `.figure`, and `.sentences` that say what it shows.
     """
 
     folder: Path
-    paper_tables: tuple[Any, ...]
+    tables: tuple[Any, ...]
+    figures: tuple[Any, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    drawn: tuple[Any, ...] = ()
 
     @cached_property
     def runs(self) -> dict[str, Report]:
         """The finished runs by name."""
         return {name: open_run(self.folder / name) for name in self.names if name not in self.failures}
-
-    @cached_property
-    def results(self) -> Results:
-        """Every number of the tables beside the printed one, and the tests between them."""
-        from openworld.reproduction.comparison.table import compared_results
-
-        return compared_results(self.paper_tables)
-
-    @property
-    def tables(self) -> dict[str, TableView]:
-        """The tables by number, ours beside the printed numbers."""
-        from openworld.reproduction.comparison.table import table_of
-
-        return Named({made.table.number: TableView(table_of(made)) for made in self.paper_tables})
-
-    @property
-    def figures(self) -> dict[str, Figure]:
-        """The figures by number; `.rows()` are their numbers, `.save("figure.pdf")` needs `pip install matplotlib`."""
-        return Named({made.number: made.figure for made in self.drawn})
-
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        """A sentence for each table and figure."""
-        tables = (f"{comparison.table.heading}: {comparison.sentences[0]}" for comparison in self.paper_tables)
-        return (*tables, *(f"{made.heading}: {made.sentences[0]}" for made in self.drawn))
-
-    def __repr__(self) -> str:
-        return "\n".join(self.verdict)
-
-    def _repr_html_(self) -> str:
-        return _html.block(["", *self.verdict])
 
 
 @checked
@@ -105,7 +69,7 @@ def reproduce(
     cache_limit: str = "",
     allow_corrupt: Count = 0,
     quiet: bool = False,
-) -> Reproduction:
+) -> Report:
     """Carry out the runs behind a paper's tables and figures, and put these beside the printed ones.
 
     Args:
@@ -118,12 +82,16 @@ def reproduce(
         checkpoint: of FRAP's classifiers: epochs, or "last"; () for those of the paper.
         learners: only these methods; () for all. Other parameters are the options of `openworld reproduce`.
 
+    Returns:
+        A report: `.tables["table-2"]` and `.figures["figure-5a"]` are as numbered by the paper, `.found.tables` and
+        `.found.figures` tell what they show, `.found.runs` has the finished runs and `.found.failures` what failed.
+
     Raises:
         OpenworldError: an unknown paper, table, figure or `show`, data that is not there, or every run failed.
     """
     from openworld.evaluations.running import RunOptions
     from openworld.reproduction.changes import Changes, read_added, read_settings
-    from openworld.reproduction.comparison.page import write_plan
+    from openworld.reproduction.comparison.page import comparison_report, write_plan
     from openworld.reproduction.plan import ReproductionSetup
     from openworld.reproduction.series import carry_out_runs, failure, plan_what_is_there, require_data
 
@@ -149,4 +117,6 @@ def reproduce(
     if len(failures) == len(planned.runs):
         raise failure(planned, failures)
     made = write_plan(planned, folder, failures, margin=margin, show=show)
-    return Reproduction(folder, made.comparisons, failures, tuple(run.name for run in planned.runs), made.figures)
+    names = tuple(run.name for run in planned.runs)
+    found = Reproduction(folder, made.comparisons, made.figures, failures, names)
+    return replace(comparison_report(made.comparisons, made.figures), found=found)

@@ -6,16 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from openworld import _html
 from openworld._arrays import require_fraction
 from openworld._csv import csv_text
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._plain import read_lines
-from openworld._terminal import as_text
-from openworld.report.data_files import json_text
-from openworld.report.render import plain_html_table, terminal_table
-from openworld.report.report_base import ReportBase
+from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Result, Results, Value
@@ -173,9 +170,9 @@ def _find_images(images: Sequence[Path]) -> "tuple[list[Path], ImageSet | None]"
     return [Path(dataset.path_of(row)) for row in range(len(dataset))], dataset
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PredictionReport(ReportBase):
-    """Predictions, and how they are shown; one per image that could be read.
+@dataclass(frozen=True, eq=False)
+class PredictedImages:
+    """Predictions, one per image that could be read.
 
     Args:
         inputs: what was wanted. predictions: of each image. answer, zero_shot: what the learner said, and
@@ -186,76 +183,6 @@ class PredictionReport(ReportBase):
     predictions: Sequence = field(repr=False)
     answer: Any = field(default=None, repr=False)
     zero_shot: Any = field(default=None, repr=False)
-
-    @property
-    def headline(self) -> str:
-        """Which learner, among how many names, on how many images."""
-        fitted, count = self.inputs.fitted, len(self.predictions)
-        names = f"{len(fitted.classnames)} base names, {len(self.inputs.new_names)} new"
-        return f"{fitted.learner.name} on {fitted.clip.name!r} · {names} · {counted(count, 'image')}"
-
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        return (self.headline, *self.text)
-
-    @property
-    def results(self) -> Results:
-        """The numbers of each image: `where["image"]` is its path, `where["row"]` its place among those given."""
-        learner = self.inputs.fitted.learner.name
-        rows = (
-            Result(learner, metric, Value(float(value)), {"image": str(self.inputs.paths[own.row]), "row": own.row})
-            for own in self.predictions
-            for metric, value in ((BASENESS, own.baseness), (LOG_BASENESS, own.log_baseness), (PLACE, own.rank))
-        )
-        return Results("predict", tuple(rows))
-
-    def _all_tables(self) -> tuple[Table]:
-        """A row per image."""
-        flags = [Column(TEXT, "looks", 1), Column(TEXT, "so called", 1)] * (self.inputs.threshold is not None)
-        learner = Column(TEXT, self.inputs.fitted.learner.name, 1)
-        numbers = (Column(BASENESS, priority=1), Column(LOG_BASENESS, priority=1), Column(PLACE, priority=1))
-        columns = (learner, *numbers, *flags, Column(TEXT, "zero-shot CLIP", 1))
-        rows = tuple(Row(_one_line(self.inputs.paths[own.row]), tuple(self._cells(own))) for own in self.predictions)
-        return (Table("predictions", "", "", "image", columns, rows),)
-
-    def _cells(self, prediction):
-        yield _listed(prediction.guesses)
-        yield from (Value(prediction.baseness), Value(prediction.log_baseness), Value(prediction.rank))
-        side = side_of(prediction, self.inputs.threshold)
-        if side:
-            yield from (side, Cell(called(prediction, self.inputs.threshold)))
-        yield _listed(prediction.zero_shot)
-
-    @property
-    def text(self) -> tuple[str, ...]:
-        """What the columns mean, and which images are left out."""
-        inputs, count = self.inputs, len(self.predictions)
-        caption = (
-            f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
-        )
-        if inputs.threshold is not None:
-            flagged = sum(side_of(own, inputs.threshold) == "new" for own in self.predictions)
-            caption += (
-                f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
-                "among the new names alone, else among the base names alone."
-            )
-        total = len(inputs.paths)
-        left_out = f"{total - count} of {total} images could not be read and are left out."
-        return (
-            f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"',
-            *([left_out] if count < total else []),
-        )
-
-    def show(self, out) -> None:
-        """Print it on a rich console."""
-        for line in (self.headline, terminal_table(*self._all_tables()), *self.text):
-            out.print(line, markup=False)
-
-    def __repr__(self) -> str:
-        return as_text(self.show)
-
-    def _repr_html_(self) -> str:
-        return _html.block([self.headline, *self.text], plain_html_table(*self._all_tables()))
 
     @property
     def rows(self) -> list[dict]:
@@ -275,27 +202,82 @@ class PredictionReport(ReportBase):
             for own in self.predictions
         ]
 
-    def to_json(self) -> str:
-        """What was wanted and what came."""
-        inputs = self.inputs
-        description = {
-            "learner": inputs.fitted.learner.name,
-            "backbone": inputs.fitted.clip.name,
-            "base_names": inputs.fitted.classnames,
-            "new_names": inputs.new_names,
-            "zero_shot_template": inputs.sentence,
-            "threshold": inputs.threshold,
-            "unreadable": len(inputs.paths) - len(self.predictions),
-        }
-        return json_text(description | {"pictures": self.rows})
-
     def to_csv(self) -> str:
         """A line per image; second and further names in columns of their own."""
         flat = [_flat(row) for row in self.rows]
         return csv_text(list(flat[0]), [list(row.values()) for row in flat])
 
 
-def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> PredictionReport:
+def prediction_report(found: PredictedImages) -> Report:
+    """Return a report whose rows are the numbers of each image.
+
+    `where["image"]` is its path, `where["row"]` its place among those given.
+    """
+    inputs, count = found.inputs, len(found.predictions)
+    learner = inputs.fitted.learner.name
+    rows = tuple(
+        Result(learner, metric, Value(float(value)), {"image": str(inputs.paths[own.row]), "row": own.row})
+        for own in found.predictions
+        for metric, value in ((BASENESS, own.baseness), (LOG_BASENESS, own.log_baseness), (PLACE, own.rank))
+    )
+    names = f"{len(inputs.fitted.classnames)} base names, {len(inputs.new_names)} new"
+    headline = f"{learner} on {inputs.fitted.clip.name!r} · {names} · {counted(count, 'image')}"
+    tables = (_table(found),)
+    page = Page(
+        title="What is on these images?",
+        subtitle=(learner, names),
+        verdict=(headline, *_text(found)),
+        sections=(Section("Every image", tables=tables),),
+    )
+    made = {"learner": learner, "backbone": inputs.fitted.clip.name}
+    facts = made | {
+        "base_names": list(inputs.fitted.classnames),
+        "new_names": list(inputs.new_names),
+        "zero_shot_template": inputs.sentence,
+        "threshold": inputs.threshold,
+        "unreadable": len(inputs.paths) - count,
+        "pictures": found.rows,
+    }
+    return Report(Results("predict", rows), tables, page, made=made, found=found, facts=facts)
+
+
+def _table(found: PredictedImages) -> Table:
+    """A row per image."""
+    inputs = found.inputs
+    flags = [Column(TEXT, "looks", 1), Column(TEXT, "so called", 1)] if inputs.threshold is not None else []
+    learner = Column(TEXT, inputs.fitted.learner.name, 1)
+    numbers = (Column(BASENESS, priority=1), Column(LOG_BASENESS, priority=1), Column(PLACE, priority=1))
+    columns = (learner, *numbers, *flags, Column(TEXT, "zero-shot CLIP", 1))
+    rows = tuple(Row(_one_line(inputs.paths[own.row]), _cells(own, inputs.threshold)) for own in found.predictions)
+    return Table("predictions", "", "", "image", columns, rows)
+
+
+def _cells(prediction, threshold: float | None) -> tuple:
+    numbers = (Value(prediction.baseness), Value(prediction.log_baseness), Value(prediction.rank))
+    side = side_of(prediction, threshold)
+    flags = (side, Cell(called(prediction, threshold))) if side else ()
+    return _listed(prediction.guesses), *numbers, *flags, _listed(prediction.zero_shot)
+
+
+def _text(found: PredictedImages) -> tuple[str, ...]:
+    """What the columns mean, and which images are left out."""
+    inputs, count = found.inputs, len(found.predictions)
+    caption = f"Percent, over all names. Baseness: how much it looks like a base class; place 1 of {count} the most."
+    if inputs.threshold is not None:
+        flagged = sum(side_of(own, inputs.threshold) == "new" for own in found.predictions)
+        caption += (
+            f" Looks new: below the threshold {100 * inputs.threshold:.4g}, {flagged} of {count}; then so called "
+            "among the new names alone, else among the base names alone."
+        )
+    total = len(inputs.paths)
+    left_out = f"{total - count} of {total} images could not be read and are left out."
+    return (
+        f'{caption} Sentence of zero-shot CLIP: "{inputs.sentence}"',
+        *([left_out] if count < total else []),
+    )
+
+
+def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Report:
     """Encode images as a learner needs them, leaving nothing on disk, and name them.
 
     Raises:
@@ -326,7 +308,7 @@ def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Pre
         answer = fitted.answer(features, bank)
         plain = zero_shot_answer(fitted, features, inputs.new_names, inputs.sentence)
         found = predict(fitted, features, inputs.new_names, top=inputs.top, answer=answer, zero_shot=plain)
-    return PredictionReport(inputs, found, answer, plain)
+    return prediction_report(PredictedImages(inputs, found, answer, plain))
 
 
 def side_of(prediction, threshold: float | None) -> str | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.open_world_stream.writing import require_kind, write_stream
-from openworld.applications.predict import PredictionInputs, PredictionReport
+from openworld.applications.predict import PredictedImages, PredictionInputs
 from openworld.datasets.names.forms import normalise_class_name, readable_class_name
 from openworld.runs.outputs import require_file
 
@@ -28,20 +28,20 @@ def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -
         true_classes(inputs)
 
 
-def write_predicted(report: PredictionReport, out: Path, labelled: bool) -> Path:
+def write_predicted(found: PredictedImages, out: Path, labelled: bool) -> Path:
     """Write what the learner says of every image that could be read, and return the path.
 
     Args:
-        report: of images. out: its ending is the format.
+        found: what it says. out: its ending is the format.
         labelled: also write `side` and `label`, from the names of the folders that images lie in, or of the data set.
 
     Raises:
         OpenworldError: another ending, a learner without new names, a folder whose name is no class of the learner.
     """
-    inputs, answer = report.inputs, report.answer
+    inputs, answer = found.inputs, found.answer
     require_stream(out, inputs, labelled)
     base_names, new_names = tuple(inputs.fitted.classnames), inputs.new_names
-    rows = [prediction.row for prediction in report.predictions]
+    rows = [prediction.row for prediction in found.predictions]
     columns = {"image": _texts(str(inputs.paths[row]) for row in rows)}
     if inputs.dataset is not None:
         columns["group"] = inputs.dataset.groups[rows]
@@ -49,13 +49,13 @@ def write_predicted(report: PredictionReport, out: Path, labelled: bool) -> Path
         sides, names = true_classes(inputs)
         columns |= {"side": _texts(sides[row] for row in rows), "label": _texts(names[row] for row in rows)}
     columns["score"] = np.asarray(answer.baseness, np.float64)
-    columns["base_name"] = _texts(prediction.as_base for prediction in report.predictions)
-    columns["new_name"] = _texts(prediction.as_new for prediction in report.predictions)
-    columns["joint_name"] = _texts(prediction.guesses[0].name for prediction in report.predictions)
+    columns["base_name"] = _texts(prediction.as_base for prediction in found.predictions)
+    columns["new_name"] = _texts(prediction.as_new for prediction in found.predictions)
+    columns["joint_name"] = _texts(prediction.guesses[0].name for prediction in found.predictions)
     columns["logits"] = np.asarray(answer.logits, np.float32)
     if answer.base_logits is not None:
         columns["base_logits"] = np.asarray(answer.base_logits, np.float32)
-    columns["zero_shot"] = np.asarray(report.zero_shot.logits, np.float32)
+    columns["zero_shot"] = np.asarray(found.zero_shot.logits, np.float32)
     return write_stream(out, columns, (*base_names, *new_names), len(base_names))
 
 

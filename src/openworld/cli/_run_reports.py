@@ -17,6 +17,7 @@ from openworld.evaluations.several_runs import average_runs
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.records import protocol_of
 from openworld.report.report import FORMS
+from openworld.report.run_comparison import comparison_report
 from openworld.runs import RunStore, readable_json
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import RUN, require_file, require_folder
@@ -111,7 +112,7 @@ def save_figures(folder: Path, output: Path | None, form: str) -> None:
     """Save every figure of a finished run as a file of its own.
 
     Raises:
-        OpenworldError: as `Run.save_figures`.
+        OpenworldError: as `Report.save_figures`.
     """
     goal = output or folder / "figures"
     with console.observer(console.output()) as observer:
@@ -122,11 +123,11 @@ def save_figures(folder: Path, output: Path | None, form: str) -> None:
 
 def show_comparison(first: Path, second: Path, metric: str, *, as_json: bool) -> None:
     """Show two runs side by side; raises as `compare_runs`."""
-    comparison = compare_runs(first, second, metric)
+    report = comparison_report(compare_runs(first, second, metric))
     if as_json:
-        console.write(comparison.to_json())
+        console.write(report.to_json())
     else:
-        comparison.show(console.output())
+        report.show(console.output())
 
 
 def _content(folder: Path, form: str, of: str) -> str | bytes:

@@ -48,27 +48,23 @@ def check(
     """
     from openworld.api.checking import check as hold_against
     from openworld.cli import console
-    from openworld.report.data_files import json_text
-    from openworld.report.render import terminal_table
+    from openworld.report.check_report import junit as junit_text
     from openworld.runs.atomic import write_file
     from openworld.runs.outputs import require_file
 
     require_file("--junit", junit, inputs=(run, against))
     places = dict(map(_place, where or ()))
-    verdict = hold_against(run, require or (), of=of, against=against, margin=margin, metric=metric, where=places)
+    report = hold_against(run, require or (), of=of, against=against, margin=margin, metric=metric, where=places)
     if junit is not None:
-        write_file(junit, verdict.junit().encode())
+        write_file(junit, junit_text(report.found).encode())
     if summary := os.environ.get(SUMMARY):
         with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(verdict.markdown())
+            file.write(f"{report.export('markdown')}\n{report.verdict[0]}\n")
     if as_json:
-        checks = [{"decision": test.decision, "says": test.sentence, "more": test.more} for test in verdict.checks]
-        console.write(json_text({"decision": verdict.decision, "checks": checks}))
+        console.write(report.to_json())
     else:
-        out = console.output()
-        out.print(terminal_table(verdict.tables["check"].table))
-        out.print(verdict.text, markup=False)
-    sys.exit(verdict.exit_code)
+        report.show(console.output())
+    sys.exit(report.found.exit_code)
 
 
 def _place(text: str) -> tuple[str, str | int | float]:

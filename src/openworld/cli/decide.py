@@ -48,14 +48,14 @@ def decide(
     from openworld.cli import console
 
     costs = {"cost_miss": cost_miss, "cost_unhit": cost_unhit, "cost_kept": cost_kept, "cost_hit": cost_hit}
-    choice = choose(run, miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, learner=learner, **costs)
+    report = choose(run, miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, learner=learner, **costs)
     if page is not None:
-        choice.save_report(page)
+        report.found.report_of_run().save_report(page)
     if as_json:
-        console.write(choice.results.to_json())
+        console.write(report.to_json())
         return
     out = console.output()
-    _show(choice, out)
+    _show(report.found, out)
     if page is not None:
         out.print(f"Report: {page}", markup=False)
 

@@ -76,13 +76,13 @@ def predict(
         report = predicting.predict_images(inputs, observer)
     screen = console.output()
     if out is not None:
-        write_predicted(report, out, labelled)
+        write_predicted(report.found, out, labelled)
     if as_json or as_csv:
-        console.write(report.to_json() if as_json else report.to_csv())
+        console.write(report.to_json() if as_json else report.found.to_csv())
         return
     if out is not None:
         if not quiet:
-            screen.print(report.headline, markup=False)
+            screen.print(report.verdict[0], markup=False)
             screen.print(f"Stream: {out}", markup=False)
     elif quiet:
         screen.print(terminal_table(report.tables["predictions"].table))

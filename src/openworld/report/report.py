@@ -1,6 +1,6 @@
 """What a run or a command says, in every form: numbers as data, tables for a terminal and for papers, and a page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +11,16 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._terminal import as_text
 from openworld._types import checked
 from openworld.report.class_names import read_audits
-from openworld.report.figure import Figure
+from openworld.report.data_files import json_text
+from openworld.report.figure import FORMATS, Figure
 from openworld.report.page import Page, figures_of, render, write_page
 from openworld.report.provenance import Part, parts_of
 from openworld.report.render import latex_table, markdown_table, plain_html_table, terminal_table
-from openworld.report.report_base import ReportBase
+from openworld.report.result_table import result_table
 from openworld.report.table import Table
-from openworld.results import Results, RunFolder
+from openworld.report.table_view import TableView
+from openworld.results import Comparison, Results, RunFolder
+from openworld.results.results import Place
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import GENERATED, MARKS, RUN, require_file, require_folder
 
@@ -31,10 +34,19 @@ IMAGES = "images"
 """The table of a record with a row per image."""
 
 
+class Named(dict):
+    """Things by name, where an unknown name lists the known ones."""
+
+    def __missing__(self, name: str):
+        raise unknown_name("name in this report", str(name), self)
+
+
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(ReportBase):
-    """A finished run, or what a command found; a notebook shows its verdict and its main table.
+class Report:
+    """What every function of `openworld` returns: a finished run, or what a command found.
+
+    A notebook shows its verdict and its main table.
 
     Args:
         results: every number, and every test.
@@ -44,13 +56,14 @@ class Report(ReportBase):
         notes: what speaks against the answer, fainter, at the end.
         made: facts about how it was made, by name.
         found: what the command found, as its own type.
-        json: the same as JSON text.
+        json: the same as JSON text, of a command that writes its own; "" for what `to_dict` says.
         files: {name: content} of what is kept beside the page; None of a file that this report does not have.
         scores: files, or columns, of the scores that it is about, for `openworld.label_plan`; of images those that
             `out` keeps.
         papers: the tables of Markdown and LaTeX, where a terminal shows fewer or shorter ones.
         run_folder: what it was read from; None of a command that keeps no records.
         title: what sentences call it; "" for its folder.
+        facts: what JSON says beside the sentences and the numbers, by name, as plain values.
 
     >>> import openworld as ow
     >>> run = ow.score({"side": ["base", "base", "new"], "score": [0.9, 0.2, 0.4], "correct": [1, 1, 1]})
@@ -71,31 +84,123 @@ class Report(ReportBase):
     papers: tuple[Table, ...] = ()
     run_folder: RunFolder | None = None
     title: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def verdict(self) -> tuple[str, ...]:
         """What the numbers mean, in sentences, the main one first."""
         return self.page.verdict
 
-    def _all_tables(self) -> tuple[Table, ...]:
-        return (*self.terminal_tables, *self.papers)
-
-    def _all_figures(self) -> Iterator[Figure]:
-        return figures_of(self.page.sections)
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Every test, corrected for their number."""
+        return self.results.comparisons
 
     @property
-    def folder(self) -> Path:
-        """Where the records of the run lie.
+    def tables(self) -> dict[str, TableView]:
+        """The tables by name, the main one first: `.to_latex()`, `.to_markdown()`, `.to_csv()`."""
+        return Named({table.name: TableView(table) for table in (*self.terminal_tables, *self.papers)})
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures by name; `.save("figure.pdf")` and `.draw(axes)` need `pip install matplotlib`."""
+        return Named({figure.name: figure for figure in figures_of(self.page.sections) if figure.charts})
+
+    @property
+    def _main_table(self) -> tuple[Table, ...]:
+        """The main table, where there is one."""
+        return (*self.terminal_tables, *self.papers)[:1]
+
+    @property
+    def main_metrics(self) -> list[str]:
+        """The scores of the main table, by key."""
+        scores = [key for key, metric in self.results.metrics().items() if metric.is_score]
+        shown = {column.metric.key for table in self._main_table for column in table.columns}
+        return [key for key in scores if key in shown] or scores[:1]
+
+    @checked
+    def table(
+        self,
+        metrics: Sequence[str] = (),
+        *,
+        show: str = "interval",
+        where: Mapping[str, Place] | None = None,
+    ) -> TableView:
+        """A table of chosen numbers: learners, detectors or methods in rows, metrics in columns.
+
+        Args:
+            metrics: keys such as "openworld_auc"; none for those of the main table.
+            show: what stands behind a number: "interval" (95 %), "deviation" (± over seeds) or "".
+            where: only numbers of this place, such as {"shots": 4}; without it those of the run as a whole.
+
+        Raises:
+            OpenworldError: another `show`, a metric that is not among the results, or no number in that place.
+        """
+        metrics = metrics or self.main_metrics
+        if not metrics and self.tables:  # of numbers that are no scores, such as estimates
+            return next(iter(self.tables.values()))
+        label = next((table.label for table in self._main_table), "")
+        return TableView(result_table(self.results, metrics, show=show, where=where, label=label))
+
+    @checked
+    def to_latex(self, metrics: Sequence[str] = (), **options: Any) -> str:
+        """The table of `table` for LaTeX, with booktabs; takes what that takes."""
+        return self.table(metrics, **options).to_latex()
+
+    @checked
+    def to_markdown(self, metrics: Sequence[str] = (), **options: Any) -> str:
+        """The table of `table` for a README or a wiki; takes what that takes."""
+        return self.table(metrics, **options).to_markdown()
+
+    @checked
+    def save_figures(
+        self,
+        folder: Path | str,
+        form: str = "pdf",
+        progress: Callable[[str, int, int], None] = lambda *_: None,
+    ) -> tuple[Path, ...]:
+        """Write every figure for a paper, `<name>.<form>`, and return their paths.
+
+        Args:
+            folder: where they go; made where it is missing.
+            form: "pdf", "svg" or "png".
+            progress: called before each figure with its name, how many are saved, and how many there are.
+
+        Raises:
+            OpenworldError: for another form, or without matplotlib.
+        """
+        forms = [suffix.removeprefix(".") for suffix in FORMATS]
+        if form not in forms:
+            raise unknown_name("figure form", form, forms)
+        if not self.figures:
+            raise OpenworldError("there is no figure in this report.")
+        require_folder("--output", Path(folder), own=(RUN,))
+        paths = []
+        for name, figure in self.figures.items():
+            progress(f"saving {name}", len(paths), len(self.figures))
+            paths.append(figure.save(Path(folder) / f"{name}.{form}"))
+        return tuple(paths)
+
+    @property
+    def records(self) -> RunFolder:
+        """The records of the run.
 
         Raises:
             OpenworldError: a report without a run.
         """
-        return self._records.folder
+        if self.run_folder is None:
+            raise OpenworldError(f"this report of {self.results.evaluation} is not of a run, so it has no folder.")
+        return self.run_folder
+
+    @property
+    def folder(self) -> Path:
+        """Where the records of the run lie; raises as `records`."""
+        return self.records.folder
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """The spec of the run with every default filled in; raises as `folder`."""
-        return self._records.resolved
+        """The spec of the run with every default filled in; raises as `records`."""
+        return self.records.resolved
 
     @cached_property
     def images(self) -> "pyarrow.Table":
@@ -107,18 +212,12 @@ class Report(ReportBase):
         import pyarrow
 
         tables = []
-        for record in self._records.records:
+        for record in self.records.records:
             if IMAGES in record.tables:
                 columns = {name: list(column) for name, column in record.table(IMAGES).items()}
                 count = len(next(iter(columns.values()), ()))
                 tables.append(pyarrow.table({"unit": [record.name] * count} | columns))
         return pyarrow.concat_tables(tables, promote_options="permissive") if tables else pyarrow.table({"unit": []})
-
-    @property
-    def _records(self) -> RunFolder:
-        if self.run_folder is None:
-            raise OpenworldError(f"this report of {self.results.evaluation} is not of a run, so it has no folder.")
-        return self.run_folder
 
     def show(self, out) -> None:
         """Print the answer, the tables and the sentences on a rich console."""
@@ -140,6 +239,14 @@ class Report(ReportBase):
         for note in self.notes:
             out.print(note, style="dim", markup=False)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The sentences, the facts, the tests and the rows as plain lists and dicts; fractions, not rounded."""
+        return {"verdict": list(self.verdict), **self.facts, **self.results.to_dict()}
+
+    def to_json(self) -> str:
+        """What a command prints with `--json`: `to_dict` as JSON text."""
+        return self.json or json_text(self.to_dict())
+
     @checked
     def export(self, form: str) -> str | bytes:
         """The numbers as "csv", "json" or "parquet", or the tables as "markdown" or "latex".
@@ -160,7 +267,7 @@ class Report(ReportBase):
             run = self.run_folder
             made, folder = parts_of(run.given, run.resolved, run.provenance, self.page.facts), run.folder
         else:
-            made = [Part("To do it again", facts=(*self.made.items(), *self.page.facts))]
+            made = [Part("How it was made", facts=(*self.made.items(), *self.page.facts))]
         return render(self.page, self.results, audits=read_audits(folder) if folder else (), made=made)
 
     def write(self, folder: Path | None = None) -> Path:

@@ -1,14 +1,10 @@
 """Two runs of one evaluation in a table: both numbers, the difference, and whether it is more than chance."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
-from openworld import _html
-from openworld._terminal import as_text
-from openworld.report.data_files import json_text
-from openworld.report.render import plain_html_table, terminal_table
-from openworld.report.report_base import ReportBase
+from openworld.report.page import Page, Section
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Pair, Results
@@ -19,8 +15,8 @@ SIGNED = {"percent": "points", "fraction": "difference"}
 """A unit -> that of a difference."""
 
 
-@dataclass(frozen=True, repr=False)
-class RunComparison(ReportBase):
+@dataclass(frozen=True)
+class RunComparison:
     """What two runs have in common, and what differs.
 
     Args:
@@ -39,88 +35,74 @@ class RunComparison(ReportBase):
     basis: str = ""
     unpaired: tuple[str, ...] = ()
 
-    @cached_property
-    def results(self) -> Results:
-        """The numbers of both runs, told apart by `where["run"]`, "first" or "second", and their tests."""
-        rows = (
-            replace(result, where={**result.where, "run": run})
-            for pair in self.pairs
-            for run, result in (("first", pair.first), ("second", pair.second))
-        )
-        return Results("compare", tuple(rows), tuple(pair.comparison for pair in self.pairs))
 
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        """Whether the second run is better, for each pair of numbers that was compared."""
-        pairs = [pair for pair in self.pairs if _has_number(pair)]
-        return tuple(f"{_title(pair)}: {pair.first.metric.title} {pair.comparison.verdict}." for pair in pairs)
+def comparison_report(compared: RunComparison) -> Report:
+    """Return a report of both runs' numbers, told apart by `where["run"]`, "first" or "second", and of their tests."""
+    pairs = [pair for pair in compared.pairs if _has_number(pair)]
+    tables = tuple(_table(compared, metric, pairs) for metric in dict.fromkeys(pair.first.metric for pair in pairs))
+    changes = tuple(f"{name.replace('_', ' ')}: {before} → {after}" for name, before, after in compared.changes)
+    page = Page(
+        title="Did it get better?",
+        subtitle=tuple(f"{place}: {name}" for place, name in zip(("first", "second"), compared.names, strict=True)),
+        verdict=_verdict(pairs),
+        sections=(Section("Side by side", changes, tables),),
+    )
+    notes = tuple(f"Not compared: {sentence}." for sentence in (*_undefined(compared.pairs), *compared.unpaired))
+    facts = {"of": compared.metric.key, "changes": list(map(list, compared.changes)), "basis": compared.basis}
+    facts["unpaired"] = list(compared.unpaired)
+    made = dict(zip(("first run", "second run"), compared.names, strict=True))
+    return Report(_results(compared.pairs), tables, page, changes, notes, made, compared, facts=facts)
 
-    def _all_tables(self) -> tuple[Table, ...]:
-        """A table per metric, a row per pair of which at least one run has a number."""
-        return tuple(map(self._table, dict.fromkeys(pair.first.metric for pair in self.pairs if _has_number(pair))))
 
-    @property
-    def undefined(self) -> tuple[str, ...]:
-        """Sentences on the metrics that neither run has a number of, with the reason."""
-        lacking: dict[tuple[str, str], int] = {}
-        for pair in self.pairs:
-            if not _has_number(pair):
-                key = pair.first.metric.title, pair.comparison.reason
-                lacking[key] = lacking.get(key, 0) + 1
-        return tuple(
-            f"{title} of {counted(count, 'pair')}, which neither run has{f' ({reason})' if reason else ''}"
-            for (title, reason), count in lacking.items()
-        )
+def _results(pairs: Sequence[Pair]) -> Results:
+    rows = (
+        replace(result, where={**result.where, "run": run})
+        for pair in pairs
+        for run, result in (("first", pair.first), ("second", pair.second))
+    )
+    tests = (replace(pair.comparison, where={"of": _title(pair), **pair.comparison.where}) for pair in pairs)
+    return Results("compare", tuple(rows), tuple(tests))
 
-    def _table(self, metric: Metric) -> Table:
-        pairs = [pair for pair in self.pairs if pair.first.metric == metric and _has_number(pair)]
-        columns = (Column(metric, "first"), Column(metric, "second"), Column(TEXT, "second − first"))
-        rows = tuple(Row(_title(pair), _cells(pair)) for pair in pairs)
-        tested = sum(pair.comparison.p is not None for pair in pairs)
-        over = dict.fromkeys(pair.comparison.interval.over for pair in pairs if pair.comparison.interval)
-        test = f"paired, [95 % over {' or '.join(over)}]" if over else "paired"
-        test = f" Difference: {test}" + (f"; p after Holm over {counted(tested, 'test')}." if tested else ".")
-        unit = f", {metric.unit}" * (metric.unit in SHARES)
-        basis = f"; {self.basis}" if self.basis else ""
-        caption = f"First: {self.names[0]}. Second: {self.names[1]}. {metric.title}{unit}{basis}.{test}"
-        name = "comparison" if metric == self.metric else f"comparison-{metric.key}"
-        return Table(name, f"{metric.title} of two runs", caption, "", columns, rows, best="")
 
-    def show(self, out) -> None:
-        """Print it on a rich console."""
-        for setting, before, after in self.changes:
-            out.print(f"{setting.replace('_', ' ')}: {before} → {after}", markup=False)
-        for table in self._all_tables():
-            out.print(terminal_table(table))
-        for sentence in (*self.undefined, *self.unpaired):
-            out.print(f"Not compared: {sentence}.", style="dim", markup=False)
+def _verdict(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Whether the second run is better: of many numbers a count, then a sentence for each."""
+    each = tuple(f"{_title(pair)}: {pair.first.metric.title} {pair.comparison.verdict}." for pair in pairs)
+    if len(pairs) == 1:
+        return each
+    tests = [pair.comparison for pair in pairs]
+    better, worse = sum(test.better for test in tests), sum(test.worse for test in tests)
+    alike = len(tests) - sum(test.differs for test in tests)
+    counts = f"{better} better, {worse} worse, {alike} without a difference that is shown"
+    return (f"The second run against the first, in {counted(len(pairs), 'number')}: {counts}.", *each)
 
-    def __repr__(self) -> str:
-        return as_text(self.show)
 
-    def _repr_html_(self) -> str:
-        return _html.block(("", *self.undefined, *self.unpaired), *map(plain_html_table, self._all_tables()))
+def _undefined(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Sentences on the metrics that neither run has a number of, with the reason."""
+    lacking: dict[tuple[str, str], int] = {}
+    for pair in pairs:
+        if not _has_number(pair):
+            key = pair.first.metric.title, pair.comparison.reason
+            lacking[key] = lacking.get(key, 0) + 1
+    return tuple(
+        f"{title} of {counted(count, 'pair')}, which neither run has{f' ({reason})' if reason else ''}"
+        for (title, reason), count in lacking.items()
+    )
 
-    def to_json(self) -> str:
-        """The pairs in fractions, with their intervals, seeds and tests."""
-        pairs = [
-            {
-                "entity": pair.first.entity,
-                "metric": pair.first.metric.key,
-                "where": dict(pair.first.where),
-                "first": pair.first.value.value,
-                "second": pair.second.value.value,
-                "first_intervals": list(map(asdict, pair.first.value.intervals)),
-                "second_intervals": list(map(asdict, pair.second.value.intervals)),
-                "seeds": [seed for seed in pair.first.seeds if seed in pair.second.seeds],
-                **{name: getattr(pair.comparison, name) for name in ("difference", "p", "equivalence_p", "reason")},
-                "interval": pair.comparison.interval and asdict(pair.comparison.interval),
-                "verdict": pair.comparison.verdict,
-            }
-            for pair in self.pairs
-        ]
-        about = {"of": self.metric.key, "changes": self.changes, "basis": self.basis}
-        return json_text(about | {"pairs": pairs, "unpaired": self.unpaired})
+
+def _table(compared: RunComparison, metric: Metric, pairs: Sequence[Pair]) -> Table:
+    """A row per pair of which at least one run has a number."""
+    pairs = [pair for pair in pairs if pair.first.metric == metric]
+    columns = (Column(metric, "first"), Column(metric, "second"), Column(TEXT, "second − first"))
+    rows = tuple(Row(_title(pair), _cells(pair)) for pair in pairs)
+    tested = sum(pair.comparison.p is not None for pair in pairs)
+    over = dict.fromkeys(pair.comparison.interval.over for pair in pairs if pair.comparison.interval)
+    test = f"paired, [95 % over {' or '.join(over)}]" if over else "paired"
+    test = f" Difference: {test}" + (f"; p after Holm over {counted(tested, 'test')}." if tested else ".")
+    unit = f", {metric.unit}" if metric.unit in SHARES else ""
+    basis = f"; {compared.basis}" if compared.basis else ""
+    caption = f"First: {compared.names[0]}. Second: {compared.names[1]}. {metric.title}{unit}{basis}.{test}"
+    name = "comparison" if metric == compared.metric else f"comparison-{metric.key}"
+    return Table(name, f"{metric.title} of two runs", caption, "", columns, rows, best="")
 
 
 def _has_number(pair: Pair) -> bool:

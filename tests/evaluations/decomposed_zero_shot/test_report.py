@@ -1,6 +1,5 @@
 """What a run of decomposed zero-shot accuracy says: its results, its table, its verdict, and two runs side by side."""
 
-import json
 import subprocess
 import sys
 
@@ -9,6 +8,7 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.render import as_tex, markdown_table
+from openworld.report.run_comparison import comparison_report
 from openworld.testing import check_story
 
 
@@ -65,12 +65,9 @@ def test_two_runs_are_tested_over_the_seeds_that_both_have(make_run, one_row):
     by_part = {pair.first.where["part"]: pair.comparison for pair in found.pairs}
     assert by_part["semantic half"].better and by_part["semantic half"].difference == pytest.approx(0.305 / 3)
     assert by_part["whole feature"].p is None and "no seeds" in by_part["whole feature"].reason
-    compared = json.loads(found.to_json())
-    assert (
-        compared["of"] == "top1"
-        and len(compared["pairs"]) == 3
-        and compared["pairs"][1]["verdict"].startswith("better")
-    )
+    compared = comparison_report(found).to_dict()
+    assert compared["of"] == "top1" and len(compared["results"]) == 6 and len(compared["comparisons"]) == 3
+    assert any("semantic half" in sentence and "better, p" in sentence for sentence in compared["verdict"])
     assert compare_runs(first, second, "top5").metric.key == "top5"
     with pytest.raises(OpenworldError, match="did you mean 'top5'"):
         compare_runs(first, second, "topp5")

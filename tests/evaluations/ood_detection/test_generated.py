@@ -24,7 +24,7 @@ def share_of_wins(high, low):
 def mixed(shifts, write_run):
     """The run of `shifts` with every third image generated, in the cells that its records count; one seed and two."""
     records, tables = [], []
-    for record, stored in zip(shifts.run.metrics(DetectionRecord), shifts.run.records, strict=True):
+    for record, stored in zip(shifts.run_folder.metrics(DetectionRecord), shifts.run_folder.records, strict=True):
         counts = np.array(record.counts)
         place = np.repeat(np.arange(counts.size), counts.ravel())
         images = dict(stored.table("images")) | {
@@ -38,7 +38,7 @@ def mixed(shifts, write_run):
 
 
 def test_the_area_is_the_mean_of_the_cells_that_have_enough_of_both(mixed):
-    facts = DetectionResults.read(mixed.run).facts
+    facts = DetectionResults.read(mixed.run_folder).facts
     for model, label in (("resnet-8", "KNN"), ("a CLIP", "MCM")):
         per_seed, by_level = [], {}
         for record, stored in zip(facts.records, facts.outputs, strict=True):
@@ -87,7 +87,7 @@ def test_the_page_says_whether_they_are_detectable(mixed, shifts):
     assert [column.heading for column in table.columns] == [
         "model", "against real", "against generated", "real against generated"
     ]  # fmt: skip
-    facts = ShiftFacts.read(mixed.run)
+    facts = ShiftFacts.read(mixed.run_folder)
     scores, test = facts.outputs[-1].table("images"), facts.outputs[-1].table("test")["score MCM"]
     sides = PoolSides.of(facts, facts.outputs[-1])
     own = scores["score MCM"][sides.places]

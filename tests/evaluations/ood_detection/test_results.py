@@ -201,7 +201,7 @@ def area(outputs, label):
 
 
 def test_detectors_of_one_model_and_seed_are_held_together_by_their_record(shifts):
-    facts = ShiftFacts.read(shifts.run)
+    facts = ShiftFacts.read(shifts.run_folder)
     value, _ = difference(*(Contender(facts, Detector(label, "a CLIP", shared=True)) for label in ("MSP", "MCM")))
     expected = paired_test(*(area(facts.outputs[2], label) for label in ("MSP", "MCM")))
     assert value.value == pytest.approx(expected.difference)
@@ -211,7 +211,7 @@ def test_detectors_of_one_model_and_seed_are_held_together_by_their_record(shift
 
 def test_models_are_held_together_by_their_scores(shifts):
     found = image_error(contender(shifts, "KNN", "resnet-8"), contender(shifts, "MCM", "a CLIP"))
-    outputs = ShiftFacts.read(shifts.run).outputs
+    outputs = ShiftFacts.read(shifts.run_folder).outputs
     first, second, clip = (area(record, one) for record, one in zip(outputs, ("KNN", "KNN", "MCM"), strict=True))
     # Influences of the mean over the seeds, by hand; a group is an image here.
     sides = [(first.influence.base + second.influence.base) / 2 - clip.influence.base]
@@ -233,7 +233,7 @@ def test_a_single_seed_is_held_against_every_other_seed(shifts):
 
 
 def test_without_scores_models_have_no_error_over_images(shifts, write_run):
-    records = shifts.run.metrics(DetectionRecord)
+    records = shifts.run_folder.metrics(DetectionRecord)
     bare = read_story(write_run(records))
     pair = [contender(bare, "MCM", "a CLIP"), contender(bare, "KNN", "resnet-8")]
     assert difference(*pair)[0].over().over == "seeds"

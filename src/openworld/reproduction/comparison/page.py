@@ -10,8 +10,8 @@ from openworld.papers import METRICS, PAPERS
 from openworld.papers.results import PaperRun
 from openworld.report.charts import Cloud, Quantity, ScatterChart
 from openworld.report.figure import Figure
-from openworld.report.page import Page, Section, render, write_page
-from openworld.report.provenance import Part
+from openworld.report.page import Page, Section, write_page
+from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Column, Row, Table
@@ -125,7 +125,7 @@ def write_comparison_page(
     Raises:
         OpenworldError: when there is neither a table nor a figure.
     """
-    page = comparison_page(comparisons, figures)
+    page = comparison_report(comparisons, figures).html()
     Path(folder).mkdir(parents=True, exist_ok=True)
     if comparisons:
         write_file(Path(folder) / "results.parquet", compared_results(comparisons).to_parquet())
@@ -139,8 +139,12 @@ def page_styles(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFi
     return series_styles(list(dict.fromkeys((*methods, *series))), BASELINES)
 
 
-def comparison_page(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()) -> str:
-    """Return the page as HTML text; the same bytes for the same tables and figures."""
+def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()) -> Report:
+    """Return tables, `table-2`, and figures, `figure-5a`, beside the printed ones, with every number and every test.
+
+    Raises:
+        OpenworldError: when there is neither a table nor a figure.
+    """
     if not comparisons and not figures:
         raise OpenworldError("there is no table to show; give at least one, as compare_with_paper makes them.")
     styles, several = page_styles(comparisons, figures), len(comparisons) > 1
@@ -167,18 +171,29 @@ def comparison_page(comparisons: Sequence[PaperComparison], figures: Sequence[Ma
         sections.append(Section(made.table.short_heading, text=text, tables=(table,), folded=tuple(details)))
     against = against_printed(comparisons, styles)
     sections += [Section(against.title, figures=(against,))] if against else []
+    each = [f"{made.table.heading}: {made.sentences[0]}" for made in comparisons]
+    each += [f"{made.heading}: {made.sentences[0]}" for made in figures]
+    remarks = remarks if comparisons else [*each, *remarks]
+    verdict = comparisons[0].sentences if len(comparisons) == 1 else tuple(dict.fromkeys(remarks))
     page = Page(
         f"{' and '.join(dict.fromkeys(papers))} beside ours",
         tuple(filter(None, (*(headings if len(headings) == 1 else counts), ", ".join(backbones)))),
-        comparisons[0].sentences if len(comparisons) == 1 else tuple(dict.fromkeys(remarks)),
+        verdict,
         (*sections, *(figure.styled(styles).section for figure in figures)),
         styles,
         "Series" if figures else "Methods",
     )
     parts = [(made.table.short_heading, made) for made in comparisons]
     parts += [(made.figure.title, made) for made in figures]
-    facts = tuple((heading, " · ".join(("; ".join(made.datasets), *made.backbones))) for heading, made in parts)
-    return render(page, compared_results(comparisons), made=[Part("What ours were measured on", facts=facts)])
+    facts = {heading: " · ".join(("; ".join(made.datasets), *made.backbones)) for heading, made in parts}
+    tables = tuple(table_of(made, name=f"table-{made.table.number}") for made in comparisons)
+    return Report(
+        compared_results(comparisons),
+        tables,
+        page,
+        text=tuple(each) if comparisons and len(each) > 1 else None,
+        made=facts,
+    )
 
 
 def _orders(comparison: PaperComparison) -> list[Agreement]:
