@@ -47,7 +47,7 @@ def test_a_margin_of_one_is_100_points():
     with pytest.raises(ow.OpenworldError, match="1 is 100 %, and 1 % is 0.01"):
         CALLS["margin of check"](1)
     assert CALLS["margin of check"](0.01).found.decision == "broken"
-    assert CALLS["margin of check"](0).decision == "broken"
+    assert CALLS["margin of check"](0).found.decision == "broken"
 
 
 @pytest.mark.parametrize(
