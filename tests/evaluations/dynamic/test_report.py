@@ -1,32 +1,22 @@
-"""What a run of dynamic scenarios says: tables, the verdict from the tests, figures of every kind, and its page."""
+"""What a run of dynamic scenarios says: every form, where numbers stand, the verdict, figures, and its page."""
 
-import io
 import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from openworld._errors import OpenworldError
 from openworld.api.finished_run import open_run
 from openworld.cli.app import app
-from openworld.evaluations.dynamic.averages import Average
-from openworld.evaluations.dynamic.figures import curve_figure, parts_figure, rank_figure
-from openworld.evaluations.dynamic.results import read_results
-from openworld.evaluations.dynamic.tables import overview_table, robustness_table
-from openworld.evaluations.dynamic.verdict import verdict
 from openworld.evaluations.stories import compare_runs, read_story
-from openworld.report.render import as_tex, plain, terminal_table
-from openworld.report.series_style import series_styles
-from openworld.results import RunFolder
+from openworld.report.layout.layout import REST
+from openworld.report.render import as_tex, plain
 from openworld.testing import check_story
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-STYLES = series_styles(("zero-shot", "CoOp", "GMoP"), ["zero-shot"])
 
 
 @pytest.fixture(scope="module")
@@ -35,26 +25,11 @@ def run_story(course_run):
 
 
 @pytest.fixture(scope="module")
-def found(course_run):
-    return read_results(RunFolder.read(course_run))
-
-
-@pytest.fixture(scope="module")
 def crowded(make_course_run):
     """Ten learners, three seeds, six runs of a distribution shift."""
     learners = {"zero-shot": 0.4} | {f"learner {place}": 0.1 * place for place in range(1, 10)}
     runs = [("distribution-shift", f"style {place}") for place in range(6)]
     return make_course_run(learners=learners, seeds=(1, 2, 3), courses=runs)
-
-
-def printed(table, width):
-    console = Console(width=width, file=io.StringIO(), color_system=None)
-    console.print(terminal_table(table))
-    return console.file.getvalue()
-
-
-def section(story, heading):
-    return next(one for one in story.page.sections if one.heading.startswith(heading))
 
 
 @pytest.mark.parametrize("kind", ["several", "single", "crowded"])
@@ -68,108 +43,45 @@ def test_a_run_has_every_form(kind, course_run, crowded, make_course_run):
     check_story(read_story(folders[kind]()))
 
 
-def test_a_terminal_shows_a_table_per_scenario_run_and_of_many_one_per_scenario(run_story, crowded):
-    assert len(run_story.terminal_tables) == 3 and len(run_story.papers) == 1 + 3, "one mean over two runs"
-    many = read_story(crowded)
-    assert len(many.tables) == 1 and len(many.papers) == 1 + 6 and "6 scenario runs" in many.text[-1]
-    assert "Friedman's test over 6 scenario runs: p" in many.tables[0].caption
+def test_every_number_and_test_has_a_place_of_its_own(run_story, crowded):
+    for story in (run_story, read_story(crowded)):
+        assert all(section.heading != REST for section in story.page.sections)
 
 
-def test_the_table_says_over_what_and_ends_in_a_verdict(run_story):
-    text = printed(run_story.terminal_tables[0], 200)
-    head, zero_shot, _, gmop = text.splitlines()[1:5]
-    assert head.split()[:11] == ["learner", "Acc(0)", "AUC", "WA", "EVM", "VS", "PA", "NA", "ΔAUC", "rank", "place"]
-    assert "[" in gmop and "better, p" in gmop and "–" in zero_shot
-    caption = run_story.terminal_tables[0].caption
-    assert all(fact in caption for fact in ("n = 12", "given the seeds", "Holm over 3 pairs", "mean curve of 2 seeds"))
+def test_a_run_has_its_tests_in_columns(run_story):
+    table = next(table for table in run_story.papers if "emerging" in table.title)
+    heads = [column.heading for column in table.columns]
+    cells = {row.label: dict(zip(heads, row.cells, strict=True)) for row in table.rows}
+    assert cells["GMoP"]["against zero-shot"].better and cells["zero-shot"]["against GMoP"].worse
+    assert "▲" not in str(table.caption) and "Holm over" in table.caption
 
 
-def test_a_narrow_terminal_keeps_whole_numbers_and_says_what_it_left_out(run_story):
-    text = printed(run_story.terminal_tables[0], 80)
-    assert "…" not in text and max(map(len, text.splitlines())) <= 80
-    assert "ΔAUC" in text and "For want of room without" in " ".join(text.split()) and " VS" not in text.splitlines()[1]
+def test_the_verdict_counts_places_and_tests(run_story):
+    *_, against, evidence = run_story.page.verdict
+    assert "GMoP has the highest AUC" in run_story.page.verdict[0]
+    number = int(re.search(r"of (\d+) tests", against)[1])
+    tests = [test for test in run_story.results.comparisons if test.metric.key == "auc"]
+    against_zero_shot = [test for test in tests if "zero-shot" in (test.entity, test.other)]
+    assert number == sum("over" not in test.where for test in against_zero_shot)
+    assert "12 images" in evidence and "2 seeds" in evidence
 
 
-def test_papers_have_every_interval_over_images_and_mark_those_over_seeds(run_story):
-    mean, run = run_story.papers[0], run_story.papers[1]
-    gmop = next(place for place, row in enumerate(mean.rows) if row.label == "GMoP")
-    titles = [column.heading for column in mean.columns]
-    marked = {title for title, at in zip(titles, range(len(titles)), strict=True) if mean.cell(gmop, at).mark}
-    assert marked == {"WA", "EVM", "VS", "PA"} and "over seeds" in mean.caption
-    assert "NA" in titles, "0 with every seed: no interval is made up"
-    assert not any(run.cell(gmop, at).mark for at in range(len(titles))) and "ΔPN" in titles
-    assert all("over seeds: " in row.cells[-1].note for row in run.rows[1:])
-
-
-def test_the_note_of_a_number_has_the_seeds_and_their_mean_where_it_is_another(found):
-    table = robustness_table(found[0], found[1].runs[0], "zero-shot", "t")
-    notes = {column.heading: table.cell(2, at).note for at, column in enumerate(table.columns)}
-    assert "(seed 1)" in notes["AUC"] and "(seed 2)" in notes["AUC"] and "mean of the seeds" not in notes["AUC"]
-    own = [found[0].result("GMoP", name, **found[1].runs[0].where) for name in ("variation", "worst_accuracy")]
-    for row in own:
-        other = row.metric.write(sum(row.per_seed) / 2) != row.metric.write(row.value.value)
-        assert ("mean of the seeds' own curves" in notes[row.metric.title]) == other
-
-
-def test_the_overview_has_a_gain_with_its_test_and_a_rank_by_scenario(found):
-    table = overview_table(*found)
-    assert [row.label for row in table.rows] == ["zero-shot", "CoOp", "GMoP"] and len(table.columns) == 4
-    gain, rank = table.cell(2, 0), table.cell(2, 1)
-    assert gain.under.startswith("better, p") and gain.bold and rank.under == "1"
-    assert table.cell(0, 0).content.value is None and "2 runs" in table.columns[2].heading
-
-
-def test_accuracy_by_level_stands_over_its_parts(run_story):
-    (levels,) = [part for part in section(run_story, "The numbers").folded if part.heading == "Accuracy by level"]
-    assert len(levels.tables) == 3
-    first, shift = levels.tables[:2]
-    assert [column.heading for column in first.columns] == ["t = 0", "t = 0.5", "t = 1"]
-    assert first.cell(2, 0).under == "" and first.cell(2, 1).under.count(" / ") == 2 and "AUROC" in first.caption
-    assert not shift.cell(2, 1).under and "60 of 12" in shift.caption
-
-
-def test_three_sentences_of_several_scenario_runs(run_story):
-    leader, tuning, evidence = run_story.page.verdict
-    assert leader.startswith("Over 3 scenario runs GMoP has the largest mean area under the curves")
-    assert "is shown to be better than it in 3 and worse in none" in leader
-    assert tuning.startswith("Against zero-shot, which tunes nothing, 3 of 6 curves have a larger area")
-    assert "in 12 groups" in evidence and "2 seeds" in evidence and "no scenario has runs enough" in evidence
-
-
-def test_three_sentences_of_a_single_one(make_course_run):
-    leader, tuning, evidence = read_story(make_course_run(courses=(("emerging-classes", None),))).page.verdict
-    assert leader.startswith("Emerging new classes: things, photos: GMoP has the largest area under the curve")
-    assert "better than" in leader and "GMoP (+" in tuning and evidence.startswith("This rests on views")
-
-
-def test_nothing_to_test_is_said(make_course_run):
+def test_a_single_learner_is_compared_with_nobody(make_course_run):
     run = make_course_run(learners={"zero-shot": 0.4}, courses=(("emerging-classes", None),))
-    leader, tuning, _ = read_story(run).page.verdict
-    assert "nothing was run beside it" in leader and "nothing was run beside it" in tuning
-
-
-def test_where_nobody_took_part_in_all_runs_nobody_leads(found):
-    results, facts = found
-    first, second, _ = (run.first for run in facts.runs)
-    apart = ((first, ("zero-shot",)), (second, ("CoOp", "GMoP")))
-    runs = (replace(run, curves={name: run.curves[name] for name in names}) for run, names in apart)
-    leader, *_ = verdict(results, replace(facts, runs=tuple(Average((run,)) for run in runs)))
-    assert "none leads" in leader and "2 scenario runs" in leader
+    assert "nothing was run beside it" in read_story(run).page.verdict[0]
 
 
 def test_names_that_look_like_markup_come_out_letter_by_letter(make_course_run):
     names = ("crane [/bird]", "crane [bird]", "[red]")
     learners = {"zero-shot": 0.4, **dict.fromkeys(names, 1.0)}
     story = read_story(make_course_run(learners=learners, seeds=(1,), courses=(("distribution-shift", "[red]"),)))
-    assert all(name in printed(story.terminal_tables[0], 400) for name in names)
+    assert all(name in repr(story) for name in names)
     assert all(plain(name) in story.export("markdown") and as_tex(name) in story.export("latex") for name in names)
 
 
 def test_the_page_is_escaped_and_has_its_facts(run_story):
     page = run_story.html()
     assert "&lt;b&gt;clay" in page and "<b>clay" not in page
-    for heading in ("Emerging new classes", "Distribution shift", "What is lost, the old or the new?", "Which ranks"):
-        assert heading in page
     assert "openworld run mine.toml" in page and "fit 3.0 s, score 1.0 s in all" in page
 
 
@@ -189,50 +101,20 @@ def test_a_report_needs_no_torch(course_run):
     assert subprocess.run([sys.executable, "-c", code, course_run]).returncode == 0
 
 
-def test_curves_have_a_chart_per_run_a_line_per_learner_and_a_row_per_level(found):
-    results, facts = found
-    figure = curve_figure(results, facts.runs[1:], "zero-shot", STYLES)
-    assert [chart.title for chart in figure.charts] == ["→ sketch", "→ <b>clay</b>"]
-    assert all("<b>" not in panel.svg and panel.svg.count("<polyline") == 3 for panel in figure.panels)
-    rows = figure.rows()
-    assert len(rows) == 2 * 3 * 3
-    (row,) = [row for row in rows[:9] if (row["learner"], row["level"]) == ("CoOp", 1.0)]
-    expected = results.result("CoOp", "accuracy", **facts.runs[1].where, level=1.0)
-    ends = (min(expected.per_seed), max(expected.per_seed))
-    assert (row["accuracy"], row["lowest_seed"], row["highest_seed"]) == (expected.value.value, *ends)
-    ticks = [re.findall(r'class="tick end">(\d+)<', str(panel.svg)) for panel in figure.panels]
-    assert len(ticks) == 2 and ticks[0] == ticks[1], "charts of a scenario share their range"
+def test_curves_have_a_chart_per_run_and_a_line_per_learner(run_story):
+    figure = run_story.figures["ageing"]
+    drawn = next(chart for chart in figure.charts if "clay" in chart.title).series["CoOp"]
+    rows = list(run_story.results.where(entity="CoOp", metric="accuracy", target="<b>clay</b>"))
+    assert drawn.y == [row.value.value for row in rows]
+    assert drawn.further["lowest_seed"] == [min(row.per_seed) for row in rows]
 
 
-def test_among_many_lines_all_but_two_stand_back(crowded):
-    found, facts = read_results(RunFolder.read(crowded))
-    (panel, *_) = curve_figure(found, facts.runs, "zero-shot", series_styles(facts.learners, ["zero-shot"])).panels
-    assert panel.svg.count(" back") == 8 and panel.svg.count('class="band"') == 10
-
-
-def test_parts_are_drawn_where_there_are_both_kinds(found, make_course_run):
-    results_of, facts = found
-    figure = parts_figure(results_of, facts, STYLES)
-    assert len(figure.charts) == 3 and all("emerging" in chart.title for chart in figure.charts)
-    rows = [row for row in figure.rows() if (row["learner"], row["level"]) == ("GMoP", 0.5)]
-    parts = ("base_accuracy", "new_accuracy", "auroc")
-    expected = [results_of.value("GMoP", part, **facts.runs[0].where, level=0.5).value for part in parts]
-    assert [row[part] for row, part in zip(rows, parts, strict=True)] == expected
-    shift = read_results(RunFolder.read(make_course_run(courses=(("distribution-shift", "clay"),))))
-    assert parts_figure(*shift, STYLES) is None
-
-
-def test_ranks_are_drawn_where_there_are_runs_enough(found, crowded):
-    few = rank_figure(*found, STYLES)
-    assert few.charts == () and few.caption[0].startswith("No diagram is drawn for emerging new classes (1 data")
-    many, facts = read_results(RunFolder.read(crowded))
-    figure = rank_figure(many, facts, series_styles(facts.learners, ["zero-shot"]))
-    (chart,), (row, *_) = figure.charts, figure.rows()
-    assert (
-        row["scenario_runs"] == 6
-        and row["friedman_p"] == many.value("", "friedman_p", scenario="distribution-shift").value
-    )
-    assert chart.title == "distribution shift" and "Nemenyi" in figure.caption[1]
+def test_ranks_are_drawn_where_there_are_runs_enough(run_story, crowded):
+    assert "critical-difference" not in run_story.figures
+    many = read_story(crowded)
+    (chart,) = many.figures["critical-difference"].charts
+    (p,) = many.results.where(metric="friedman_p")
+    assert chart.further["friedman_p"] == p.value.value and len(chart.series) == 10
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium found: the page is not tried in a browser")

@@ -25,7 +25,7 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
     """Yield every number of every run; whole features are read from any method."""
     for run in runs:
         results, facts = run.read(_load)
-        for result in results:
+        for result in (result for result in results if result.entity):
             method = WHOLE if result.entity == ANY else run.method(result.entity)
             if run.methods and method not in run.methods.values():
                 continue  # of whole features alone some method was run that nobody asked for, or the other way round

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from openworld.evaluations.decomposed_zero_shot.record import PARTS, DecomposedRecord
-from openworld.results import METRICS, Result, Results, RunFolder, interval_of, over_seeds
+from openworld.results import METRICS, Result, Results, RunFolder, Value, interval_of, over_seeds
 
 ANY = "any"
 """The entity of whole features."""
@@ -50,6 +50,7 @@ def read_results(run: RunFolder) -> tuple[Results, Facts]:
             results += _part(part, name, of_method, rows)
     images = sum(image_set.parts[whole].top1.n for image_set in first.sets if image_set.row == rows[0])
     facts = Facts(tuple(methods), seeds, rows, first.classes, first.backbone, images)
+    results.append(Result("", METRICS["images"], Value(images)))
     return Results("decomposed-zero-shot", tuple(results)), facts
 
 

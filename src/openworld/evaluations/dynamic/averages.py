@@ -141,7 +141,11 @@ class Average:
 
         Each of the two families is corrected by itself.
         """
-        return (*self._tests("images", self._on_images), *self._tests("seeds", self._over_seeds))
+        over_seeds = {**self.where, "over": "seeds"}
+        return (
+            *self._tests("images", self._on_images, self.where),
+            *self._tests("seeds", self._over_seeds, over_seeds),
+        )
 
     def rank_tests(self) -> Iterator[Result]:
         """Friedman's test and Nemenyi's distance, one block per run: levels are nested views of the same images."""
@@ -201,8 +205,9 @@ class Average:
         weights[self.learners.index(learner), at] = 1.0
         return interval_of(share_interval(value, self.errors.errors.spread(weights)), "images", self.groups)
 
-    def _tests(self, over: str, test: Callable[[str, str], PairedTest]) -> tuple[Comparison, ...]:
-        where = {**self.where, "over": over}
+    def _tests(
+        self, over: str, test: Callable[[str, str], PairedTest], where: Mapping[str, str]
+    ) -> tuple[Comparison, ...]:
         pairs = combinations(self.learners, 2)
         return correct_for_many(
             comparison_of(*pair, METRICS["auc"], test(*pair), over=over, where=where) for pair in pairs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from openworld.evaluations.dynamic.results import DynamicFacts, read_results
-from openworld.report.layout import Brief, Layout, Lines, Pivot, Ranks
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Pivot, Ranks, Tests
 from openworld.report.provenance import spent
 from openworld.report.report import Report
 from openworld.report.sentences import counted
@@ -12,7 +12,7 @@ from openworld.results import RunFolder
 RUN = ("scenario", "images", "target")
 CURVE = (
     *("auc", "delta_auc", "initial_accuracy", "worst_accuracy", "variation", "slope_variance"),
-    *("positive_area", "negative_area", "delta_pn", "area_rank", "friedman_rank", "final_rank"),
+    *("positive_area", "negative_area", "delta_pn", "friedman_rank", "final_rank"),
 )
 LEGEND = (
     "AUC: area below the curve of accuracy. Acc(0): at the first level; WA: at the worst; EVM: mean change from level "
@@ -28,8 +28,18 @@ LAYOUT = Layout(
             name="levels",
             title="The numbers",
             metrics=("accuracy", "base_accuracy", "new_accuracy", "auroc"),
+            rows=(METRIC, ENTITY),
             columns=("level",),
             per=RUN,
+            folded=True,
+        ),
+        Tests(name="tests", title="Every test", metrics=("auc",), per=RUN, folded=True),
+        Tests(
+            name="over-seeds",
+            title="Every test, over seeds",
+            of={"over": "seeds"},
+            per=RUN,
+            note="Paired seed by seed, each with its own curve.",
             folded=True,
         ),
         Lines(name="ageing", title="How does it age?", metrics=("accuracy",), along="level", per=RUN),
@@ -41,6 +51,14 @@ LAYOUT = Layout(
             per=RUN,
         ),
         Ranks(name="critical-difference", title="Which ranks differ?", metrics=("area_rank",), per=("scenario",)),
+        Pivot(name="ranks", title="Which ranks differ?", metrics=("area_rank",), columns=("scenario",)),
+        Pivot(
+            name="friedman",
+            title="Which ranks differ?",
+            metrics=("friedman_p", "critical_difference"),
+            rows=("scenario",),
+        ),
+        Tests(name="nemenyi", title="Which ranks differ?", metrics=("area_rank",), folded=True),
     ),
     RUN,
 )

@@ -1,79 +1,190 @@
-"""What a run of recognition by shift says: its tables, the verdict, levels, cells and estimates; two runs of a pool."""
+"""What a run of recognition by shift shows, and two runs of a pool side by side."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from openworld.evaluations.recognition_by_shift.figures import (
-    TRUTH,
-    cell_figure,
-    estimate_figure,
-    level_figure,
-    open_world_figure,
-)
-from openworld.evaluations.recognition_by_shift.record import PARTS
-from openworld.evaluations.recognition_by_shift.results import (
-    AUC,
-    BY_LEVEL,
-    FIELDS,
-    LEVEL_START,
-    SAME,
-    RecognitionShiftFacts,
-    RecognitionShiftResults,
-)
-from openworld.evaluations.recognition_by_shift.tables import (
-    error_table,
-    learner_table,
-    level_table,
-    open_world_error_table,
-    open_world_table,
-    trend_table,
-)
-from openworld.evaluations.recognition_by_shift.verdict import verdict
+from openworld.evaluations.recognition_by_shift.record import OPEN_WORLD, PARTS
+from openworld.evaluations.recognition_by_shift.results import AUC, LEVEL_START, RecognitionShiftFacts, read_results
 from openworld.evaluations.shots import shots_in_words, training_images
-from openworld.report.page import Page, Section
+from openworld.report.layout import ENTITY, Brief, Layout, Lines, Map, Pivot, Tests
+from openworld.report.layout.verdict import leaders
 from openworld.report.report import Report
-from openworld.report.series_style import series_styles
-from openworld.report.shift_axes import AXES
-from openworld.report.table import Table
+from openworld.report.shift_axes import LEVELS, NEAR
 from openworld.results import Pair, RunFolder, pair_results
 
+WHERE = ("view", "axis")
+CELL = {"rows": (ENTITY, "covariate_level"), "columns": ("semantic_level",)}
+"""How cells are arranged."""
 
-def story(run: RunFolder) -> Report:
-    """The story of a run."""
-    results = RecognitionShiftResults.read(run)
-    facts = results.facts
-    truth = [TRUTH] if facts.estimators else []
-    styles = series_styles(
-        [*facts.learners, *truth, *facts.estimators, *facts.open_world_estimators],
-        [*filter(None, [facts.baseline]), *truth],
-    )
-    main = tuple(level_table(results, view, axis) for view, axis in BY_LEVEL)
-    errors = tuple(error_table(results, axis) for axis in AXES) if facts.estimators else ()
-    further = Section("Every other number", tables=tuple(_further(results)))
-    sections = [Section("The numbers", tables=main, folded=(further,))]
-    figures = [level_figure(results, view, axis, styles) for view, axis in BY_LEVEL]
-    figures += [cell_figure(results, view) for view in FIELDS]
-    sections += [Section(figure.title, figures=(figure,)) for figure in figures]
-    if facts.estimators:
-        tables = (*errors, learner_table(results))
-        estimates = (estimate_figure(results, styles),)
-        sections.append(Section("How accurate, without labels?", tuple(_warnings(facts)), tables, estimates))
-    if facts.open_world_estimators:
-        tables, figures = (
-            (open_world_table(results), open_world_error_table(results)),
-            (open_world_figure(results, styles),),
-        )
-        sections.append(Section("How good in an open world, without labels?", (), tables, figures))
-    page = Page(
-        title="How far off until it fails?",
+LEVEL = "Levels count from 0, the nearest to what was tuned on; semantic: in meaning, covariate: in appearance."
+VIEW = (
+    "Training appearance: base test images stay as they are, so base accuracy is the same at every level. Appearance "
+    "of the new images: base images of the pool move away together with the new ones, as when a camera changes."
+)
+ERRORS = (
+    "Points: the estimated minus the true accuracy of each cell, averaged over the seeds first, then over cells and "
+    "learners. Bias: above 0 where the accuracy is overestimated."
+)
+NUMBERS, DISTANCE, CELLS = "The numbers", "How far off?", "Cell by cell"
+ESTIMATED, OPEN, HELD = (
+    "How accurate, without labels?",
+    "How good in an open world, without labels?",
+    "What levels and cells hold",
+)
+
+OFF, BIAS = ([f"{part}_{kind}" for part in OPEN_WORLD] for kind in ("error", "bias"))
+
+LAYOUT = Layout(
+    "How far off until it fails?",
+    AUC.key,
+    (
+        Pivot(name="overall", title="Against all new images", metrics=tuple(PARTS), per=("view",)),
+        Tests(name="tests", title="Against all new images", metrics=(AUC.key,), per=("view",), folded=True),
+        Pivot(
+            name="levels",
+            title="By level",
+            metrics=(AUC.key,),
+            columns=("level",),
+            per=WHERE,
+            note=LEVEL,
+            terminal=True,
+        ),
+        Pivot(name="parts", title="By level", metrics=tuple(PARTS)[1:], columns=("level",), per=WHERE, folded=True),
+        Tests(name="tests-by-level", title="By level", metrics=(AUC.key,), rows=("level",), per=WHERE, folded=True),
+        Pivot(
+            name="trends",
+            title="By level",
+            metrics=("slope",),
+            columns=("part", "axis"),
+            per=("view",),
+            note="Points per level: the slope of the line through the means of the cells at each level.",
+            folded=True,
+        ),
+        Lines(name="by-level", title=DISTANCE, metrics=tuple(PARTS), along="level", per=WHERE, note=VIEW),
+        Map(
+            name="cells",
+            title=CELLS,
+            metrics=(AUC.key,),
+            rows="covariate_level",
+            columns="semantic_level",
+            per=("view",),
+            titles=(LEVELS["covariate"], LEVELS["semantic"]),
+            note=f"{NEAR}. N/A: too few images.",
+        ),
+        Pivot(name="cells-of", title=CELLS, metrics=tuple(PARTS), per=("view",), **CELL, folded=True),
+        Pivot(name="errors", label="estimator", title=ESTIMATED, metrics=("absolute_error", "bias"), note=ERRORS),
+        Pivot(
+            name="errors-by-level",
+            title=ESTIMATED,
+            metrics=("absolute_error", "bias"),
+            columns=("level",),
+            per=("axis",),
+            label="estimator",
+            terminal=True,
+        ),
+        Pivot(
+            name="errors-by-learner",
+            title=ESTIMATED,
+            metrics=("absolute_error", "bias"),
+            columns=("learner",),
+            label="estimator",
+        ),
+        Pivot(name="learners", title=ESTIMATED, metrics=("accuracy",), columns=("images",)),
+        Lines(
+            name="estimates-by-level",
+            title=ESTIMATED,
+            metrics=("estimated_accuracy",),
+            along="level",
+            per=("learner", "axis"),
+            truth="accuracy",
+            note="Among all names, of all images, base and new: the mean of the cells at each level. Estimators were "
+            "fitted on labelled images of base classes in the training appearance, and see no label here.",
+        ),
+        Pivot(
+            name="accuracy-by-level",
+            title=ESTIMATED,
+            metrics=("accuracy",),
+            columns=("level",),
+            per=("axis",),
+            folded=True,
+        ),
+        Pivot(
+            name="estimated-by-level",
+            title=ESTIMATED,
+            metrics=("estimated_accuracy",),
+            rows=("learner", ENTITY),
+            columns=("level",),
+            per=("axis",),
+            folded=True,
+        ),
+        Pivot(name="accuracy-of-cells", title=ESTIMATED, metrics=("accuracy",), **CELL, folded=True),
+        Pivot(
+            name="estimated-of-cells",
+            title=ESTIMATED,
+            metrics=("estimated_accuracy",),
+            **CELL,
+            per=("learner",),
+            folded=True,
+        ),
+        Pivot(
+            name="open-world",
+            title=OPEN,
+            metrics=tuple(f"estimated_{part}" for part in OPEN_WORLD),
+            rows=("learner", ENTITY),
+            columns=("level",),
+            per=WHERE,
+            note="Without labels each estimate rests on a premise, which need not hold away from home.",
+        ),
+        Pivot(
+            name="alarms",
+            title=OPEN,
+            metrics=("alarm",),
+            columns=("level",),
+            per=WHERE,
+            note="The share of the seeds in which images score otherwise than base images at home.",
+        ),
+        Pivot(name="open-world-errors", label="estimator", title=OPEN, metrics=(*OFF,), per=("view",)),
+        Pivot(name="open-world-bias", label="estimator", title=OPEN, metrics=(*BIAS,), per=("view",)),
+        Lines(
+            name="open-world-by-level",
+            title=OPEN,
+            metrics=(f"estimated_{AUC.key}",),
+            along="level",
+            per=("learner", *WHERE),
+            truth=AUC.key,
+            note="All images of the pool at each level of appearance, base and new.",
+        ),
+        Pivot(name="sides", title=HELD, metrics=("images",), columns=("side",), folded=True),
+        Pivot(name="starts", title=HELD, metrics=("level_start",), rows=("axis",), columns=("level",), folded=True),
+        Pivot(
+            name="counts",
+            title=HELD,
+            metrics=("images",),
+            columns=("level",),
+            per=("axis",),
+            folded=True,
+            label="images",
+        ),
+        Pivot(name="counts-of-cells", title=HELD, metrics=("images",), **CELL, folded=True),
+    ),
+    ("view",),
+)
+
+
+def report(run: RunFolder) -> Report:
+    """Return the report of a run."""
+    results, facts = read_results(run)
+    estimates = leaders("absolute_error", (), Brief(results, label="estimator")) if facts.estimators else ()
+    brief = Brief(
+        results,
+        facts.baseline,
         subtitle=tuple(_subtitle(facts)),
-        verdict=verdict(results),
-        sections=tuple(sections),
-        styles=styles,
-        series="Learners and estimators" if facts.estimators else "Learners",
         facts=tuple(_provenance(facts)),
+        notes={"errors": " ".join(_warnings(facts))},
+        sentences=(*estimates, "Degrees are those of one model, and levels are of this pool."),
+        run=run,
     )
-    return Report(results.rows, (*main, *errors), page, papers=(*main, trend_table(results), *errors), run_folder=run)
+    return LAYOUT.report(brief)
 
 
 def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
@@ -83,14 +194,6 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     left_out = {"semantic_level"} if ours == theirs else {"semantic_level", "level"}
     kept = (replace(results, rows=tuple(row for row in results if not left_out & row.where.keys())) for results in both)
     return pair_results(*kept, metric)
-
-
-def _further(results: RecognitionShiftResults) -> Iterator[Table]:
-    yield trend_table(results)
-    for view, axis in BY_LEVEL:
-        for part in PARTS:
-            if part != AUC.key and (part != "base_accuracy" or view == SAME):
-                yield level_table(results, view, axis, part)
 
 
 def _warnings(facts: RecognitionShiftFacts) -> Iterator[str]:

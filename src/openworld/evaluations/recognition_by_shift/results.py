@@ -7,7 +7,7 @@ against the baseline, on the same images, corrected over all learners and levels
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -22,14 +22,11 @@ from openworld.results import (
     Result,
     Results,
     RunFolder,
-    Standing,
     Value,
     comparison_of,
     correct_for_many,
-    find_comparison,
     interval_of,
     over_seeds,
-    standing,
     student,
 )
 from openworld.runs import Record
@@ -96,73 +93,35 @@ class RecognitionShiftFacts:
         return len(self.first.counts), len(self.first.counts[0])
 
 
-@dataclass(frozen=True, eq=False)
-class RecognitionShiftResults:
-    """The results of a run.
+def read_results(run: RunFolder) -> tuple[Results, RecognitionShiftFacts]:
+    """Return every number of a run, and what its records have in common."""
+    by_learner: dict[str, list[tuple[ShiftRecord, Record]]] = {}
+    for metrics, record in zip(run.metrics(ShiftRecord), run.records, strict=True):
+        by_learner.setdefault(metrics.learner, []).append((metrics, record))
+    for pairs in by_learner.values():
+        pairs.sort(key=lambda pair: pair[0].seed)
+    facts = RecognitionShiftFacts({name: tuple(record for record, _ in pairs) for name, pairs in by_learner.items()})
+    images = {name: [_Images.read(record) for _, record in pairs] for name, pairs in by_learner.items()}
 
-    Args:
-        facts: what the records have in common.
-        rows: every number, and the tests: all pairs against all new images, and against the baseline by level.
-    """
-
-    facts: RecognitionShiftFacts
-    rows: Results
-
-    @classmethod
-    def read(cls, run: RunFolder) -> "RecognitionShiftResults":
-        """All results of a run."""
-        by_learner: dict[str, list[tuple[ShiftRecord, Record]]] = {}
-        for metrics, record in zip(run.metrics(ShiftRecord), run.records, strict=True):
-            by_learner.setdefault(metrics.learner, []).append((metrics, record))
-        for pairs in by_learner.values():
-            pairs.sort(key=lambda pair: pair[0].seed)
-        facts = RecognitionShiftFacts(
-            {name: tuple(record for record, _ in pairs) for name, pairs in by_learner.items()}
-        )
-        images = {name: [_Images.read(record) for _, record in pairs] for name, pairs in by_learner.items()}
-        rows, tests = [], []
-        overall = {name: average([seed.score(seed.new) for seed in seeds]) for name, seeds in images.items()}
-        for name, mean_of_seeds in overall.items():
-            rows += _average(name, mean_of_seeds, facts, {"view": NEAR})
-        tests += correct_for_many(
+    overall = {name: average([seed.score(seed.new) for seed in seeds]) for name, seeds in images.items()}
+    rows = [row for name, areas in overall.items() for row in _average(name, areas, facts, {"view": NEAR})]
+    tests = [
+        *correct_for_many(
             comparison_of(name, other, AUC, paired_test(overall[name], overall[other]), where={"view": NEAR})
             for name, other in combinations(overall, 2)
         )
-        for view, axis in BY_LEVEL:
-            averages = {name: _averages(seeds, facts, view, axis) for name, seeds in images.items()}
-            for name, by_level in averages.items():
-                for level, mean_of_seeds in enumerate(by_level):
-                    rows += _average(name, mean_of_seeds, facts, {"view": view, "axis": axis, "level": level})
-            tests += _tests(averages, facts.baseline, {"view": view, "axis": axis})
-        for name in facts.learners:
-            rows += [*_cells(name, facts), *_slopes(name, facts)]
-        rows += [*_counts(facts), *(estimation_rows(facts.records) if facts.estimators else ())]
-        rows += open_world_rows(facts.records, SAME) if facts.open_world_estimators else ()
-        return cls(facts, Results("recognition-by-shift", tuple(rows), tuple(tests)))
-
-    def value(self, entity: str, metric: str, **where) -> Value:
-        """A number of a learner or an estimator."""
-        return self.rows.value(entity, metric, **where)
-
-    def by_level(self, entity: str, metric: str, axis: str, **where) -> list[Value]:
-        """A number at every level of an axis."""
-        return [self.rows.value(entity, metric, axis=axis, level=level, **where) for level in self.facts.levels(axis)]
-
-    def tests(self, view: str, axis: str) -> list[Comparison]:
-        """The tests against the baseline at the levels of an axis."""
-        return [test for test in self.rows.comparisons if (test.where["view"], test.where.get("axis")) == (view, axis)]
-
-    @cached_property
-    def standing(self) -> Standing | None:
-        """Who has the highest OpenworldAUC against all new images, and over whom that is shown; None if nobody has."""
-        areas = {name: self.value(name, AUC.key, view=NEAR).value for name in self.facts.learners}
-        tests = [test for test in self.rows.comparisons if test.where == {"view": NEAR}]
-        return standing(areas, partial(find_comparison, tests))
-
-    @property
-    def best_learner(self) -> str:
-        """The learner with the highest OpenworldAUC against all new images; of several the first."""
-        return self.standing.names[0] if self.standing else self.facts.learners[0]
+    ]
+    for view, axis in BY_LEVEL:
+        averages = {name: _averages(seeds, facts, view, axis) for name, seeds in images.items()}
+        for name, by_level in averages.items():
+            for level, areas in enumerate(by_level):
+                rows += _average(name, areas, facts, {"view": view, "axis": axis, "level": level})
+        tests += _tests(averages, facts.baseline, {"view": view, "axis": axis})
+    for name in facts.learners:
+        rows += [*_cells(name, facts), *_slopes(name, facts)]
+    rows += [*_counts(facts), *(estimation_rows(facts.records) if facts.estimators else ())]
+    rows += open_world_rows(facts.records, SAME) if facts.open_world_estimators else ()
+    return Results("recognition-by-shift", tuple(rows), tuple(tests)), facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,6 +223,8 @@ def _slopes(name: str, facts: RecognitionShiftFacts) -> Iterator[Result]:
 def _counts(facts: RecognitionShiftFacts) -> Iterator[Result]:
     """New images of every level and cell, and the degrees at which levels start."""
     images = METRICS["images"]
+    for side, count in (("base", facts.first.n_base_images), ("new", sum(map(sum, facts.first.counts)))):
+        yield Result("", images, Value(count), {"side": side})
     for axis, levels in facts.first.levels.items():
         for level, count in enumerate(levels.counts):
             where = {"axis": axis, "level": level}

@@ -20,13 +20,16 @@ def title_of(part: Part, row: Result) -> str:
     """Return the title of a table or chart: that of the part, and where it is."""
     arranged = {*getattr(part, "rows", ()), *getattr(part, "columns", ())}
     keys = [key for key in (*part.per, METRIC, ENTITY) if key not in arranged]
-    if len(part.metrics) == 1:
-        keys = [key for key in keys if key != METRIC]
-    return ": ".join(filter(None, (part.title, ", ".join(words_of(row, keys)))))
+    place = ", ".join(words_of(row, keys))
+    if part.title.endswith("?") and place:
+        return f"{part.title} {place[0].upper()}{place[1:]}"
+    return ": ".join(filter(None, (part.title, place)))
 
 
-def caption(part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Comparison] = ()) -> str:
-    """Return the caption of a table."""
+def caption(
+    part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Comparison] = (), *, noted: bool = True
+) -> str:
+    """Return the caption of a table; `noted`: with the notes of its part, which stand below its first table alone."""
     metrics = {row.metric.key: row.metric for row in rows}
     marked = METRIC not in part.columns and any(_is_tested(row, brief) for row in rows)
     meanings = dict.fromkeys(f"{mark.sign}: {mark.meaning}." for name, mark in brief.marks.items()
@@ -40,8 +43,7 @@ def caption(part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Co
                 f"▲ ▼: better or worse than {brief.baseline} ({HOLM})." if marked else "",
                 _tests(tests),
                 *meanings,
-                brief.notes.get(part.name, ""),
-                part.note,
+                *((brief.notes.get(part.name, ""), part.note) if noted else ()),
             ),
         )
     )
@@ -62,7 +64,8 @@ def _units(metrics) -> str:
         if metric.unit in UNITS:
             by_unit.setdefault(UNITS[metric.unit], []).append(metric.title)
     if not by_unit:
-        return "Numbers as they are" if len(metrics) > 1 else next(iter(metrics.values())).title.capitalize()
+        title = next(iter(metrics.values())).title
+        return "Numbers as they are" if len(metrics) > 1 else f"{title[0].upper()}{title[1:]}"
     first, *others = by_unit
     text = first if len(metrics) > 1 else f"{next(iter(metrics.values())).title}, {first}"
     more = "".join(f"; {listed(by_unit[unit])} in {unit}" for unit in others)

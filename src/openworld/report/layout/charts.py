@@ -21,7 +21,7 @@ from openworld.report.layout.captions import figure_caption
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
 from openworld.report.sentences import listed
 from openworld.report.series_style import SeriesStyle
-from openworld.results import Metric, Result
+from openworld.results import Metric, Result, Results
 
 MOST = 36  # charts of a figure
 CRITICAL_DIFFERENCE = "critical_difference"
@@ -42,6 +42,10 @@ class Charts(Part):
             about = (*about, f"The first {MOST} of {len(charts)} charts; results.parquet has all numbers.")
         small, series = len(charts) > 6, "series" if ENTITY in (*self.per,) else brief.label
         return Figure(self.name, self.title, about, charts[:MOST], styles, small=small, names=("panel", series))
+
+    def names(self, results: Results) -> list[str]:
+        """Return the names of the series that it draws."""
+        return list(dict.fromkeys(row.entity for _, row in self.take(results, self._required)))
 
     _required: tuple[str, ...] = ()
     _spread = "bars"
@@ -64,7 +68,8 @@ class Lines(Charts):
 
     Args:
         along: key of the axis. series: key whose values are the lines.
-        truth: metric, of nobody, that is drawn beside each of the others.
+        truth: metric that is drawn beside each of the others: of nobody, or of whom the place of a row names, such as
+            an estimator's of {"learner": ...}.
     """
 
     along: str
@@ -76,19 +81,25 @@ class Lines(Charts):
     def _required(self) -> tuple[str, ...]:
         return (self.along, self.series)
 
+    def names(self, results: Results) -> list[str]:
+        """Return the values of the key of the series, and the title of what is true."""
+        rows = [row for _, row in self.take(results, self._required)]
+        truth = [self._truth_title(results)] if self.truth and rows else []
+        return [*truth, *dict.fromkeys(str(key_of(row, self.series)) for row in rows)]
+
+    def _truth_title(self, results: Results) -> str:
+        metric = results.metrics().get(self.truth)
+        return f"true {metric.title.removeprefix('true ')}" if metric else ""
+
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
-        true = {
-            tuple(sorted(row.where.items())): row
-            for row in (brief.results.where(metric=self.truth) if self.truth else ())
-        }
+        true = {row.key: row for row in brief.results.where(metric=self.truth)} if self.truth else {}
         for title, rows in self._panels(brief, self._required):
             lines: dict[str, list[Result]] = {}
             for row in rows:
                 lines.setdefault(str(key_of(row, self.series)), []).append(row)
-            known = list({tuple(sorted(row.where.items())): row for row in rows})
-            beside = [true[place] for place in known if place in true]
+            beside = {found.key: found for row in rows for found in [_truth_of(row, self.truth, true)] if found}
             if beside:
-                lines = {beside[0].metric.title: beside} | lines
+                lines = {self._truth_title(brief.results): list(beside.values())} | lines
             ticks = list(dict.fromkeys(row.where[self.along] for row in rows))
             if all(isinstance(tick, int | float) for tick in ticks):
                 x, at = Quantity(self.along, self.along.replace("_", " "), "number", 6, at_values=len(ticks) < 12), {}
@@ -99,6 +110,15 @@ class Lines(Charts):
             drawn = {name: _line(own, self.along, at) for name, own in lines.items() if name in styles}
             if any(line.known for line in drawn.values()):
                 yield LineChart(title, x, Quantity.of(rows[0].metric), drawn, (brief.baseline,))
+
+
+def _truth_of(row: Result, truth: str, true: Mapping[tuple, Result]) -> Result | None:
+    """What is true where a row stands: of nobody at its place, or of whom the place names at the rest of it."""
+    places = [("", row.where)]
+    for key, name in row.where.items():
+        places.append((name, {other: value for other, value in row.where.items() if other != key}))
+    keys = ((name, truth, frozenset(place.items())) for name, place in places)
+    return next((true[key] for key in keys if key in true), None)
 
 
 def _line(rows: Sequence[Result], along: str, at: Mapping) -> Line:

@@ -9,14 +9,14 @@ from itertools import groupby
 
 from openworld.report.album import Album
 from openworld.report.figure import Figure
-from openworld.report.layout.charts import Charts
+from openworld.report.layout.charts import Charts, Lines
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part
 from openworld.report.layout.tables import ON_PAGE, Pivot, Tests
 from openworld.report.layout.verdict import verdict
 from openworld.report.page import Page, Section
 from openworld.report.report import Report
 from openworld.report.sentences import listed
-from openworld.report.series_style import series_styles
+from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Table
 from openworld.results import Comparison, Results
 
@@ -60,8 +60,7 @@ class Layout:
         Args:
             brief: the rows, and what no row can tell. fields: further ones of `Report`, such as files.
         """
-        entities = [name for name in brief.results.entities if name]
-        styles = dict(brief.styles) or series_styles(entities, [brief.baseline])
+        styles = dict(brief.styles) or self._styles(brief)
         tables = {part.name: tuple(part.tables(brief)) for part in self.parts if isinstance(part, Pivot | Tests)}
         rest = tuple(_rest(brief, [table for own in tables.values() for table in own]))
         sections = [*self._sections(brief, styles, tables)]
@@ -76,7 +75,7 @@ class Layout:
         page = Page(
             title=self.title,
             subtitle=brief.subtitle,
-            verdict=verdict(self.headline, self.places, brief, self.beside),
+            verdict=verdict(self.headline, self.places, brief, beside=self.beside, along=self._along),
             sections=tuple(sections),
             styles=styles,
             series=series,
@@ -84,6 +83,21 @@ class Layout:
         )
         terminal = tuple(map(_for_terminal, shown[:TERMINAL_TABLES]))
         return Report(brief.results, terminal, page, papers=papers, run_folder=brief.run, **fields)
+
+    @property
+    def _along(self) -> str:
+        """The key along which the headline is drawn; "" where it is not."""
+        return next(
+            (part.along for part in self.parts if isinstance(part, Lines) and self.headline in part.metrics), ""
+        )
+
+    def _styles(self, brief: Brief) -> dict[str, SeriesStyle]:
+        """A style for whatever the charts draw, or for every entity where there is no chart; what is true is grey."""
+        charts = [part for part in self.parts if isinstance(part, Charts)]
+        truths = [part.names(brief.results)[:1] for part in charts if isinstance(part, Lines) and part.truth]
+        drawn = [name for part in charts for name in part.names(brief.results)] or brief.results.entities
+        grey = [brief.baseline, *(name for names in truths for name in names)]
+        return series_styles([*filter(None, dict.fromkeys(drawn))], grey)
 
     def _sections(self, brief: Brief, styles, tables) -> Iterator[Section]:
         """Parts under the same title are one section, what is folded at its end."""
@@ -106,13 +120,14 @@ class Layout:
 
 
 def _folded(part: Part, each: Sequence[Table | Figure | Album], brief: Brief) -> list[Section]:
-    """A section for each of few, one for all of many."""
+    """A section for each of few, one for all of many; headings say by what their numbers are arranged."""
+    keys = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
+    by = f" by {listed(keys)}" if keys else ""
     if len(each) <= OPEN:
-        return [_section(own.title, [own]) for own in each]
+        return [_section(f"{own.title},{by}" if by else own.title, [own]) for own in each]
     known = brief.results.metrics()
     of = listed([known[key].title for key in part.metrics if key in known][:OPEN])
-    by = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
-    heading = f"{of} by {listed(by)}" if of and by else f"{part.title}: {len(each)} more"
+    heading = f"{of}{by}" if of and by else f"{part.title}: {len(each)} {'tables' if part.folded else 'more'}"
     return [_section(f"{heading[0].upper()}{heading[1:]}", each)]
 
 
@@ -155,13 +170,20 @@ def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:
         yield from part.tables(replace(brief, results=Results(brief.results.evaluation, tuple(own))))
     shown = {_pair(content) for content in contents if isinstance(content, Comparison)}
     tests = tuple(test for test in brief.results.comparisons if _pair(test) not in shown)
-    if 0 < len(tests) <= ON_PAGE:
-        results = replace(brief.results, comparisons=tests)
-        yield from Tests(name="rest-tests", title="Every other test").tables(replace(brief, results=results))
+    results = replace(brief.results, comparisons=tests)
+    for number, numbered in enumerate(dict.fromkeys(_numbers(test) for test in tests[:ON_PAGE]), 1):
+        alike = tuple(test for test in tests if _numbers(test) == numbered)
+        part = Tests(name=f"rest-tests-{number}", title="Every other test", rows=numbered)
+        yield from part.tables(replace(brief, results=replace(results, comparisons=alike)))
 
 
 def _content(cell):
     return cell.content if isinstance(cell, Cell) else cell
+
+
+def _numbers(test: Comparison) -> tuple[str, ...]:
+    """The keys of its place that are numbers, such as levels."""
+    return tuple(key for key, value in test.where.items() if not isinstance(value, str))
 
 
 def _pair(test: Comparison) -> tuple:

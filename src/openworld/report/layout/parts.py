@@ -100,6 +100,7 @@ class Part:
         note: a sentence that no row can tell.
         folded: whether it is opened on demand.
         terminal: whether a terminal shows it too; the first part is always shown.
+        label: what its entities are, where that is not what those of the report are.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Part:
     note: str = ""
     folded: bool = False
     terminal: bool = False
+    label: str = ""
 
     def take(self, results: Results, required: Sequence[str]) -> Iterator[tuple[Key, Result]]:
         """Yield (what tells its table or chart from the next, row); rows lack none of the keys that are required."""

@@ -68,13 +68,14 @@ class Pivot(Part):
             series = row.entity if ENTITY in self.rows else ""
             rule = len(self.rows) > 1 and bool(lines) and line[0] != lines[-1][0][0]
             lines.append((line, Row(label + (f" {mark.sign}" if mark else ""), tuple(own), series, rule=rule)))
-        text = caption(self, rows, brief, [test for test in brief.tests(first.key, place) if test.other in opponents])
+        against = brief.tests(first.key, place) if opponents else []
+        text = caption(self, rows, brief, against, noted=name == self.name)
         best = "columns" if ENTITY in self.rows and len(self.rows) == 1 else "rows" if ENTITY in self.columns else ""
         if best == "rows" and len({row.metric for row in rows}) > 1:
             best = ""
         if len(lines) > ON_PAGE:
             text += f" The first {ON_PAGE} of {len(lines):,}; results.parquet has all."
-        label = brief.label if self.rows == (ENTITY,) else self.rows[0].replace("_", " ")
+        label = self.label or brief.label if self.rows == (ENTITY,) else self.rows[0].replace("_", " ")
         shown = tuple(row for _, row in lines[:ON_PAGE])
         return Table(name, title_of(self, rows[0]), text, label, tuple(columns), shown, best)
 
@@ -151,20 +152,28 @@ class Pivot(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Tests(Part):
-    """Tables of tests: who is compared with whom, the difference, its interval and the verdict, one per place."""
+    """Tables of tests: who is compared with whom, the difference, its interval and the verdict, one per place.
+
+    Args:
+        rows: keys of places that share a table, and stand behind the names of who is compared.
+    """
+
+    rows: tuple[str, ...] = ()
 
     def tables(self, brief: Brief) -> Iterator[Table]:
         """Yield a table for each place that has tests, in order of appearance."""
         places: dict[tuple, list[Comparison]] = {}
         for test in brief.results.comparisons:
-            known = {*self.per, *self.of, *self.beside}
-            place = {key: value for key, value in test.where.items() if key in self.per or key not in self.beside}
+            known = {*self.per, *self.of, *self.beside, *self.rows}
+            apart = {key: value for key, value in test.where.items() if key in self.per or key not in self.beside}
+            place = tuple(item for item in apart.items() if item[0] not in self.rows)
             fits = not self.metrics or test.metric.key in self.metrics
-            if fits and (not self.per or test.where.keys() <= known) and self.of.items() <= test.where.items():
-                places.setdefault((test.metric, *place.items()), []).append(test)
+            fits = fits and {*self.rows} <= test.where.keys() and self.of.items() <= test.where.items()
+            if fits and (not self.per or test.where.keys() <= known):
+                places.setdefault((test.metric, *place), []).append(test)
         for number, ((metric, *where), tests) in enumerate(places.items(), 1):
             signed = replace(DIFFERENCE, unit=SIGNED.get(metric.unit, metric.unit), digits=metric.digits)
-            rows = tuple(_test_row(test) for test in tests[:ON_PAGE])
+            rows = tuple(_test_row(test, self.rows) for test in tests[:ON_PAGE])
             place = ", ".join(value if isinstance(value, str) else f"{key} {value:g}" for key, value in where)
             over = dict.fromkeys(test.interval.over for test in tests if test.interval)
             about = f"Differences in {metric.title}, {signed.unit}"
@@ -176,13 +185,14 @@ class Tests(Part):
             yield Table(name, title, text, "pair", (Column(signed), Column(TEXT, "verdict")), rows, best="")
 
 
-def _test_row(test: Comparison) -> Row:
+def _test_row(test: Comparison, keys: Sequence[str]) -> Row:
     spans = (test.interval,) if test.interval else ()
     reason = test.reason or "it is not defined"
     value = Value(
         test.difference, spans if test.difference is not None else (), "" if test.difference is not None else reason
     )
-    return Row(f"{test.entity} − {test.other}", (value, Cell(test, note=test.sentence)))
+    place = ", ".join(words_of(Result(test.entity, test.metric, value, test.where), keys))
+    return Row(f"{test.entity} − {test.other}{f', {place}' if place else ''}", (value, Cell(test, note=test.sentence)))
 
 
 def _pair(test: Comparison) -> tuple[str, str]:

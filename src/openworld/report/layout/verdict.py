@@ -21,7 +21,9 @@ INSIDE = {"learner": "base", "detector": "in-distribution"}
 Places = Mapping[tuple, Sequence[Result]]
 
 
-def verdict(headline: str, places: Sequence[str], brief: Brief, beside: Sequence[str] = ()) -> tuple[str, ...]:
+def verdict(
+    headline: str, places: Sequence[str], brief: Brief, *, beside: Sequence[str] = (), along: str = ""
+) -> tuple[str, ...]:
     """Return the sentences that follow from the numbers of a metric.
 
     Where numbers of some places are means of those of others, which their shorter places tell, the means are told one
@@ -31,6 +33,7 @@ def verdict(headline: str, places: Sequence[str], brief: Brief, beside: Sequence
         headline: key of the metric by which entities are compared. places: keys of the places where it is told.
         brief: the rows, and sentences of its own, which come before what the numbers rest on.
         beside: keys of rows that no sentence says, since another key says the same.
+        along: key of a place along which it is told how the best one fares; "" for none.
     """
     by_place = _by_place(headline, (*places, *beside), brief)
     parts, sentences = by_place, []
@@ -45,8 +48,15 @@ def verdict(headline: str, places: Sequence[str], brief: Brief, beside: Sequence
         else:
             sentences.append(_leader_of_many(by_place, brief))
         sentences += _against_baseline(parts, brief)
+        if along:
+            sentences += _along(headline, along, next(iter(by_place.values())), brief)
     sentences += _below_chance(by_place, brief)
     return tuple(filter(None, (*sentences, *brief.sentences, _evidence(parts, brief), *brief.warnings)))
+
+
+def leaders(headline: str, places: Sequence[str], brief: Brief) -> tuple[str, ...]:
+    """Return a sentence per place on who has the best number of a metric, for one beside the headline of a layout."""
+    return tuple(_leaders(_by_place(headline, places, brief), places, brief))
 
 
 def _by_place(headline: str, keys: Sequence[str], brief: Brief) -> dict[tuple, list[Result]]:
@@ -126,8 +136,12 @@ def _leader_of_many(by_place: Places, brief: Brief) -> str:
     )
 
 
-def _against_baseline(by_place: Places, brief: Brief) -> Iterator[str]:
-    """Who is shown to be better or worse than the baseline, by name in few places, by counts in many."""
+def _against_baseline(by_place: Places, brief: Brief, family: str = " in each place") -> Iterator[str]:
+    """Who is shown to be better or worse than the baseline, by name in one place, by counts in several.
+
+    Args:
+        family: of the tests that are corrected together, where there are several places.
+    """
     tests = []
     for rows in by_place.values():
         place = rows[0].metric.key, rows[0].where
@@ -148,9 +162,36 @@ def _against_baseline(by_place: Places, brief: Brief) -> Iterator[str]:
         parts += [f"{level} {'is' if level == 1 else 'are'} not told apart"] if level else []
         yield f"Against {brief.baseline}, {listed(parts)} ({HOLM})."
     else:
-        counts = [f"{len(own)} {word}" for word, own in sides.items() if own]
-        counts += [f"{level} not told apart"] if level else []
-        yield f"Against {brief.baseline}, of {len(every)} tests {listed(counts)} ({HOLM} in each place)."
+        counts = [f"{len(own)} {'is' if len(own) == 1 else 'are'} {word}" for word, own in sides.items() if own]
+        counts += [f"{level} {'is' if level == 1 else 'are'} not told apart"] if level else []
+        yield f"Against {brief.baseline}, of {len(every)} tests {listed(counts)} ({HOLM}{family})."
+
+
+def _along(headline: str, along: str, rows: Sequence[Result], brief: Brief) -> Iterator[str]:
+    """How the best entity fares from the first to the last place along a key, and who differs from the baseline there.
+
+    Args:
+        rows: the numbers by which it is the best.
+    """
+    found, key, curves, places = _standing(rows, brief), along.replace("_", " "), {}, {}
+    if found is None:
+        return
+    for row in brief.results.where(metric=headline):
+        if row.entity and along in row.where and row.value.value is not None:
+            apart = {name: value for name, value in row.where.items() if not name.startswith(along)}
+            curves.setdefault(tuple(apart.items()), []).append(row)
+            places.setdefault(tuple(row.where.items()), []).append(row)
+    changes = []
+    for curve in curves.values():
+        own = sorted((row for row in curve if row.entity == found.names[0]), key=lambda row: row.where[along])
+        if len(own) > 1:
+            apart = ", ".join(words_of(own[0], [name for name in own[0].where if not name.startswith(along)]))
+            ends = [f"{row.metric.write(row.value.value)} at {words_of(row, (along,))[0]}" for row in (own[0], own[-1])]
+            changes.append(f"from {ends[0]} to {ends[1]}{f' ({apart})' if apart else ''}")
+    if changes:
+        yield f"{rows[0].metric.title} of {found.names[0]} goes {listed(changes)}."
+    for sentence in _against_baseline(places, brief, "") if len(places) > 1 else ():
+        yield f"By {key}: {sentence[0].lower()}{sentence[1:]}"
 
 
 def _below_chance(by_place: Places, brief: Brief) -> list[str]:
@@ -169,10 +210,12 @@ def _evidence(by_place: Places, brief: Brief) -> str:
             sides.setdefault(str(row.where.get("side", "")), set()).add(row.value.value)
     texts = [f"{_range(counts)}{f' {side}' if side else ''} images" for side, counts in sides.items()]
     if not texts:
-        counts = {interval.n for row in rows for interval in row.value.intervals[:1] if interval.n}
-        kinds = {interval.over for row in rows for interval in row.value.intervals[:1]}
-        texts = [f"{_range(counts)} {listed(sorted(kinds))}"] if counts else []
-    seeds = max((len(row.seeds) for row in rows), default=0)
+        counts: dict[str, set[int]] = {}
+        for interval in (interval for row in rows for interval in row.value.intervals[:1]):
+            if interval.n and interval.over != "seeds":
+                counts.setdefault(interval.over, set()).add(interval.n)
+        texts = [f"{_range(numbers)} {kind}" for kind, numbers in sorted(counts.items())]
+    seeds = max((len(row.seeds) for row in rows or brief.results), default=0)
     texts += [counted(seeds, "seed")] if seeds else []
     return f"This rests on {listed(texts)}." if texts else ""
 
