@@ -164,10 +164,9 @@ def accept(planned: ReproductionPlan, folder: Path, failed: Collection[str], dev
         failed: names of runs that are left out.
         device: where the backbone is looked at.
     """
+    parts = planned.finished("tables", folder, failed)
+    rows = tuple(row for number, runs, _ in parts for row in _rows(planned.paper, number, runs))
     done = [run for run in planned.runs if run.name not in failed]
-    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in done}
-    runs_of = {number: [read[run.name] for run in done if number in run.tables] for number in planned.tables}
-    rows = tuple(row for number, runs in runs_of.items() if runs for row in _rows(planned.paper, number, runs))
     return Acceptance(rows, departures(done, folder, planned.setup.backbone, device))
 
 

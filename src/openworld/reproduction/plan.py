@@ -5,14 +5,16 @@ plan("openworldauc", ("2", "17"), ReproductionSetup("path/to/data"))      what t
 A run that several tables or figures are read from is planned once. Every run is an ordinary spec of an evaluation.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import ModuleType
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.papers import PAPERS as TITLES
 from openworld.papers import PaperTable, published_tables
+from openworld.papers.results import PaperRun
 from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
@@ -33,6 +35,9 @@ NOT_ASKED_FOR = "none of its methods, or none of its data sets, is among those a
 
 ON_EMBEDDED = ReproductionSetup()
 """The embedded world and its CLIP, all methods, the paper's seeds."""
+
+
+FinishedPart = tuple[str, tuple[PaperRun, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,23 @@ class ReproductionPlan:
         lacking = {f"Table {number}": why for number, why in self.left_out.items()}
         lacking |= {f"Figure {number}": why for number, why in self.figures_left_out.items()}
         return (*self.remarks, *(f"{what} is left out: {why}." for what, why in lacking.items()))
+
+    def finished(self, kind: str, folder: Path, failed: Collection[str]) -> Iterator[FinishedPart]:
+        """Yield (number, its finished runs, what a reader must know) of the tables or figures that have any such run.
+
+        Args:
+            kind: "tables" or "figures".
+            folder: of the runs.
+            failed: names of runs, which are left out and named.
+        """
+        read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in self.runs}
+        for number in getattr(self, kind):
+            names = [run.name for run in self.runs if number in getattr(run, kind)]
+            runs = tuple(read[name] for name in names if name not in failed)
+            missing = ", ".join(name for name in names if name in failed)
+            lacking = (f"Missing here, because their runs failed: {missing}.",) if missing else ()
+            if runs:
+                yield number, runs, (*self.setup.sentences, *lacking)
 
     def without(self, failed: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the tables none of whose runs succeeded, and such figures."""

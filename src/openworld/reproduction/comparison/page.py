@@ -7,7 +7,6 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld.papers import METRICS, PAPERS
-from openworld.papers.results import PaperRun
 from openworld.report.charts import Cloud, Quantity, ScatterChart
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section, write_page
@@ -91,17 +90,10 @@ def compare_plan(
     Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
     not made.
     """
-    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
-    comparisons = []
-    for number in plan.tables:
-        names = [run.name for run in plan.runs if number in run.tables]
-        missing = [name for name in names if name in failed]
-        if len(missing) < len(names):
-            lacking = [f"Missing here, because their runs failed: {', '.join(missing)}."] if missing else []
-            ours = paper_results(plan.paper, number, [read[name] for name in names if name not in failed])
-            remarks = (*plan.setup.sentences, *lacking)
-            comparisons.append(compare_with_paper(plan.paper, number, ours, remarks=remarks, **said))
-    return comparisons
+    return [
+        compare_with_paper(plan.paper, number, paper_results(plan.paper, number, runs), remarks=remarks, **said)
+        for number, runs, remarks in plan.finished("tables", folder, failed)
+    ]
 
 
 def write_comparison_page(

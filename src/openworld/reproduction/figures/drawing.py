@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from openworld.papers import PAPERS
-from openworld.papers.results import PaperRun
 from openworld.report.figure import Figure
 from openworld.report.page import Section
 from openworld.report.series_style import SeriesStyle
@@ -74,22 +73,15 @@ def draw_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()
         folder: of its runs.
         failed: names of runs.
     """
-    read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in plan.runs}
-    made = []
-    for number in plan.figures:
-        planned = [run for run in plan.runs if number in run.figures]
-        done = [run for run in planned if run.name not in failed]
-        if not done:
-            continue
-        runs, wanted = tuple(read[run.name] for run in done), FIGURES[plan.paper][number]
+    data, made = {run.name: [run.datasets.get(str(each), str(each)) for each in run.data] for run in plan.runs}, []
+    for number, runs, remarks in plan.finished("figures", folder, failed):
+        wanted = FIGURES[plan.paper][number]
         drawn = wanted.draw(FigureRuns(plan.paper, plan.setup, runs))
         figure = replace(drawn, name=f"figure-{number}", title=wanted.heading)
-        missing = [run.name for run in planned if run.name in failed]
-        lacking = (f"Missing here, because their runs failed: {', '.join(missing)}.",) if missing else ()
-        remarks = (*([STAND_IN] if plan.setup.embedded else []), *plan.setup.sentences, *lacking)
+        remarks = (STAND_IN, *remarks) if plan.setup.embedded else remarks
         backbones = tuple(dict.fromkeys(run.backbone for run in runs if run.backbone))
-        names = dict.fromkeys(run.datasets.get(str(data), str(data)) for run in done for data in run.data)
-        made.append(MadeFigure(PAPERS[plan.paper], number, figure, remarks, backbones, tuple(names)))
+        names = tuple(dict.fromkeys(name for run in runs for name in data[run.folder.name]))
+        made.append(MadeFigure(PAPERS[plan.paper], number, figure, remarks, backbones, names))
     return made
 
 
