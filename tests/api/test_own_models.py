@@ -268,4 +268,4 @@ def test_a_function_of_ones_own_is_a_model_on_the_command_line(folder, tmp_path,
     found = [CliRunner().invoke(app, [*words, name]) for name in ("own_models:mine", "embedded")]
     sys.modules.pop("own_models", None)
     assert [one.exit_code for one in found] == [0, 0], found[0].output
-    assert found[0].output.split("Every method")[1] == found[1].output.split("Every method")[1]
+    assert found[0].output.split("What every method says")[1] == found[1].output.split("What every method says")[1]

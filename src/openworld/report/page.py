@@ -28,6 +28,7 @@ from openworld.report.provenance import Part
 from openworld.report.render.html import html_table
 from openworld.report.render.table_csv import csv_table
 from openworld.report.series_style import SeriesStyle, style_sheet
+from openworld.report.standalone import standalone
 from openworld.report.table import Table
 from openworld.results import Results
 from openworld.runs.atomic import write_file
@@ -131,6 +132,15 @@ def figures_of(sections: Sequence[Section]) -> Iterator[Figure]:
     for section in sections:
         yield from section.figures
         yield from figures_of(section.folded)
+
+
+def chart_files(page: Page, names: Sequence[str]) -> dict[str, bytes | None]:
+    """Return figures of a page as SVG files, by the names of the files; None of a figure that it lacks."""
+    figures = {figure.name: figure for figure in figures_of(page.sections) if figure.charts}
+    drawn = {name: figures[name] for name in names if name in figures}
+    return {f"{name}.svg": None for name in names} | {
+        f"{name}.svg": standalone(figure.panels[0].svg, dict(figure.styles)).encode() for name, figure in drawn.items()
+    }
 
 
 @cache

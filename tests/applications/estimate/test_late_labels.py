@@ -60,7 +60,7 @@ def test_drawn_labels_give_an_interval_over_their_draw(folder):
     assert quote.method == "labels" and labelled.n == 120 and labelled.drawn
     assert quote.low <= RIGHT.mean() <= quote.high and quote.high - quote.low < 0.2
     verdict = " ".join(report.page.verdict)
-    assert "by labels: 120 labels" in verdict and "without any premise" in verdict and "however wrong" in verdict
+    assert "by labels. Why: 120 labels" in verdict and "without any premise" in verdict and "however wrong" in verdict
 
 
 def test_most_draws_hold_the_accuracy(folder):

@@ -1,4 +1,6 @@
-"""The figures of an estimate: what every method says, beside what is known; and the accuracy over time."""
+"""The charts of an estimate: what every method says, beside what is known; and the accuracy over time, also a watch's."""
+
+from collections.abc import Mapping, Sequence
 
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
 from openworld.report.charts import IntervalChart, IntervalRow, Line, LineChart, Points, Quantity, Reference
@@ -9,7 +11,7 @@ from openworld.report.text import percent
 ACCURACY = Quantity("accuracy", "estimated accuracy, %")
 
 
-def methods_figure(estimate: AccuracyEstimate, styles: dict[str, SeriesStyle]) -> Figure | None:
+def methods_figure(estimate: AccuracyEstimate, styles: Mapping[str, SeriesStyle]) -> Figure | None:
     """Return every method's accuracy with its interval, from above the highest; None where no method has one."""
     quote, methods = estimate.quote, sorted(estimate.answers, key=lambda method: -method.accuracy)
     if not methods:
@@ -26,45 +28,45 @@ def methods_figure(estimate: AccuracyEstimate, styles: dict[str, SeriesStyle]) -
     marks = tuple(
         Reference(accuracy, name, "x", kind) for name, (accuracy, kind) in known.items() if accuracy is not None
     )
-    ends = f"{percent(quote.low)} to {percent(quote.high)} %"
-    shaded = f"the interval of what is quoted, {ends}" if quote.method else f"where the accuracy may lie, {ends}"
-    lines = " and ".join(f"{mark.text} ({percent(mark.value)} %)" for mark in marks)
     caption = (
-        "What every method says, with the interval that resampling gives. Ring: the one that is quoted.",
-        f"Faint bars: what each says of as many images like the source. Lines: {lines}. Shaded: {shaded}.",
+        "What every method says, with the interval that resampling gives. Faint bars: what each says of as many images "
+        "like the source. Ring: the method that is quoted. Shaded: its interval, or between what the accuracy may lie "
+        f"where it cannot be told. Lines: {' and '.join(f'{mark.text} ({percent(mark.value)} %)' for mark in marks)}.",
     )
     chart = IntervalChart("", ACCURACY, series, marks, (quote.low, quote.high))
     return Figure("methods", "What every method says", caption, (chart,), styles, names=("panel", "method"))
 
 
-def over_time_figure(estimate: AccuracyEstimate, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return what is quoted, chunk by chunk, before the methods; None where the target was not cut."""
-    chunks, places = estimate.chunks, range(len(estimate.chunks))
+def over_time_figure(
+    chunks: Sequence[ChunkEstimate], source: float, alert: float | None, styles: Mapping[str, SeriesStyle]
+) -> Figure | None:
+    """Return what is quoted, chunk by chunk, before the methods; None without chunks.
+
+    Args:
+        source: the accuracy on the source. alert: the accuracy below which an alarm is wanted, or None.
+    """
     if not chunks:
         return None
-    lines = {
-        method.name: Line(places, [chunk.methods.get(method.name) for chunk in chunks]) for method in estimate.methods
-    }
+    places, methods = range(len(chunks)), dict.fromkeys(name for chunk in chunks for name in chunk.methods)
+    lines = {name: Line(places, [chunk.methods.get(name) for chunk in chunks]) for name in methods}
     quotes = [(chunk.quote.accuracy, chunk.quote.low, chunk.quote.high, _text(chunk)) for chunk in chunks]
+    points = {"quoted": Points(places, *zip(*quotes, strict=True))}
     alarms = {place: chunk.alarm.counted for place, chunk in enumerate(chunks) if chunk.alarming}
     alarms = {place: accuracy for place, accuracy in alarms.items() if accuracy is not None}
-    points = {"quoted": Points(places, *zip(*quotes, strict=True))}
     if alarms:
         points["alarm"] = Points([*alarms], [*alarms.values()], mark="ring")
-    if estimate.target.accuracy is not None:
+    if any(chunk.accuracy is not None for chunk in chunks):
         points["true accuracy"] = Points(places, [chunk.accuracy for chunk in chunks], mark="dash")
-    references = [Reference(estimate.source.accuracy)]
-    last = "Chunks of few images move by chance."
-    if estimate.alert is not None:
-        references.append(Reference(estimate.alert, kind="alert"))
-        last = "Red: the alert. A ring: an alarm stands, for which the chunks before count too."
+    references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
     time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
-    chart = LineChart("", time, ACCURACY, lines, points=points, references=tuple(references))
     caption = (
-        "What is quoted, chunk by chunk, with its interval; the methods stand back. A bar without a mark: the accuracy "
-        "cannot be told, and may lie anywhere on the bar.",
-        f"Dashed: the accuracy on the source. {last}",
+        "What is quoted, with its interval; the methods stand back. A bar without a mark: the accuracy cannot be told, "
+        "and may lie anywhere on the bar. Dashed: the accuracy on the source.",
+        "Few images move by chance."
+        if alert is None
+        else "Red: the alert. A ring: an alarm stands, for which what came before counts too.",
     )
+    chart = LineChart("", time, ACCURACY, lines, points=points, references=tuple(references))
     shared = tuple(row for chunk in chunks for row in _rows(chunk))
     return Figure("over-time", "Over time", caption, (chart,), styles, shared=shared)
 
@@ -74,7 +76,8 @@ def _text(chunk: ChunkEstimate) -> str:
     text = f"{percent(quote.accuracy)} %"
     if quote.accuracy is None:
         text = f"cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
-    return f"{chunk.label}: {text}{', alarm' * chunk.alarming}{', shift alarm' * chunk.shifted}, {chunk.n:,} images"
+    alarms = [", alarm"] * chunk.alarming + [", shift alarm"] * chunk.shifted
+    return f"{chunk.label}: {text}{''.join(alarms)}, {chunk.n:,} images"
 
 
 def _rows(chunk: ChunkEstimate) -> list[dict]:

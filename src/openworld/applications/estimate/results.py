@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import isfinite
 
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm
 from openworld.applications.estimate.causes import PeriodCause
 from openworld.estimators.quote import Quote
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
@@ -32,10 +32,20 @@ UNLIKE = Metric("unlike_share", "unlike the source", better=0)
 LABELS = Metric("labels", "labels", "count", 0, 0, (0.0, None))
 SHIFT_ALARM = Metric("shift_alarm_ratio", "shift alarm", "number", 2, 0, (0.0, None))
 SHIFT_SCORE = Metric("shift_score", "shift, deviations", "number", 1, 0, (None, None))
+LESS_BIAS = Metric("accuracy_less_bias", "less its bias", better=0)
+ALARM = tuple(
+    Metric(f"alarm_{name}", title, "number", 4, 0, (None, None))
+    for name, title in (("standing", "alarm"), ("statistic", "its statistic"), ("limit", "its limit"))
+)
+ALARM_ENDS = (
+    Metric("alarm_alone", "alarm by one below", better=0, bounds=(None, 1.0)),
+    Metric("alarm_lasting", "by many below", better=0, bounds=(None, 1.0)),
+)
 LOST = Metric("accuracy_change", "lost", "points", better=0, bounds=(-1.0, 1.0))
 SIGN_P = Metric("shift_p", "p", "number", 3, 0, (0.0, 1.0))
 SIGN_ADJUSTED = Metric("shift_p_corrected", "p, corrected for all", "number", 3, 0, (0.0, 1.0))
 SIGN_DISTANCE = Metric("shift_distance", "distance", "number", 3, 0, (None, None))
+SIGN_CHANGE = Metric("shift_change", "here", "points", better=0, bounds=(-1.0, 1.0))
 UNSEEN = Metric("unseen_fall", "a fall that may hide", better=0)
 
 
@@ -80,6 +90,12 @@ def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
             yield Result(sign.name, SIGN_DISTANCE, Value(sign.distance), TARGET)
             yield Result(sign.name, SIGN_P, Value(sign.p), TARGET)
             yield Result(sign.name, SIGN_ADJUSTED, Value(adjusted[sign.name]), TARGET)
+            if sign.change is not None:
+                yield Result(sign.name, SIGN_CHANGE, Value(sign.change), TARGET)
+    if estimate.alarm is not None:
+        yield from _alarm(estimate.alarm, TARGET)
+    if estimate.labelled is not None:
+        yield Result("", LABELS, Value(estimate.labelled.n), TARGET)
     for method in estimate.methods:
         reason = "; ".join(method.warnings) or NO_ACCURACY
         intervals = interval_of(method.interval, "images", method.sampled or estimate.target.n)
@@ -87,6 +103,9 @@ def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
         if method.on_source is not None:
             mean, *ends = method.on_source
             yield Result(method.name, SOURCE_LIKE, Value(mean, interval_of(ends, "sets of the source")), TARGET)
+            if method.accuracy is not None:
+                unbiased = min(1.0, max(0.0, method.accuracy - (mean - estimate.source.accuracy)))
+                yield Result(method.name, LESS_BIAS, Value(unbiased), TARGET)
         if true is not None:
             yield Result(method.name, DIFFERENCE, _difference(method.accuracy, true, reason), TARGET)
         for name, detail in method.details.items():
@@ -107,13 +126,20 @@ def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
             yield Result("", LABELS, Value(chunk.labelled.n), place)
         if chunk.cause is not None:
             yield from _cause(chunk.cause, place)
-        for name in ("standing", "statistic", "limit") if chunk.alarm else ():
-            metric = Metric(f"alarm_{name}", f"alarm, {name}", "number", 4, 0, (None, None))
-            yield Result(QUOTED, metric, Value(float(getattr(chunk.alarm, name))), place)
+        if chunk.on_source is not None:
+            mean, *ends = chunk.on_source
+            yield Result(QUOTED, SOURCE_LIKE, Value(mean, interval_of(ends, "sets of the source")), place)
+        if chunk.alarm is not None:
+            yield from _alarm(chunk.alarm, place)
         if chunk.shift_alarm is not None:
             alarm = chunk.shift_alarm
             yield Result("", SHIFT_ALARM, Value(alarm.statistic), place)
             yield Result("", SHIFT_SCORE, _value(alarm.score, "no sign could be compared"), place)
+
+
+def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:
+    for metric in (*ALARM, *ALARM_ENDS):
+        yield Result(QUOTED, metric, Value(float(getattr(alarm, metric.key.removeprefix("alarm_")))), place)
 
 
 def _cause(cause: PeriodCause, place: dict) -> Iterator[Result]:

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
 from openworld.applications.estimate.causes import episodes
+from openworld.applications.estimate.results import LESS_BIAS, results_of
 from openworld.estimators.quote import CLASS_SHARES, NO_SHIFT, Quote
-from openworld.report.sentences import counted, span
+from openworld.report.sentences import counted
 from openworld.report.text import bracketed, percent, signed
 
 AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which they do not
@@ -20,24 +21,37 @@ CAUSED = 3  # episodes of a cause that are named
 
 
 def sentences(estimate: AccuracyEstimate) -> list[str]:
-    """Return everything that is to be said, the number first."""
-    parts = (headline, lost, labelled, like_the_source, agreement, classes_moved, together, truth)
+    """Return everything that is to be said, the answer first."""
+    parts = (headline, why, lost, labelled, agreement, classes_moved, together, truth)
     over = (over_time, causes, late_labels, alert, shift_alert)
     return [*filter(None, (part(estimate) for part in (*parts, *over, what_would_settle)))]
 
 
 def headline(estimate: AccuracyEstimate) -> str:
-    """Return the number, by which method, and why that one; or that it cannot be told, why, and what bounds hold."""
-    quote, of = estimate.quote, f"{estimate.target.name} ({counted(estimate.target.n, 'image')})"
+    """Return the number and by which method it is; or that it cannot be told, and what bounds hold."""
+    return answer(estimate.quote, f"on {estimate.target.name} ({counted(estimate.target.n, 'image')})")
+
+
+def answer(quote: Quote, of: str) -> str:
+    """Return what is quoted of a target or a period in one short sentence."""
     if quote.accuracy is None:
         between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
-        return f"The accuracy on {of} cannot be told; it may lie {between}: {quote.why}."
-    return f"Estimated accuracy on {of}: {_reason(quote)}."
+        return f"The accuracy {of} cannot be told; it may lie {between}."
+    return f"Estimated accuracy {of}: {_number(quote)}."
+
+
+def why(estimate: AccuracyEstimate) -> str:
+    """Return why that is quoted, or why nothing can be told."""
+    return f"Why: {estimate.quote.why}."
+
+
+def _number(quote: Quote) -> str:
+    return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}, by {quote.method}"
 
 
 def _reason(quote: Quote) -> str:
     """Return a number with its interval, by which method, and why."""
-    return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}, by {quote.method}: {quote.why}"
+    return f"{_number(quote)}: {quote.why}"
 
 
 def lost(estimate: AccuracyEstimate) -> str:
@@ -64,72 +78,41 @@ def labelled(estimate: AccuracyEstimate) -> str:
     )
 
 
-def like_the_source(estimate: AccuracyEstimate) -> str:
-    """Return what the quoted method says where nothing has shifted."""
-    for method in estimate.answers:
-        if method.name == estimate.quote.method and method.on_source is not None:
-            mean, low, high = map(percent, method.on_source)
-            return (
-                f"Of as many images like the source {method.name} says {low} to {high} %, on average {mean} %; of this "
-                f"target it says {percent(method.accuracy)} %."
-            )
-    return ""
-
-
 def agreement(estimate: AccuracyEstimate) -> str:
     """Return how far the methods lie apart, each less what it is off on sets like the source."""
-    answers = []
-    for method in estimate.answers:
-        bias = 0.0 if method.on_source is None else method.on_source[0] - estimate.source.accuracy
-        answers.append((min(1.0, max(0.0, method.accuracy - bias)), method.name))
+    numbers = results_of(estimate).where(metric=LESS_BIAS.key)
+    answers = sorted((row.value.value, row.entity) for row in numbers)
     if len(answers) < 2:
         return ""
-    answers.sort()
     (low, lowest), (high, highest) = answers[0], answers[-1]
-    apart = high - low
-    distance = f"they agree ({100 * apart:.1f} points apart)" if apart <= AGREE else f"{100 * apart:.1f} points apart"
-    rely = ": rely on none without some labels" * (estimate.quote.accuracy is None and apart > FAR)
+    apart = f"{100 * (high - low):.1f} points apart"
+    apart = f"they agree ({apart})" if high - low <= AGREE else apart
+    rely = ": rely on none without some labels" if estimate.quote.accuracy is None and high - low > FAR else ""
     return (
         f"Less what each is off on sets like the source, {len(answers)} methods say {percent(low)} % ({lowest}) to "
-        f"{percent(high)} % ({highest}), {distance}{_without_outlier(answers, apart)}{rely}."
+        f"{percent(high)} % ({highest}), {apart}{rely}."
     )
-
-
-def _without_outlier(answers: Sequence[tuple[float, str]], apart: float) -> str:
-    """Return the method without which the others lie less than half as far apart, if there is one."""
-    for rest, (_, odd) in ((answers[1:], answers[0]), (answers[:-1], answers[-1])):
-        low, high = rest[0][0], rest[-1][0]
-        if len(answers) > 3 and high - low < apart / 2:
-            return f" (without {odd} {percent(low)} to {percent(high)} %)"
-    return ""
 
 
 def classes_moved(estimate: AccuracyEstimate) -> str:
-    """Return whether classes are predicted in other shares than on the source, and what each reading would mean."""
+    """Return whether classes are predicted in other shares than on the source."""
     shift = estimate.shift
     if shift is None or not shift.clear:
         return ""
-    moved = (
-        f"The model predicts classes in other shares than on the source (total variation {shift.distance:.2f}; chance "
-        f"makes {shift.chance:.2f})"
-    )
-    known = {method.name: percent(method.accuracy) for method in estimate.answers}
-    if not {"COTT", "ATC-MC"} <= known.keys():
-        return f"{moved}."
     return (
-        f"{moved}: if classes are as frequent here as there, COTT ({known['COTT']} %) sees what that costs and ATC-MC "
-        f"({known['ATC-MC']} %) does not; if others really are frequent here, COTT, COT and ProjNorm are too low."
+        f"The model predicts classes in other shares than on the source (total variation {shift.distance:.2f}; chance "
+        f"makes {shift.chance:.2f})."
     )
 
 
 def together(estimate: AccuracyEstimate) -> str:
-    """Return how much less model and reference agree than on the source."""
-    if estimate.agreement is None:
+    """Return how much less model and reference agree than on the source, where they hardly agree any more."""
+    source, target = estimate.agreement or (0.0, 0.0)
+    if target >= HARDLY * source:
         return ""
-    source, target = estimate.agreement
-    fails = ": at least one of the two fails here" * (target < HARDLY * source)
     return (
-        f"Model and reference name {percent(target)} % of the images alike, on the source {percent(source)} %{fails}."
+        f"Model and reference name {percent(target)} % of the images alike, on the source {percent(source)} %: at "
+        "least one of the two fails here."
     )
 
 
@@ -158,19 +141,7 @@ def over_time(estimate: AccuracyEstimate) -> str:
     return (
         f"Over {len(estimate.chunks)} chunks the accuracy runs from {percent(low.quote.accuracy)} % ({low.label}) to "
         f"{percent(high.quote.accuracy)} % ({high.label}){f'; of {unknown} it cannot be told' if unknown else ''}."
-    ) + _chunks_like_the_source(known)
-
-
-def _chunks_like_the_source(known: Sequence[ChunkEstimate]) -> str:
-    """Return what the method that is quoted most says of chunks where nothing has shifted."""
-    measured = [chunk for chunk in known if chunk.on_source is not None]
-    if not measured:
-        return ""
-    ((method, _),) = Counter(chunk.quote.method for chunk in measured).most_common(1)
-    chunks = [chunk for chunk in measured if chunk.quote.method == method]
-    low, high = min(chunk.on_source[1] for chunk in chunks), max(chunk.on_source[2] for chunk in chunks)
-    images = span([chunk.n for chunk in chunks])
-    return f" Of chunks of {images} images like the source {method} says {percent(low)} to {percent(high)} %."
+    )
 
 
 def late_labels(estimate: AccuracyEstimate) -> str:

@@ -18,7 +18,7 @@ from openworld.report.charts import (
 )
 from openworld.report.figure import Chart, Figure
 from openworld.report.layout.captions import figure_caption
-from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
+from openworld.report.layout.parts import ENTITY, METRIC, NAME_OF, Brief, Key, Part, key_of, words_of
 from openworld.report.sentences import listed
 from openworld.report.series_style import SeriesStyle
 from openworld.results import Metric, Result, Results
@@ -67,7 +67,8 @@ class Lines(Charts):
     """Charts of a metric along a place, a line per series.
 
     Args:
-        along: key of the axis. series: key whose values are the lines.
+        along: key of the axis. series: key whose values are the lines; METRIC for a line per
+            metric, whoever has it.
         truth: metric that is drawn beside each of the others: of nobody, or of whom the place of a row names, such as
             an estimator's of {"learner": ...}.
     """
@@ -79,13 +80,16 @@ class Lines(Charts):
 
     @property
     def _required(self) -> tuple[str, ...]:
-        return (self.along, self.series)
+        return (self.along, self.series, *([ENTITY] if self.series == METRIC else []))
 
     def names(self, results: Results) -> list[str]:
         """Return the values of the key of the series, and the title of what is true."""
         rows = [row for _, row in self.take(results, self._required)]
         truth = [self._truth_title(results)] if self.truth and rows else []
-        return [*truth, *dict.fromkeys(str(key_of(row, self.series)) for row in rows)]
+        return [*truth, *dict.fromkeys(map(self._series_of, rows))]
+
+    def _series_of(self, row: Result) -> str:
+        return row.metric.title if self.series == METRIC else str(key_of(row, self.series))
 
     def _truth_title(self, results: Results) -> str:
         metric = results.metrics().get(self.truth)
@@ -96,12 +100,13 @@ class Lines(Charts):
         for title, rows in self._panels(brief, self._required):
             lines: dict[str, list[Result]] = {}
             for row in rows:
-                lines.setdefault(str(key_of(row, self.series)), []).append(row)
+                lines.setdefault(self._series_of(row), []).append(row)
             beside = {found.key: found for row in rows for found in [_truth_of(row, self.truth, true)] if found}
             if beside:
                 lines = {self._truth_title(brief.results): list(beside.values())} | lines
             ticks = list(dict.fromkeys(row.where[self.along] for row in rows))
-            if all(isinstance(tick, int | float) for tick in ticks):
+            counted = f"{self.along}{NAME_OF}" in rows[0].where and all(isinstance(tick, int) for tick in ticks)
+            if all(isinstance(tick, int | float) for tick in ticks) and not counted:
                 x, at = Quantity(self.along, self.along.replace("_", " "), "number", 6, at_values=len(ticks) < 12), {}
             else:
                 texts = {tick: words_of(row, (self.along,))[0] for row in rows for tick in [row.where[self.along]]}

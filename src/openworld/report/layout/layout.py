@@ -68,7 +68,10 @@ class Layout:
             sections.append(Section(REST, folded=tuple(Section(table.title, tables=(table,)) for table in rest)))
         first = self.parts[0].name
         shown = [
-            table for part in self.parts if part.terminal or part.name == first for table in tables.get(part.name, ())
+            _for_terminal(part, table)
+            for part in self.parts
+            if part.terminal or part.name == first
+            for table in tables.get(part.name, ())
         ]
         papers = tuple(table for part in self.parts if not part.folded for table in tables.get(part.name, ()))
         series = f"{brief.label[0].upper()}{brief.label[1:]}s"
@@ -81,8 +84,9 @@ class Layout:
             series=series,
             facts=brief.facts,
         )
-        terminal = tuple(map(_for_terminal, shown[:TERMINAL_TABLES]))
-        return Report(brief.results, terminal, page, papers=papers, run_folder=brief.run, **fields)
+        return Report(
+            brief.results, tuple(shown[:TERMINAL_TABLES]), page, papers=papers, run_folder=brief.run, **fields
+        )
 
     @property
     def _along(self) -> str:
@@ -123,10 +127,12 @@ def _folded(part: Part, each: Sequence[Table | Figure | Album], brief: Brief) ->
     """A section for each of few, one for all of many; headings say by what their numbers are arranged."""
     keys = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
     by = f" by {listed(keys)}" if keys else ""
-    if len(each) <= OPEN:
-        return [_section(f"{own.title},{by}" if by else own.title, [own]) for own in each]
     known = brief.results.metrics()
     of = listed([known[key].title for key in part.metrics if key in known][:OPEN])
+    if len(each) <= OPEN:
+        of_alike = f": {of}" if of else ""
+        ends = [f",{by}" if by else of_alike if own.title == part.title else "" for own in each]
+        return [_section(f"{own.title}{end}", [own]) for own, end in zip(each, ends, strict=True)]
     heading = f"{of}{by}" if of and by else f"{part.title}: {len(each)} {'tables' if part.folded else 'more'}"
     return [_section(f"{heading[0].upper()}{heading[1:]}", each)]
 
@@ -147,12 +153,14 @@ def _told_apart(sections: Sequence[Section]) -> tuple[Section, ...]:
     )
 
 
-def _for_terminal(table: Table) -> Table:
-    """A long table: its first rows, and how many there are."""
+def _for_terminal(part: Part, table: Table) -> Table:
+    """Of a long table the first rows, of one that follows a place such as time the last; and how many there are."""
     if len(table.rows) <= TERMINAL_ROWS:
         return table
-    more = f" The first {TERMINAL_ROWS} of {len(table.rows):,}; the page has all."
-    return replace(table, rows=table.rows[:TERMINAL_ROWS], caption=table.caption + more)
+    along = isinstance(part, Pivot) and ENTITY not in part.rows and not part.sort
+    which, rows = ("last", table.rows[-TERMINAL_ROWS:]) if along else ("first", table.rows[:TERMINAL_ROWS])
+    more = f" The {which} {TERMINAL_ROWS} of {len(table.rows):,}; the page has all."
+    return replace(table, rows=rows, caption=table.caption + more)
 
 
 def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:
@@ -164,9 +172,11 @@ def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:
     for row in rows:
         by_keys.setdefault(tuple(row.where), []).append(row)
     for number, (keys, own) in enumerate(by_keys.items(), 1):
-        at = ", ".join(key.replace("_", " ") for key in keys)
-        title = f"{REST}, by {at}" if at else f"{REST} of the whole"
-        part = Pivot(name=f"rest-{number}", title=title, rows=(ENTITY, *keys), columns=(METRIC,))
+        same = tuple(key for key in keys if len(own) > 1 and len({row.where[key] for row in own}) == 1)
+        different = [key for key in keys if key not in same]
+        at = ", ".join(key.replace("_", " ") for key in different)
+        title = f"{REST}, by {at}" if at else REST if same else f"{REST} of the whole"
+        part = Pivot(name=f"rest-{number}", title=title, rows=(ENTITY, *different), columns=(METRIC,), per=same)
         yield from part.tables(replace(brief, results=Results(brief.results.evaluation, tuple(own))))
     shown = {_pair(content) for content in contents if isinstance(content, Comparison)}
     tests = tuple(test for test in brief.results.comparisons if _pair(test) not in shown)

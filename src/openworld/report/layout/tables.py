@@ -1,6 +1,6 @@
 """The tables of a layout: rows of results arranged by their places, with captions, marks and tests that follow."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -75,7 +75,7 @@ class Pivot(Part):
             best = ""
         if len(lines) > ON_PAGE:
             text += f" The first {ON_PAGE} of {len(lines):,}; results.parquet has all."
-        label = self.label or brief.label if self.rows == (ENTITY,) else self.rows[0].replace("_", " ")
+        label = self.label or (brief.label if self.rows == (ENTITY,) else self.rows[0].replace("_", " "))
         shown = tuple(row for _, row in lines[:ON_PAGE])
         return Table(name, title_of(self, rows[0]), text, label, tuple(columns), shown, best)
 
@@ -83,12 +83,13 @@ class Pivot(Part):
         columns, many = [], len(heads) > FEW
         metrics = {row.metric for row in heads.values()}
         main = self.metrics[0] if self.metrics else next(iter(metrics)).key
+        alone = self.columns == (METRIC,)
+        spans = [] if METRIC not in self.columns or alone else [bool(row.value.intervals) for row in heads.values()]
+        first = spans.index(True) if any(spans) else 0 if alone else None
         for at, row in enumerate(heads.values()):
-            keys = [key for key in self.columns if key != METRIC or len(metrics) > 1 or self.columns == (METRIC,)]
-            title = ", ".join(words_of(row, keys)) or row.metric.title
+            title = ", ".join(words_of(row, self._heading(row, heads.values()))) or row.metric.title
             show = "deviation" if self.show == "deviation" else "value"
-            alone = self.columns == (METRIC,)
-            intervals = int(not many or (alone and at == 0))
+            intervals = int(not many or at == first)
             priority = WHOLE if alone and at == 0 else max(0, WHOLE - 1 - at)
             headline = alone and at == 0 and row.metric.better != 0
             columns.append(Column(row.metric, title, priority, intervals, show, headline=headline))
@@ -100,6 +101,18 @@ class Pivot(Part):
                 Column(columns[0].metric, f"95 % over {over}", 1, show="interval", over=over) for over in seconds
             ]
         return columns
+
+    def _heading(self, row: Result, heads: Collection[Result]) -> list[str]:
+        """The keys that tell a column from the others: of metrics and entities those that are needed."""
+        one = len({each.metric for each in heads}) == 1
+        if one or METRIC not in self.columns or self.columns == (METRIC,):
+            return [key for key in self.columns if key != METRIC or not one]
+        entities: dict[Metric, set[str]] = {}
+        for each in heads:
+            entities.setdefault(each.metric, set()).add(each.entity)
+        shared = [metric for metric, names in entities.items() if len(names) > 1]
+        needless = ENTITY if row.metric not in shared else METRIC if len(shared) == 1 else ""
+        return [key for key in self.columns if key != needless]
 
     def _cell(self, row: Result | None, brief: Brief) -> Cell | None:
         """A number; with a mark where it is shown to be better or worse than the baseline's at the same level."""
