@@ -1,4 +1,4 @@
-"""The charts of an estimate: what every method says, beside what is known; and the accuracy over time, also a watch's."""
+"""The charts of an estimate: what every method says, beside what is known; and the accuracy over time, as a watch's."""
 
 from collections.abc import Mapping, Sequence
 
@@ -47,8 +47,8 @@ def over_time_figure(
     """
     if not chunks:
         return None
-    places, methods = range(len(chunks)), dict.fromkeys(name for chunk in chunks for name in chunk.methods)
-    lines = {name: Line(places, [chunk.methods.get(name) for chunk in chunks]) for name in methods}
+    places = range(len(chunks))
+    lines = {name: Line(places, [chunk.methods.get(name) for chunk in chunks]) for name in styles}
     quotes = [(chunk.quote.accuracy, chunk.quote.low, chunk.quote.high, _text(chunk)) for chunk in chunks]
     points = {"quoted": Points(places, *zip(*quotes, strict=True))}
     alarms = {place: chunk.alarm.counted for place, chunk in enumerate(chunks) if chunk.alarming}

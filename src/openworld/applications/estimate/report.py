@@ -168,7 +168,7 @@ LAYOUT = Layout(
             label="set",
             columns=(ENTITY, METRIC),
             metrics=(
-                *("images", "true_accuracy", "labels", "agreement"),
+                *("images", "true_accuracy", "accuracy_change", "labels", "agreement"),
                 *("class_shift_distance", "class_shift_chance", "unseen_fall"),
             ),
             note="Agreement: of model and reference. Total variation: of the shares of predicted classes.",
@@ -248,9 +248,9 @@ def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:
         sample = "" if estimate.class_images == estimate.target.n else f" of a sample of {estimate.class_images:,}"
         yield (
             "classes-table",
-            f"By {estimate.quote.method}: images{sample} that are named so, and how many of them are right; the same on "
-            "the source; images expected to be of the class, and how many of them are named so. Intervals speak of the "
-            "images of a class alone.",
+            f"By {estimate.quote.method}: images{sample} that are named so, and how many of them are right; the same "
+            "on the source; images expected to be of the class, and how many of them are named so. Intervals speak of "
+            "the images of a class alone.",
         )
     if estimate.learned is not None:
         yield "labelled-powers", f"Quoted by them: {estimate.learned.estimator}, power {estimate.learned.power:g}."

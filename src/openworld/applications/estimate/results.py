@@ -81,6 +81,8 @@ def _image_sets(estimate: AccuracyEstimate) -> Iterator[Result]:
 def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
     true, quote = estimate.target.accuracy, estimate.quote
     yield Result(QUOTED, ESTIMATED, _quoted(quote), TARGET)
+    if quote.accuracy is not None:
+        yield Result(QUOTED, LOST, Value(quote.accuracy - estimate.source.accuracy), TARGET)
     if true is not None:
         yield Result(QUOTED, DIFFERENCE, _difference(quote.accuracy, true, quote.why), TARGET)
     if quote.signs is not None:
