@@ -1,6 +1,7 @@
 """`import openworld as ow`: the commands as functions, which share names, defaults and refusals with them."""
 
 import inspect
+import json
 import subprocess
 import sys
 from itertools import product
@@ -255,7 +256,8 @@ def test_every_report_offers_the_same_names():
         assert "tabular" in report.to_latex() and report.to_markdown().count("|") > 6, name
         whole = report.to_dict()
         assert len(whole["results"]) == len(report.results) > 0 and whole["verdict"] == list(report.verdict), name
-        assert isinstance(ow.metrics_of(report), dict), name
+        assert report.json or json.loads(report.to_json())["results"] == json.loads(json.dumps(whole["results"])), name
+        assert isinstance(ow.metrics_of(report), dict) and "<table" in report.html(), name
         assert report.comparisons == report.results.comparisons, name
         with pytest.raises(ow.OpenworldError, match="unknown name in this report"):
             _ = report.figures["nothing"]

@@ -137,6 +137,6 @@ def detect(
     if out is not None:
         screen.print(f"Report: {out / 'report.html'}", markup=False)
     if as_json:
-        console.write(answer.json)
+        console.write(answer.to_json())
     if asked == "apply" and answer.found.alarm:
         sys.exit(ALERTED)

@@ -152,7 +152,7 @@ def _end(answer, screen, out: Path | None, as_json: bool) -> None:
     if out is not None:
         screen.print(f"Report: {out / 'report.html'}   Numbers: {out / JSON}   Plots: {out}/*.svg", markup=False)
     if as_json:
-        console.write(answer.json)
+        console.write(answer.to_json())
     asked = getattr(answer.found, "alert", None) is not None
     if answer.found.alerts or (asked and answer.found.shift_alerts):
         sys.exit(ALERTED)

@@ -80,7 +80,7 @@ def plan(
         answer = command.plan_labels(inputs, observer)
     answer.show(screen)
     if as_json:
-        console.write(answer.json)
+        console.write(answer.to_json())
 
 
 def read(
@@ -123,7 +123,7 @@ def read(
     answer.show(screen)
     screen.print(f"Report: {(out or folder) / 'report.html'}", markup=False)
     if as_json:
-        console.write(answer.json)
+        console.write(answer.to_json())
 
 
 label.command("plan")(console.reporting(plan))

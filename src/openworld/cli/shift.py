@@ -78,4 +78,4 @@ def shift(
         kept = f"Degrees: {out / command.TABLE}.csv, .parquet   LAID: {out / command.LAID}"
         screen.print(f"Report: {out / 'report.html'}   {kept}", markup=False)
     if as_json:
-        console.write(answer.json)
+        console.write(answer.to_json())

@@ -66,7 +66,7 @@ def fit_watch(
         )
     answer.show(screen)
     if as_json:
-        console.write(answer.json)
+        console.write(answer.to_json())
 
 
 def watch(
@@ -139,7 +139,7 @@ def watch(
     if out is not None:
         screen.print(f"Report: {out / 'report.html'}   Numbers: {out / 'watch.json'}", markup=False)
     if as_json:
-        console.write(answer.json)
+        console.write(answer.to_json())
     if answer.found.alerts or answer.found.shift_alerts:
         sys.exit(ALERTED)
     if answer.found.unknown:

@@ -12,7 +12,6 @@ from openworld.applications.label.planning import PlanInputs, make_plan
 from openworld.applications.label.reading import answers_in, labelled
 from openworld.applications.label.report import plan_report, read_report
 from openworld.applications.label.results import LabelledStream
-from openworld.report.data_files import json_text
 from openworld.report.report import Report
 from openworld.runs.outputs import LABEL_PLAN, LABELLED, require_folder
 
@@ -45,12 +44,11 @@ def plan_labels(inputs: PlanInputs, observer: Observer = SILENT) -> Report:
         "seed": planned.plan.settings.seed,
         "half_width_at_best": planned.promised.at_best,
         "half_width_at_worst": planned.promised.at_worst,
-        "labels_needed": report.results.records(),
         "page": planned.file("label.html").name,
         "worksheet": planned.file("worksheet.csv").name,
         "notes": planned.few,
     }
-    return replace(report, json=json_text(about))
+    return replace(report, facts=about)
 
 
 def read_labels(
@@ -81,7 +79,7 @@ def read_labels(
     observer.progress("reading the labels", 0)
     with failing():
         report = read_report(stream, {**(made or {}), **_facts(kept, given.files)})
-        report = replace(report, files={JSON: report.json.encode()})
+        report = replace(report, files={JSON: report.to_json().encode()})
         report.write(out or folder)
     return report
 

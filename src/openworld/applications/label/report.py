@@ -131,7 +131,7 @@ def read_report(labelled: LabelledStream, made: dict[str, str]) -> Report:
     title = "How accurate is it?" if labelled.kept.closed else "How good is it in the open world?"
     styles = {} if figure is None else dict(figure.styles)
     page = Page(title, subtitle, (first, *rest), tuple(sections), styles, series="Numbers")
-    return Report(results, tables, page, tuple(rest), made=made, found=labelled, json=results.to_json())
+    return Report(results, tables, page, tuple(rest), made=made, found=labelled)
 
 
 RESTS_ON = (

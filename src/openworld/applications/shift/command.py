@@ -21,7 +21,6 @@ from openworld.applications.shift.measurement import ShiftOptions, measure
 from openworld.applications.shift.report import report
 from openworld.applications.shift.summary import ComparedSets, degree_columns, summarise
 from openworld.backbones.devices import find_device
-from openworld.report.data_files import json_text
 from openworld.report.report import Report
 from openworld.runs.outputs import SHIFT, require_folder
 from openworld.shifts import HALVES, Levels
@@ -90,9 +89,9 @@ def measure_shift(
             limits=tuple(remarks.limits(compared, clip)),
             made={**(made or {}), **_facts(inputs, clip, decomposition, options)},
         )
-    text = json_text(measurement.to_dict())
-    files = {JSON: text.encode(), LAID: decomposition.to_bytes(), **_degree_files(degree_columns(compared))}
-    answer = replace(report(measurement), found=measurement, json=text, files=files)
+    answer = replace(report(measurement), found=measurement, facts=measurement.to_dict())
+    kept = {JSON: answer.to_json().encode(), LAID: decomposition.to_bytes(), **_degree_files(degree_columns(compared))}
+    answer = replace(answer, files=kept)
     if inputs.out is not None:
         answer.write(inputs.out)
     return answer
