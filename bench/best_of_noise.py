@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from openworld.metrics import auroc, holm
-from openworld.report.detection import detection_page
+from openworld.report.detection import LAYOUT, detection_brief
 from openworld.results.detection_results import detection_results
 from openworld.results.scored_sets import ScoredSets, SetScores
 
@@ -31,7 +31,7 @@ def verdict_of(inside: np.ndarray, *outside: np.ndarray) -> str:
     """The verdict on k detectors; of two sets the first is near and the second far."""
     groups = zip(outside, ("near", "far"), strict=False)
     sets = ScoredSets(scored(inside, "test", "id"), tuple(scored(own, group, group) for own, group in groups))
-    return " ".join(detection_page(sets, detection_results(sets, replicates=0)).verdict)
+    return " ".join(LAYOUT.report(detection_brief(sets, detection_results(sets, replicates=0))).verdict)
 
 
 def draw(generator, means, shared: float, images: int) -> np.ndarray:

@@ -1,8 +1,7 @@
-"""What a comparison of detectors says: its tables, and the page with the images where each fails most."""
+"""What a comparison of detectors on named sets shows: numbers, tests, and the images where each detector fails."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,225 +10,47 @@ from openworld._errors import OpenworldError
 from openworld.datasets.formats.folder import read_picture
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import thumbnail_address
-from openworld.report.page import Page, Section
-from openworld.report.sentences import HOLM, below_chance, counted, leads, listed, possessive
-from openworld.report.table import Column, Row, Table
-from openworld.results import METRICS, TEXT, Comparison, Results, Value, against_chance, find_comparison, standing
-from openworld.results.detection_results import SHIFT_SEEN
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Mark, Own, Pivot, Tests
+from openworld.report.layout.parts import words_of
+from openworld.report.sentences import counted, listed
+from openworld.results import METRICS, Result, Results, Value
 from openworld.results.scored_sets import FULL, OTHER_CLASSES, SAME_CLASSES, WORST_IMAGES, ScoredSets, SetScores
-from openworld.results.standing import CHANCE_NAME
 
-AREA = METRICS["auroc"]
 RATES = ("fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out")
 SHOWN = 4  # detectors whose failures are shown
-CAPTION = (
-    "Percent, means over the sets of a group, 95 % intervals over images. In positive: the share of images out of "
-    "distribution that pass when 95 % of in-distribution ones do (MCM and most papers); out positive: the share of "
-    "in-distribution images that are flagged when 95 % of the others are (OpenOOD v1.5)."
+OF_RATES = (
+    "In positive: the share of images out of distribution that pass when 95 % of in-distribution ones do (MCM and most "
+    "papers); out positive: the share of in-distribution images that are flagged when 95 % of the others are (OpenOOD "
+    "v1.5). AUPR depends on how many images either side has."
+)
+OF_SHIFT = "Shift seen: AUROC against images of the same classes in another appearance; these count as neither side."
+OF_ORDER = Mark(
+    "*",
+    "depends on the order, since the detector remembers the images that it scores; test images and the images of one "
+    "set make one stream, in a drawn order, and intervals and tests do not know what another order would give",
 )
 
 
-MARK = " *"
-OF_ORDER = (
-    "* depends on the order: the detector remembers the images that it scores. Test images and the images of one set "
-    "make one stream, in a drawn order; intervals and tests do not know what another order would give."
-)
-
-
-def detection_page(
-    sets: ScoredSets, results: Results, sections: Sequence[Section] = (), facts: Sequence[tuple[str, str]] = ()
-) -> Page:
-    """Return the page of a comparison.
-
-    Args:
-        sections: what is shown between the numbers and the tests.
-        facts: see `Page`.
-    """
-    order = ranked(sets, results)
-    subtitle = [counted(len(sets.test), "in-distribution image")]
-    subtitle += [f"{each.name} ({each.group}): {counted(len(each), 'image')}" for each in sets.others]
-    numbers = (group_table(sets, results, order), *_set_tables(sets, results, order))
-    caption = (CAPTION, *([OF_ORDER] if sets.sequential else []))
-    shown = (Section("The numbers", caption, numbers), *sections, *_tested(sets, results), *_failures(sets, order))
-    verdict, title = tuple(_sentences(sets, results, order)), "Which detector sees what is out of distribution?"
-    return Page(title, tuple(subtitle), verdict, shown, series="Detectors", facts=tuple(facts))
-
-
-def main_tables(sets: ScoredSets, results: Results) -> tuple[Table, Table]:
-    """Return what a terminal shows: detectors by group, and by set."""
-    order = ranked(sets, results)
-    return group_table(sets, results, order), set_table(sets, results, order)
-
-
-def row_title(sets: ScoredSets, name: str) -> str:
-    """A detector in a table; marked where its scores depend on the order of the images."""
-    return name + MARK if name in sets.sequential else name
-
-
-def ranked(sets: ScoredSets, results: Results) -> list[str]:
-    """Return the detectors, the largest mean AUROC over near and far (each group counting the same) first."""
-    groups = [group for group in OTHER_CLASSES if sets.of(group)]
-    if not groups:
-        return list(sets.detectors)
-    means = {
-        name: float(np.mean([results.value(name, "auroc", group=group).value for group in groups]))
-        for name in sets.detectors
-    }
-    return sorted(means, key=lambda name: -means[name])
-
-
-def group_table(sets: ScoredSets, results: Results, order: Sequence[str]) -> Table:
-    """Return a row per detector, AUROC and FPR of every group."""
-    columns, places = [], []
-    for group in sets.groups:
-        metrics = [SHIFT_SEEN] if group in SAME_CLASSES else [AREA, METRICS["fpr_in_positive"]]
-        columns += [
-            Column(metric, group if not place else f"{group}, FPR@95", priority=2 - place)
-            for place, metric in enumerate(metrics)
-        ]
-        places += [(metric.key, {"group": group}) for metric in metrics]
-    for group in OTHER_CLASSES if sets.spectrum else ():
-        if sets.of(group):
-            columns.append(Column(AREA, f"{group}, full spectrum", priority=1))
-            places.append((AREA.key, {"group": group, "in_distribution": FULL}))
-    rows = tuple(
-        Row(row_title(sets, name), tuple(results.value(name, key, **where) for key, where in places)) for name in order
-    )
-    caption = (
-        "AUROC (of covariate and full-spectrum sets: the shift seen) and FPR@95 with in-distribution positive, in "
-        "percent [95 % over images]; means over the sets of a group."
-    )
-    caption += " * depends on the order of the images." if sets.sequential else ""
-    return Table("groups", "Detectors by group of sets", caption, "detector", tuple(columns), rows)
-
-
-def set_table(sets: ScoredSets, results: Results, order: Sequence[str]) -> Table:
-    """Return a row per detector, AUROC against every set."""
-    metrics = {each.name: SHIFT_SEEN if each.group in SAME_CLASSES else AREA for each in sets.others}
-    columns = tuple(Column(metrics[each.name], f"{each.name} ({each.group})") for each in sets.others)
-    rows = tuple(
-        Row(
-            row_title(sets, name),
-            tuple(results.value(name, metrics[each.name].key, group=each.group, set=each.name) for each in sets.others),
-        )
-        for name in order
-    )
-    caption = "AUROC in percent against every set; of the same classes in another appearance it is the shift seen."
-    return Table("sets", "AUROC by set", caption, "detector", columns, rows)
-
-
-def _set_tables(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iterator[Table]:
-    yield set_table(sets, results, order)
-    for each in sets.of(*OTHER_CLASSES):
-        columns = tuple(Column(METRICS[key]) for key in (AREA.key, *RATES))
-        where = {"group": each.group, "set": each.name}
-        rows = tuple(
-            Row(row_title(sets, name), tuple(results.value(name, column.metric.key, **where) for column in columns))
-            for name in order
-        )
-        share = len(each) / (len(each) + len(sets.test))
-        caption = f"AUPR depends on how many images either side has; {100 * share:.0f} % are out of distribution here."
-        yield Table(f"set-{each.name}", f"{each.name} ({each.group})", caption, "detector", columns, rows)
-
-
-def _tested(sets: ScoredSets, results: Results) -> Iterator[Section]:
-    """Yield the tests of the best detector against the others, place by place."""
-    tests = [test for test in results.comparisons if test.other != CHANCE_NAME]
-    if not tests:
-        return
-    places = list(dict.fromkeys(tuple(test.where.items()) for test in tests))
-    tables = tuple(
-        _test_table(number, dict(place), [test for test in tests if test.where == dict(place)])
-        for number, place in enumerate(places)
-    )
-    text = "The best detector of each place against the others: AUROC on the same images (DeLong), corrected for "
-    text += "all pairs of detectors (Holm), since the best was chosen on these images."
-    yield Section("Is the best one better?", (text,), tables[:1], folded=(Section("By set", tables=tables[1:]),))
-
-
-def _test_table(number: int, where: dict, tests: Sequence[Comparison]) -> Table:
-    title = f"{tests[0].entity} against the others, {where.get('set', where['group'] + ' mean')}"
-    title += ", full spectrum" if "in_distribution" in where else ""
-    difference = replace(AREA, key="difference", title="difference", unit="points", better=0, bounds=(-1.0, 1.0))
-    rows = tuple(
-        Row(test.other, (Value(test.difference, (test.interval,) if test.interval else ()), test.verdict))
-        for test in tests
-    )
-    columns = (Column(difference), Column(TEXT, "verdict"))
-    return Table(f"tests-{number}", title, "Points of AUROC [95 % over images].", "detector", columns, rows, best="")
-
-
-def _sentences(sets: ScoredSets, results: Results, order: Sequence[str]) -> Iterator[str]:
-    groups = [group for group in OTHER_CLASSES if sets.of(group)]
-    rows = [results.result(name, AREA.key, group=group) for group in groups for name in order]
-    tests = [test for test in results.comparisons if test.other == CHANCE_NAME] or against_chance(rows)
-    above = {test.where["group"] for test in tests if test.better}
-    if not groups:
-        yield f"There is no set of other classes; {len(sets.others)} set(s) tell how much of a shift is seen."
-    elif not above:
-        largest = max(rows, key=lambda row: row.value.value)
-        number = f"{AREA.write(largest.value.value)} {AREA.write_interval(largest.value.over())}".rstrip()
-        yield (
-            f"No detector is shown to be above chance (AUROC 50; {counted(len(tests), 'test')}, corrected together): "
-            f"the largest AUROC is {possessive(largest.entity)}, {number}, {largest.where['group']}."
-        )
-    for group in groups if above else ():
-        if group not in above:
-            yield f"{group.capitalize()}: no detector is shown to be above chance (AUROC 50)."
-            continue
-        here = [test for test in results.comparisons if dict(test.where) == {"group": group}]
-        values = {row.entity: row.value for row in rows if row.where["group"] == group}
-        found = standing({name: value.value for name, value in values.items()}, partial(find_comparison, here))
-        best = values[found.names[0]]
-        number = f"{AREA.write(best.value)} {AREA.write_interval(best.over())}".rstrip()
-        yield f"{group.capitalize()}: {leads(found, 'AUROC', number, 'detectors')}."
-    yield from filter(None, [below_chance(tests, "in-distribution")])
-    if sets.of("covariate"):
-        yield (
-            "Covariate sets show the same classes in another appearance: their number says how much of that shift a "
-            "detector sees, and they count as neither side elsewhere."
-        )
-    if sets.spectrum:
-        yield (
-            f"Full spectrum: images of {listed([each.name for each in sets.of(FULL)])} count as in-distribution in the "
-            "columns of that name (OpenOOD v1.5), and in no other."
-        )
-    yield from (f"Note: {warning}" for warning in sets.warnings)
-    images = counted(sum(map(len, sets.others)), "other image")
-    rests = f"This rests on {counted(len(sets.test), 'in-distribution image')} and {images}"
-    pairs = f"; the tests between detectors are corrected for all pairs of a group ({HOLM})"
-    yield f"{rests}{pairs if len(order) > 1 and groups else ''}."
-
-
-def _failures(sets: ScoredSets, order: Sequence[str]) -> Iterator[Section]:
+def _failures(brief: Brief) -> Iterator[Album]:
     """Yield the images of each set that a detector takes for the most in-distribution, and the test images least so."""
-    albums = tuple(
-        Album(
-            name,
-            "Images that the detector is most wrong about; in brackets the share of in-distribution test images that "
-            "score lower.",
-            (
-                *(
-                    AlbumPart(f"{each.name} ({each.group}): most in-distribution", _worst(sets, each, name, -1))
-                    for each in sets.of(*OTHER_CLASSES)
-                ),
-                AlbumPart("In-distribution test images: least so", _worst(sets, sets.test, name, 1)),
-            ),
-        )
-        for name in order[:SHOWN]
-    )
-    text = f"Of the {counted(len(albums), 'detector')} with the largest mean AUROC over near and far."
-    yield Section("Where each fails", (text,), albums=albums)
-
-
-def _worst(sets: ScoredSets, images: SetScores, name: str, sign: int) -> tuple[AlbumImage, ...]:
-    inside = np.sort(images.inside.get(name, sets.test.scores[name]))
-    places = np.argsort(sign * images.scores[name], kind="stable")[:WORST_IMAGES]
-    below = np.searchsorted(inside, images.scores[name][places]) / len(inside)
-    return tuple(
-        AlbumImage(_address(images, place), str(images.images[place]), f"{100 * share:.0f} %")
-        for place, share in zip(places.tolist(), below.tolist(), strict=True)
-    )
+    sets = brief.source
+    about = "Images that the detector is most wrong about; in brackets the share of test images that score lower."
+    for name in [name for name in brief.results.entities if name in sets.detectors][:SHOWN]:
+        inside = np.sort(sets.test.scores[name])
+        parts = []
+        for each in (*sets.of(*OTHER_CLASSES), sets.test):
+            if each is not sets.test:
+                inside = np.sort(each.inside.get(name, sets.test.scores[name]))
+            sign = 1 if each is sets.test else -1
+            places = np.argsort(sign * each.scores[name], kind="stable")[:WORST_IMAGES]
+            lower = np.searchsorted(inside, each.scores[name][places]) / len(inside)
+            images = (
+                AlbumImage(_address(each, place), str(each.images[place]), f"{100 * share:.0f} %")
+                for place, share in zip(places.tolist(), lower.tolist(), strict=True)
+            )
+            heading = f"{each.name} ({each.group}): most in-distribution"
+            parts.append(AlbumPart("Test images: least so" if each is sets.test else heading, tuple(images)))
+        yield Album(name, about, tuple(parts))
 
 
 def _address(images: SetScores, place: int) -> str | None:
@@ -241,3 +62,123 @@ def _address(images: SetScores, place: int) -> str | None:
         return thumbnail_address(read_picture(path)) if path.is_file() else None
     except OpenworldError:
         return None
+
+
+SPECTRUM, SET = ("in_distribution",), ("group", "set")
+LAYOUT = Layout(
+    "Which detector sees what is out of distribution?",
+    "auroc",
+    (
+        Pivot(
+            name="groups",
+            title="The numbers",
+            metrics=("auroc", "fpr_in_positive", "shift_seen"),
+            columns=("group", METRIC),
+            per=SPECTRUM,
+            note="Means over the sets of a group.",
+        ),
+        Pivot(
+            name="thresholds",
+            title="Flagged by a threshold",
+            metrics=("threshold", "flagged"),
+            columns=(*SET, METRIC),
+            terminal=True,
+        ),
+        Pivot(
+            name="settings",
+            title="Which settings were chosen?",
+            metrics=("validation_auroc",),
+            rows=(ENTITY, "settings"),
+            per=("seed",),
+            of={"chosen": "yes"},
+            note="The largest of several, so that it promises a little too much; of equals the first.",
+            terminal=True,
+        ),
+        Pivot(
+            name="settings-not-chosen",
+            title="Which settings were chosen?",
+            metrics=("validation_auroc",),
+            rows=(ENTITY, "settings"),
+            per=("seed",),
+            of={"chosen": "no"},
+            folded=True,
+        ),
+        Pivot(
+            name="sets", title="By set", metrics=("auroc",), columns=SET, per=SPECTRUM, terminal=True
+        ),
+        Pivot(name="shift-by-set", title="By set", metrics=("shift_seen",), columns=SET),
+        Pivot(
+            name="rates", title="Rates and AUPR", metrics=RATES, per=(*SPECTRUM, *SET), note=OF_RATES, folded=True
+        ),
+        Tests(name="tests", title="Is the best one better?", metrics=("auroc",)),
+        Pivot(name="images", title="How many images?", metrics=("images",), rows=SET, per=SPECTRUM, folded=True),
+        Pivot(
+            name="sides", title="How many images?", metrics=("images",), rows=("side",), per=("group",), folded=True
+        ),
+        Own(name="failures", title="Where does each fail?", draw=_failures),
+    ),
+    ("group",),
+)  # fmt: skip
+
+
+def detection_brief(sets: ScoredSets, results: Results, **fields) -> Brief:
+    """Return what a comparison says: detectors by rank, marked where scores depend on the order of the images.
+
+    Args:
+        fields: further ones of `Brief`.
+    """
+    order = ["", *ranked(sets, results)]
+    rows = sorted((*results, *_image_counts(sets)), key=lambda row: order.index(row.entity))
+    sides = [counted(len(sets.test), "in-distribution image")]
+    sides += [f"{each.name} ({each.group}): {counted(len(each), 'image')}" for each in sets.others]
+    sentences = [OF_SHIFT] if sets.of(*SAME_CLASSES) else []
+    if not sets.of(*OTHER_CLASSES):
+        sentences = ["There is no set of other classes, so that no detector can be called the best.", *sentences]
+    if sets.spectrum:
+        names = listed([each.name for each in sets.of(FULL)])
+        sentences += [f"Full spectrum: images of {names} count as in-distribution there, and nowhere else."]
+    return Brief(
+        replace(results, rows=tuple(rows)),
+        label="detector",
+        subtitle=tuple(sides),
+        marks=dict.fromkeys(sets.sequential, OF_ORDER),
+        sentences=tuple(sentences),
+        words={"settings": {"settings tried": _counts_of_settings(results)}},
+        warnings=tuple(f"Note: {warning}" for warning in sets.warnings),
+        source=sets,
+        **fields,
+    )
+
+
+def _image_counts(sets: ScoredSets) -> Iterator[Result]:
+    """Yield how many images each number rests on."""
+    if sets.of(*OTHER_CLASSES):
+        yield Result("", METRICS["images"], Value(len(sets.test)), {"side": "in-distribution"})
+    for group in OTHER_CLASSES:
+        if each := sets.of(group):
+            count = Value(sum(map(len, each)))
+            yield Result("", METRICS["images"], count, {"group": group, "side": "out-of-distribution"})
+
+
+def _counts_of_settings(results: Results) -> dict[str, str]:
+    """How many settings were tried, by row of the table of those that were chosen."""
+    tried = results.where(metric="validation_auroc")
+    chosen = [row for row in tried if row.where["chosen"] == "yes"]
+    return {
+        ", ".join(words_of(row, (ENTITY, "settings"))): str(
+            sum((each.entity, each.where.get("seed")) == (row.entity, row.where.get("seed")) for each in tried)
+        )
+        for row in chosen
+    }
+
+
+def ranked(sets: ScoredSets, results: Results) -> Sequence[str]:
+    """Return the detectors, the largest mean AUROC over near and far (each group counting the same) first."""
+    groups = [group for group in OTHER_CLASSES if sets.of(group)]
+    if not groups:
+        return sets.detectors
+
+    def mean(name: str) -> float:
+        return float(np.mean([results.value(name, "auroc", group=group).value for group in groups]))
+
+    return sorted(sets.detectors, key=mean, reverse=True)

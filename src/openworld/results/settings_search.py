@@ -68,11 +68,14 @@ class SettingsSearch:
 def search_results(searches: Sequence[SettingsSearch], **where: Place) -> Iterator[Result]:
     """Yield a row for every setting that was tried: `settings` in words, and whether it was `chosen`, "yes" or "no".
 
+    The settings that the detector has without a search are marked in `settings_name`.
+
     Args:
         where: what else tells the rows apart.
     """
     for search in searches:
         for place, trial in enumerate(search.trials):
-            chosen = "yes" if place == search.chosen else "no"
-            place_of_row = {"settings": trial.words, "chosen": chosen, **where}
-            yield Result(search.detector, VALIDATION_AUROC, trial.value, place_of_row)
+            at = {"settings": trial.words, "chosen": "yes" if place == search.chosen else "no", **where}
+            if place == search.default:
+                at["settings_name"] = f"{trial.words} (the default)"
+            yield Result(search.detector, VALIDATION_AUROC, trial.value, at)

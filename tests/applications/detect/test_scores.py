@@ -4,10 +4,12 @@ import numpy as np
 import pyarrow
 import pytest
 from pyarrow import parquet
+from scipy.stats import binom
 
 import openworld as ow
 from openworld.applications.detect.reading import read_scores, scores_parquet
 
+TABLES = 20
 GROUPS = ["id"] * 6 + ["near"] * 3 + ["far"] * 4
 
 
@@ -48,7 +50,7 @@ def test_scores_that_are_kept_give_the_same_numbers(file, tmp_path):
     again = ow.detect(scores=tmp_path / "out" / "scores.parquet", replicates=10, quiet=True)
     assert again.results == first.results
     assert scores_parquet(again.found) == (tmp_path / "out" / "scores.parquet").read_bytes()
-    assert "cars (near)" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "near, cars" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_detector_that_is_not_shown_to_beat_chance_is_not_said_to_see_most():
@@ -58,18 +60,18 @@ def test_a_detector_that_is_not_shown_to_beat_chance_is_not_said_to_see_most():
     verdict = ow.detect(scores=table | noise, replicates=0, quiet=True).page.verdict[0]
     assert "No detector is shown to be above chance" in verdict
     better = noise | {"KNN": noise["KNN"] + np.repeat([2.0, 0.0], 200)}
-    assert (
-        "Near: KNN has the highest AUROC" in ow.detect(scores=table | better, replicates=0, quiet=True).page.verdict[0]
-    )
+    assert "KNN has the highest AUROC" in ow.detect(scores=table | better, replicates=0, quiet=True).page.verdict[0]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_nothing_is_claimed_of_noise_however_many_detectors(seed):
-    generator = np.random.default_rng(seed)
+def test_a_best_of_twelve_that_know_nothing_is_claimed_in_one_table_of_twenty_at_most():
     table = {"group": ["id"] * 150 + ["near"] * 75 + ["far"] * 75, "set": [""] * 150 + ["cars"] * 75 + ["dtd"] * 75}
-    noise = {f"D{number}": generator.normal(size=300) for number in range(12)}
-    verdict = " ".join(ow.detect(scores=table | noise, replicates=0, quiet=True).page.verdict)
-    assert "No detector is shown to be above chance" in verdict and "highest" not in verdict and "better" not in verdict
+    generator, claims = np.random.default_rng(0), 0
+    for _ in range(TABLES):
+        noise = {f"D{number}": generator.normal(size=300) for number in range(12)}
+        verdict = " ".join(ow.detect(scores=table | noise, replicates=0, quiet=True).page.verdict)
+        assert verdict.count("no detector is shown to be above chance") + verdict.count("has the highest") == 2
+        claims += "highest" in verdict or "better" in verdict or "right way round" in verdict
+    assert claims <= binom.ppf(0.99, TABLES, 0.05)
 
 
 def test_scores_the_wrong_way_round_are_asked_about():

@@ -8,7 +8,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations.ood_benchmark.evaluation import EVALUATION, summary
-from openworld.evaluations.ood_benchmark.report import story
+from openworld.evaluations.ood_benchmark.report import report
 from openworld.evaluations.ood_benchmark.results import read_results
 from openworld.evaluations.ood_benchmark.task import inputs, tasks
 from openworld.evaluations.runtime import Machine
@@ -88,12 +88,11 @@ def test_every_setting_is_a_row_and_the_choice_is_shown_on_the_page(searched):
     rows = [row for row in results.rows if row.metric.key == "validation_auroc"]
     assert len(rows) == sum(len(search.trials) for search in searches)
     assert sum(row.where["chosen"] == "yes" for row in rows) == len(searches)
-    told = story(run_folder)
-    shown = [table for table in told.tables if table.name == "settings"][0]
-    assert [row.label for row in shown.rows] == [search.detector for search in searches]
-    assert [row.cells[0] for row in shown.rows] == [search.best.words for search in searches]
-    (section,) = (each for each in told.page.sections if each.heading == "Which settings were chosen?")
-    assert [len(each.tables[0].rows) for each in section.folded] == [len(search.trials) for search in searches]
+    labels = {row.label for row in report(run_folder).terminal_tables[1].rows}
+    assert labels == {
+        f"{search.detector}, {search.best.words}{' (the default)' if search.chosen == search.default else ''}"
+        for search in searches
+    }
     assert [(search.detector, len(search.trials)) for search in searches] == [
         ("KNN of convnet", 3), ("GEN of convnet", 7), ("KNN of embedded", 3), ("MCM of embedded", 3),
         ("GEN of tuned", 7), ("MCM of tuned", 3),

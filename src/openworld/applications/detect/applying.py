@@ -1,6 +1,6 @@
 """Flag images of a folder, or rows of a table of scores, with a threshold that was kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,15 @@ from openworld.applications.detect.saved import (
 from openworld.metrics import accuracy
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import json_text, thumbnail_address
-from openworld.report.page import Page, Section
+from openworld.report.layout import Brief, Layout, Own, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, Metric, Result, Results, Value
 from openworld.results.value import interval_of
 from openworld.runs.outputs import FLAGGED_IMAGES, require_folder
 
 SCORE = Metric("score", "score", "number", 5, 0, (None, None))
-ON_TERMINAL, ON_PAGE = 20, 200
+ON_PAGE = 20  # images
 TABLE = "flagged.csv"
 
 
@@ -172,30 +171,17 @@ def image_names(images: Any, rows: np.ndarray) -> np.ndarray:
 def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Report:
     if not len(found.scores):
         raise OpenworldError("there is no image that could be read.")
-    share = accuracy(found.flagged)
+    share, order = accuracy(found.flagged), np.argsort(found.scores, kind="stable")
     value = Value(share.value, interval_of(share.interval, "images", len(found.scores)))
-    rows = (
-        Result(found.detector, FLAGGED, value),
-        Result("", METRICS["images"], Value(len(found.scores))),
-    )
-    count = int(found.flagged.sum())
-    first = (
-        f"{found.detector} flags {count:,} of {counted(len(found.scores), 'image')}, {FLAGGED.write(share.value)} % "
-        f"{FLAGGED.write_interval(value.over())}, as out of distribution."
-    )
-    text = [f"The threshold is {found.threshold:.6g}: {saved.promise}."]
+    images, count = counted(len(found.scores), "image"), int(found.flagged.sum())
+    sentences = [
+        f"{found.detector} flags {count:,} of {images}, {FLAGGED.write(share.value)} % "
+        f"{FLAGGED.write_interval(value.over())}, as out of distribution.",
+        f"The threshold is {found.threshold:.6g}: {saved.promise}.",
+    ]
     if found.unreadable:
-        text.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
-    order = np.argsort(found.scores, kind="stable")
-    tables = (_table(found, order, ON_TERMINAL),)
-    albums = _album(found, order, readers)
-    page = Page(
-        "Which images look out of distribution?",
-        (counted(len(found.scores), "image"), f"by {found.detector}"),
-        (first, *text),
-        (Section("Flagged images", tables=(_table(found, order, ON_PAGE),), albums=albums),),
-        series="Detectors",
-    )
+        sentences.append(f"{counted(found.unreadable, 'image')} could not be read and count nowhere.")
+    at = [(str(found.images[place]), float(found.scores[place])) for place in order.tolist()]
     kept = {
         "detector": found.detector,
         "threshold": found.threshold,
@@ -204,32 +190,44 @@ def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Repo
         "share": share.value,
         "alarm": found.alarm,
         "unreadable": found.unreadable,
-        "flagged_images": [
-            {"image": str(found.images[place]), "score": float(found.scores[place])} for place in order[:count].tolist()
-        ],
+        "flagged_images": [{"image": image, "score": score} for image, score in at[:count]],
     }
-    lines = [[str(found.images[place]), repr(float(found.scores[place])), str(bool(found.flagged[place])).lower()]
-             for place in order.tolist()]  # fmt: skip
-    files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
-    return Report(Results("detect", rows), tables, page, tuple(text), found=found, json=json_text(kept), files=files)
-
-
-def _table(found: FlaggedImages, order: np.ndarray, most: int) -> Table:
-    count = int(found.flagged.sum())
-    rows = tuple(
-        Row(str(found.images[place]), (Value(float(found.scores[place])),))
-        for place in order[: min(count, most)].tolist()
+    lines = [[image, repr(score), str(place < count).lower()] for place, (image, score) in enumerate(at)]
+    rows = [Result(found.detector, FLAGGED, value), Result("", METRICS["images"], Value(len(found.scores)))]
+    rows += [Result(found.detector, SCORE, Value(score), {"image": image}) for image, score in at[:count]]
+    shown = [(image, score, *readers[place]) for (image, score), place in zip(at[:count], order.tolist(), strict=False)]
+    brief = Brief(
+        Results("detect", tuple(rows)),
+        label="detector",
+        subtitle=(images, f"by {found.detector}"),
+        sentences=tuple(sentences),
+        source=shown[:ON_PAGE],
     )
-    caption = "The least in-distribution first." + (f" {most} of {count:,}." if count > most else "")
-    return Table("flagged", "Flagged images", caption, "image", (Column(SCORE),), rows, best="")
+    files = {TABLE: csv_text(["image", "score", "flagged"], lines).encode()}
+    return LAYOUT.report(brief, found=found, json=json_text(kept), files=files)
 
 
-def _album(found: FlaggedImages, order: np.ndarray, readers: list) -> tuple[Album, ...]:
-    shown = []
-    for place in order[: min(int(found.flagged.sum()), ON_TERMINAL)].tolist():
-        read, row = readers[place]
-        if read is not None:
-            name = str(found.images[place])
-            shown.append(AlbumImage(thumbnail_address(read(row)), name, SCORE.write(float(found.scores[place]))))
-    parts = (AlbumPart("Least in-distribution", tuple(shown)),)
-    return (Album("Flagged", "With their scores.", parts),) if shown else ()
+def _album(brief: Brief) -> Iterator[Album]:
+    images = tuple(
+        AlbumImage(thumbnail_address(read(row)), name, SCORE.write(score))
+        for name, score, read, row in brief.source
+        if read is not None
+    )
+    if images:
+        yield Album("Flagged", "With their scores.", (AlbumPart("Least in-distribution", images),))
+
+
+LAYOUT = Layout(
+    "Which images look out of distribution?",
+    "",
+    (
+        Pivot(
+            name="flagged",
+            title="Flagged images",
+            metrics=("score",),
+            rows=("image",),
+            note="The least in-distribution first.",
+        ),
+        Own(name="images", title="Flagged images", draw=_album),
+    ),
+)

@@ -154,7 +154,7 @@ def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:
     """Return, of every detector, its threshold and the share of every set that it flags, with Wilson's interval."""
     rows = []
     for name, threshold in saved.thresholds.items():
-        rows.append(Result(name, THRESHOLD, Value(threshold), {}))
+        rows.append(Result(name, THRESHOLD, Value(threshold), {"group": "id", "set": "validation"}))
         for each in (sets.test, *sets.others):
             share = accuracy(each.scores[name] < threshold, groups=each.clusters)
             value = Value(share.value, interval_of(share.interval, "images", len(each)))

@@ -75,7 +75,7 @@ class Pivot(Part):
             best = ""
         if len(lines) > ON_PAGE:
             text += f" The first {ON_PAGE} of {len(lines):,}; results.parquet has all."
-        label = self.label or (brief.label if self.rows == (ENTITY,) else self.rows[0].replace("_", " "))
+        label = self.label or (brief.label if self.rows[0] == ENTITY else self.rows[0].replace("_", " "))
         shown = tuple(row for _, row in lines[:ON_PAGE])
         return Table(name, title_of(self, rows[0]), text, label, tuple(columns), shown, best)
 
@@ -174,7 +174,7 @@ class Tests(Part):
     rows: tuple[str, ...] = ()
 
     def tables(self, brief: Brief) -> Iterator[Table]:
-        """Yield a table for each place that has tests, in order of appearance."""
+        """Yield a table for each place that has tests, the most general first; those against chance are apart."""
         places: dict[tuple, list[Comparison]] = {}
         for test in brief.results.comparisons:
             known = {*self.per, *self.of, *self.beside, *self.rows}
@@ -183,8 +183,9 @@ class Tests(Part):
             fits = not self.metrics or test.metric.key in self.metrics
             fits = fits and {*self.rows} <= test.where.keys() and self.of.items() <= test.where.items()
             if fits and (not self.per or test.where.keys() <= known):
-                places.setdefault((test.metric, *place), []).append(test)
-        for number, ((metric, *where), tests) in enumerate(places.items(), 1):
+                places.setdefault((test.metric, test.other == CHANCE_NAME, *place), []).append(test)
+        general_first = sorted(places.items(), key=lambda place: len(place[0]))
+        for number, ((metric, by_chance, *where), tests) in enumerate(general_first, 1):
             signed = replace(DIFFERENCE, unit=SIGNED.get(metric.unit, metric.unit), digits=metric.digits)
             rows = tuple(_test_row(test, self.rows) for test in tests[:ON_PAGE])
             place = ", ".join(value if isinstance(value, str) else f"{key} {value:g}" for key, value in where)
@@ -192,7 +193,8 @@ class Tests(Part):
             about = f"Differences in {metric.title}, {signed.unit}"
             about += f" [95 % over {' or '.join(over)}]" if over else ""
             more = f" The first {ON_PAGE} of {len(tests):,}; the JSON has all." if len(tests) > ON_PAGE else ""
-            text = f"{about}; p after Holm over all pairs.{more} {self.note}".strip()
+            family = "correction for all tests against chance" if by_chance else "Holm over all pairs"
+            text = f"{about}; p after {family}.{more} {self.note}".strip()
             name = self.name if number == 1 else f"{self.name}-{number}"
             title = ": ".join(filter(None, (self.title, place)))
             yield Table(name, title, text, "pair", (Column(signed), Column(TEXT, "verdict")), rows, best="")

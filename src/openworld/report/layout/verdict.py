@@ -36,27 +36,28 @@ def verdict(
         along: key of a place along which it is told how the best one fares; "" for none.
     """
     by_place = _by_place(headline, (*places, *beside), brief)
-    parts, sentences = by_place, []
+    parts, sentences, chance = by_place, [], _chance_tests(by_place, brief)
     if by_place and next(iter(by_place.values()))[0].metric.better:
         shortest = min(map(len, by_place))
         general = {place: rows for place, rows in by_place.items() if len(place) == shortest}
         if len(by_place) <= SPELLED:
-            sentences += _leaders(by_place, places, brief)
+            sentences += _leaders(by_place, places, chance, brief)
         elif len(general) <= SPELLED:
             parts = {place: rows for place, rows in by_place.items() if place not in general}
-            sentences += [*_leaders(general, places, brief), _leader_of_many(parts, brief)]
+            sentences += [*_leaders(general, places, chance, brief), _leader_of_many(parts, brief)]
         else:
             sentences.append(_leader_of_many(by_place, brief))
         sentences += _against_baseline(parts, brief)
         if along:
             sentences += _along(headline, along, next(iter(by_place.values())), brief)
-    sentences += _below_chance(by_place, brief)
+    sentences.append(below_chance(chance, INSIDE.get(brief.label, "in-distribution")))
     return tuple(filter(None, (*sentences, *brief.sentences, _evidence(parts, brief), *brief.warnings)))
 
 
 def leaders(headline: str, places: Sequence[str], brief: Brief) -> tuple[str, ...]:
     """Return a sentence per place on who has the best number of a metric, for one beside the headline of a layout."""
-    return tuple(_leaders(_by_place(headline, places, brief), places, brief))
+    by_place = _by_place(headline, places, brief)
+    return tuple(_leaders(by_place, places, _chance_tests(by_place, brief), brief))
 
 
 def _by_place(headline: str, keys: Sequence[str], brief: Brief) -> dict[tuple, list[Result]]:
@@ -67,11 +68,11 @@ def _by_place(headline: str, keys: Sequence[str], brief: Brief) -> dict[tuple, l
     return by_place
 
 
-def _leaders(by_place: Places, places: Sequence[str], brief: Brief) -> Iterator[str]:
+def _leaders(by_place: Places, places: Sequence[str], chance: Sequence[Comparison], brief: Brief) -> Iterator[str]:
     """Say place by place who has the best number; of AUROCs none of which is above chance, that."""
     for rows in by_place.values():
         where = ", ".join(words_of(rows[0], places))
-        lead = _nobody_above_chance(rows, brief) or _lead(rows, brief)
+        lead = _nobody_above_chance(rows, chance, brief) or _lead(rows, brief)
         yield (
             f"{where[0].upper()}{where[1:]}: {lead}" if where and len(by_place) > 1 else f"{lead[0].upper()}{lead[1:]}"
         )
@@ -93,27 +94,31 @@ def _standing(rows: Sequence[Result], brief: Brief) -> Standing | None:
     return standing(values, partial(brief.test, rows[0].metric.key, rows[0].where), rows[0].metric.better)
 
 
-def _nobody_above_chance(rows: Sequence[Result], brief: Brief) -> str:
+def _nobody_above_chance(rows: Sequence[Result], chance: Sequence[Comparison], brief: Brief) -> str:
     """Where numbers are AUROCs and none of them is shown to be above chance, nobody is called the best."""
-    if rows[0].metric.key != AREA.key:
+    if rows[0].metric.key != AREA.key or not chance:
         return ""
-    tests = _chance_tests(rows, brief)
-    if not tests or any(test.better for test in tests):
+    if any(test.better for test in chance if test.where == rows[0].where):
         return ""
     largest = max((row for row in rows if row.value.value is not None), key=lambda row: row.value.value)
     number = f"{AREA.write(largest.value.value)} {AREA.write_interval(largest.value.over())}".rstrip()
     return (
-        f"no {brief.label} is shown to be above chance (AUROC 50; {counted(len(tests), 'test')}, corrected together); "
+        f"no {brief.label} is shown to be above chance (AUROC 50; {counted(len(chance), 'test')}, corrected together); "
         f"the largest is {possessive(largest.entity)}, {number}."
     )
 
 
-def _chance_tests(rows: Sequence[Result], brief: Brief) -> tuple[Comparison, ...]:
-    """The tests that the run made of these rows, where it made some; else those that follow from their intervals."""
+def _chance_tests(by_place: Places, brief: Brief) -> tuple[Comparison, ...]:
+    """Return the tests of AUROCs against chance, as one family: a reader picks the best of all places.
+
+    They are those that the run made, where it made some; else those that follow from the intervals.
+    """
+    rows = [row for row in brief.results.where(metric=AREA.key) if row.entity and tuple(row.where.items()) in by_place]
+    known = {(row.entity, tuple(row.where.items())) for row in rows}
     made = [
         test
         for test in brief.results.comparisons
-        if test.other == CHANCE_NAME and any(test.where == row.where and test.entity == row.entity for row in rows)
+        if test.other == CHANCE_NAME and (test.entity, tuple(test.where.items())) in known
     ]
     return tuple(made) or against_chance([row for row in rows if row.value.over("images")])
 
@@ -192,12 +197,6 @@ def _along(headline: str, along: str, rows: Sequence[Result], brief: Brief) -> I
         yield f"{rows[0].metric.title} of {found.names[0]} goes {listed(changes)}."
     for sentence in _against_baseline(places, brief, "") if len(places) > 1 else ():
         yield f"By {key}: {sentence[0].lower()}{sentence[1:]}"
-
-
-def _below_chance(by_place: Places, brief: Brief) -> list[str]:
-    """A question where AUROCs are shown to be below chance: are the scores the wrong way round?"""
-    rows = [row for row in brief.results.where(metric=AREA.key) if row.entity and tuple(row.where.items()) in by_place]
-    return [below_chance(_chance_tests(rows, brief), INSIDE.get(brief.label, "in-distribution"))] if rows else []
 
 
 def _evidence(by_place: Places, brief: Brief) -> str:
