@@ -26,9 +26,7 @@ def test_thresholds_of_scores_flag_rows_of_another_table_and_the_exit_code_says_
     out = tmp_path / "out [b]"
     done = openworld("detect", "--scores", scores, "--flag-rate", "0.05", "--out", out)
     assert (
-        done.exit_code == 0
-        and "MSP has the highest AUROC" in done.output
-        and "Flagged by a threshold" in done.output
+        done.exit_code == 0 and "MSP has the highest AUROC" in done.output and "Flagged by a threshold" in done.output
     )
     assert "out [b]/report.html" in "".join(done.output.splitlines()), "what is printed is no markup"
     (tmp_path / "today.csv").write_text("image,MSP\na.png,-3\nb.png,4\n")

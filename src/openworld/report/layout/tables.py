@@ -8,6 +8,7 @@ from openworld.report.layout.captions import caption, title_of
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
 from openworld.report.table import Cell, Column, Row, Table, cell_of
 from openworld.results import TEXT, Comparison, Metric, Result, Value, standing
+from openworld.results.standing import CHANCE_NAME
 
 FEW = 6  # columns of numbers of which each shows its interval; of more, the first
 WHOLE = 9  # priority on a narrow terminal of what is never left out
