@@ -231,4 +231,4 @@ def test_the_command_prints_the_curve_and_keeps_page_numbers_and_chart(files, tm
         p.name for p in (tmp_path / "out").iterdir()
     }
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "No difference to zero-shot is quoted" in page and "Level by level" in page
+    assert "No difference to zero-shot is quoted" in page and "The curve" in page

@@ -113,7 +113,7 @@ def test_where_zero_shot_is_surer_than_at_home_nothing_is_bounded_and_the_share_
 def test_a_share_that_is_known_is_said_and_one_that_cannot_be_is_doubted():
     target = stream(800, 0.3, 4, sure=2.0)
     answers = [estimated(target, UNSURE, new_share=share) for share in (0.3, 0.9)]
-    assert "30.0 %" in answers[0].verdict[0] and "lies outside" not in " ".join(answers[0].verdict)
+    assert "30.0 %" in answers[0].verdict[1] and "lies outside" not in " ".join(answers[0].verdict)
     assert "90.0 %, lies outside" in " ".join(answers[1].verdict)
     assert answers[0].found.bounds.openworld_auc != answers[1].found.bounds.openworld_auc
 

@@ -15,7 +15,7 @@ TARGET = {"images": "target"}
 NO_ACCURACY = "the method tells none"
 
 ESTIMATED, IMAGES = METRICS["estimated_accuracy"], METRICS["images"]
-TRUE = Metric("true_accuracy", "true", better=0)
+TRUE = Metric("true_accuracy", "true accuracy", better=0)
 AGREEMENT = Metric("agreement", "agreement", better=0)
 SOURCE_LIKE = Metric("source_like_accuracy", "of the source", better=0)
 DIFFERENCE = Metric("signed_error", "off by", "points", better=0, bounds=(-1.0, 1.0))

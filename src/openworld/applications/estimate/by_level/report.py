@@ -1,61 +1,153 @@
-"""What a curve estimate says: sentences, tables, the curve as a chart, and the page with all of them."""
+"""What a curve estimate says: rows of levels, the curve and what zero-shot names otherwise, and a layout."""
 
-from openworld.applications.estimate.by_level.curve_estimate import OWN_NUMBERS, CurveEstimate
-from openworld.applications.estimate.by_level.results import (
-    BOUND,
-    CLASSES,
-    NAMED_DIFFERENTLY,
-    UNLABELLED,
-    results_of,
+from collections.abc import Iterator
+from dataclasses import replace
+
+from openworld.applications.estimate.by_level.curve_estimate import (
+    COMPARISONS,
+    OWN_NUMBERS,
+    CurveEstimate,
+    CurveNumber,
+    LevelPoint,
 )
 from openworld.applications.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, TARGET, TRUE
 from openworld.estimators import find_estimator
-from openworld.report.charts import Line, LineChart, Quantity
-from openworld.report.figure import Figure
-from openworld.report.page import Page, Section
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Pivot
+from openworld.report.page import chart_files
 from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.report.series_style import SeriesStyle, series_styles
-from openworld.report.standalone import standalone
-from openworld.report.table import Cell, Column, Row, Table
 from openworld.report.text import bracketed, percent
-from openworld.results import METRICS, TEXT, Results
+from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
 
-CURVE, TRUTH = "curve.svg", "by labels"
-LEVEL = Quantity("level", "level of change t", "number", 6, ends=(0, 1))
-ACCURACY = Quantity("accuracy", "estimated accuracy, %")
 APART = 0.05  # what is estimated of level 0, and what labels say
 PREMISE = (
     "Intervals say what other images would change, of the stream and of the labelled source. They do not say whether "
     "confidences mean at every level what they mean on the source: all of this rests on it, and labels alone show it."
 )
+CLASSES = METRICS["classes"]
+NAMED_DIFFERENTLY = Metric("named_differently", "zero-shot differs", better=0)
+UNLABELLED = Metric("unlabelled_accuracy", "of its own images", better=0)
+BOUND = Metric("delta_auc_bound", "|ΔAUC| at most", "points", better=0, bounds=(0.0, 1.0))
+NEEDS_LABELS = "a difference to zero-shot needs labels where the two name images differently: "
+NO_ZERO_SHOT = "no zero-shot scores were named"
+
+LAYOUT = Layout(
+    "How does it age? Estimated without labels",
+    "",
+    (
+        Pivot(
+            name="levels-table",
+            title="The curve",
+            metrics=(
+                *("estimated_accuracy", "true_accuracy", "signed_error"),
+                *("unlabelled_accuracy", "named_differently", "images", "classes"),
+            ),
+            rows=("level",),
+            columns=(ENTITY, METRIC),
+            of=TARGET,
+            note="Level 0: the labelled images of the source among the names of that level.",
+        ),
+        Lines(
+            name="curve",
+            title="The curve",
+            metrics=("estimated_accuracy",),
+            along="level",
+            of=TARGET,
+            truth="true_accuracy",
+            note="Accuracy among the names of each level. Lines that part say that the methods disagree on how sure "
+            "the model may be; none of them saw a label.",
+        ),
+        Pivot(
+            name="numbers-table",
+            title="The numbers of the curve",
+            metrics=OWN_NUMBERS,
+            of=TARGET,
+            note="AUC: area under the curve; WA: worst level; EVM: all steps up and down; VS: variance of the slope. "
+            "Noise adds to EVM and VS, and the intervals allow for steps that cannot be told from none.",
+            terminal=True,
+        ),
+        Pivot(
+            name="zero-shot",
+            title="Beside zero-shot",
+            metrics=("delta_auc_bound", "named_differently", *COMPARISONS),
+            of=TARGET,
+            note="PA, NA, ΔAUC and ΔPN are not estimated without labels.",
+        ),
+    ),
+)
 
 
 def report(estimate: CurveEstimate) -> Report:
     """Return all that is to be said of a curve estimate; its file is the chart."""
-    results, styles = (
-        results_of(estimate),
-        series_styles([*estimate.methods, *[TRUTH] * (estimate.truth is not None)], [TRUTH]),
-    )
-    figure = curve_figure(estimate, styles)
-    tables = (level_table(estimate, results), number_table(estimate, results))
     said, notes = sentences(estimate), tuple(f"Note: {warning}." for warning in estimate.warnings)
-    page = Page(
-        title=f"How does it age on {estimate.target.name}? Estimated without labels",
+    levels = counted(len(estimate.levels), "level")
+    summaries = {name: find_estimator(name).summary for name in estimate.methods}
+    brief = Brief(
+        results_of(estimate),
+        label="method",
         subtitle=(
-            f"{estimate.target.n:,} images at {counted(len(estimate.levels), 'level')}",
+            f"{estimate.target.name}: {estimate.target.n:,} images at {levels}",
             f"source {estimate.source.name}",
         ),
-        verdict=(*said, *notes),
-        sections=(
-            Section("The curve", figures=(figure,), tables=tables[:1]),
-            Section("Its numbers", tables=tables[1:]),
-        ),
-        styles=styles,
-        series="Methods",
+        words={"numbers-table": {"what it is": summaries | {"truth": "by the labels of the stream"}}},
+        sentences=said,
+        warnings=notes,
     )
-    drawing = standalone(figure.panels[0].svg, styles).encode()
-    return Report(results, tables, page, text=said[1:], notes=notes, made=estimate.made, files={CURVE: drawing})
+    answer = LAYOUT.report(brief, text=said[1:], notes=notes, made=estimate.made)
+    return replace(answer, files=chart_files(answer.page, ("curve",)))
+
+
+def results_of(estimate: CurveEstimate) -> Results:
+    """Return all rows; `level` says which level a row is of."""
+    rows = [row for point in estimate.levels for row in _level(estimate, point)]
+    return Results("estimate", (*rows, *_curves(estimate), *_comparisons(estimate)))
+
+
+def where(point: LevelPoint) -> dict:
+    """Return the place of a level."""
+    return {**TARGET, "level": point.level, "level_name": point.name}
+
+
+def _level(estimate: CurveEstimate, point: LevelPoint) -> Iterator[Result]:
+    place = where(point)
+    yield Result("", IMAGES, Value(point.n), place)
+    yield Result("", CLASSES, Value(point.classes), place)
+    if point.accuracy is not None:
+        yield Result("", TRUE, Value(point.accuracy), place)
+    if point.differ is not None:
+        yield Result("zero-shot", NAMED_DIFFERENTLY, Value(point.differ), place)
+    for name, number in point.methods.items():
+        yield Result(name, ESTIMATED, value_of(number), place)
+        if name in point.unlabelled:
+            yield Result(name, UNLABELLED, Value(point.unlabelled[name]), place)
+        if point.accuracy is not None and number.value is not None and point.level > 0:
+            yield Result(name, DIFFERENCE, Value(number.value - point.accuracy), place)
+
+
+def _curves(estimate: CurveEstimate) -> Iterator[Result]:
+    for name in estimate.methods:
+        for key in OWN_NUMBERS:
+            yield Result(name, METRICS[key], value_of(estimate.numbers[name][key]), TARGET)
+    for key in OWN_NUMBERS if estimate.truth else ():
+        yield Result("truth", METRICS[key], Value(estimate.truth[key]), TARGET)
+
+
+def _comparisons(estimate: CurveEstimate) -> Iterator[Result]:
+    """Yield the numbers that compare with zero-shot, none of which is given, and what bounds them."""
+    compared = estimate.zero_shot
+    reason = NO_ZERO_SHOT if compared is None else NEEDS_LABELS + compared.why
+    for name in estimate.methods:
+        for key in COMPARISONS:
+            yield Result(name, METRICS[key], Value(None, reason=reason), TARGET)
+    if compared is not None:
+        yield Result("zero-shot", BOUND, Value(compared.bound), TARGET)
+        yield Result("zero-shot", NAMED_DIFFERENTLY, Value(compared.differ), TARGET)
+
+
+def value_of(number: CurveNumber) -> Value:
+    """Return a number with its interval over images."""
+    intervals = interval_of(number.interval, "images")
+    return Value(number.value, intervals, "" if number.value is not None else number.reason or "the method tells none")
 
 
 def sentences(estimate: CurveEstimate) -> tuple[str, ...]:
@@ -116,75 +208,3 @@ def compared(estimate: CurveEstimate) -> str:
         f"{BOUND.write(-zero_shot.bound)} and {BOUND.write(zero_shot.bound)} points. Labels settle it, and only of the "
         f"{zero_shot.images:,} images that the two name differently at some level: labels.plan_curve draws them."
     )
-
-
-def curve_figure(estimate: CurveEstimate, styles: dict[str, SeriesStyle]) -> Figure:
-    """Return the curve by every method, with the quoted method's intervals as a band."""
-    levels = [point.level for point in estimate.levels]
-    lines = {}
-    for name in estimate.methods:
-        numbers = [point.methods[name] for point in estimate.levels]
-        ends = [[number.interval and number.interval[end] for number in numbers] for end in (0, 1)]
-        band = ends if name == estimate.quoted else ()
-        lines[name] = Line(levels, [number.value for number in numbers], *band)
-    if estimate.truth is not None:
-        lines[TRUTH] = Line(levels, [point.accuracy for point in estimate.levels])
-    caption = (
-        f"Accuracy among the names of each level, estimated without labels; at level 0 that of "
-        f"{estimate.levels[0].n:,} labelled images. The band: 95 % over images, of the stream and the "
-        f"source. Quoted is {estimate.quoted}.",
-        "Lines that part say that the methods disagree on how sure the model may be; none of them saw a label."
-        + " Grey and dashed: the accuracy by the stream's labels." * (estimate.truth is not None),
-    )
-    chart = LineChart("", LEVEL, ACCURACY, lines, (estimate.quoted,))
-    return Figure(
-        "curve", "The dynamic robustness curve, without labels", caption, (chart,), styles, names=("panel", "method")
-    )
-
-
-def level_table(estimate: CurveEstimate, results: Results) -> Table:
-    """Return a row per level."""
-    columns = [Column(IMAGES, priority=1), Column(CLASSES, "names", 1)]
-    columns += [Column(ESTIMATED, name, 2, headline=name == estimate.quoted) for name in estimate.methods]
-    extra = {TRUE: "", DIFFERENCE: estimate.quoted, UNLABELLED: estimate.quoted, NAMED_DIFFERENTLY: "zero-shot"}
-    found = {(row.entity, row.metric, row.where.get("level")): row.value for row in results}
-    extra = {
-        metric: entity
-        for metric, entity in extra.items()
-        if any((entity, metric, point.level) in found for point in estimate.levels)
-    }
-    titles = {DIFFERENCE: f"{estimate.quoted} off by"}
-    columns += [Column(metric, titles.get(metric, ""), 1) for metric in extra]
-    rows = []
-    for point in estimate.levels:
-        keys = [("", IMAGES), ("", CLASSES), *((name, ESTIMATED) for name in estimate.methods)]
-        keys += [(entity, metric) for metric, entity in extra.items()]
-        rows.append(Row(point.name, tuple(found.get((*key, point.level)) for key in keys)))
-    caption = (
-        "Percent, level by level: what each method says [95 % over images of the stream and the source]. Level 0: the "
-        "labelled images of the source among the names of that level."
-    )
-    return Table("levels-table", "Level by level", caption, "level", tuple(columns), tuple(rows), best="")
-
-
-def number_table(estimate: CurveEstimate, results: Results) -> Table:
-    """Return a row per method with the numbers of its curve."""
-    columns = [Column(METRICS[key], priority=1 + (key == "auc")) for key in OWN_NUMBERS]
-    columns.append(Column(TEXT, "what it is"))
-    found = {(row.entity, row.metric): row.value for row in results if row.where == TARGET}
-    rows = [
-        Row(
-            name,
-            (*(Cell(found[name, METRICS[key]]) for key in OWN_NUMBERS), find_estimator(name).summary),
-            name,
-        )
-        for name in estimate.methods
-    ]
-    if estimate.truth is not None:
-        rows.append(Row("truth", (*(found["truth", METRICS[key]] for key in OWN_NUMBERS), "by the stream's labels")))
-    caption = (
-        "AUC: area under the curve; WA: worst level; EVM: all steps up and down; VS: variance of the slope. Percent, "
-        "VS in 10⁻². Noise adds to EVM and VS, and the intervals allow for steps that cannot be told from none. "
-        "PA, NA, ΔAUC and ΔPN are not estimated without labels."
-    )
-    return Table("numbers-table", "The numbers of the curve", caption, "method", tuple(columns), tuple(rows), best="")

@@ -1,4 +1,4 @@
-"""What holds of the open-world quality of a stream without labels: rows, a table, sentences and the page.
+"""What holds of the open-world quality of a stream without labels: rows, sentences and a layout.
 
 Sentences say what is known: between what the share of new images lies, above what OpenworldAUC does not, on what that
 rests, and which labels tell more. No OpenworldAUC is told: see `openworld.estimators.open_world.bounds`.
@@ -8,12 +8,11 @@ from collections.abc import Iterator
 
 from openworld.applications.estimate.open_world.stream_quality import LABELS, QUANTITIES, StreamQuality
 from openworld.estimators.open_world import SHARE_MARGIN
-from openworld.report.page import Page, Section
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted, listed
-from openworld.report.table import Column, Row, Table
 from openworld.report.text import percent
-from openworld.results import METRICS, TEXT, Metric, Result, Results, Value
+from openworld.results import METRICS, Metric, Result, Results, Value
 
 TARGET = {"images": "target"}
 NEW_SHARE = Metric("new_share", "share of new", better=0)
@@ -24,28 +23,49 @@ CARDS: dict[str, Metric] = {
 LEAST_SHARE = Metric("new_share_least", "share of new, at least", better=0)
 MOST_SHARE = Metric("new_share_most", "share of new, at most", better=0)
 MOST = Metric("openworld_auc_most", "OpenworldAUC, at most")
-AT_LEAST = Metric("at_least", "at least", better=0)
-AT_MOST = Metric("at_most", "at most", better=0)
-BY_LABELS = Metric("by_labels", "by labels", better=0)
 NO_EASIER = "the images are no easier than the source's"
-NOT_BOUNDED = "without labels nothing bounds it from below"
+WAYS = {"probabilities": "of zero-shot", "scores": "of the learner", "truth": "labels, which were not looked at"}
+
+
+LAYOUT = Layout(
+    "Open-world quality, without labels",
+    "",
+    (
+        Pivot(
+            name="bounds",
+            title="What holds without labels",
+            metrics=("openworld_auc_most", "new_share_least", "new_share_most", "new_share"),
+            of=TARGET,
+            label="by",
+            note="Without labels nothing bounds OpenworldAUC from below.",
+        ),
+        Pivot(
+            name="sets",
+            title="Source and target",
+            rows=("images",),
+            columns=(ENTITY, METRIC),
+            metrics=("images", *(quantity for quantity in QUANTITIES if quantity != "new_share")),
+            label="set",
+        ),
+    ),
+)
 
 
 def report(quality: StreamQuality) -> Report:
     """Return all that is to be said of the open-world quality of a stream."""
-    verdict, table, target = sentences(quality), bounds_table(quality), quality.target
+    said, target, source = sentences(quality), quality.target, quality.source
     notes = tuple(f"Note: {warning}." for warning in quality.warnings)
-    page = Page(
-        title=f"Open-world quality on {target.name}, without labels",
+    brief = Brief(
+        results_of(quality),
         subtitle=(
-            f"{target.images:,} images, {target.base_names} base and {target.new_names} new names",
-            f"source {quality.source.name}, {quality.source.images:,} labelled base images",
+            f"{target.name}: {target.images:,} images, {target.base_names} base and {target.new_names} new names",
+            f"source {source.name}, {source.images:,} labelled base images",
         ),
-        verdict=(*verdict, *notes),
-        sections=(Section("What holds without labels", tables=(table,)),),
+        words={"bounds": {"what it is": WAYS}},
+        sentences=tuple(said),
+        warnings=notes,
     )
-    results = results_of(quality)
-    return Report(results, (table,), page, text=tuple(verdict[1:]), notes=notes, made=quality.made)
+    return LAYOUT.report(brief, text=tuple(said[1:]), notes=notes, made=quality.made)
 
 
 def results_of(quality: StreamQuality) -> Results:
@@ -75,29 +95,9 @@ def _value(number: float | None, reason: str) -> Value:
     return Value(number, (), "" if number is not None else reason)
 
 
-def bounds_table(quality: StreamQuality) -> Table:
-    """Return a row for OpenworldAUC and one for the share of new images: their ends, and what labels say."""
-    bounds, truth = quality.bounds, quality.target.truth
-    low, high = bounds.new_share or (None, None)
-    columns = [Column(AT_LEAST, headline=True), Column(AT_MOST, headline=True), Column(TEXT, "if", 1)]
-    premise = "" if bounds.openworld_auc is None else NO_EASIER
-    cells = {
-        "openworld_auc": (_value(None, NOT_BOUNDED), _value(bounds.openworld_auc, bounds.reason), premise),
-        "new_share": (_value(low, bounds.reason), _value(high, bounds.reason), ""),
-    }
-    if truth:
-        columns.append(Column(BY_LABELS))
-    rows = [
-        Row(CARDS[quantity].title, (*own, *([_value(truth[quantity], "its labels do not say")] if truth else [])))
-        for quantity, own in cells.items()
-    ]
-    caption = "Percent: between what the numbers lie. Without labels nothing bounds OpenworldAUC from below."
-    return Table("bounds", "What holds without labels", caption, "number", tuple(columns), tuple(rows), best="")
-
-
 def sentences(quality: StreamQuality) -> list[str]:
     """Return everything that is to be said, the bound first."""
-    parts = (headline, share_of_new, signs, truth, what_tells)
+    parts = (headline, premise, share_of_new, signs, truth, what_tells)
     return [*filter(None, (part(quality) for part in parts))]
 
 
@@ -106,11 +106,15 @@ def headline(quality: StreamQuality) -> str:
     of, bounds = f"{quality.target.name} ({counted(quality.target.images, 'image')})", quality.bounds
     if bounds.openworld_auc is None:
         return f"The OpenworldAUC on {of} cannot be told: {bounds.reason}."
-    given = "" if quality.new_share is None else f" and {percent(quality.new_share)} % of them are new"
-    return (
-        f"OpenworldAUC on {of} is at most {percent(bounds.openworld_auc)} %, if {NO_EASIER}{given}; without labels no "
-        "number can be told."
-    )
+    return f"OpenworldAUC on {of} is at most {percent(bounds.openworld_auc)} %, if {NO_EASIER}."
+
+
+def premise(quality: StreamQuality) -> str:
+    """Return on what the upper bound rests beside that."""
+    if quality.bounds.openworld_auc is None:
+        return ""
+    given = "" if quality.new_share is None else f" The bound takes {percent(quality.new_share)} % of them to be new."
+    return f"Without labels no number can be told.{given}"
 
 
 def share_of_new(quality: StreamQuality) -> str:
