@@ -49,7 +49,8 @@ def _shows_every_number_once(story: Report) -> None:
         places = shown.get(id(row.value), [])
         assert len(places) == 1, f"{name} stands {len(places)} times in the tables of the page"
         table, column = places[0]
-        assert column.metric == row.metric, f"{name} stands in a column of {column.metric.key}"
+        written = (row.metric.unit, row.metric.digits)  # rows may be metrics, where these are written alike
+        assert written == (column.metric.unit, column.metric.digits), f"{name} stands under {column.metric.key}"
         over = [interval.over for interval in row.value.intervals[:1] if column.intervals]
         assert all(f"over {what}" in table.caption for what in over), f"{table.name} does not say over what {over} is"
 

@@ -49,7 +49,7 @@ def test_with_every_image_labelled_the_numbers_are_those_of_openworld_auc(tmp_pa
         found = value(report, metric)
         assert found.value == pytest.approx(expected)
         assert found.over("labels").width < 1e-9 < found.over("images").width
-    assert "OpenworldAUC on 400 images" in report.page.verdict[0]
+    assert "OpenworldAUC on 400 images" in report.verdict[0]
 
 
 @pytest.mark.parametrize("design", ["stratified", "random", "poisson"])
@@ -62,7 +62,7 @@ def test_a_few_labels_give_intervals_that_hold_the_truth(tmp_path, world, design
     assert found.over("images").width > found.over("labels").width
     kept = Results.from_parquet(tmp_path / "few" / "results.parquet")
     assert kept.where(metric="openworld_auc").rows[0].value.value == found.value
-    assert (tmp_path / "few" / "report.html").is_file() and "1.5 s an image" in " ".join(report.text)
+    assert (tmp_path / "few" / "report.html").is_file() and "1.5 s an image" in " ".join(report.verdict)
 
 
 def named(world):
@@ -77,38 +77,38 @@ def test_a_plan_says_how_many_labels_each_number_needs_at_best_and_at_worst(tmp_
     best, worst = table.rows[:2]
     assert (best.label, worst.label) == ("OpenworldAUC, at best", "OpenworldAUC, at worst")
     assert len(table.rows) == 10  # the stream says no name among all
-    needed = [cell.value for cell in best.cells]
-    assert needed == sorted(needed) and needed[0] < report.found.plan.chosen.size < needed[1]
-    assert all(few.value < many.value for few, many in zip(best.cells[:3], worst.cells[:3], strict=True))
+    needed = [cell.content.value for cell in best.cells]
+    assert needed == sorted(needed, reverse=True) and needed[-1] < report.found.plan.chosen.size < needed[-2]
+    assert all(few.content.value < many.content.value for few, many in zip(best.cells[1:], worst.cells[1:], strict=True))
     promised = report.found.promised
     assert promised.at_best == pytest.approx(0.08, abs=0.002) and promised.at_worst > 1.3 * promised.at_best
-    said = " ".join(report.text)
+    said = " ".join(report.verdict)
     assert f"{100 * promised.at_worst:.1f} points at worst" in said and f"{100 * promised.at_best:.1f} at best" in said
-    rows = report.results.where(entity="openworld_auc", case="at worst", half_width=0.05).rows
-    assert [row.value.value for row in rows] == [worst.cells[1].value]
+    rows = report.results.where(quantity="openworld_auc", case="at worst", half_width=0.05).rows
+    assert [row.value.value for row in rows] == [worst.cells[2].content.value]
 
 
 def test_nothing_is_promised_at_best_of_names_of_which_the_stream_says_nothing(tmp_path, world):
     report = plan(tmp_path / "few", world)
     labels = [row.label for row in report.terminal_tables[0].rows]
     assert "AUROC, at best" in labels and not {"OpenworldAUC, at best", "new accuracy, at best"} & set(labels)
-    assert report.found.promised.at_best is None and "At best cannot be told" in " ".join(report.text)
+    assert report.found.promised.at_best is None and "At best cannot be told" in " ".join(report.verdict)
     wide = plan_labels(PlanInputs(world.stream(), tmp_path / "wide", within=12.0)).found.promised
     assert wide.at_worst == pytest.approx(0.12, abs=0.002)
 
 
 def test_the_design_is_plain_until_answers_say_otherwise_and_says_so(tmp_path, world):
     first = plan(tmp_path / "grown", world, n=30)
-    assert first.found.plan.settings.design == "random" and "no label shows yet" in " ".join(first.text)
+    assert first.found.plan.settings.design == "random" and "no label shows yet" in " ".join(first.verdict)
     answer(tmp_path / "grown", world.truth)
     more = plan_labels(PlanInputs(world.stream(), add=tmp_path / "grown", n=100))
     choice = more.found.choice
     said = f"by the first 30 labels, drawing by expectations has {choice.ratio:.2f}"
-    assert choice.labels == 30 and said in " ".join(more.text)
+    assert choice.labels == 30 and said in " ".join(more.verdict)
     assert more.found.plan.settings.design == choice.design and more.found.promised.labels == 130
     assert more.found.promised.at_best < more.found.promised.at_worst
     wanted = plan(tmp_path / "strata", world, design="stratified")
-    assert "in strata" in wanted.page.verdict[0] and "no label shows yet" not in " ".join(wanted.text)
+    assert "in strata" in wanted.verdict[0] and "no label shows yet" not in " ".join(wanted.verdict)
 
 
 def test_a_plan_is_stored_without_loss_and_the_same_seed_draws_the_same(tmp_path, world):
@@ -126,7 +126,7 @@ def test_too_few_new_images_are_refused_with_what_is_needed(tmp_path):
     answer(tmp_path / "rare", rare.truth)
     report = read_labels(tmp_path / "rare")
     assert value(report, "openworld_auc").value is None and value(report, "base_share").value
-    assert re.search(r"cannot be told: \d of 30 labels fell on new images.* are needed", report.page.verdict[0])
+    assert re.search(r"cannot be told: \d of 30 labels fell on new images.* are needed", report.verdict[0])
 
 
 @pytest.mark.parametrize("design", ["stratified", "random"])
@@ -134,8 +134,8 @@ def test_the_first_answers_without_a_gap_are_a_sample_of_their_own(tmp_path, wor
     plan(tmp_path / "part", world, design=design, n=100)
     answer(tmp_path / "part", world.truth, rows=[*range(60), 70, 80])
     report = read_labels(tmp_path / "part")
-    assert "38 images of the plan have no answer yet. The first 60 of its order are used" in " ".join(report.text)
-    assert "2 answers behind a gap" in " ".join(report.text)
+    assert "38 images of the plan have no answer yet. The first 60 of its order are used" in " ".join(report.verdict)
+    assert "2 answers behind a gap" in " ".join(report.verdict)
     quality = report.found.batches
     (own,) = quality.plans
     assert own.inclusion.sum() == pytest.approx(60) and len(own.chosen) == 60
@@ -171,7 +171,7 @@ def test_images_that_nobody_can_tell_widen_every_interval_to_both_extremes(tmp_p
     report = read_labels(tmp_path / "sure")
     found = value(report, "openworld_auc").over("labels")
     assert found.low < sure.low and sure.high < found.high
-    assert "3 images" in " ".join(report.text) and value(report, "unsure_images").value == 3
+    assert "3 images" in " ".join(report.verdict) and value(report, "images", images="cannot tell").value == 3
     answer(tmp_path / "sure", world.truth, unsure=set(range(12)))
     with pytest.raises(OpenworldError, match='of 12 of 80 images the answer is "cannot tell", more than 10 %'):
         read_labels(tmp_path / "sure")
@@ -220,12 +220,12 @@ def classifier(world, seed=0, errors=0.2):
 def test_a_closed_set_classifier_is_asked_whether_its_name_is_right(tmp_path, world):
     stream, logits, true = classifier(world)
     report = plan_labels(PlanInputs(stream, tmp_path / "closed", n=100))
-    assert "Is the name right?" in " ".join(report.text)
+    assert "Is the name right?" in " ".join(report.verdict)
     answer(tmp_path / "closed", world.truth)
     read = read_labels(tmp_path / "closed")
     interval = value(read, "accuracy").over("labels")
     assert interval.low < np.mean(logits.argmax(axis=1) == true) < interval.high
-    assert "Accuracy on 400 images" in read.page.verdict[0]
+    assert "Accuracy on 400 images" in read.verdict[0]
     with pytest.raises(OpenworldError, match="closed-set classifier, whose number is the accuracy"):
         plan_labels(PlanInputs(stream, tmp_path / "more", quantity="auroc"))
 
@@ -258,7 +258,7 @@ def test_a_second_batch_adds_to_the_first(tmp_path, world):
     report = read_labels(folder)
     after = value(report, "openworld_auc").over("labels")
     assert after.width < before.width and after.low < truth_of(world).value < after.high
-    assert "in 2 batches" in " ".join(report.text)
+    assert "in 2 batches" in " ".join(report.verdict)
 
 
 def test_a_batch_is_added_to_answered_images_alone(tmp_path, world):
@@ -275,7 +275,7 @@ def test_images_with_labels_are_left_out_and_said(tmp_path, world):
     side = np.array(["base"] * 100 + [""] * 300)
     stream = scores_of(world.columns | {"side": side}, "late.npz")
     report = plan_labels(PlanInputs(stream, tmp_path / "late", n=50))
-    assert report.found.kept.size == 300 and "100 images of the stream had labels" in " ".join(report.text)
+    assert report.found.kept.size == 300 and "100 images of the stream had labels" in " ".join(report.verdict)
     assert min(int(own[1:]) for own in report.found.batch.ids) >= 100
 
 
@@ -327,7 +327,7 @@ def test_a_damaged_plan_is_refused(tmp_path, world):
 def test_a_plan_says_beforehand_that_a_rare_side_will_have_too_few_labels(tmp_path):
     rare = made_up(share=0.97)
     stream = scores_of(rare.columns | {"base": np.full(400, 0.97)}, "rare.npz")
-    text = " ".join(plan_labels(PlanInputs(stream, tmp_path / "rare", n=100)).text)
+    text = " ".join(plan_labels(PlanInputs(stream, tmp_path / "rare", n=100)).verdict)
     assert "images are expected to be new ones; OpenworldAUC takes 100 of so rare a side" in text
 
 
@@ -335,7 +335,7 @@ def test_a_plan_says_beforehand_that_a_rare_side_will_have_too_few_labels(tmp_pa
 def test_a_plan_says_beforehand_that_an_unlucky_draw_leaves_a_side_too_few(tmp_path, n, warned):
     made = made_up(share=0.2)
     stream = scores_of(made.columns | {"base": np.full(400, 0.2)}, "fifth.npz")
-    text = " ".join(plan_labels(PlanInputs(stream, tmp_path / "fifth", n=n)).text)
+    text = " ".join(plan_labels(PlanInputs(stream, tmp_path / "fifth", n=n)).verdict)
     assert (f"About {n // 5} of the {n} images are expected to be base ones; OpenworldAUC takes 10" in text) == warned
 
 
@@ -361,7 +361,7 @@ def test_labels_that_would_bring_the_number_near_are_counted_by_the_square_of_it
     half = value(report, "openworld_auc").over("labels").width / 2
     in_all = np.ceil(150 * (half / 0.03) ** 2 / 10) * 10
     assert 300 < in_all < 3000
-    assert f"About {in_all - 150:,.0f} labels more would bring it to ±3 points" in " ".join(report.text)
+    assert f"About {in_all - 150:,.0f} labels more would bring it to ±3 points" in " ".join(report.verdict)
 
 
 def test_a_second_stream_with_further_images_is_refused(tmp_path, world):

@@ -27,28 +27,7 @@ def plan_labels(inputs: PlanInputs, observer: Observer = SILENT) -> Report:
     Raises:
         OpenworldError: as `make_plan`.
     """
-    planned = make_plan(inputs, observer)
-    report, kept = plan_report(planned), planned.kept
-    about = {
-        "plan": planned.batch.mark,
-        "folder": str(planned.folder),
-        "images": kept.size,
-        "to_label": len(planned.batch),
-        "batch": len(kept.batches),
-        "models": kept.models,
-        "closed_set": kept.closed,
-        "quantity": planned.plan.of,
-        "design": planned.choice.design,
-        "design_reason": planned.choice.reason,
-        "variance_ratio": planned.choice.ratio,
-        "seed": planned.plan.settings.seed,
-        "half_width_at_best": planned.promised.at_best,
-        "half_width_at_worst": planned.promised.at_worst,
-        "page": planned.file("label.html").name,
-        "worksheet": planned.file("worksheet.csv").name,
-        "notes": planned.few,
-    }
-    return replace(report, facts=about)
+    return plan_report(make_plan(inputs, observer))
 
 
 def read_labels(

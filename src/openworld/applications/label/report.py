@@ -1,4 +1,4 @@
-"""What labels say: in sentences, as tables, and as a page; and what a plan says before anything is labelled."""
+"""What labels say, and what a plan says before anything is labelled: two layouts, and sentences."""
 
 from collections.abc import Iterator
 from math import ceil
@@ -7,25 +7,23 @@ from openworld.applications.label.planning import HALF_WIDTHS, PAGE, WORKSHEET, 
 from openworld.applications.label.results import (
     LIKE_THESE,
     QUANTITIES,
+    THESE,
     LabelledStream,
     difference_entity,
     difference_of,
-    metric_of,
-    quantities_of,
     results_of,
 )
 from openworld.labels.design import PILOT
 from openworld.report.charts import IntervalChart, IntervalRow, Quantity
 from openworld.report.figure import Figure
-from openworld.report.page import Page, Section
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.series_style import series_styles
-from openworld.report.table import Column, Row, Table
-from openworld.report.text import bracketed, percent, signed
-from openworld.results import TEXT, Metric, Result, Results, Value
+from openworld.report.table import Cell
+from openworld.report.text import percent
+from openworld.results import METRICS, Metric, Result, Results, Value
 from openworld.results.comparison import significant
-from openworld.results.value import MINUS
 
 CLOSE = 0.03  # half-width that is near enough that nobody is told how many labels a nearer number takes
 NEEDED = Metric("labels_needed", "labels needed", "count", 0, 0, (0.0, None))
@@ -34,45 +32,60 @@ DRAWN = {
     "poisson": "each by itself, more where the number depends on them",
     "random": "at random",
 }
-PERCENT = Metric("number", "these images", better=0)
-POINTS = Metric("difference", "these images", "points", better=0, bounds=(-1.0, 1.0))
+PLAN_LAYOUT = Layout(
+    "Which images to label",
+    "",
+    (
+        Pivot(
+            name="needed",
+            title="Labels needed",
+            metrics=(NEEDED.key,),
+            rows=("quantity", "case"),
+            columns=("half_width",),
+            note="For an interval of this half-width. At best: what is expected of the images holds. At worst: it is "
+            "worth nothing.",
+        ),
+    ),
+)
 
 
 def plan_report(planned: Planned) -> Report:
     """Return what a plan says: how many labels are needed, what was drawn, and what to do next."""
-    kept, batch = planned.kept, planned.batch
+    kept, batch, choice = planned.kept, planned.batch, planned.choice
+    first = f"{counted(len(batch), 'image')} of {kept.size:,} to label {DRAWN[choice.design]}: {planned.file(PAGE)}"
     results = Results("label-plan", tuple(_needed_rows(planned)))
-    first = (
-        f"{counted(len(batch), 'image')} of {kept.size:,} to label {DRAWN[planned.choice.design]}: {planned.file(PAGE)}"
-    )
-    sentences = tuple(_plan_sentences(planned))
-    page = Page(f"Label {kept.stream}", (), (first, *sentences), ())
-    return Report(results, (needed_table(planned),), page, sentences, found=planned)
-
-
-def needed_table(planned: Planned) -> Table:
-    """Return how many labels each half-width takes, by quantity."""
-    columns = tuple(Column(NEEDED, f"±{percent(half).removesuffix('.0')} points", 1) for half in HALF_WIDTHS)
-    rows = tuple(
-        Row(f"{_title(planned, name)}, {case}", tuple(Value(count) for count in counts))
-        for (name, case), counts in planned.needed.items()
-    )
-    caption = (
-        "Labels that an interval of this half-width takes. At best: what is expected of the images holds. At worst: it "
-        "is worth nothing."
-    )
-    return Table("needed", "Labels needed", caption, "for", columns, rows, best="")
+    brief = Brief(results, subtitle=(kept.stream,), sentences=(first, *_plan_sentences(planned)))
+    facts = {
+        "plan": batch.mark,
+        "folder": str(planned.folder),
+        "images": kept.size,
+        "to_label": len(batch),
+        "batch": len(kept.batches),
+        "models": list(kept.models),
+        "closed_set": kept.closed,
+        "quantity": planned.plan.of,
+        "design": choice.design,
+        "design_reason": choice.reason,
+        "variance_ratio": choice.ratio,
+        "seed": planned.plan.settings.seed,
+        "half_width_at_best": planned.promised.at_best,
+        "half_width_at_worst": planned.promised.at_worst,
+        "page": planned.file(PAGE).name,
+        "worksheet": planned.file(WORKSHEET).name,
+    }
+    return PLAN_LAYOUT.report(brief, found=planned, facts=facts)
 
 
 def _needed_rows(planned: Planned) -> Iterator[Result]:
-    for (name, case), counts in planned.needed.items():
+    for (quantity, case), counts in planned.needed.items():
         for half, count in zip(HALF_WIDTHS, counts, strict=True):
-            yield Result(name, NEEDED, Value(count), {"half_width": half, "case": case})
+            place = {"quantity": quantity, "quantity_name": _title(planned, quantity), "case": case}
+            place |= {"half_width": half, "half_width_name": f"±{percent(half).removesuffix('.0')} points"}
+            yield Result("", NEEDED, Value(count), place)
 
 
 def _title(planned: Planned, quantity: str) -> str:
     title = "accuracy" if planned.kept.closed else QUANTITIES[quantity].title
-    title = {"base": "base accuracy", "new": "new accuracy"}.get(title, title)
     return f"difference in {title}" if len(planned.kept.models) == 2 and quantity != "base_share" else title
 
 
@@ -113,27 +126,6 @@ def _promise_sentence(planned: Planned) -> str:
     return f"{worst}, and {best}, if what is expected of these images holds. The interval holds either way."
 
 
-def read_report(labelled: LabelledStream, made: dict[str, str]) -> Report:
-    """Return what the labels of a plan say."""
-    results = results_of(labelled)
-    first, *rest = read_sentences(labelled)
-    tables = tuple(_tables(labelled, results))
-    subtitle = (
-        f"{labelled.kept.size:,} images of {labelled.kept.stream}",
-        f"{labelled.counts[0]:,} labelled",
-        *labelled.kept.models,
-    )
-    figure = _figure(labelled)
-    sections = [Section("The numbers", tables=tables)]
-    if figure is not None:
-        sections.append(Section(figure.title, figures=(figure,)))
-    sections.append(Section("What this rests on", text=RESTS_ON))
-    title = "How accurate is it?" if labelled.kept.closed else "How good is it in the open world?"
-    styles = {} if figure is None else dict(figure.styles)
-    page = Page(title, subtitle, (first, *rest), tuple(sections), styles, series="Numbers")
-    return Report(results, tables, page, tuple(rest), made=made, found=labelled)
-
-
 RESTS_ON = (
     "The images to label were drawn with known probabilities before anybody saw a label. So the intervals hold "
     "whatever the model's confidences are worth, however the images hang together and however far they are from its "
@@ -143,64 +135,116 @@ RESTS_ON = (
     "Images like these: as if these images themselves were drawn from more of their kind; independently, or group by "
     "group where the stream has a column group. It says nothing of images of another time or place.",
 )
+METRICS_TOLD = {**QUANTITIES, "accuracy": METRICS["accuracy"]}
+OVER = "Over labels: other draws of the labels on these images. Over images: other images of the same kind, too."
 
 
-def read_sentences(labelled: LabelledStream) -> Iterator[str]:
-    """Yield everything that is to be said, the number first."""
-    yield _headline(labelled)
-    batches, (labels, base, new) = labelled.batches, labelled.counts
-    sides = "" if labelled.kept.closed else f": {counted(base, 'base image')} and {new:,} new"
+def _chart(brief: Brief) -> Iterator[Figure]:
+    """Yield every number with its two intervals, a chart per model."""
+    charts, axis = {}, Quantity("number", "percent", ends=(0.0, 1.0))
+    for row in brief.results:
+        if row.metric.key in METRICS_TOLD and row.value.value is not None:
+            ends = [(span.low, span.high) if (span := row.value.over(over)) else None for over in (THESE, LIKE_THESE)]
+            charts.setdefault(row.entity, {})[row.metric.title] = IntervalRow(row.value.value, *ends)
+    drawn = tuple(IntervalChart(model if len(charts) > 1 else "", axis, rows) for model, rows in charts.items())
+    caption = ("Lines: 95 % on these images. Faint bars: of images like these.",)
+    styles = series_styles(list(dict.fromkeys(title for rows in charts.values() for title in rows)))
+    if drawn:
+        yield Figure("intervals", "The numbers and how far they may be off", caption, drawn, styles)
+
+
+LAYOUT = Layout(
+    "How good is it, by a few labels?",
+    "",
+    (
+        Pivot(
+            name="numbers",
+            title="The numbers",
+            metrics=tuple(METRICS_TOLD),
+            rows=(METRIC,),
+            columns=(ENTITY,),
+            note=OVER,
+        ),
+        Pivot(
+            name="differences",
+            title="The differences",
+            metrics=tuple(difference_of(metric).key for metric in METRICS_TOLD.values()),
+            rows=(METRIC,),
+            columns=(ENTITY,),
+            note="From the same labels; p after Holm over all differences.",
+            terminal=True,
+        ),
+        Own(name="intervals", title="The numbers and how far they may be off", draw=_chart),
+        Own(name="rests-on", title="What this rests on", draw=lambda _: RESTS_ON),
+        Pivot(name="counts", title="What this rests on", rows=("images",)),
+    ),
+)
+
+
+def read_report(labelled: LabelledStream, made: dict[str, str]) -> Report:
+    """Return what the labels of a plan say."""
+    results, kept = results_of(labelled), labelled.kept
+    subtitle = (f"{kept.size:,} images of {kept.stream}", f"{labelled.counts[0]:,} labelled", *kept.models)
+    tests = {test.metric.title: Cell(test, note=test.sentence) for test in results.comparisons}
+    brief = Brief(
+        results,
+        baseline=kept.models[-1] if len(kept.models) > 1 else "",
+        label="model",
+        subtitle=subtitle,
+        words={"differences": {"test": tests}},
+        sentences=tuple(read_sentences(labelled, results)),
+    )
+    return LAYOUT.report(brief, made=made, found=labelled)
+
+
+def read_sentences(labelled: LabelledStream, results: Results) -> Iterator[str]:
+    """Yield everything that is to be said, the number that the draw served first."""
+    batches, kept, (labels, base, new) = labelled.batches, labelled.kept, labelled.counts
+    main = next(row for row in results if len(kept.models) == 1 or row.entity == difference_entity(labelled))
+    yield _headline(labelled, results, main)
+    sides = "" if kept.closed else f": {counted(base, 'base image')} and {new:,} new"
     more = f", in {len(batches.plans)} batches" if batches.plans[1:] else ""
     yield f"It rests on {counted(labels, 'label')}{sides}{more}.{_time(labelled)}"
     if batches.unsure:
-        told = counted(batches.unsure, "image")
         yield (
-            f'Of {told} the answer is "cannot tell": they count as whatever lowers, and as whatever raises, a number '
-            "most; the intervals cover both."
+            f'Of {counted(batches.unsure, "image")} the answer is "cannot tell": they count as whatever lowers, and as '
+            "whatever raises, a number most; the intervals cover both."
         )
     if batches.missing:
         kind = "stratified" if batches.plans[-1].settings.design == "stratified" else "random"
-        behind = f" {counted(batches.waiting, 'answer')} behind a gap in the order are not used." * bool(
-            batches.waiting
-        )
+        behind = ""
+        if batches.waiting:
+            behind = f" {counted(batches.waiting, 'answer')} behind a gap in the order are not used."
         yield (
             f"{counted(batches.missing, 'image')} of the plan have no answer yet. The first {len(batches.plans[-1])} "
             f"of its order are used; they are a {kind} sample of their own, if nobody stopped because of the numbers."
             f"{behind}"
         )
-    if labelled.kept.left_out:
-        yield f"{counted(labelled.kept.left_out, 'image')} of the stream had labels before and are not among them."
-    yield from _refusals(labelled)
-    yield from _nearer(labelled)
+    if kept.left_out:
+        yield f"{counted(kept.left_out, 'image')} of the stream had labels before and are not among them."
+    reasons: dict[str, list[str]] = {}
+    for row in results:
+        if row.value.value is None and row != main:
+            reasons.setdefault(row.value.reason, []).append(row.metric.title)
+    for reason, names in reasons.items():
+        yield f"Not told: {', '.join(dict.fromkeys(names))} ({reason})."
+    yield from _nearer(labelled, main)
 
 
-def _headline(labelled: LabelledStream) -> str:
-    quantity, kept = labelled.main, labelled.kept
-    metric, of = metric_of(labelled, quantity), f"{kept.size:,} images of {kept.stream}"
-    name = _name(metric)
+def _headline(labelled: LabelledStream, results: Results, main: Result) -> str:
+    kept, metric, value = labelled.kept, main.metric, main.value
+    name, of = f"{metric.title[0].upper()}{metric.title[1:]}", f"{kept.size:,} images of {kept.stream}"
     if len(kept.models) == 2:
-        first, second = kept.models
-        number = labelled.number(quantity, (0, 1))
-        if number.value is None:
-            return f"The difference of {first} and {second} in {name} on {of} cannot be told: {number.reason}."
-        ends = f"[{signed(number.these[0])} {signed(number.these[1])}]" if number.these else ""
-        shown = "" if number.p is None or significant(number.p) else ", which is no clear difference"
-        return (
-            f"{_capital(name)} of {first} minus that of {second} on {of}: {signed(number.value)} points {ends}{shown}."
-        )
-    number = labelled.number(quantity, (0,))
-    if number.value is None:
-        return f"{_capital(name)} on {of} cannot be told: {number.reason}."
-    like = f"; of images like these {bracketed(number.like_these)}" if number.like_these else ""
-    return f"{_capital(name)} on {of}: {percent(number.value)} % {bracketed(number.these)}{like}."
-
-
-def _name(metric: Metric) -> str:
-    return {"base": "base accuracy", "new": "new accuracy"}.get(metric.title, metric.title)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        name = f"{name} of {kept.models[0]} minus that of {kept.models[1]}"
+    if value.value is None:
+        return f"{name} on {of} cannot be told: {value.reason}."
+    text = f"{name} on {of}: {metric.write(value.value)} {'points' if len(kept.models) == 2 else '%'}"
+    text = f"{text} {metric.write_interval(value.over(THESE))}".rstrip()
+    if len(kept.models) == 2:
+        p = next(test.p for test in results.comparisons if difference_of(test.metric) == metric)
+        return f"{text}." if p is None or significant(p) else f"{text}, which is no clear difference."
+    like = value.over(LIKE_THESE)
+    return f"{text}; of images like these {metric.write_interval(like)}." if like else f"{text}."
 
 
 def _time(labelled: LabelledStream) -> str:
@@ -212,91 +256,16 @@ def _time(labelled: LabelledStream) -> str:
     return f" Answering took {long}, {seconds[len(seconds) // 2]:.1f} s an image (median)."
 
 
-def _refusals(labelled: LabelledStream) -> Iterator[str]:
-    """Yield why numbers other than the main one cannot be told, those with one reason together."""
-    reasons: dict[str, list[str]] = {}
-    for quantity in quantities_of(labelled)[1:]:
-        number = labelled.number(quantity, (0, 1) if labelled.is_difference_alone else (0,))
-        if number.value is None:
-            reasons.setdefault(number.reason, []).append(_name(metric_of(labelled, quantity)))
-    for reason, names in reasons.items():
-        yield f"Not told: {', '.join(names)} ({reason})."
-
-
-def _nearer(labelled: LabelledStream) -> Iterator[str]:
+def _nearer(labelled: LabelledStream, main: Result) -> Iterator[str]:
     """Yield about how many labels would bring the main number near."""
-    models = (0, 1) if len(labelled.kept.models) == 2 else (0,)
-    number = labelled.number(labelled.main, models)
-    if number.these is None or labelled.batches.missing:
+    interval = main.value.over(THESE)
+    if interval is None or labelled.batches.missing:
         return
-    half, used = (number.these[1] - number.these[0]) / 2, labelled.batches.used
+    used = labelled.batches.used
     left = labelled.kept.size - used
-    if half > CLOSE and left > 0:
-        more = min(ceil(used * (half / CLOSE) ** 2 / 10) * 10 - used, left)
+    if interval.width / 2 > CLOSE and left > 0:
+        more = min(ceil(used * (interval.width / 2 / CLOSE) ** 2 / 10) * 10 - used, left)
         yield (
             f"About {more:,} labels more would bring it to ±{percent(CLOSE).removesuffix('.0')} points: openworld "
             f"label plan --add {labelled.folder} --n {more}."
         )
-
-
-def _tables(labelled: LabelledStream, results: Results) -> Iterator[Table]:
-    """Yield the numbers, a column per model where there are two, and the differences."""
-    models = labelled.kept.models
-    if not labelled.is_difference_alone:
-        columns = tuple(Column(PERCENT, model, priority=2) for model in models)
-        caption = "Percent [95 % on these images, over other draws of the labels]."
-        if not models[1:]:
-            columns = Column(PERCENT, priority=2, headline=True), _like(PERCENT)
-            caption = (
-                "Percent [95 %]. These images: other draws of the labels. Images like these: other images of the same "
-                "kind too."
-            )
-        rows = tuple(_number_row(labelled, results, quantity) for quantity in quantities_of(labelled))
-        yield Table("numbers", "The numbers", caption, "number", columns, rows, best="")
-    if models[1:]:
-        yield _difference_table(labelled, results)
-
-
-def _number_row(labelled: LabelledStream, results: Results, quantity: str) -> Row:
-    """Return a number of each model; of one model twice, for its two intervals."""
-    metric, models = metric_of(labelled, quantity), labelled.kept.models
-    values = {row.entity: row.value for row in results.where(metric=metric.key)}
-    cells = [values.get(model, values.get(models[0])) for model in models]
-    return Row(_name(metric), tuple(cells if models[1:] else cells * 2))
-
-
-def _like(metric: Metric) -> Column:
-    return Column(metric, "images like these", 1, show="interval", over=LIKE_THESE)
-
-
-def _difference_table(labelled: LabelledStream, results: Results) -> Table:
-    entity, rows = difference_entity(labelled), []
-    tests = {own.metric.key: own for own in results.comparisons}
-    for quantity in quantities_of(labelled):
-        metric = metric_of(labelled, quantity)
-        for row in results.where(entity=entity, metric=difference_of(metric).key):
-            rows.append(Row(_name(metric), (row.value, row.value, tests[metric.key].p_text)))
-    caption = f"Points [95 %], {entity}, from the same labels; p-values after Holm's correction."
-    columns = (Column(POINTS, priority=2), _like(POINTS), Column(TEXT, "test", 1))
-    return Table(
-        "differences", entity.replace(" minus ", f" {MINUS} "), caption, "difference in", columns, tuple(rows), best=""
-    )
-
-
-def _figure(labelled: LabelledStream) -> Figure | None:
-    """Return every number with its interval, a chart per model."""
-    charts, models = [], labelled.kept.models
-    for place, model in enumerate(() if labelled.is_difference_alone else models):
-        numbers = {quantity: labelled.number(quantity, (place,)) for quantity in quantities_of(labelled)}
-        series = {
-            _name(metric_of(labelled, quantity)): IntervalRow(number.value, number.these, number.like_these)
-            for quantity, number in numbers.items()
-            if number.value is not None and not (place and quantity == "base_share")
-        }
-        axis = Quantity("number", "percent", ends=(0.0, 1.0))
-        charts += [IntervalChart(model if models[1:] else "", axis, series)] * bool(series)
-    if not charts:
-        return None
-    caption = ("Lines: 95 % on these images. Faint bars: of images like these.",)
-    styles = series_styles([_name(metric_of(labelled, quantity)) for quantity in quantities_of(labelled)])
-    return Figure("numbers", "The numbers and how far they may be off", caption, tuple(charts), styles)

@@ -20,18 +20,19 @@ from openworld.labels import LabelledNumber, LabelledQuality, estimate
 from openworld.metrics import SOFT_QUANTITIES, Outcomes, holm
 from openworld.results import METRICS, Comparison, Interval, Metric, Result, Results, Value
 
-SHARE = Metric("base_share", "share of base", better=0)
 QUANTITIES = {
     "openworld_auc": METRICS["openworld_auc"],
-    "base_accuracy": METRICS["base_accuracy"],
-    "new_accuracy": METRICS["new_accuracy"],
+    "base_accuracy": replace(METRICS["base_accuracy"], title="base accuracy"),
+    "new_accuracy": replace(METRICS["new_accuracy"], title="new accuracy"),
     "auroc": METRICS["auroc"],
     "overall_accuracy": METRICS["overall_accuracy"],
-    "base_share": SHARE,
+    "base_share": Metric("base_share", "share of base", better=0),
 }
-LABELLED = Metric("labelled_images", "labelled", "count", 0, 0, (0.0, None))
-LABELLED_BASE = Metric("labelled_base_images", "labelled base", "count", 0, 0, (0.0, None))
-LABELLED_NEW = Metric("labelled_new_images", "labelled new", "count", 0, 0, (0.0, None))
+"""As rows of a table, where "base" alone says too little."""
+
+ALL, LABELLED, BASE, NEW, UNSURE = "all", "labelled", "labelled base", "labelled new", "cannot tell"
+"""Which images are counted."""
+
 THESE, LIKE_THESE = "labels", "images"
 """What the intervals are over: other draws of the labels on these images, and other images like these too."""
 
@@ -214,15 +215,10 @@ def value_of(number: Bounded, labelled: LabelledStream) -> Value:
 
 def _counts(labelled: LabelledStream) -> Iterator[Result]:
     labels, base, new = labelled.counts
-    yield Result("", METRICS["images"], Value(labelled.kept.size))
-    yield Result("", LABELLED, Value(labels))
-    if not labelled.kept.closed:
-        yield Result("", LABELLED_BASE, Value(base))
-        yield Result("", LABELLED_NEW, Value(new))
-    if labelled.batches.unsure:
-        yield Result(
-            "", Metric("unsure_images", "cannot tell", "count", 0, 0, (0.0, None)), Value(labelled.batches.unsure)
-        )
+    sides = {} if labelled.kept.closed else {BASE: base, NEW: new}
+    unsure = {UNSURE: labelled.batches.unsure} if labelled.batches.unsure else {}
+    for images, count in ({ALL: labelled.kept.size, LABELLED: labels} | sides | unsure).items():
+        yield Result("", METRICS["images"], Value(count), {"images": images})
 
 
 def _comparisons(labelled: LabelledStream) -> Iterator[Comparison]:

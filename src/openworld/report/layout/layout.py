@@ -27,9 +27,9 @@ REST = "Every other number"
 
 @dataclass(frozen=True, kw_only=True)
 class Own(Part):
-    """What rows cannot say: tables, figures and images that a function makes of `Brief.source`."""
+    """What rows cannot say: paragraphs, tables, figures and images that a function makes of `Brief.source`."""
 
-    draw: Callable[[Brief], Iterable[Table | Figure | Album | None]]
+    draw: Callable[[Brief], Iterable[str | Table | Figure | Album | None]]
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Layout:
                 yield replace(_section(title, shown), folded=_told_apart(folded))
 
 
-def _folded(part: Part, each: Sequence[Table | Figure | Album], brief: Brief) -> list[Section]:
+def _folded(part: Part, each: Sequence[str | Table | Figure | Album], brief: Brief) -> list[Section]:
     """A section for each of few, one for all of many; headings say by what their numbers are arranged."""
     keys = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
     by = f" by {listed(keys)}" if keys else ""
@@ -137,9 +137,9 @@ def _folded(part: Part, each: Sequence[Table | Figure | Album], brief: Brief) ->
     return [_section(f"{heading[0].upper()}{heading[1:]}", each)]
 
 
-def _section(heading: str, each: Sequence[Table | Figure | Album]) -> Section:
-    kinds = (tuple(own for own in each if isinstance(own, kind)) for kind in (Table, Figure, Album))
-    return Section(heading, (), *kinds)
+def _section(heading: str, each: Sequence[str | Table | Figure | Album]) -> Section:
+    kinds = (tuple(own for own in each if isinstance(own, kind)) for kind in (str, Table, Figure, Album))
+    return Section(heading, *kinds)
 
 
 def _told_apart(sections: Sequence[Section]) -> tuple[Section, ...]:

@@ -94,13 +94,10 @@ class Pivot(Part):
             priority = WHOLE if alone and at == 0 else max(0, WHOLE - 1 - at)
             headline = alone and at == 0 and row.metric.better != 0
             columns.append(Column(row.metric, title, priority, intervals, show, headline=headline))
-        seconds = dict.fromkeys(
-            interval.over for row in rows if row.metric.key == main for interval in row.value.intervals[1:]
-        )
-        if self.columns == (METRIC,) and self.show == "interval":
-            columns += [
-                Column(columns[0].metric, f"95 % over {over}", 1, show="interval", over=over) for over in seconds
-            ]
+        if self.show == "interval" and (len(heads) == 1 or self.columns == (METRIC,)):
+            seconds = [row.value.intervals[1:] for row in rows if len(heads) == 1 or row.metric.key == main]
+            for over in dict.fromkeys(interval.over for intervals in seconds for interval in intervals):
+                columns.append(Column(columns[0].metric, f"95 % over {over}", 1, show="interval", over=over))
         return columns
 
     def _heading(self, row: Result, heads: Collection[Result]) -> list[str]:
