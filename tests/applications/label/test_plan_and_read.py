@@ -77,15 +77,15 @@ def test_a_plan_says_how_many_labels_each_number_needs_at_best_and_at_worst(tmp_
     best, worst = table.rows[:2]
     assert (best.label, worst.label) == ("OpenworldAUC, at best", "OpenworldAUC, at worst")
     assert len(table.rows) == 10  # the stream says no name among all
-    needed = [cell.content.value for cell in best.cells]
+    needed, more = ([cell.content.value for cell in row.cells] for row in (best, worst))
     assert needed == sorted(needed, reverse=True) and needed[-1] < report.found.plan.chosen.size < needed[-2]
-    assert all(few.content.value < many.content.value for few, many in zip(best.cells[1:], worst.cells[1:], strict=True))
+    assert all(few < many for few, many in zip(needed[1:], more[1:], strict=True))
     promised = report.found.promised
     assert promised.at_best == pytest.approx(0.08, abs=0.002) and promised.at_worst > 1.3 * promised.at_best
     said = " ".join(report.verdict)
     assert f"{100 * promised.at_worst:.1f} points at worst" in said and f"{100 * promised.at_best:.1f} at best" in said
     rows = report.results.where(quantity="openworld_auc", case="at worst", half_width=0.05).rows
-    assert [row.value.value for row in rows] == [worst.cells[2].content.value]
+    assert [row.value.value for row in rows] == [more[2]]
 
 
 def test_nothing_is_promised_at_best_of_names_of_which_the_stream_says_nothing(tmp_path, world):
