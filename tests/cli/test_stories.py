@@ -1,15 +1,15 @@
 """`openworld report` and `openworld compare` for evaluations that tell a story: every form, files, and refusals."""
 
 import json
-from dataclasses import asdict
 
 import pytest
 from typer.testing import CliRunner
 
 from openworld.cli.app import app
-from openworld.evaluations.decomposed_zero_shot.record import PARTS, DecomposedRecord, PartAccuracy, SetRecord, Share
+from openworld.evaluations.decomposed_zero_shot.results import ANY, PARTS
+from openworld.evaluations.rows import rows_of_unit
 from openworld.report.report import FORMS
-from openworld.results import Results
+from openworld.results import METRICS, Result, Results, Value
 from openworld.runs import RunStore, Unit, UnitResult
 
 
@@ -22,11 +22,15 @@ def run_in(folder, accuracies):
     store.create(spec, spec | {"seeds": list(range(len(accuracies)))}, {"command": []})
     planned = [Unit("math:sqrt", {"x": seed}, name=str(seed)) for seed in range(len(accuracies))]
     store.plan(planned)
+    shared = [Result("", METRICS["images"], Value(50)), Result("", METRICS["classes"], Value(4))]
+    whole, few = {"part": PARTS["whole"], "images": "clean"}, Value(None, reason="too few classes")
+    shared += [Result(ANY, METRICS["top1"], Value(0.5), whole), Result(ANY, METRICS["top5"], few, whole)]
     for seed, (unit, accuracy) in enumerate(zip(planned, accuracies, strict=True)):
-        parts = {part: PartAccuracy(Share(accuracy, None, 50), None) for part in PARTS}
-        sets = (SetRecord("clean", "any", None, "plain", parts),)
-        record = DecomposedRecord("decomposed-zero-shot", "LAID", seed, "ViT", 4, sets=sets)
-        store.write(unit, UnitResult(metrics=asdict(record)))
+        places = [{"part": PARTS[part], "images": "clean"} for part in ("semantic", "covariate")]
+        rows = [Result("LAID", METRICS["top1"], Value(accuracy), place) for place in places]
+        rows += [Result("LAID", METRICS["top5"], few, place) for place in places]
+        kept = rows_of_unit("decomposed-zero-shot", rows, seed=seed, shared=shared)
+        store.write(unit, UnitResult(metrics={"backbone": "ViT"}, attachments=kept))
     return folder
 
 
@@ -39,7 +43,7 @@ def runs(tmp_path_factory):
 def test_the_page_and_all_results_lie_in_the_run_folder(runs):
     done = openworld("report", runs[0])
     assert done.exit_code == 0 and (runs[0] / "report.html").is_file()
-    assert len(Results.from_parquet(runs[0] / "results.parquet")) == 3 * 2
+    assert len(Results.from_parquet(runs[0] / "results.parquet")) == 3 * 2 + 2
 
 
 def test_a_page_elsewhere_writes_nothing_else(runs, tmp_path):
@@ -52,7 +56,7 @@ def test_every_form_is_written_to_a_file(runs, tmp_path, form):
     done = openworld("report", runs[0], "--table", form, "--output", tmp_path / "numbers")
     assert done.exit_code == 0 and "numbers" in done.output
     if form == "parquet":
-        assert Results.from_parquet(tmp_path / "numbers").entities == ("any", "LAID")
+        assert Results.from_parquet(tmp_path / "numbers").entities == ("", "any", "LAID")
     else:
         assert openworld("report", runs[0], "--table", form).output.strip()
 

@@ -3,6 +3,7 @@
 Value, Interval, Metric, METRICS    a number, its 95 % intervals, and how it is called and written
 Result, Results                     one row; all rows of a run, as pyarrow table, CSV, JSON and Parquet
 over_seeds, student, mean           the mean over seeds and Student's t interval
+join_seeds                          the rows of a run's units as means over seeds
 Comparison, correct_for_many        a minus b with its p-value after Holm's correction
 standing, against_chance            who has the best number of several and what of that is shown; AUROCs against chance
 RunFolder                           the verified records of a run, its spec and provenance
@@ -18,6 +19,7 @@ from openworld.results.comparison import (
     find_comparison,
     significant,
 )
+from openworld.results.join import join_seeds
 from openworld.results.metrics import METRICS
 from openworld.results.paired_runs import Pair, pair_results, require_same_data
 from openworld.results.results import Result, Results
@@ -49,6 +51,7 @@ __all__ = [
     "correct_for_many",
     "find_comparison",
     "interval_of",
+    "join_seeds",
     "mean",
     "over_seeds",
     "pair_results",

@@ -42,13 +42,13 @@ def pair_results(first: Results, second: Results, metric: str = "") -> tuple[Pai
 
     Args:
         first, second: of two runs of one evaluation.
-        metric: which numbers; "" those of the first metric of the first run.
+        metric: which numbers; "" those of the first metric of the first run that says how good something is.
 
     Raises:
         OpenworldError: an unknown metric, or no number that both have.
     """
     known = first.metrics()
-    metric = metric or next(iter(known))
+    metric = metric or next((key for key, of in known.items() if of.better), next(iter(known)))
     if metric not in known:
         raise unknown_metric("this pair of runs", metric, known)
     theirs = {row.key: row for row in second.where(metric=metric)}

@@ -263,15 +263,17 @@ class Results:
 
     @classmethod
     @checked
-    def from_parquet(cls, path: Path | str) -> "Results":
-        """A file of `to_parquet`; raises as `from_arrow` does."""
+    def from_parquet(cls, source: Path | str | bytes) -> "Results":
+        """A file of `to_parquet`, or what it held; raises as `from_arrow` does."""
         import pyarrow
         import pyarrow.parquet
 
+        held = isinstance(source, bytes)
         try:
-            return cls.from_arrow(pyarrow.parquet.read_table(path))
+            return cls.from_arrow(pyarrow.parquet.read_table(pyarrow.BufferReader(source) if held else source))
         except (OSError, pyarrow.ArrowException) as error:
-            raise OpenworldError(f"{path} cannot be read as a Parquet file ({error}).") from error
+            name = "what was given" if held else source
+            raise OpenworldError(f"{name} cannot be read as a Parquet file ({error}).") from error
 
 
 def _read(about: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Results:
@@ -287,10 +289,13 @@ def _comparison(fields: Mapping[str, Any], metric: Metric) -> Comparison:
 
 
 def _result(record: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Result:
+    metric, value = metrics[record["metric"]], record["value"]
+    if metric.unit == "count" and value is not None and value == int(value):
+        value = int(value)  # a column of a table holds floats
     return Result(
         record["entity"],
-        metrics[record["metric"]],
-        Value(record["value"], tidy.intervals(record), record["reason"], record["deviation"]),
+        metric,
+        Value(value, tidy.intervals(record), record["reason"], record["deviation"]),
         tidy.places(record),
         tuple(record["seeds"]),
         tuple(record["per_seed"]),

@@ -9,7 +9,9 @@ from openworld.evaluations import read_protocol
 from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.class_lists import class_lists
 from openworld.evaluations.decomposed_zero_shot.evaluation import EVALUATION
+from openworld.evaluations.decomposed_zero_shot.results import PARTS
 from openworld.evaluations.decomposed_zero_shot.task import summary, tasks
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.runs import RunStore, execute
@@ -64,12 +66,16 @@ def test_the_numbers_are_those_of_decomposed_zero_shot(ran):
     grid = torch.stack([clip.encode_text([one.replace("{}", name) for one in SENTENCES]) for name in images.classnames])
     found = encode(clip, images, cache=machine.folder)
     table = shifts.decomposed_zero_shot(shifts.PCA().fit(grid), found.embeddings[:], found.labels, texts)
-    metrics = records[2].metrics["sets"][2]
-    assert (metrics["row"], metrics["look"]) == ("shifted", "sketch")
+    rows = read_rows(records[2])
+    name = next(name for name in rows.places("set") if name.endswith("sketch"))
     for row in table:
+        entity = "any" if row.part == "whole" else "PCA"
+        place = {"part": PARTS[row.part], "images": "shifted"}
         for rank, accuracy in (("top1", row.top1), ("top5", row.top5)):
-            assert np.isclose(metrics["parts"][row.part][rank]["value"], accuracy.value)
-            assert metrics["parts"][row.part][rank]["n"] == len(images)
+            found = rows.value(entity, rank, **place, set=name)
+            assert np.isclose(found.value, accuracy.value) and found.over("images").n == len(images)
+            both = [row.value.value for row in rows.where(entity=entity, metric=rank, **place) if "set" in row.where]
+            assert np.isclose(rows.value(entity, rank, **place).value, np.mean(both)) and len(both) == 2
 
 
 def test_names_of_the_tested_classes_may_be_kept_from_teaching():

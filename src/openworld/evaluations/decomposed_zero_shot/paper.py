@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from openworld.evaluations.decomposed_zero_shot.record import PARTS
-from openworld.evaluations.decomposed_zero_shot.results import ANY, Facts, read_results
+from openworld.evaluations.decomposed_zero_shot.results import ANY, PARTS, read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
 from openworld.results import Results, RunFolder
@@ -24,14 +23,15 @@ CELLS = {"decomposed zero-shot": tuple(Cells({"part": PARTS[part]}, name) for pa
 def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
     """Yield every number of every run; whole features are read from any method."""
     for run in runs:
-        results, facts = run.read(_load)
-        for result in (result for result in results if result.entity):
+        results, backbone = run.read(_load)
+        for result in (row for row in results if row.where.keys() == {"part", "images"}):
             method = WHOLE if result.entity == ANY else run.method(result.entity)
             if run.methods and method not in run.methods.values():
                 continue  # of whole features alone some method was run that nobody asked for, or the other way round
             dataset, part = run.dataset(str(result.where["images"])), {"part": result.where["part"]}
-            yield PaperRow(replace(result, where=part), dataset, method, facts.backbone)
+            yield PaperRow(replace(result, where=part), dataset, method, backbone)
 
 
-def _load(folder: Path) -> tuple[Results, Facts]:
-    return read_results(RunFolder.read(folder))
+def _load(folder: Path) -> tuple[Results, str]:
+    run = RunFolder.read(folder)
+    return read_results(run), run.records[0].metrics["backbone"]

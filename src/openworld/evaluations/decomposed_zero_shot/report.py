@@ -1,7 +1,6 @@
 """What a run of decomposed zero-shot accuracy shows."""
 
-from openworld.evaluations.decomposed_zero_shot.record import PARTS
-from openworld.evaluations.decomposed_zero_shot.results import ANY, read_results
+from openworld.evaluations.decomposed_zero_shot.results import ANY, PARTS, RANKS, read_results
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.results import METRICS, RunFolder
@@ -13,36 +12,46 @@ LAYOUT = Layout(
         Pivot(
             name="decomposed",
             title="Zero-shot accuracy with whole features and with halves",
-            metrics=("top1", "top5"),
+            metrics=RANKS,
             rows=("part", ENTITY),
             columns=("images", METRIC),
             note="By the nearest class text. Of several image sets under one name the mean.",
         ),
-        Pivot(name="images", title="What it rests on", metrics=("images",), folded=True),
+        Pivot(
+            name="sets",
+            title="Every image set",
+            metrics=RANKS,
+            rows=("part", ENTITY, "set"),
+            per=("images",),
+            folded=True,
+        ),
+        Pivot(name="images", title="What it rests on", metrics=("images", "classes"), folded=True),
     ),
 )
 
 
 def report(run: RunFolder) -> Report:
     """Return the report of a run."""
-    results, facts = read_results(run)
-    seeds = " ".join(map(str, facts.seeds))
-    write = METRICS["top1"].write
+    results = read_results(run)
+    seeds = " ".join(map(str, sorted({seed for row in results for seed in row.seeds})))
+    methods = [name for name in results.entities if name not in ("", ANY)]
+    images, write = results.places("images"), METRICS["top1"].write
 
     def named(method: str, part: str) -> str:
-        return write(results.value(method, "top1", part=PARTS[part], images=facts.rows[0]).value)
+        return write(results.value(method, "top1", part=PARTS[part], images=images[0]).value)
 
     halves = (
-        f"{method} on {facts.rows[0]}: the semantic half names {named(method, 'semantic')} % and the covariate half "
+        f"{method} on {images[0]}: the semantic half names {named(method, 'semantic')} % and the covariate half "
         f"{named(method, 'covariate')} %, where whole features name {named(ANY, 'whole')} %."
-        for method in facts.methods
+        for method in methods
     )
+    classes = results.value("", "classes").value
     brief = Brief(
         results,
         label="method",
-        subtitle=(" + ".join(facts.rows), f"seeds {seeds}", facts.backbone),
+        subtitle=(" + ".join(images), f"seeds {seeds}", run.records[0].metrics["backbone"]),
         facts=(("seeds", seeds),),
-        sentences=(*halves, f"Of {facts.classes:,} classes chance is {write(1 / facts.classes)} %."),
+        sentences=(*halves, f"Of {classes:,} classes chance is {write(1 / classes)} %."),
         run=run,
     )
     return LAYOUT.report(brief)

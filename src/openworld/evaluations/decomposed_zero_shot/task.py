@@ -6,10 +6,9 @@ class text, with whole features and with either half, as they are and in other a
 unit; before the units, stages encode the images and fit the decompositions.
 """
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
-
-import torch
 
 from openworld._arrays import require_at_least, require_seeds
 from openworld.backbones import known_name
@@ -18,18 +17,21 @@ from openworld.datasets.names.class_names import class_names
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.decomposed_zero_shot.entries import HalvesSpec, LabelledSetSpec, NamedImages
-from openworld.evaluations.decomposed_zero_shot.record import DecomposedRecord, PartAccuracy, SetRecord, Share
+from openworld.evaluations.decomposed_zero_shot.results import ANY, FEW_CLASSES, PARTS, RANKS
 from openworld.evaluations.entries import part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.model_outputs import ModelOutputs
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, backbone, encoded
 from openworld.evaluations.shift_degrees import DecompositionFit, split_of
 from openworld.learners.engine.text_features import encode_names
 from openworld.metrics import Accuracy
+from openworld.results import METRICS, Result, Value, interval_of, mean
 from openworld.runs import UnitResult
-from openworld.shifts import Decomposition, decomposed_zero_shot
+from openworld.shifts import decomposed_zero_shot
+from openworld.shifts.zero_shot import DecomposedAccuracy
 
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,35 +173,63 @@ def fingerprints(spec: DecomposedZeroShotSpec) -> dict[str, str]:
 
 
 def evaluate(task: DecomposedTask, machine: Machine) -> UnitResult:
-    """Name all pictures with whole features and with the halves of one decomposition."""
+    """Name all images with whole features and with the halves of one decomposition."""
     clock, ground = Clock(machine), task.ground
     halves, names = task.split.load(machine), ground.names_of.load().classnames
     texts = encode_names(backbone(ground.backbone, machine.device), names, ground.class_sentences).cpu()
-    record = DecomposedRecord(
-        protocol="decomposed-zero-shot",
-        method=task.method.label,
-        seed=task.seed,
-        backbone=ground.backbone,
-        classes=len(names),
-        taught_by={"names": len(task.split.names), "sentences": len(task.split.templates)},
-        widths={"semantic": halves.semantic.shape[1], "covariate": halves.covariate.shape[1]},
-        decomposition=halves.about,
-        sets=tuple(_named(images, halves, texts, ground.backbone, machine) for images in ground.named_sets),
-    )
+    by_set = {}
+    for images in ground.named_sets:
+        features = encoded(images.images.load(), ground.backbone, machine)
+        table = decomposed_zero_shot(halves, features.embeddings[:], features.labels, texts, groups=features.groups)
+        by_set[images] = {row.part: row for row in table}
     clock.stop("naming")
-    return UnitResult(metrics=asdict(record), timing=clock.timing)
+
+    first = ground.named_sets[0].entry.row
+    count = sum(table["whole"].top1.n for images, table in by_set.items() if images.entry.row == first)
+    about = ((METRICS["images"], count), (METRICS["classes"], len(names)))
+    shared = [*accuracies(by_set, "whole", ANY), *(Result("", metric, Value(number)) for metric, number in about)]
+    rows = [row for part in ("semantic", "covariate") for row in accuracies(by_set, part, task.method.label)]
+    return UnitResult(
+        metrics={
+            "protocol": "decomposed-zero-shot",
+            "method": task.method.label,
+            "seed": task.seed,
+            "backbone": ground.backbone,
+            "taught_by": {"names": len(task.split.names), "sentences": len(task.split.templates)},
+            "widths": {"semantic": halves.semantic.shape[1], "covariate": halves.covariate.shape[1]},
+            "decomposition": halves.about,
+        },
+        attachments=rows_of_unit("decomposed-zero-shot", rows, seed=task.seed, shared=shared),
+        timing=clock.timing,
+    )
 
 
-def _named(images: NamedImages, halves: Decomposition, texts: torch.Tensor, name: str, machine: Machine) -> SetRecord:
-    """What a record says of one image set."""
-    features, entry = encoded(images.images.load(), name, machine), images.entry
-    rows = decomposed_zero_shot(halves, features.embeddings[:], features.labels, texts, groups=features.groups)
-    parts = {row.part: PartAccuracy(_share(row.top1), row.top5 and _share(row.top5)) for row in rows}
-    return SetRecord(entry.row, entry.dataset, entry.domain, images.appearance, parts)
+def accuracies(
+    by_set: Mapping[NamedImages, Mapping[str, DecomposedAccuracy]], part: str, entity: str
+) -> Iterator[Result]:
+    """Yield the accuracies of a part of the features by row of images: the mean of its sets, and each of several.
+
+    Several sets show the same images, so that nothing simple can be said of their mean; that of one set has its
+    interval over images.
+    """
+    for row in dict.fromkeys(images.entry.row for images in by_set):
+        where = {"part": PARTS[part], "images": row}
+        tables = {str(images): table for images, table in by_set.items() if images.entry.row == row}
+        for rank in RANKS:
+            metric = METRICS[rank]
+            values = {name: _value(getattr(table[part], rank)) for name, table in tables.items()}
+            if len(values) == 1:
+                yield Result(entity, metric, next(iter(values.values())), where)
+                continue
+            yield Result(entity, metric, Value(mean([own.value for own in values.values()]), reason=FEW_CLASSES), where)
+            for name, value in values.items():
+                yield Result(entity, metric, value, {**where, "set": name})
 
 
-def _share(accuracy: Accuracy) -> Share:
-    return Share(accuracy.value, accuracy.interval, accuracy.n)
+def _value(accuracy: Accuracy | None) -> Value:
+    if accuracy is None:
+        return Value(None, reason=FEW_CLASSES)
+    return Value(accuracy.value, interval_of(accuracy.interval, "images", accuracy.n))
 
 
 def inputs(task: DecomposedTask, machine: Machine) -> dict[str, str]:

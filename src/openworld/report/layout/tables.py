@@ -138,13 +138,16 @@ class Pivot(Part):
         return list(dict.fromkeys([*baseline, *leaders]))
 
     def _ordered(self, keys: Mapping[Key, Result], names: Sequence[str]) -> dict[Key, Result]:
-        """Metrics in the order of the part, numbers from the least, all else as it came; rows perhaps by a metric."""
+        """Metrics in the order of the part, numbers from the least, all else as it came; what shares a key together."""
         order = list(keys)
         if len(names) == 1 and names != (METRIC,) and all(isinstance(key[0], int | float) for key in order):
             order.sort()
         if METRIC in names and self.metrics:
             at = names.index(METRIC)
             order.sort(key=lambda key: self.metrics.index(key[at]))
+        if len(names) > 1:
+            first = list(dict.fromkeys(key[0] for key in order))
+            order.sort(key=lambda key: first.index(key[0]))
         return {key: keys[key] for key in order}
 
     def _sorted(self, labels: Mapping[Key, Result], rows: Sequence[Result]) -> dict[Key, Result]:

@@ -1,0 +1,52 @@
+"""The rows of units: every number of a unit as Parquet beside its tables, read again when the run is told.
+
+A unit writes what it measured as results, with its seed where that decides them; a record's JSON keeps what the unit
+was: learner, seed, training, counts. The rows of a run are those of its units, joined over seeds
+(`openworld.results.join_seeds`), and what tables of images say beyond that.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from openworld._errors import OpenworldError
+from openworld.results import Result, Results, RunFolder
+from openworld.runs import Record
+
+ROWS = "rows.parquet"
+"""The attachment of a record with its rows."""
+
+
+def rows_of_unit(
+    evaluation: str, rows: Iterable[Result], *, seed: int | None = None, shared: Iterable[Result] = ()
+) -> dict[str, bytes]:
+    """Return the attachment with the rows of a unit.
+
+    Args:
+        evaluation: its name.
+        rows: what the unit measured; places and names as in the results of the run.
+        seed: of the unit; None where none decides its numbers.
+        shared: what every unit of the run says alike, such as how many images there are; without a seed.
+    """
+    of_seed = rows
+    if seed is not None:
+        of_seed = (replace(row, seeds=(seed,), per_seed=(row.value.value,)) for row in rows)
+    return {ROWS: Results(evaluation, (*shared, *of_seed)).to_parquet()}
+
+
+def read_rows(record: Record) -> Results:
+    """Return the rows of a unit.
+
+    Raises:
+        OpenworldError: a record without rows, or whose file has changed.
+    """
+    if ROWS not in record.attachments:
+        raise OpenworldError(
+            f"record {record.name!r} has no rows of results: another version of openworld wrote it, or another "
+            "evaluation; run its spec again in an empty folder."
+        )
+    return Results.from_parquet(record.attachment(ROWS))
+
+
+def rows_of_run(run: RunFolder) -> tuple[Results, ...]:
+    """Return the rows of every unit, in the order of the records; raises as `read_rows` does."""
+    return tuple(map(read_rows, run.records))

@@ -1,0 +1,63 @@
+"""One join of the rows of units: numbers of the same thing with several seeds become their mean."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from openworld._errors import OpenworldError
+from openworld._types import checked
+from openworld.results.results import Result
+from openworld.results.seeds import over_seeds
+from openworld.results.value import Interval
+
+
+@checked
+def join_seeds(
+    units: Iterable[Iterable[Result]], over_images: Callable[[Result], Sequence[Interval]] | None = None
+) -> tuple[Result, ...]:
+    """Return the rows of a run: means over the seeds of its units, in order of appearance.
+
+    The mean of several seeds has its interval over seeds. Intervals of the units are dropped there, since that of a
+    mean does not follow from them; of one seed they are kept. A row without seeds is a fact that units share.
+
+    Args:
+        units: the rows of every unit, with one seed each, or none.
+        over_images: gives the intervals over images of a mean, from tables of images; None for none.
+
+    Raises:
+        OpenworldError: two units of one seed that measured the same, or units that do not agree on a fact.
+
+    >>> from openworld.results import METRICS, Value
+    >>> units = [[Result("CoOp", METRICS["auroc"], Value(x), {}, (seed,), (x,))] for seed, x in ((2, 0.75), (1, 0.25))]
+    >>> (row,) = join_seeds(units)
+    >>> row.value.value, row.seeds, row.per_seed
+    (0.5, (1, 2), (0.25, 0.75))
+    """
+    by_key: dict[tuple, list[Result]] = {}
+    for rows in units:
+        for row in rows:
+            by_key.setdefault(row.key, []).append(row)
+    return tuple(_joined(rows, over_images) for rows in by_key.values())
+
+
+def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interval]] | None) -> Result:
+    first = rows[0]
+    if not first.seeds:
+        if any(row != first for row in rows):
+            raise OpenworldError(f"units do not agree on {_name(first)}; a number that depends on a seed needs it.")
+        return first
+    rows = sorted(rows, key=lambda row: row.seeds)
+    seeds = tuple(seed for row in rows for seed in row.seeds)
+    if len(set(seeds)) < len(seeds):
+        raise OpenworldError(f"several units have {_name(first)} of one seed, among {seeds}; say in `where` of what.")
+    values = tuple(value for row in rows for value in row.per_seed)
+    if over_images is not None:
+        intervals = tuple(over_images(first))
+    else:
+        intervals = first.value.intervals if len(rows) == 1 else ()
+    reason = next((row.value.reason for row in rows if row.value.reason), "")
+    value = over_seeds(values, first.metric, intervals=intervals, reason=reason)
+    return Result(first.entity, first.metric, value, first.where, seeds, values)
+
+
+def _name(row: Result) -> str:
+    place = ", ".join(f"{key} {value}" for key, value in row.where.items())
+    return f"{row.metric.title} of {row.entity or 'the data'}{f' at {place}' if place else ''}"

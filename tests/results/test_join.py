@@ -1,0 +1,51 @@
+"""Rows of units as means over seeds, by hand."""
+
+import pytest
+
+from openworld import OpenworldError
+from openworld.results import METRICS, Interval, Result, Value, join_seeds
+
+AUROC, IMAGES = METRICS["auroc"], METRICS["images"]
+
+
+def row(seed, value, **where):
+    over = () if value is None else (Interval(value - 0.1, value + 0.1, "images", 50),)
+    return Result("CoOp", AUROC, Value(value, over, "" if value is not None else "too few"), where, (seed,), (value,))
+
+
+def test_seeds_are_sorted_and_averaged_place_by_place():
+    near, far = join_seeds(
+        [[row(2, 0.7, level=0), row(2, 0.4, level=1)], [row(1, 0.5, level=0), row(1, None, level=1)]]
+    )
+    assert near.value.value == pytest.approx(0.6) and (near.seeds, near.per_seed) == ((1, 2), (0.5, 0.7))
+    assert [interval.over for interval in near.value.intervals] == ["seeds"]
+    assert far.value.value is None and far.value.reason == "too few" and far.per_seed == (None, 0.4)
+
+
+def test_one_seed_keeps_its_interval_over_images():
+    (alone,) = join_seeds([[row(1, 0.5)]])
+    assert alone == row(1, 0.5)
+
+
+def test_intervals_over_images_of_a_mean_are_those_given():
+    over = (Interval(0.55, 0.65, "images", 50),)
+    (mean,) = join_seeds([[row(1, 0.5)], [row(2, 0.7)]], lambda row: over if row.entity == "CoOp" else ())
+    assert [interval.over for interval in mean.value.intervals] == ["images", "seeds"]
+    assert mean.value.over("images") == over[0]
+
+
+def test_what_units_share_stands_once():
+    fact = Result("", IMAGES, Value(50))
+    assert join_seeds([[fact, row(1, 0.5)], [fact, row(2, 0.5)]])[0] == fact
+
+
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [
+        ([[row(1, 0.5, level=0)], [row(1, 0.5, level=0)]], "AUROC of CoOp at level 0 of one seed"),
+        ([[Result("", IMAGES, Value(50))], [Result("", IMAGES, Value(49))]], "do not agree on images of the data"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(units, words):
+    with pytest.raises(OpenworldError, match=words):
+        join_seeds(units)
