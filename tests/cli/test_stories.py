@@ -71,5 +71,6 @@ def test_two_runs_are_compared_over_their_seeds(runs):
     shown = openworld("compare", *runs).output.replace("\xa0", " ")
     assert "better, p" in shown and "over seeds" in shown and "LAID, semantic half, clean" in shown
     told = json.loads(openworld("compare", *runs, "--json").output)
-    assert told["of"] == "top1" and all(test["difference"] > 0 for test in told["comparisons"])
+    gains = [test["difference"] for test in told["comparisons"] if test["entity"] == "LAID"]
+    assert told["of"] == "top1" and len(gains) == 2 and min(gains) > 0
     assert "top5" in openworld("compare", *runs, "--of", "top").output
