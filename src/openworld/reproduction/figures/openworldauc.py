@@ -15,25 +15,14 @@ from openworld.evaluations.recognition.paper import dataset_of
 from openworld.evaluations.recognition.results import AUC, SettingResults, learner_results
 from openworld.evaluations.recognition.settings import by_setting
 from openworld.papers import AVERAGE, TABLES, PaperTable, published_numbers
-from openworld.report.charts import (
-    Cloud,
-    IntervalChart,
-    IntervalRow,
-    Line,
-    LineChart,
-    Quantity,
-    Reference,
-    ScatterChart,
-    Spot,
-)
+from openworld.report.charts import Cloud, Line, LineChart, Quantity, ScatterChart
 from openworld.report.figure import Figure
-from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
 from openworld.reproduction.changes import ADDED
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure, by_number
-from openworld.reproduction.figures.sweeps import BASELINE, METHOD, SHOTS, SWEEPS
+from openworld.reproduction.figures.sweeps import BASELINE, sweep_figures
 from openworld.reproduction.paper_results import paper_results
-from openworld.results import Result, Results, Value, mean
+from openworld.results import Results, Value, mean
 
 PAPER = "openworldauc"
 ABSENT = {
@@ -209,82 +198,6 @@ def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
     return replace(figure, caption=(*figure.caption, about)) if figure else undefined
 
 
-def draw_sweep(given: FigureRuns, name: str, datasets: Sequence[str]) -> Figure:
-    """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints.
-
-    Args:
-        given: finished runs.
-        name: of `SWEEPS`.
-        datasets: that the figure shows, as the paper calls them.
-    """
-    key, words, published = VARIED[name]
-    rows = [row for row in _sweep_rows(given, name, key) if row.value.value is not None]
-    ours = dict.fromkeys(row.where["data_set"] for row in rows)
-    shown = [title for title in datasets if title in ours] or list(ours)
-    results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in shown))
-    styles = series_styles(list(results.entities), [BASELINE])
-    printed = {(each.dataset, each.method): each.in_data for each in published_numbers(given.paper, "2")}
-    charts = []
-    if key:
-        part = Lines(name="sweep", title="", metrics=(AUC.key,), along=key, per=("data_set",))
-        drawn = part.figure(Brief(results, BASELINE, label="method"), styles)
-        x = Quantity(key, words, "number", 6, log=name == "shots", at_values=True)
-        charts = [replace(chart, x=x) for chart in drawn.charts] if drawn else []
-        charts.sort(key=lambda chart: shown.index(chart.title))
-    for title in shown if not key else ():
-        intervals = {}
-        for row in results.where(data_set=title):
-            images, seeds = row.value.over("images"), (min(row.per_seed), max(row.per_seed))
-            ends, behind = (images.low, images.high) if images else None, seeds if len(row.per_seed) > 1 else None
-            intervals[row.entity] = IntervalRow(row.value.value, ends, behind, further={"seeds": len(row.per_seed)})
-        charts.append(IntervalChart(title, Quantity.of(AUC), intervals))
-    for at, chart in enumerate(charts):
-        if name == "shots":
-            series = {method: _ring(line, printed.get((chart.title, method))) for method, line in chart.series.items()}
-            charts[at] = replace(chart, series=series)
-        elif (chart.title, METHOD) in printed:
-            line = Reference(printed[chart.title, METHOD], f"printed {published}", "x" if not key else "y")
-            charts[at] = replace(chart, references=(line,))
-    if not charts:
-        return Figure("", "", ("No value of the sweep has an OpenworldAUC, so that nothing can be drawn.",), ())
-    about = "Beside ours stands what Table 2 prints; the printed figure itself is a picture without numbers."
-    caption = ("OpenworldAUC, percent, means over the seeds; bands and bars: 95 % over images, given the seeds.", about)
-    return Figure("", "", caption, tuple(charts), styles, names=("data_set", "method"))
-
-
-VARIED = {
-    "partitions": ("detectors", "detector prompts K", "at K = 3"),
-    "lambda": ("alpha", "weight of the detectors' cross-entropy", "at 0.5"),
-    "shots": ("shots", "training images of each base class", ""),
-    "mixture": ("", "", "of GMoP"),
-}
-"""Sweep -> the setting that it varies, in words, and where what is printed was measured."""
-
-
-def _sweep_rows(given: FigureRuns, name: str, key: str) -> Iterator[Result]:
-    """OpenworldAUC by data set and value; entries that differ in a setting alone are one method, as shots are."""
-    groups: dict[tuple, list[Outcome]] = {}
-    for run in (run for run in given.runs if run.folder.name.startswith(f"{name}-")):
-        for outcome in run.read(load):
-            record = outcome.record
-            value = record.shots or None if key == "shots" else (record.detail or {}).get("chosen", {}).get(key)
-            method = METHOD if key in ("detectors", "alpha") else run.method(record.learner)
-            groups.setdefault((dataset_of(run, record), method, value), []).append(outcome)
-    every = list(dict.fromkeys(value for _, _, value in groups if value is not None))
-    for (dataset, method, value), outcomes in groups.items():
-        seeds = sorted(outcomes, key=lambda outcome: outcome.record.seed)
-        for at in [value] if value is not None or not key else every:  # what tunes nothing is the same at all shots
-            place = {"data_set": dataset} | ({key: at} if key else {})
-            yield from (row for row in learner_results(method, seeds, place) if row.metric == AUC)
-
-
-def _ring(line: Line, area: float | None) -> Line:
-    """A line over the shots, with a ring where the paper prints the method."""
-    rings = () if area is None else (Spot(SHOTS[-1], area, f"printed {AUC.write(area)} %"),)
-    printed = [area if shot == SHOTS[-1] else None for shot in line.x]
-    return replace(line, rings=rings, further={**line.further, "printed": printed})
-
-
 _TABLES = TABLES[PAPER]
 _RATIOS = tuple(_TABLES[number] for number in ("11", "12"))
 _NAMING = {"HM": NAMING, "AUROC": NOTICING}
@@ -302,13 +215,6 @@ _ABOUT = {
     "frontier": "Each dot is one method: its OpenworldAUC, mean over the seeds, against how many numbers it tunes; no "
     "method that tunes as little or less reaches above the thin steps. Up and to the left is better.",
 }
-_SWEPT = {
-    "partitions": ("6a", "10", "number of pseudo base-to-new partitions K"),
-    "shots": ("6b", "11", "training images of each class"),
-    "lambda": ("6c", "12", "weight lambda of the detectors' cross-entropy"),
-    "mixture": ("6d", "13", "ablations of the mixture of prompts"),
-}
-"""Sweep -> its figure in the main text, that of the appendix, and what both show."""
 
 
 def _figures() -> Iterator[PaperFigure]:
@@ -320,12 +226,7 @@ def _figures() -> Iterator[PaperFigure]:
         yield PaperFigure(number, title, partial(draw_plane, **options), tables)
     table = _TABLES["14"]
     yield PaperFigure("9", "base accuracy, new accuracy and AUROC", partial(draw_profile, table=table), (table,))
-    for name, (main, appendix, title) in _SWEPT.items():
-        every = SWEEPS[name].datasets
-        for number, datasets in ((main, every[:1]), (appendix, every)):
-            draw = partial(draw_sweep, name=name, datasets=datasets)
-            runs = partial(SWEEPS[name].runs, datasets=datasets)
-            yield PaperFigure(number, f"{title} on {', '.join(datasets)}", draw, runs=runs)
+    yield from sweep_figures()
 
 
 FIGURES = by_number(_figures())

@@ -1,20 +1,30 @@
-"""Figures 6 and 10 to 13 of OpenworldAUC (Hua et al., 2025): what is run for K, shots, lambda and the mixture.
+"""Figures 6 and 10 to 13 of OpenworldAUC (Hua et al., 2025): K, shots, lambda and the mixture, run and drawn.
 
 The grids of K and lambda are printed in pictures only: {2, 3, 4, 5} and {0, 0.1, 0.5, 1, 2} are ours, around what is
 published. Which competitors are swept over the shots is not said: they are those of Table 14.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
+from openworld.evaluations.recognition.outcome import Outcome, load
+from openworld.evaluations.recognition.paper import dataset_of
+from openworld.evaluations.recognition.results import AUC, learner_results
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.learners import override
 from openworld.papers import published_numbers
+from openworld.report.charts import IntervalChart, IntervalRow, Line, Quantity, Reference, Spot
+from openworld.report.figure import Figure
+from openworld.report.layout import Brief, Lines
+from openworld.report.series_style import series_styles
+from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
 from openworld.reproduction.openworldauc import LEARNERS, METHODS, PUBLISHED_TASK, STAND_INS
 from openworld.reproduction.settings import PlannedRun, ReproductionSetup
+from openworld.results import Result, Results
 
 METHOD, BASELINE = "GMoP", "CLIP"
 SHOTS = (1, 2, 4, 8, 16)
@@ -36,14 +46,22 @@ class FigureSweep:
 
     Args:
         name: of its runs, before the data set.
+        numbers, title: of its figure in the main text and of that in the appendix, and what both show.
         datasets: as the paper calls them; the main text shows the first.
         learners: (setup, data) -> what is compared.
+        varies, axis: the setting that differs, and its words; "" where learners stand below one another.
+        printed: what Table 2 prints of it.
         shots: training images of each class; () for the paper's.
     """
 
     name: str
+    numbers: tuple[str, str]
+    title: str
     datasets: tuple[str, ...]
     learners: Callable[[ReproductionSetup, DatasetSpec], Mapping[str, LearnerSpec]]
+    varies: str = ""
+    axis: str = ""
+    printed: str = "printed"
     shots: tuple[int, ...] = ()
 
     def runs(self, setup: ReproductionSetup, datasets: Iterable[str]) -> Iterator[PlannedRun]:
@@ -87,17 +105,117 @@ def _competitors(setup: ReproductionSetup, data: DatasetSpec) -> dict[str, Learn
     return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in chosen.items()}
 
 
-SWEEPS: dict[str, FigureSweep] = {
-    sweep.name: sweep
-    for sweep in (
-        FigureSweep("partitions", ("Flowers102", "SUN397"), _variants(PARTITIONS)),
-        FigureSweep("shots", ("DTD", "OxfordPets"), _competitors, SHOTS),
-        FigureSweep("lambda", ("Caltech101", "Food101"), _variants(WEIGHTS)),
-        FigureSweep(
-            "mixture",
-            ("ImageNet", "StanfordCars", "DTD", "Flowers102", "SUN397", "UCF101"),
-            _variants(MIXTURES),
-        ),
-    )
-}
-"""Name -> what varies."""
+SWEEPS = (
+    FigureSweep(
+        "partitions",
+        ("6a", "10"),
+        "number of pseudo base-to-new partitions K",
+        ("Flowers102", "SUN397"),
+        _variants(PARTITIONS),
+        "detectors",
+        "detector prompts K",
+        "printed at K = 3",
+    ),
+    FigureSweep(
+        "shots",
+        ("6b", "11"),
+        "training images of each class",
+        ("DTD", "OxfordPets"),
+        _competitors,
+        "shots",
+        "training images of each base class",
+        shots=SHOTS,
+    ),
+    FigureSweep(
+        "lambda",
+        ("6c", "12"),
+        "weight lambda of the detectors' cross-entropy",
+        ("Caltech101", "Food101"),
+        _variants(WEIGHTS),
+        "alpha",
+        "weight of the detectors' cross-entropy",
+        "printed at 0.5",
+    ),
+    FigureSweep(
+        "mixture",
+        ("6d", "13"),
+        "ablations of the mixture of prompts",
+        ("ImageNet", "StanfordCars", "DTD", "Flowers102", "SUN397", "UCF101"),
+        _variants(MIXTURES),
+        printed="printed of GMoP",
+    ),
+)
+
+
+def sweep_figures() -> Iterator[PaperFigure]:
+    """Yield the figures that have runs of their own, on the first data set of a sweep, and on all."""
+    for sweep in SWEEPS:
+        for number, datasets in zip(sweep.numbers, (sweep.datasets[:1], sweep.datasets), strict=True):
+            draw = partial(draw_sweep, sweep=sweep, datasets=datasets)
+            runs = partial(sweep.runs, datasets=datasets)
+            yield PaperFigure(number, f"{sweep.title} on {', '.join(datasets)}", draw, runs=runs)
+
+
+def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -> Figure:
+    """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints.
+
+    Args:
+        given: finished runs.
+        sweep: which of them are looked at.
+        datasets: that the figure shows, as the paper calls them.
+    """
+    rows = [row for row in _rows(given, sweep) if row.value.value is not None]
+    ours = dict.fromkeys(row.where["data_set"] for row in rows)
+    shown = [title for title in datasets if title in ours] or list(ours)
+    results = Results("recognition", tuple(row for row in rows if row.where["data_set"] in shown))
+    if not shown:
+        return Figure("", "", ("No value of the sweep has an OpenworldAUC, so that nothing can be drawn.",), ())
+    styles = series_styles(list(results.entities), [BASELINE])
+    printed = {(each.dataset, each.method): each.in_data for each in published_numbers(given.paper, "2")}
+    charts = []
+    if sweep.varies:
+        part = Lines(name="sweep", title="", metrics=(AUC.key,), along=sweep.varies, per=("data_set",))
+        x = Quantity(sweep.varies, sweep.axis, "number", 6, log=bool(sweep.shots), at_values=True)
+        drawn = part.figure(Brief(results, BASELINE, label="method"), styles)
+        charts = sorted((replace(chart, x=x) for chart in drawn.charts), key=lambda chart: shown.index(chart.title))
+    for title in shown if not sweep.varies else ():
+        intervals = {}
+        for row in results.where(data_set=title):
+            images, seeds = row.value.over("images"), (min(row.per_seed), max(row.per_seed))
+            ends, behind = (images.low, images.high) if images else None, seeds if len(row.per_seed) > 1 else None
+            intervals[row.entity] = IntervalRow(row.value.value, ends, behind, further={"seeds": len(row.per_seed)})
+        charts.append(IntervalChart(title, Quantity.of(AUC), intervals))
+    for at, chart in enumerate(charts):
+        if sweep.shots:
+            series = {method: _ring(line, printed.get((chart.title, method))) for method, line in chart.series.items()}
+            charts[at] = replace(chart, series=series)
+        elif (chart.title, METHOD) in printed:
+            line = Reference(printed[chart.title, METHOD], sweep.printed, "y" if sweep.varies else "x")
+            charts[at] = replace(chart, references=(line,))
+    about = "Beside ours stands what Table 2 prints; the printed figure itself is a picture without numbers."
+    caption = ("OpenworldAUC, percent, means over the seeds; bands and bars: 95 % over images, given the seeds.", about)
+    return Figure("", "", caption, tuple(charts), styles, names=("data_set", "method"))
+
+
+def _rows(given: FigureRuns, sweep: FigureSweep) -> Iterator[Result]:
+    """OpenworldAUC by data set and value; entries that differ in a setting alone are one method, as shots are."""
+    groups: dict[tuple, list[Outcome]] = {}
+    for run in (run for run in given.runs if run.folder.name.startswith(f"{sweep.name}-")):
+        for outcome in run.read(load):
+            record, chosen = outcome.record, (outcome.record.detail or {}).get("chosen", {})
+            value = record.shots or None if sweep.shots else chosen.get(sweep.varies)
+            method = METHOD if sweep.varies and not sweep.shots else run.method(record.learner)
+            groups.setdefault((dataset_of(run, record), method, value), []).append(outcome)
+    every = list(dict.fromkeys(value for _, _, value in groups if value is not None))
+    for (dataset, method, value), outcomes in groups.items():
+        seeds = sorted(outcomes, key=lambda outcome: outcome.record.seed)
+        for at in [value] if value is not None or not sweep.varies else every:  # untuned: the same at all shots
+            place = {"data_set": dataset} | ({sweep.varies: at} if sweep.varies else {})
+            yield from (row for row in learner_results(method, seeds, place) if row.metric == AUC)
+
+
+def _ring(line: Line, area: float | None) -> Line:
+    """A line over the shots, with a ring where the paper prints the method."""
+    rings = () if area is None else (Spot(SHOTS[-1], area, f"printed {AUC.write(area)} %"),)
+    printed = [area if shot == SHOTS[-1] else None for shot in line.x]
+    return replace(line, rings=rings, further={**line.further, "printed": printed})
