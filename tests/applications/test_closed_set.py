@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import openworld as ow
 from openworld import OpenworldError
 from openworld.cli.app import app
-from openworld.metrics import CLOSED_SET, aurc, auroc, detection_report, openworld_auc
+from openworld.metrics import CLOSED_SET, aurc, auroc, detection_metrics, openworld_auc
 
 IMAGES = 40
 
@@ -40,7 +40,7 @@ def test_what_rests_on_base_names_and_scores_stands_and_the_rest_has_a_reason():
     rows = columns("resnet")
     base, correct, new = sides(rows)
     found = values(ow.score(rows), "resnet")
-    detection = detection_report(base, new)
+    detection = detection_metrics(base, new)
     assert found["base_accuracy"].value == np.mean(correct.astype(bool))
     assert found["auroc"].value == auroc(base, new).value and found["auroc"].over("images") is not None
     assert found["fpr95_in_positive"].value == detection.fpr_in_positive

@@ -139,7 +139,7 @@ CALLS = {
         | {"cells": CELLS, "count": 2, "rules": metrics.CellRules(), "in_groups": GROUPS, "out_groups": NEW_GROUPS},
         optional=frozenset({"rules"}),
     ),
-    "detection_report": Call(metrics.detection_report, SCORES | {"recall": 0.95}),
+    "detection_metrics": Call(metrics.detection_metrics, SCORES | {"recall": 0.95}),
     "aurc": Call(metrics.aurc, {"scores": np.arange(8) / 8, "correct": RIGHT}),
     "expected_calibration_error": Call(
         metrics.expected_calibration_error,
@@ -224,7 +224,7 @@ CALLED = {name.split(" ")[0] for name in CALLS}
 CALLS |= {name: as_in_contract(name) for name in CONTRACT if name not in CALLED}
 RESULTS = frozenset(
     """
-    Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference Bootstrap DetectionReport
+    Accuracy CalibrationBin CalibrationError CellDetection CellSums CriticalDifference Bootstrap DetectionMetrics
     MetricEstimate FriedmanTest ImageInterval LevelErrors MetricCard MissHitCurve OpenworldAUC OperatingPoint Outcomes
     PairedTest PerClass PointsLost RankedSides Robustness SeedAverage SeedInterval SeedSpread SemanticAlignment
     ShiftTrend ShiftWeights SoftOpenworldAUC Threshold Trend

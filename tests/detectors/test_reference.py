@@ -37,7 +37,7 @@ from openworld.detectors import (
     ViM,
 )
 from openworld.detectors.engine.statistics import ClassSums, Mean, percentile
-from openworld.metrics import detection_report
+from openworld.metrics import detection_metrics
 
 OPENOOD = {
     "msp": MSP(),
@@ -193,7 +193,7 @@ def test_further_detectors_of_pytorch_ood(side):
 @pytest.mark.parametrize("label", MEASURED)
 def test_auroc_and_error_rates_of_our_scores(label):
     scores = scores_of(MEASURED[label], label)
-    report = detection_report(scores["id"].numpy(), scores["ood"].numpy())
+    report = detection_metrics(scores["id"].numpy(), scores["ood"].numpy())
     theirs, exact = metrics()[label]["openood"], metrics()[label]["exact_no_dropped_points"]
     assert report.auroc == pytest.approx(theirs["auroc"], abs=1e-9)
     assert report.fpr_out_positive == pytest.approx(exact["fpr95_ood_positive"], abs=1e-9)

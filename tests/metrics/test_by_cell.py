@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openworld._errors import OpenworldError
-from openworld.metrics import CellRules, aupr_in, auroc, detection_by_cell, detection_report
+from openworld.metrics import CellRules, aupr_in, auroc, detection_by_cell, detection_metrics
 from openworld.metrics.by_cell import NOWHERE
 from openworld.metrics.estimate import unseen
 
@@ -20,7 +20,7 @@ placed = st.lists(st.tuples(st.integers(-3, 3).map(float), st.integers(-1, 3)), 
 
 def alone(inside, own, cell):
     """Whether a cell is what the plain metrics say of its images."""
-    report, area = detection_report(inside, own), auroc(inside, own)
+    report, area = detection_metrics(inside, own), auroc(inside, own)
     assert cell.n == own.size
     for name in ("auroc", "fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out"):
         assert getattr(cell, name) == getattr(report, name), name
@@ -93,7 +93,7 @@ def test_rules_are_kept():
     rules = CellRules(recall=0.8, prevalence=0.3, level=0.5, least=10)
     few, found = detection_by_cell(inside, outside, cells, 2, rules=rules)
     own = outside[9:19]
-    report = detection_report(inside, own, recall=0.8)
+    report = detection_metrics(inside, own, recall=0.8)
     assert few is None and found.fpr_in_positive == report.fpr_in_positive
     assert found.aupr_in_fixed == aupr_in(inside, own, prevalence=0.3).value
     assert found.interval == pytest.approx(auroc(inside, own).interval(0.5))

@@ -16,7 +16,7 @@ from openworld.metrics import (
     auroc,
     average_precision_in,
     average_precision_out,
-    detection_report,
+    detection_metrics,
     fpr_in_positive,
     fpr_out_positive,
 )
@@ -31,7 +31,7 @@ recalls = st.sampled_from([0.05, 0.5, 0.8, 0.95, 1.0])
 @pytest.mark.parametrize("name", CASES)
 def test_reproduces_openood(name):
     case = CASES[name]
-    report = detection_report(case["id"], case["ood"])
+    report = detection_metrics(case["id"], case["ood"])
     found = {
         "auroc": report.auroc,
         "aupr_in": report.aupr_in,
@@ -47,7 +47,7 @@ def test_reproduces_openood(name):
 
 @pytest.mark.parametrize("case", ISOOD, ids=lambda case: case["name"])
 def test_reproduces_is_ood(case):
-    report = detection_report(case["inputs"]["id_conf"], case["inputs"]["ood_conf"])
+    report = detection_metrics(case["inputs"]["id_conf"], case["inputs"]["ood_conf"])
     expected = {**case["reference"], **case["extra"]}
     for name in ("fpr_at_95_all_thresholds", "fpr_at_95"):  # the released code drops no threshold that matters here
         assert report.fpr_out_positive == pytest.approx(expected[name], abs=1e-12)
@@ -101,11 +101,11 @@ def test_false_positive_rates_are_their_definition(inside, outside, recall):
 
 @given(levels, levels, recalls)
 def test_the_report_is_the_single_metrics_and_mirrors(inside, outside, recall):
-    report = detection_report(inside, outside, recall=recall)
+    report = detection_metrics(inside, outside, recall=recall)
     assert report.auroc == auroc(inside, outside).value
     assert report.aupr_in == aupr_in(inside, outside).value
     assert report.fpr_out_positive == fpr_out_positive(inside, outside, recall=recall).value
-    mirrored = detection_report([-x for x in outside], [-x for x in inside], recall=recall)
+    mirrored = detection_metrics([-x for x in outside], [-x for x in inside], recall=recall)
     assert mirrored.aupr_in == pytest.approx(report.aupr_out) and mirrored.fpr_in_positive == report.fpr_out_positive
     assert mirrored.average_precision_out == pytest.approx(report.average_precision_in)
 
@@ -113,7 +113,7 @@ def test_the_report_is_the_single_metrics_and_mirrors(inside, outside, recall):
 def test_monotone_transforms_change_nothing():
     rng = np.random.default_rng(0)
     inside, outside = rng.normal(1, 1, 200).round(1), rng.normal(0, 1, 300).round(1)
-    assert detection_report(np.exp(inside), np.exp(outside)) == detection_report(inside, outside)
+    assert detection_metrics(np.exp(inside), np.exp(outside)) == detection_metrics(inside, outside)
 
 
 def test_a_fixed_prevalence_frees_the_area_from_the_sizes():
@@ -133,7 +133,7 @@ def test_the_quotient_reaches_the_recall_it_equals():
 
 
 def test_undefined():
-    report = detection_report([1.0], [])
+    report = detection_metrics([1.0], [])
     assert report.auroc is None and report.fpr_in_positive is None and report.reason == "there is no out sample"
     assert (report.n_in, report.n_out) == (1, 0)
     assert aupr_in([], [1.0]).reason == "there is no in sample"
@@ -141,7 +141,7 @@ def test_undefined():
     assert "no closed form" in aupr_in([1.0], [0.0]).error_reason
 
 
-@pytest.mark.parametrize("metric", [detection_report, aupr_in, average_precision_out, fpr_in_positive])
+@pytest.mark.parametrize("metric", [detection_metrics, aupr_in, average_precision_out, fpr_in_positive])
 def test_refuses_nan_and_infinity(metric):
     with pytest.raises(OpenworldError, match="in_scores .* first at index 1"):
         metric([0.0, np.nan], [1.0])
@@ -154,6 +154,6 @@ def test_refuses_impossible_settings():
         with pytest.raises(OpenworldError, match="recall is"):
             fpr_in_positive([1.0], [0.0], recall=recall)
         with pytest.raises(OpenworldError, match="recall is"):
-            detection_report([1.0], [0.0], recall=recall)
+            detection_metrics([1.0], [0.0], recall=recall)
     with pytest.raises(OpenworldError, match="prevalence is 1"):
         aupr_in([1.0], [0.0], prevalence=1)

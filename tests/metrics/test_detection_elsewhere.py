@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openworld.metrics import detection_report
+from openworld.metrics import detection_metrics
 
 CASES = json.loads((Path(__file__).parents[1] / "reference" / "ood_metrics.json").read_text())["cases"]
 
@@ -60,7 +60,7 @@ def numbers(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_others_compute_alike(name):
-    report, stored = detection_report(CASES[name]["id"], CASES[name]["ood"]), numbers(name)
+    report, stored = detection_metrics(CASES[name]["id"], CASES[name]["ood"]), numbers(name)
     for place, metric in SAME.items():
         tolerance = 1e-6 if place.startswith("torch_uncertainty") else 1e-9  # it computes in float32
         assert getattr(report, metric) == pytest.approx(stored[place], abs=tolerance), place
@@ -77,5 +77,5 @@ def test_what_is_not_compared_does_differ_somewhere():
         ("oodeel/step4/auroc", "auroc"),
         ("mcm_glmcm_code/fpr95_id_positive", "fpr_in_positive"),
     ):
-        reports = {name: detection_report(case["id"], case["ood"]) for name, case in CASES.items()}
+        reports = {name: detection_metrics(case["id"], case["ood"]) for name, case in CASES.items()}
         assert any(abs(getattr(reports[name], metric) - numbers(name)[place]) > 1e-3 for name in CASES)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from openworld.metrics import detection_report
+from openworld.metrics import detection_metrics
 from openworld.metrics.detection_intervals import METRICS, draw_counts, resampled
 
 
@@ -18,7 +18,7 @@ def test_a_replicate_is_the_metric_of_the_images_that_were_drawn(decimals):
     counts = draw_counts([np.arange(40), np.arange(100, 125)], 20, seed=1)
     values = resampled(inside, out, *counts)
     for replicate in range(20):
-        plain = detection_report(*(drawn(s, c[replicate]) for s, c in zip((inside, out), counts, strict=True)))
+        plain = detection_metrics(*(drawn(s, c[replicate]) for s, c in zip((inside, out), counts, strict=True)))
         for name in METRICS:
             assert values[name][replicate] == pytest.approx(getattr(plain, name), abs=1e-12), name
 

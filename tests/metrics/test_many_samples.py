@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openworld.metrics import average, detection_report, estimate, miss_hit_curve, openworld_auc
+from openworld.metrics import average, detection_metrics, estimate, miss_hit_curve, openworld_auc
 from openworld.metrics import detection as detecting
 from openworld.metrics._design import _numbered
 from openworld.metrics._sweep import BLOCK, Sweep, win_shares
@@ -27,7 +27,7 @@ def whole(true, false):
 @pytest.mark.parametrize("count", [BLOCK // 2, BLOCK + 1, 3 * BLOCK])
 def test_areas_of_blocks_are_those_of_one_pass(count, ties):
     high, low = scores(count, ties, 1) + 1, scores(count // 2 + 3, ties, 2)
-    found, sweep = detection_report(high, low), Sweep.of(high, low)
+    found, sweep = detection_metrics(high, low), Sweep.of(high, low)
     for direction, side in ((detecting.inwards, "in"), (detecting.outwards, "out")):
         area, steps = whole(*direction(sweep))
         assert (getattr(found, f"aupr_{side}"), getattr(found, f"average_precision_{side}")) == (area, steps)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.metrics import auroc, detection_report
+from openworld.metrics import auroc, detection_metrics
 from openworld.results.detection_results import detection_results
 from openworld.results.scored_sets import ScoredSets, SetScores, stream_columns
 
@@ -34,7 +34,7 @@ def results(sets):
 
 def test_numbers_of_a_set_are_those_of_its_scores_with_an_interval_around_each(sets, results):
     by_name = {each.name: each for each in sets.all}
-    plain = detection_report(sets.test.scores["A"], by_name["b"].scores["A"])
+    plain = detection_metrics(sets.test.scores["A"], by_name["b"].scores["A"])
     for metric in ("auroc", "fpr_in_positive", "fpr_out_positive", "aupr_in", "aupr_out"):
         value = results.value("A", metric, group="near", set="b")
         assert value.value == pytest.approx(getattr(plain, metric), abs=1e-12)

@@ -14,8 +14,7 @@ from openworld.evaluations import EVALUATIONS, PLUGINS, report_of
 from openworld.evaluations.each import expand, read_each
 from openworld.evaluations.running import RunOptions, carry_out
 from openworld.evaluations.several_runs import average_runs
-from openworld.evaluations.stories import compare_runs, read_story
-from openworld.report.records import protocol_of
+from openworld.evaluations.stories import compare_runs, protocol_of, read_story
 from openworld.report.report import FORMS
 from openworld.report.run_comparison import comparison_report
 from openworld.runs import RunStore, readable_json
@@ -94,7 +93,7 @@ def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> N
     require_file("--output", output, inputs=(folder,))
     forms = ("text", *FORMS, *HUB_FORMS) if _has_report(folder) else ("json",)
     if form not in forms:
-        raise unknown_name(f"table form of a run of {_name(folder)}", form, forms)
+        raise unknown_name(f"table form of a run of {protocol_of(folder)}", form, forms)
     if form == "parquet" and output is None:
         raise OpenworldError("a Parquet file is no text; say where it goes: --output results.parquet.")
     if form == "text" and output is None:
@@ -158,10 +157,5 @@ def _records(folder: Path) -> str:
     return readable_json([{"unit": record.name, "metrics": record.metrics} for record in records]).decode()
 
 
-def _name(folder: Path) -> str:
-    """The evaluation of a run; predictions that were scored, whose spec names none, are of recognition."""
-    return protocol_of(folder) or "recognition"
-
-
 def _has_report(folder: Path) -> bool:
-    return bool(report_of(_name(folder)))
+    return bool(report_of(protocol_of(folder)))

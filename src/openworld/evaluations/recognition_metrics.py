@@ -60,7 +60,7 @@ def recognition_metrics(table: Table, *, closed_set: bool = False) -> dict:
             images is None.
     """
     base, new = sides({name: table[name] for name in MEASURED if name in table})
-    detection = metrics.detection_report(base["score"], new["score"])
+    detection = metrics.detection_metrics(base["score"], new["score"])
     outcome = _openworld_auc(base, new, closed_set)
     return headline(base, new, outcome) | {
         "openworld_auc": {

@@ -10,11 +10,21 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.evaluations import report_of
-from openworld.report.records import protocol_of
 from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
 from openworld.results import RunFolder, pair_results, require_same_data
 from openworld.results.settings_diff import differing_settings
+from openworld.runs import RunStore
+
+
+def protocol_of(folder: Path | str) -> str:
+    """Return the evaluation of the run in a folder, whole or not; predictions that were scored are of recognition.
+
+    Raises:
+        OpenworldError: when there is no run.
+    """
+    resolved = RunStore(folder).description()["resolved"]
+    return (isinstance(resolved, dict) and resolved.get("protocol")) or "recognition"
 
 
 def read_story(folder: Path | str) -> Report:
@@ -60,9 +70,9 @@ def _read(module, run: RunFolder) -> Report:
     return (getattr(module, "report", None) or module.story)(run)
 
 
-def _report(evaluation: str | None):
-    """The report of an evaluation; predictions that were scored, which name none, are of recognition."""
-    module = report_of(evaluation or "recognition")
+def _report(evaluation: str):
+    """The module that tells what a run of the evaluation says."""
+    module = report_of(evaluation)
     if not module:
         raise OpenworldError(
             f"{evaluation} brings no report, so that its runs have no page, figures or comparison; their numbers: "

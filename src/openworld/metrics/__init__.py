@@ -21,12 +21,12 @@ from openworld.metrics.cell_combinations import CellSums, RankedSides, rank_side
 from openworld.metrics.companions import open_auc, overall_accuracy
 from openworld.metrics.curve_intervals import LEVEL_NUMBERS, ImageInterval, area_test, curve_intervals
 from openworld.metrics.detection import (
-    DetectionReport,
+    DetectionMetrics,
     aupr_in,
     aupr_out,
     average_precision_in,
     average_precision_out,
-    detection_report,
+    detection_metrics,
     fpr_in_positive,
     fpr_out_positive,
 )
@@ -117,7 +117,7 @@ __all__ = [
     "Costs",
     "CriticalDifference",
     "Bootstrap",
-    "DetectionReport",
+    "DetectionMetrics",
     "MetricEstimate",
     "FriedmanTest",
     "ImageInterval",
@@ -154,7 +154,7 @@ __all__ = [
     "choose_threshold",
     "curve_intervals",
     "detection_by_cell",
-    "detection_report",
+    "detection_metrics",
     "expected_calibration_error",
     "final_ranks",
     "fpr_in_positive",

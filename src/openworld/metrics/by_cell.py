@@ -43,8 +43,8 @@ class CellDetection:
     """Detection metrics of one cell, fractions in [0, 1].
 
     n: out-of-distribution images in it. interval: of the AUROC; None where it has no standard error. The two
-    false-positive rates and AUPRs are those of `detection_report`; `aupr_in_fixed` is `aupr_in` at a prevalence that is
-    the same for all cells, so that their sizes do not count.
+    false-positive rates and AUPRs are those of `detection_metrics`; `aupr_in_fixed` is `aupr_in` at a prevalence that
+    is the same for all cells, so that their sizes do not count.
     """
 
     n: int

@@ -23,7 +23,7 @@ RARE = 1e-9  # a smaller share of positives leaves precision to rounding
 
 
 @dataclass(frozen=True)
-class DetectionReport:
+class DetectionMetrics:
     """All detection metrics of two sets of scores; None with `reason` where a side is empty."""
 
     auroc: float | None
@@ -40,7 +40,7 @@ class DetectionReport:
 
 
 @checked
-def detection_report(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> DetectionReport:
+def detection_metrics(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: float = 0.95) -> DetectionMetrics:
     """AUROC, both AUPRs, both average precisions and both false-positive rates, from one sort.
 
     Args:
@@ -48,22 +48,22 @@ def detection_report(in_scores: ArrayLike, out_scores: ArrayLike, *, recall: flo
         out_scores: float[n_out].
         recall: share of positives that the two false-positive rates must keep, in (0, 1].
     Returns:
-        DetectionReport, fractions in [0, 1].
+        DetectionMetrics, fractions in [0, 1].
     Raises:
         OpenworldError: NaN or infinite scores (with their indices), recall outside (0, 1].
 
-    >>> report = detection_report([3, 2, 1], [2, 0])
-    >>> report.fpr_in_positive, report.fpr_out_positive  # keeping in >= 1 lets one of two out; out <= 2 flags 2 of 3
+    >>> found = detection_metrics([3, 2, 1], [2, 0])
+    >>> found.fpr_in_positive, found.fpr_out_positive  # keeping in >= 1 lets one of two out; out <= 2 flags 2 of 3
     (0.5, 0.6666666666666666)
     """
     require_recall(recall)
     sweep, reason = _sweep(in_scores, out_scores)
     if reason:
-        return DetectionReport(*[None] * 7, recall, sweep.n_in, sweep.n_out, reason)
+        return DetectionMetrics(*[None] * 7, recall, sweep.n_in, sweep.n_out, reason)
     rules = trapezoid, _steps, lambda *counts: false_positives(*counts, recall)
     # One direction after the other: of ten million scores the counts of each take 160 MB.
     inside, outside = ([rule(*counts) for rule in rules] for counts in (way(sweep) for way in (inwards, outwards)))
-    return DetectionReport(
+    return DetectionMetrics(
         sweep.double_wins() / (2 * sweep.n_in * sweep.n_out),
         *(area for pair in zip(inside, outside, strict=True) for area in pair),
         recall,

@@ -24,7 +24,7 @@ from openworld.report.class_names import WORST, names_sentences
 from openworld.report.data_files import csv_address
 from openworld.report.figure import Figure
 from openworld.report.marks import key
-from openworld.report.provenance import Part
+from openworld.report.provenance import ProvenancePart
 from openworld.report.render.html import html_table
 from openworld.report.render.table_csv import csv_table
 from openworld.report.series_style import SeriesStyle, style_sheet
@@ -83,7 +83,7 @@ class Page:
     facts: tuple[tuple[str, str], ...] = ()
 
 
-def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: Sequence[Part] = ()) -> str:
+def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: Sequence[ProvenancePart] = ()) -> str:
     """Return the page as HTML text; the same bytes for the same page."""
 
     def drawn_table(table: Table) -> Markup:

@@ -12,7 +12,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Part:
+class ProvenancePart:
     """One part of the section: text to be shown as it is, folded where it is long, or facts as (name, value)."""
 
     heading: str
@@ -21,19 +21,21 @@ class Part:
     folded: bool = False
 
 
-def parts_of(given: Any, resolved: Any, provenance: Sequence[Mapping[str, Any]], durations: Pairs) -> list[Part]:
+def parts_of(
+    given: Any, resolved: Any, provenance: Sequence[Mapping[str, Any]], durations: Pairs
+) -> list[ProvenancePart]:
     """The parts of a run's description in reading order without empty ones; `durations` are facts as (name, value)."""
     first = provenance[0] if provenance else {}
     rest = {name: value for name, value in first.items() if name != "command"}
     parts = [
-        Part("To do it again", text=command(first)),
-        Part("What ran it", facts=tuple(_flat(rest))),
-        Part("Seeds and durations", facts=durations),
-        Part("The spec as given", text=_readable(given), folded=True),
-        Part("The spec with every default filled in", text=_readable(resolved), folded=True),
+        ProvenancePart("To do it again", text=command(first)),
+        ProvenancePart("What ran it", facts=tuple(_flat(rest))),
+        ProvenancePart("Seeds and durations", facts=durations),
+        ProvenancePart("The spec as given", text=_readable(given), folded=True),
+        ProvenancePart("The spec with every default filled in", text=_readable(resolved), folded=True),
     ]
     later = [
-        Part(f"Continued by ({place})", facts=tuple(_flat(start))) for place, start in enumerate(provenance[1:], 2)
+        ProvenancePart(f"Continued by ({place})", facts=tuple(_flat(start))) for place, start in enumerate(provenance[1:], 2)
     ]
     return [part for part in parts + later if part.text or part.facts]
 

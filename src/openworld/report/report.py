@@ -14,7 +14,7 @@ from openworld.report.class_names import read_audits
 from openworld.report.data_files import json_text
 from openworld.report.figure import FORMATS, Figure
 from openworld.report.page import Page, figures_of, render, write_page
-from openworld.report.provenance import Part, parts_of
+from openworld.report.provenance import ProvenancePart, parts_of
 from openworld.report.render import latex_table, markdown_table, plain_html_table, terminal_table
 from openworld.report.result_table import result_table
 from openworld.report.table import Table
@@ -267,7 +267,7 @@ class Report:
             run = self.run_folder
             made, folder = parts_of(run.given, run.resolved, run.provenance, self.page.facts), run.folder
         else:
-            made = [Part("How it was made", facts=(*self.made.items(), *self.page.facts))]
+            made = [ProvenancePart("How it was made", facts=(*self.made.items(), *self.page.facts))]
         return render(self.page, self.results, audits=read_audits(folder) if folder else (), made=made)
 
     def write(self, folder: Path | None = None) -> Path:

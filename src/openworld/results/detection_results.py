@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 
-from openworld.metrics import MetricEstimate, auroc, detection_report, mean_over_sets, paired_test
+from openworld.metrics import MetricEstimate, auroc, detection_metrics, mean_over_sets, paired_test
 from openworld.metrics.detection_intervals import METRICS as RESAMPLED
 from openworld.metrics.detection_intervals import draw_counts, resampled
 from openworld.metrics.estimate import correlation
@@ -133,7 +133,7 @@ class _Group:
             yield Result("", METRICS["images"], Value(len(other)), {**self.where, "set": other.name})
 
     def _rates(self, name: str, counts: Sequence[np.ndarray]) -> Iterator[Result]:
-        reports = [detection_report(*self.pair(name, other)) for other in self.sets]
+        reports = [detection_metrics(*self.pair(name, other)) for other in self.sets]
         drawn = [
             resampled(*self.pair(name, other), counts[0], own) if len(own) else {}
             for other, own in zip(self.sets, counts[1:], strict=True)

@@ -11,7 +11,7 @@ from openworld.evaluations.ood_benchmark.evaluation import data, summary
 from openworld.evaluations.ood_benchmark.record import OODBenchmarkRecord
 from openworld.evaluations.ood_benchmark.results import read_results
 from openworld.evaluations.ood_benchmark.task import tasks
-from openworld.metrics import detection_report
+from openworld.metrics import detection_metrics
 from openworld.results import RunFolder
 from openworld.results.detection_results import detection_results
 from openworld.results.scored_sets import ScoredSets, SetScores
@@ -98,13 +98,13 @@ def test_numbers_are_those_of_the_kept_scores_group_by_group(ran):
             for number in record.metrics["numbers"]
         }
         for label in labels:
-            near = detection_report(of["test"][label], of["inverted"][label])
+            near = detection_metrics(of["test"][label], of["inverted"][label])
             assert found[label, "auroc", "inverted", ""] == pytest.approx(near.auroc)
             assert found[label, "fpr_out_positive", "inverted", ""] == pytest.approx(near.fpr_out_positive)
             pairs = [[float(a > b) + 0.5 * float(a == b) for b in of["foggy"][label]] for a in of["test"][label]]
             assert found[label, "shift_seen", "foggy", ""] == pytest.approx(np.mean(pairs))
             both = np.concatenate([of["test"][label], of["dim"][label]])
-            whole = detection_report(both, of["noisy"][label]).auroc
+            whole = detection_metrics(both, of["noisy"][label]).auroc
             assert found[label, "auroc", "noisy", "full-spectrum"] == pytest.approx(whole)
             assert (label, "auroc", "foggy", "") not in found and (label, "shift_seen", "noisy", "") not in found
 
