@@ -35,7 +35,8 @@ def parts_of(
         ProvenancePart("The spec with every default filled in", text=_readable(resolved), folded=True),
     ]
     later = [
-        ProvenancePart(f"Continued by ({place})", facts=tuple(_flat(start))) for place, start in enumerate(provenance[1:], 2)
+        ProvenancePart(f"Continued by ({place})", facts=tuple(_flat(start)))
+        for place, start in enumerate(provenance[1:], 2)
     ]
     return [part for part in parts + later if part.text or part.facts]
 
