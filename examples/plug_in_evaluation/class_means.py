@@ -1,6 +1,6 @@
 """Class means: how well do the mean embeddings of a few training images name test images?"""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,8 +9,10 @@ from openworld import OpenworldError
 from openworld.evaluations.encoding import EncodingStage
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Machine, encoded_parts
 from openworld.features import Encoding
+from openworld.results import METRICS, Result, Value
 from openworld.runs import UnitResult
 
 
@@ -60,16 +62,6 @@ class Task:
         return Encoding()
 
 
-@dataclass(frozen=True)
-class Record:
-    """The metrics of a unit, as its JSON holds them."""
-
-    shots: int
-    seed: int
-    images: int
-    accuracy: float
-
-
 def tasks(spec: ClassMeansSpec) -> list[Task]:
     return [Task(spec.data, shots, seed, spec.backbone) for shots in spec.shots for seed in spec.seeds]
 
@@ -87,9 +79,18 @@ def evaluate(task: Task, machine: Machine) -> UnitResult:
     classes = range(len(train.classnames))
     means = _unit_length(np.stack([units["train"][train.labels == one].mean(axis=0) for one in classes]))
     prediction = (units["test"] @ means.T).argmax(axis=1)
-    record = Record(task.shots, task.seed, len(test), float((prediction == test.labels).mean()))
     table = {"id": test.rows, "label": test.labels, "prediction": prediction}
-    return UnitResult(outputs={"images": table}, metrics=asdict(record))
+    accuracy = Value(float((prediction == test.labels).mean()))
+    return UnitResult(
+        outputs={"images": table},
+        metrics={"shots": task.shots, "seed": task.seed},
+        attachments=rows_of_unit(
+            "class-means",
+            [Result(f"{task.shots} shots", METRICS["accuracy"], accuracy)],
+            seed=task.seed,
+            shared=[Result("", METRICS["images"], Value(len(test)))],
+        ),
+    )
 
 
 def _unit_length(rows: np.ndarray) -> np.ndarray:
