@@ -1,10 +1,14 @@
 """Prometheus text, read back by its own parser."""
 
+import json
+
 import pytest
 from watched_days import day_columns
 
 from openworld._score_files import scores_of
 from openworld.applications.watch import command
+from openworld.applications.watch.results import FIELDS
+from openworld.testing._stories import _shows_every_number_once
 
 
 def test_the_numbers_are_read_back_by_the_collector_s_own_parser(fitted, tmp_path):
@@ -32,3 +36,24 @@ def test_an_accuracy_that_cannot_be_told_is_absent_and_its_bounds_are_there(fitt
     text = files.prometheus.read_text()
     assert "openworld_watch_accuracy_ratio" not in text and "accuracy_low_ratio{" in text
     assert 'accuracy_known{watch="state"} 0' in text and 'shift_alarm{watch="state"} 1' in text
+
+
+def test_rows_lines_and_collected_numbers_are_the_same_and_stand_once_on_the_page(fitted, tmp_path):
+    files = command.WatchFiles(tmp_path / "state", tmp_path / "lines", tmp_path / "watch.prom")
+    days = [
+        scores_of(day_columns(day, strength=strength), f"day {day}") for day, strength in enumerate((2.0, 2.0, 0.2))
+    ]
+    report = command.watch(fitted, days, files, close=True)
+    _shows_every_number_once(report)
+    last = {**report.results.rows[-1].where}
+    text, lines = files.prometheus.read_text(), [json.loads(line) for line in files.json_lines.read_text().splitlines()]
+    for field in FIELDS:
+        value = report.results.value(field.entity, field.metric.key, **last).value
+        assert lines[-1][field.name] == value
+        assert (f"openworld_watch_{field.collected}{{" in text) is (value is not None)
+    ends = report.results.value("quoted", "estimated_accuracy", **last).over()
+    assert (lines[-1]["low"], lines[-1]["high"], lines[-1]["shift_alarm"]) == (ends.low, ends.high, True)
+    first, why, alarms, *_ = report.verdict
+    assert lines[-1]["accuracy"] is None and "2024-01-03 (150 images) cannot be told" in first and len(first) < 100
+    assert f"between {100 * ends.low:.1f} % and {100 * ends.high:.1f} %" in first and lines[-1]["why"] in why
+    assert "In 2024-01-03" in alarms and "shift alarm" in alarms

@@ -103,7 +103,7 @@ def test_alarms_of_periods_of_one_size_are_those_of_one_test_over_all(tmp_path, 
 
 
 def test_a_terminal_shows_all_new_periods_and_some_of_those_before(fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("openworld.applications.watch.report.LAST", 1)
+    monkeypatch.setattr("openworld.report.layout.layout.TERMINAL_ROWS", 3)
     files = command.WatchFiles(tmp_path / "state")
     first, second = (
         command.watch(fitted, [of(joined(*days))], files, close=True).terminal_tables[0]
@@ -112,7 +112,8 @@ def test_a_terminal_shows_all_new_periods_and_some_of_those_before(fitted, tmp_p
     assert [row.label for row in first.rows] == ["2024-01-01", "2024-01-02"]
     assert [row.label for row in second.rows] == ["2024-01-02", "2024-01-03", "2024-01-04"]
     again = command.watch(fitted, [], files).terminal_tables[0]
-    assert [row.label for row in again.rows] == ["2024-01-04"]
+    assert [row.label for row in again.rows] == ["2024-01-02", "2024-01-03", "2024-01-04"]
+    assert [row.cells[-1].startswith("new") for row in second.rows] == [False, True, True]
 
 
 def test_what_was_fitted_comes_back_whole(fitted, tmp_path):
@@ -304,11 +305,11 @@ def test_lines_that_a_killed_call_left_out_are_written_and_half_a_line_is_mended
     assert lines.read_bytes() == b"notes of mine"
 
 
-@pytest.mark.parametrize(("alert", "fact"), [(0.8, "alarms below 80.0 %"), (None, "")])
+@pytest.mark.parametrize(("alert", "fact"), [(0.8, "found below 80.0 %"), (None, "")])
 def test_what_is_fitted_says_below_what_it_gives_an_alarm(tmp_path, alert, fact):
     report = command.fit([of(source_columns(), "val")], tmp_path / "watch", WatchSettings(alert=alert), images=[100])
-    caption = report.terminal_tables[0].caption
-    assert fact in caption and ("alarms below" in caption) == bool(fact)
+    text = " ".join(report.verdict)
+    assert fact in text and ("found below" in text) == bool(fact)
 
 
 def test_a_file_of_a_watch_keeps_names_as_they_are_and_no_nan(tmp_path):

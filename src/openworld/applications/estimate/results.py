@@ -80,7 +80,7 @@ def _image_sets(estimate: AccuracyEstimate) -> Iterator[Result]:
 
 def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
     true, quote = estimate.target.accuracy, estimate.quote
-    yield Result(QUOTED, ESTIMATED, _quoted(quote), TARGET)
+    yield Result(QUOTED, ESTIMATED, quoted_value(quote), TARGET)
     if quote.accuracy is not None:
         yield Result(QUOTED, LOST, Value(quote.accuracy - estimate.source.accuracy), TARGET)
     if true is not None:
@@ -121,7 +121,7 @@ def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
         yield Result("", IMAGES, Value(chunk.n), place)
         if estimate.target.accuracy is not None:
             yield Result("", TRUE, _value(chunk.accuracy, "no labels"), place)
-        yield Result(QUOTED, ESTIMATED, _quoted(chunk.quote), place)
+        yield Result(QUOTED, ESTIMATED, quoted_value(chunk.quote), place)
         for method in estimate.methods:
             yield Result(method.name, ESTIMATED, _value(chunk.methods.get(method.name), NO_ACCURACY), place)
         if chunk.labelled is not None:
@@ -190,7 +190,7 @@ def _value(number: float | None, reason: str, intervals: tuple = ()) -> Value:
     return Value(number, intervals, "" if number is not None else reason)
 
 
-def _quoted(quote: Quote) -> Value:
+def quoted_value(quote: Quote) -> Value:
     """Return what is quoted, over sets like the source and, under shift, labelled shifts; or bounds, and why."""
     return _value(
         quote.accuracy, f"cannot be told: {quote.why}", interval_of((quote.low, quote.high), "sets and shifts")

@@ -11,37 +11,14 @@ import numpy as np
 from openworld._errors import OpenworldError, naming
 from openworld._plain import parse_json
 from openworld.applications.watch.labelled import CORRECTED, LABELLED, labelled_records, quoted_chunk
+from openworld.applications.watch.results import collected_numbers, line_numbers
 from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
-from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.runs import to_json
 from openworld.runs.atomic import write_file
 from openworld.runs.outputs import LINES, is_stream, require_file
 
 TAIL = 1 << 20  # bytes at the end of a file in which its last line is looked for
 BEGINNING = b'{"watch":'
-
-METRICS = {
-    "accuracy_ratio": "Estimated accuracy of the last finished period; absent where it cannot be told.",
-    "accuracy_low_ratio": "Low end of its 95 % interval, or of the bounds where it cannot be told.",
-    "accuracy_high_ratio": "High end of its 95 % interval, or of the bounds where it cannot be told.",
-    "accuracy_known": "1 where the accuracy of the last finished period can be told, else 0.",
-    "alarm_ratio": "Statistic of the accuracy alarm relative to its limit; it stands above 1; absent without.",
-    "shift_alarm_ratio": "Statistic of the shift alarm relative to its limit; it stands above 1.",
-    "shift_alarm": "1 where the shift alarm stands, else 0.",
-    "shift_score": "How far the last finished period lies from the source, in deviations of source-like ones.",
-    "class_shift_ratio": "Energy distance of the predicted classes from the source beyond chance; 0 to 1.",
-    "confidence_shift_ratio": "Energy distance of the confidences from the source beyond chance; 0 to 1.",
-    "period_images": "Images of the last finished period.",
-    "labelled_accuracy_ratio": "Accuracy of the last period with enough drawn labels, by these; absent without any.",
-    "labelled_accuracy_low_ratio": "Low end of its 95 % interval over the draw of the labels.",
-    "labelled_accuracy_high_ratio": "High end of its 95 % interval over the draw of the labels.",
-    "labelled_images": "Labels of that period.",
-    "labelled_last_image_timestamp_seconds": "Time stamp of that period's last image, in seconds since 1970.",
-    "images_total": "Images counted since the watch began.",
-    "periods_total": "Periods finished since the watch began.",
-    "last_image_timestamp_seconds": "Time stamp of the last image, in seconds since 1970.",
-}
-"""Name without its prefix -> help."""
 
 
 def prometheus_text(state: WatchState, name: str) -> str:
@@ -50,51 +27,35 @@ def prometheus_text(state: WatchState, name: str) -> str:
     Args:
         state: of the watch. name: value of the label `watch`, which tells several of them apart.
     """
-    numbers = dict(_numbers(state))
     label = name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     lines = []
-    for metric, number in numbers.items():
+    for metric, number, what in _numbers(state):
         kind = "counter" if metric.endswith("_total") else "gauge"
         title = f"openworld_watch_{metric}"
-        lines += [
-            f"# HELP {title} {METRICS[metric]}",
-            f"# TYPE {title} {kind}",
-            f'{title}{{watch="{label}"}} {number!r}',
-        ]
+        number = number if isinstance(number, int) else float(number)
+        lines += [f"# HELP {title} {what}", f"# TYPE {title} {kind}", f'{title}{{watch="{label}"}} {number!r}']
     return "\n".join(lines) + "\n"
 
 
-def _numbers(state: WatchState) -> Iterator[tuple[str, float | int]]:
-    """Return the numbers that there are, by the names of `METRICS`."""
+def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
+    """Yield (name, number, what it is) of the numbers that there are."""
     if state.records:
-        record = state.records[-1]
-        quote, alarm = quoted_chunk(record).quote, record.chunk.alarm
-        if quote.accuracy is not None:
-            yield "accuracy_ratio", float(quote.accuracy)
-        yield "accuracy_low_ratio", float(quote.low)
-        yield "accuracy_high_ratio", float(quote.high)
-        yield "accuracy_known", int(quote.accuracy is not None)
-        if alarm is not None:
-            yield "alarm_ratio", float(alarm.statistic)
-        shift = record.chunk.shift_alarm
-        yield "shift_alarm_ratio", float(shift.statistic)
-        yield "shift_alarm", int(shift.standing)
-        if shift.score is not None:
-            yield "shift_score", float(shift.score)
-        yield "class_shift_ratio", float(record.signs[NAMED].distance)
-        yield "confidence_shift_ratio", float(record.signs[CONFIDENCES].distance)
-        yield "period_images", record.chunk.n
+        yield from collected_numbers(state.records[-1])
     for record, labelled in [*labelled_records(state)][-1:]:
-        yield "labelled_accuracy_ratio", float(labelled.accuracy)
-        yield "labelled_accuracy_low_ratio", float(labelled.interval[0])
-        yield "labelled_accuracy_high_ratio", float(labelled.interval[1])
-        yield "labelled_images", labelled.n
+        last = "Accuracy of the last period with enough drawn labels, by these; absent without any."
+        yield "labelled_accuracy_ratio", labelled.accuracy, last
+        for end, number in zip(("low", "high"), labelled.interval, strict=True):
+            over = f"{end.capitalize()} end of its 95 % interval over the draw of the labels."
+            yield f"labelled_accuracy_{end}_ratio", number, over
+        yield "labelled_images", labelled.n, "Labels of that period."
         if record.ended:
-            yield "labelled_last_image_timestamp_seconds", _seconds(record.ended)
-    yield "images_total", state.n
-    yield "periods_total", len(state.records)
+            when = "Time stamp of that period's last image, in seconds since 1970."
+            yield "labelled_last_image_timestamp_seconds", _seconds(record.ended), when
+    yield "images_total", state.n, "Images counted since the watch began."
+    yield "periods_total", len(state.records), "Periods finished since the watch began."
     if state.last:
-        yield "last_image_timestamp_seconds", _seconds(state.last)
+        when = "Time stamp of the last image, in seconds since 1970."
+        yield "last_image_timestamp_seconds", _seconds(state.last), when
 
 
 def _seconds(time: str) -> int:
@@ -111,7 +72,7 @@ def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
 
     It is what was said when the period was finished, whatever labels came since: they have lines of their own.
     """
-    chunk, alarm, shift = quoted_chunk(record, labels=False), record.chunk.alarm, record.chunk.shift_alarm
+    chunk, shift = quoted_chunk(record, labels=False), record.chunk.shift_alarm
     further = {key: entry for key, entry in record.further.items() if key not in (LABELLED, CORRECTED)}
     if CORRECTED in record.further:
         further |= {"accuracy_before_correction": record.chunk.quote.accuracy}
@@ -123,21 +84,11 @@ def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
         "began": record.began or None,
         "ended": record.ended or None,
         "file": record.file,
-        "images": chunk.n,
         "sampled": chunk.sampled,
-        "accuracy": chunk.quote.accuracy,
-        "low": chunk.quote.low,
-        "high": chunk.quote.high,
+        **line_numbers(record),
         "method": chunk.quote.method,
         "why": chunk.quote.why,
-        "alarm_ratio": None if alarm is None else alarm.statistic,
-        "alarm": None if alarm is None else alarm.standing,
-        "shift_alarm_ratio": None if shift is None else shift.statistic,
-        "shift_alarm": None if shift is None else shift.standing,
-        "shift_score": None if shift is None else shift.score,
         "shift_sign": (shift and shift.sign) or None,
-        "class_shift": record.signs[NAMED].distance,
-        "confidence_shift": record.signs[CONFIDENCES].distance,
         "methods": to_json(chunk.methods),
         **to_json(further),
     }

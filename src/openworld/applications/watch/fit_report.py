@@ -1,15 +1,14 @@
 """What was fitted for a watch: which alarms there are and how often they are false, and what raises one by size."""
 
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 from openworld.applications.watch.fitted import Watch
 from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.report.data_files import json_text
-from openworld.report.page import Page
+from openworld.report.layout import Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.report.table import Column, Row, Table
 from openworld.report.text import percent
 from openworld.results import Metric, Result, Results, Value
 
@@ -19,24 +18,39 @@ ALONE = Metric("alarm_alone", "one period below", better=0, bounds=(None, 1.0))
 LASTING = Metric("alarm_lasting", "many below", better=0, bounds=(None, 1.0))
 
 
+LAYOUT = Layout(
+    "A source fitted for watching",
+    "",
+    (
+        Pivot(
+            name="sizes",
+            title="Sizes of periods",
+            rows=("period",),
+            note="What DoC says of periods like the source, 95 % of them; and what raises an alarm.",
+        ),
+    ),
+)
+
+
 def fit_report(watch: Watch, path: Path) -> Report:
     """Return what was fitted, and what it takes for an alarm by size of a period."""
-    settings, source = watch.settings, watch.source
-    megabytes = path.stat().st_size / 1e6
+    source = watch.source
     first = (
         f"Fitted on {source.name} ({counted(source.n, 'labelled image')}, {percent(source.accuracy)} % right): {path}, "
-        f"{megabytes:.1f} MB."
+        f"{path.stat().st_size / 1e6:.1f} MB."
     )
     kept = "" if watch.outputs.n == source.n else f"It holds a uniform sample of {watch.outputs.n:,} of them. "
-    text = [f"{kept}Methods: {', '.join(watch.names)}. Other sizes of periods are measured when they are first met."]
-    text.append(f"Then, with every new file: openworld estimate watch {path} NEW.parquet")
-    results, table = _sizes(watch)
+    said = (
+        first,
+        f"{kept}Methods: {', '.join(watch.names)}. Other sizes of periods are measured when they are first met.",
+        f"Then, with every new file: openworld estimate watch {path} NEW.parquet",
+        *_alarms(watch),
+    )
     notes = tuple(f"Note: {warning}." for warning in watch.warnings)
-    page = Page("A source fitted for watching", (source.name,), (first, *text, *notes), (), {}, "")
-    text += _alarms(watch)
-    alert = f"; alarms below {percent(settings.alert)} %" if settings.alert is not None else ""
-    table = replace(table, caption=f"{table.caption}{alert}.")
-    return Report(results, (table,), page, tuple(text), notes, watch.made, watch, json_text(_fit_json(watch)))
+    results = Results("watch-fit", tuple(_sizes(watch)))
+    brief = Brief(results, subtitle=(source.name,), sentences=said, warnings=notes)
+    fields = {"made": watch.made, "found": watch, "json": json_text(_fit_json(watch))}
+    return LAYOUT.report(brief, text=said[1:], notes=notes, **fields)
 
 
 def _alarms(watch: Watch) -> list[str]:
@@ -71,26 +85,16 @@ def _fit_json(watch: Watch) -> dict:
     }
 
 
-def _sizes(watch: Watch) -> tuple[Results, Table]:
-    """Return, by size of a period, what is quoted of periods like the source, and what raises an alarm."""
+def _sizes(watch: Watch) -> Iterator[Result]:
+    """Yield, by size of a period, what is quoted of periods like the source, and what raises an alarm."""
     measured, alert = watch.measured, watch.settings.alert
-    rows, lines = [], []
     for size in sorted({*measured.quotes, *measured.limits}):
-        place, cells = {"images_per_period": size}, []
         null = measured.quotes.get(size, {}).get("DoC")
-        ends = (None, None) if null is None else null.range
-        values = [(LOW, ends[0]), (HIGH, ends[1])]
+        low, high = (None, None) if null is None else null.range
+        numbers = {LOW: low, HIGH: high}
         if size in measured.limits:
             limit = measured.limits[size]
-            values += [(ALONE, limit.alone(size, alert)), (LASTING, limit.lasting(size, alert))]
-        for metric, number in values:
+            numbers |= {ALONE: limit.alone(size, alert), LASTING: limit.lasting(size, alert)}
+        for metric, number in numbers.items():
             value = Value(number, (), "" if number is not None else "not measured")
-            rows.append(Result("", metric, value, place))
-            cells.append(value)
-        lines.append(Row(f"{size:,} images", tuple(cells)))
-    metrics = [LOW, HIGH] + [ALONE, LASTING] * bool(measured.limits)
-    columns = tuple(Column(metric, priority=1) for metric in metrics)
-    caption = "Percent: what DoC says of periods like the source, 95 % of them; what raises an alarm"
-    caption = caption if measured.limits else caption.partition(";")[0]
-    table = Table("sizes", "Sizes of periods", caption, "period", columns, tuple(lines), best="")
-    return Results("watch-fit", tuple(rows)), table
+            yield Result("", metric, value, {"period": size, "period_name": f"{size:,} images"})

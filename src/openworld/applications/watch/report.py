@@ -9,34 +9,30 @@ from openworld.applications.estimate.accuracy_estimate import (
     MethodEstimate,
     ScoredSet,
 )
+from openworld.applications.estimate.figures import over_time_figure
 from openworld.applications.estimate.report import remark
-from openworld.applications.estimate.results import ESTIMATED, IMAGES, LABELS, QUOTED, SHIFT_ALARM, SHIFT_SCORE
-from openworld.applications.estimate.verdict import alert, late_labels, shift_alert
-from openworld.applications.watch import figures as drawing
+from openworld.applications.estimate.results import SHIFT_ALARM
+from openworld.applications.estimate.verdict import alert, answer, late_labels, shift_alert
 from openworld.applications.watch.causes import cause_sentence
 from openworld.applications.watch.exports import label_lines, line_of
 from openworld.applications.watch.fitted import Watch
 from openworld.applications.watch.following import Followed
 from openworld.applications.watch.labelled import CORRECTED, LabelsRead, quoted_chunk
+from openworld.applications.watch.results import ALARM, CLASS_SHIFT, CONFIDENCE_SHIFT, rows_of
 from openworld.applications.watch.state import PeriodRecord, WatchState
 from openworld.estimators import find_estimator
-from openworld.estimators.quote.shift_signs import CONFIDENCES, NAMED
 from openworld.report.data_files import json_text
-from openworld.report.page import Page, Section
+from openworld.report.figure import Figure
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Own, Pivot
+from openworld.report.page import chart_files
 from openworld.report.report import Report
-from openworld.report.sentences import counted
+from openworld.report.sentences import counted, listed
 from openworld.report.series_style import series_styles
-from openworld.report.standalone import standalone
-from openworld.report.table import Cell, Column, Row, Table
 from openworld.report.text import bracketed, percent
-from openworld.results import TEXT, Metric, Result, Results, Value, interval_of
+from openworld.results import Results
 
 SAID = 3  # labelled periods that a sentence names
-LAST, MOST = 14, 31  # periods before the new ones, and in all, that a terminal shows
 JSON = "watch.json"
-ALARM = Metric("alarm_ratio", "accuracy alarm", "number", 2, 0, (0.0, None))
-CLASS_SHIFT = Metric("class_shift", "class shift", "fraction", 2, 0, (-1.0, 1.0))
-CONFIDENCE_SHIFT = Metric("confidence_shift", "confidence shift", "fraction", 2, 0, (-1.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +54,6 @@ class WatchView:
         return tuple(record for followed in self.followed for record in followed.records)
 
     @property
-    def alarms(self) -> bool:
-        """Whether there is an alert."""
-        return self.watch.settings.alert is not None
-
-    @property
     def alerts(self) -> tuple[str, ...]:
         """New periods in which an alarm stands that the accuracy is below the alert."""
         return tuple(record.chunk.label for record in self.new if record.chunk.alarming)
@@ -78,48 +69,86 @@ class WatchView:
         return tuple(record.chunk.label for record in self.new if quoted_chunk(record).quote.accuracy is None)
 
 
+def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
+    watch, chunks = brief.source.watch, [quoted_chunk(record) for record in brief.source.state.records]
+    styles = {name: brief.styles[name] for name in watch.names}
+    yield over_time_figure(chunks, watch.source.accuracy, watch.settings.alert, styles)
+
+
+ALARMS, SHIFTS = (SHIFT_ALARM, ALARM), (CLASS_SHIFT, CONFIDENCE_SHIFT)
+LAYOUT = Layout(
+    "Accuracy over time, without labels",
+    "",
+    (
+        Own(name="over-time", title="Over time", draw=_over_time_chart),
+        Pivot(
+            name="periods",
+            title="Over time",
+            metrics=(
+                *("images", "estimated_accuracy", "labels", "alarm_ratio", "shift_alarm_ratio"),
+                *("shift_score", "class_shift", "confidence_shift"),
+            ),
+            rows=("period",),
+            columns=(ENTITY, METRIC),
+            note="Quoted: the number, or between what it may lie; under the name of a method what that says. Alarms: "
+            "statistics relative to their limits; an alarm stands above 1.",
+            terminal=True,
+        ),
+        Lines(
+            name="alarm",
+            title="Alarms",
+            metrics=tuple(metric.key for metric in ALARMS),
+            along="period",
+            series=METRIC,
+            note="Statistics relative to their limits: an alarm stands above 1. The shift alarm adds up what speaks "
+            "for images that are no longer like the source's, the accuracy alarm for an accuracy below the alert. "
+            "They stop at 1.25 and 2, so that an alarm ends soon after a recovery.",
+        ),
+        Lines(
+            name="shift",
+            title="Shift",
+            metrics=tuple(metric.key for metric in SHIFTS),
+            along="period",
+            series=METRIC,
+            note="How far predicted classes and confidences lie from the source: energy distances beyond chance, about "
+            "0 where nothing has shifted, 1 where nothing is alike.",
+        ),
+    ),
+)
+
+
 def watch_report(view: WatchView) -> Report:
-    """Return all that is to be said after a call."""
-    shifts = [drawing.SHIFT, drawing.CLASSES, drawing.CONFIDENCE]
-    styles = series_styles([drawing.ACCURACY, *[drawing.ALARM] * view.alarms, *shifts])
-    results, records = _results(view), view.state.records
-    before = records[: len(records) - len(view.new)] if records[-len(view.new) :] == view.new else records
-    shown = [*before[-LAST:], *view.new] if before is not records else [*records[-LAST:]]
-    shown = shown[-MOST:]
-    draw = {
-        "over-time.svg": drawing.accuracy_figure,
-        "shift.svg": drawing.shift_figure,
-        "alarm.svg": drawing.alarm_figure,
-    }
-    figures = {name: figure(view.watch, records, styles) for name, figure in draw.items()}
-    verdict, notes = list(_sentences(view)), tuple(f"Note: {warning}." for warning in view.watch.warnings)
-    drawn = [figure for figure in figures.values() if figure is not None]
-    page = Page(
-        title=f"Accuracy over time without labels: {view.name}",
+    """Return all that is to be said after a call; its files are the charts and `watch.json`."""
+    records, said = view.state.records, tuple(_sentences(view))
+    notes = tuple(f"Note: {warning}." for warning in view.watch.warnings)
+    brief = Brief(
+        Results("watch", tuple(row for record in records for row in rows_of(record))),
+        label="line",
         subtitle=(
-            f"{counted(view.state.n, 'image')}, {counted(len(records), 'finished period')}",
+            f"{view.name}: {counted(view.state.n, 'image')}, {counted(len(records), 'finished period')}",
             f"source {view.watch.source.name}",
         ),
-        verdict=(*verdict, *notes),
-        sections=(
-            *(Section(figure.title, figures=(figure,)) for figure in drawn),
-            *([Section("Every period", tables=(_table(view, results, records[::-1]),))] if records else ()),
-        ),
-        styles=styles,
-        series="Lines",
+        words={"periods": {"remark": _remarks(view)}} if records else {},
+        sentences=said,
+        warnings=notes,
+        styles=series_styles([*view.watch.names, *(metric.title for metric in (*ALARMS, *SHIFTS))]),
+        source=view,
     )
-    files = {name: figure and standalone(figure.panels[0].svg, styles).encode() for name, figure in figures.items()}
     text = json_text(json_of(view))
-    return Report(
-        results,
-        (_table(view, results, shown),) if shown else (),
-        page,
-        text=tuple(verdict[1:]),
-        notes=notes,
-        found=view,
-        json=text,
-        files={JSON: text.encode(), **files},
-    )
+    made = LAYOUT.report(brief, text=said[1:], notes=notes, found=view, json=text)
+    charts = chart_files(made.page, ("over-time", "shift", "alarm"))
+    return replace(made, files={JSON: text.encode(), **charts})
+
+
+def _remarks(view: WatchView) -> dict[str, str]:
+    """Return what is new, which alarms stand, what labels did, and what moved, by period."""
+    new, remarks = {record.number for record in view.new}, {}
+    for record in view.state.records:
+        words = ["new"] * (record.number in new) + [remark(quoted_chunk(record))]
+        words += ["corrected"] * (CORRECTED in record.further)
+        words += [record.further.get("cause", "")] if record.further.get("cause_why") else []
+        remarks[record.chunk.label] = ", ".join(filter(None, words))
+    return remarks
 
 
 def json_of(view: WatchView) -> dict:
@@ -142,7 +171,7 @@ def _sentences(view: WatchView) -> Iterator[str]:
     """Return the last finished period, what became of the files, the alert, and the period that goes on."""
     records, source = view.state.records, view.watch.source
     if records:
-        yield _said(records[-1])
+        yield from _said(records[-1])
         if cause_sentence(records[-1]):
             yield cause_sentence(records[-1])
     else:
@@ -182,16 +211,14 @@ def _of_labels(view: WatchView, read: LabelsRead) -> str:
     return " ".join(parts)
 
 
-def _said(record: PeriodRecord) -> str:
-    """Return the number of a period, by which method and why; or that it cannot be told."""
+def _said(record: PeriodRecord) -> Iterator[str]:
+    """Yield the number of a period, or that it cannot be told; why; and which alarms stand."""
     chunk = quoted_chunk(record)
-    quote = chunk.quote
-    of = f"in {chunk.label} ({counted(chunk.n, 'image')})"
-    alarm = " An accuracy alarm stands." * chunk.alarming + " A shift alarm stands." * chunk.shifted
-    if quote.accuracy is None:
-        between = f"between {percent(quote.low)} % and {percent(quote.high)} %"
-        return f"The accuracy {of} cannot be told; it may lie {between}: {quote.why}.{alarm}"
-    return f"Estimated accuracy {of}: {_accuracy(chunk)}, by {quote.method}: {quote.why}.{alarm}"
+    yield answer(chunk.quote, f"in {chunk.label} ({counted(chunk.n, 'image')})")
+    yield f"Why: {chunk.quote.why}."
+    alarms = ["an accuracy alarm"] * chunk.alarming + ["a shift alarm"] * chunk.shifted
+    if alarms:
+        yield f"In {chunk.label} {listed(alarms)} {'stands' if len(alarms) == 1 else 'stand'}."
 
 
 def _accuracy(chunk: ChunkEstimate) -> str:
@@ -221,78 +248,3 @@ def _estimate(view: WatchView, records: tuple[PeriodRecord, ...]) -> AccuracyEst
         alert=watch.settings.alert,
         false_alarms=rate,
     )
-
-
-def _results(view: WatchView) -> Results:
-    rows = []
-    for record in view.state.records:
-        chunk, place = quoted_chunk(record), {"period": record.number + 1, "period_name": record.chunk.label}
-        quote = chunk.quote
-        reason = "" if quote.accuracy is not None else f"cannot be told: {quote.why}"
-        accuracy = Value(quote.accuracy, interval_of((quote.low, quote.high), "sets and shifts"), reason)
-        rows += [Result("", IMAGES, Value(chunk.n), place), Result(QUOTED, ESTIMATED, accuracy, place)]
-        rows += [
-            Result(name, ESTIMATED, Value(number, (), "" if number is not None else "the method tells none"), place)
-            for name, number in chunk.methods.items()
-        ]
-        if chunk.labelled is not None:
-            rows.append(Result("", LABELS, Value(chunk.labelled.n), place))
-        if chunk.alarm is not None:
-            rows.append(Result(QUOTED, ALARM, Value(chunk.alarm.statistic), place))
-        shift = chunk.shift_alarm
-        score = Value(shift.score, (), "" if shift.score is not None else "no sign could be compared")
-        rows += [Result("", SHIFT_ALARM, Value(shift.statistic), place), Result("", SHIFT_SCORE, score, place)]
-        rows.append(Result("", CLASS_SHIFT, Value(record.signs[NAMED].distance), place))
-        rows.append(Result("", CONFIDENCE_SHIFT, Value(record.signs[CONFIDENCES].distance), place))
-    return Results("watch", tuple(rows))
-
-
-def _table(view: WatchView, results: Results, records) -> Table:
-    """Return a row per period, in order of time."""
-    alarms = view.alarms
-    values: dict[int, dict] = {}
-    for row in results:
-        values.setdefault(row.where["period"], {})[row.entity, row.metric] = row.value
-    new = {record.number for record in view.new}
-    rows = []
-    for record in records:
-        own = values[record.number + 1]
-        cause = record.further.get("cause", "") if record.further.get("cause_why") else ""
-        words = ", ".join(
-            filter(
-                None,
-                [
-                    "new" * (record.number in new),
-                    remark(quoted_chunk(record)),
-                    "corrected" * (CORRECTED in record.further),
-                    cause,
-                ],
-            )
-        )
-        cells = (
-            own["", IMAGES],
-            Cell(own[QUOTED, ESTIMATED], bold=record.chunk.alarming),
-            *([own[QUOTED, ALARM]] if alarms else ()),
-            Cell(own["", SHIFT_ALARM], bold=record.chunk.shifted),
-            own["", CLASS_SHIFT],
-            own["", CONFIDENCE_SHIFT],
-            words,
-        )
-        rows.append(Row(record.chunk.label, cells))
-    columns = (
-        Column(IMAGES, priority=2),
-        Column(ESTIMATED, "accuracy", 2, headline=True),
-        *([Column(ALARM, priority=2)] if alarms else ()),
-        Column(SHIFT_ALARM, priority=2),
-        Column(CLASS_SHIFT, priority=1),
-        Column(CONFIDENCE_SHIFT, priority=0),
-        Column(TEXT, "remark", 2),
-    )
-    left = len(view.state.records) - len(rows)
-    caption = (
-        "Percent [interval, or bounds where it cannot be told]; statistics of the alarms relative to their limits (an "
-        "alarm stands above 1); how far predicted classes and confidences lie from the source (energy distance beyond "
-        "chance, up to 1)."
-    )
-    caption += f" {left} earlier periods are on the page that --out keeps." if left else ""
-    return Table("periods", "Periods", caption, "period", columns, tuple(rows), best="")

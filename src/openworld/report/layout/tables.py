@@ -92,6 +92,9 @@ class Pivot(Part):
             show = "deviation" if self.show == "deviation" else "value"
             intervals = int(not many or at == first)
             priority = WHOLE if alone and at == 0 else max(0, WHOLE - 1 - at)
+            if {ENTITY, METRIC} <= {*self.columns}:  # of a metric that several entities have the first is kept longest
+                before = [each.metric for each in list(heads.values())[:at]]
+                priority = 0 if row.metric in before else max(1, WHOLE - 1 - len({*before}))
             headline = alone and at == 0 and row.metric.better != 0
             columns.append(Column(row.metric, title, priority, intervals, show, headline=headline))
         if self.show == "interval" and (len(heads) == 1 or self.columns == (METRIC,)):
