@@ -219,10 +219,9 @@ LEVELS = (0.0, 0.5, 1.0)
 ACCURACIES = {"zero-shot": [[0.5, 0.5, 0.5]] * 2, "CoOp": [[0.9, 0.6, 0.3], [0.7, 0.6, 0.5]]}
 
 
-@pytest.fixture(scope="module")
-def aged(tmp_path_factory):
+def played(folder):
     """Two data sets under emerging new classes, two learners, two seeds."""
-    store = RunStore(tmp_path_factory.mktemp("aged"))
+    store = RunStore(folder)
     store.create({}, {"protocol": "dynamic", "backbone": "embedded"}, {"command": ["openworld", "run"]})
     units = [
         (Unit("math:sqrt", {"x": [data, name, seed]}, name=f"{data} {name} {seed}"), data, name, seed)
@@ -242,6 +241,11 @@ def aged(tmp_path_factory):
         courses = [{"scenario": "emerging-classes", "against": None, "views": views}]
         store.write(unit, UnitResult(metrics=facts | {"courses": courses}))
     return store.folder
+
+
+@pytest.fixture(scope="module")
+def aged(tmp_path_factory):
+    return played(tmp_path_factory.mktemp("aged"))
 
 
 def test_openpls_curves_are_the_means_over_seeds_in_the_papers_order(aged):
