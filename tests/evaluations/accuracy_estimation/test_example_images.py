@@ -1,5 +1,7 @@
 """Images of the conditions: all of them, or those of fewer severities where they would weigh too much."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from openworld.evaluations.accuracy_estimation import example_images
@@ -8,11 +10,11 @@ from openworld.results import RunFolder
 
 @pytest.fixture(scope="module")
 def seen(estimates_folder, measured):
-    return RunFolder.read(estimates_folder), measured
+    return SimpleNamespace(run=RunFolder.read(estimates_folder), source=measured)
 
 
 def test_every_condition_is_shown_with_what_is_right_there(seen, measured):
-    (album,) = example_images.albums(*seen)
+    (album,) = example_images.albums(seen)
     natural, synthetic = album.parts
     assert (natural.heading, len(natural.images), len(synthetic.images)) == ("Emoji, natural", 3, 12)
     first = natural.images[0]
@@ -22,11 +24,11 @@ def test_every_condition_is_shown_with_what_is_right_there(seen, measured):
 
 @pytest.mark.parametrize(("room", "shown", "said"), [(15, 15, ""), (14, 7, "severity 5 is shown"), (6, 3, "none")])
 def test_severities_are_left_out_where_images_weigh_too_much(seen, monkeypatch, room, shown, said):
-    size = len(example_images.albums(*seen)[0].parts[0].images[0].address)
+    size = len(example_images.albums(seen)[0].parts[0].images[0].address)
     monkeypatch.setattr(example_images, "BYTES", size * room)
-    (album,) = example_images.albums(*seen)
+    (album,) = example_images.albums(seen)
     assert sum(len(part.images) for part in album.parts) == shown and said in album.caption
 
 
 def test_a_run_without_images_has_no_album(estimates, measured):
-    assert example_images.albums(estimates, measured) == ()
+    assert example_images.albums(SimpleNamespace(run=estimates, source=measured)) == ()

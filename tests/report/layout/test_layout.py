@@ -20,7 +20,8 @@ from openworld.report.layout import (
     Scatter,
 )
 from openworld.report.layout import Tests as Differences
-from openworld.report.layout.tables import DOWN, ON_PAGE, UP
+from openworld.report.layout.layout import ON_PAGE
+from openworld.report.layout.tables import DOWN, UP
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Interval, Metric, Result, Results, Value
 

@@ -66,7 +66,7 @@ class CrossedBootstrap:
 
     def result(self, entity: str, metric: Metric, values: np.ndarray, line: str, reason: str, **where: str) -> Result:
         """Return the mean of `values`, float[M, C], over a line, with intervals, deviation and every seed's number."""
-        measured, place = self.measured, {"images": line, **where}
+        measured, place = self.measured, self.measured.place(line) | where
         mean = self.mean(values, line)
         if mean is None:
             return Result(entity, metric, Value(None, reason=reason), place)
@@ -98,7 +98,8 @@ class CrossedBootstrap:
         difference = sizes[0] - sizes[1]
         mean = self.mean(difference, line)
         p, reason = (None, NO_ESTIMATE) if mean is None else self._p_value(mean, difference, line)
-        return Comparison(label, other, ERROR, mean, p, reason, where={"images": line, "against": other})
+        interval = None if p is None else next(iter(self.intervals(difference, line)), None)
+        return Comparison(label, other, ERROR, mean, p, reason, interval, self.measured.place(line))
 
     def compare_all(self, other: str, line: str, *, chosen: bool = False) -> tuple[Comparison, ...]:
         """Test every other method against one, corrected together (Holm, 1979); `chosen`: for being the best here."""

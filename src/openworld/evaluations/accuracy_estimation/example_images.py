@@ -10,14 +10,16 @@ from openworld.evaluations.accuracy_estimation.measurements import Condition, Me
 from openworld.evaluations.accuracy_estimation.record import THUMBNAILS
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import data_address
+from openworld.report.layout import Brief
 from openworld.results import RunFolder
 
 BYTES = 250_000  # of the page's 1.5 MB
 
 
-def albums(run: RunFolder, measured: Measurements) -> tuple[Album, ...]:
+def albums(brief: Brief) -> tuple[Album, ...]:
     """Return one album with the lines of the table as its parts; none where no record keeps images."""
-    thumbnails = dict(_thumbnails(run, measured))
+    measured = brief.source
+    thumbnails = dict(_thumbnails(brief.run, measured))
     if not thumbnails:
         return ()
     severities = sorted({condition.severity for condition in thumbnails} - {None})

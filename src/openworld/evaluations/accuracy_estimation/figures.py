@@ -1,26 +1,17 @@
+"""Estimated against true accuracy, a chart per method; models are averaged only as far as a page needs."""
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from openworld.evaluations.accuracy_estimation.cards import (
-    BIAS,
-    ERROR,
-    ESTIMATE,
-    GIVEN,
-    SEVERITY_BIAS,
-    SEVERITY_ERROR,
-    TRUE_ACCURACY,
-)
+from openworld.evaluations.accuracy_estimation.cards import ERROR
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, Model
-from openworld.evaluations.accuracy_estimation.results import is_complete, leader
-from openworld.report.charts import Cloud, Dots, DotsChart, Line, LineChart, Quantity, Reference, ScatterChart
+from openworld.report.charts import Dots, DotsChart, Quantity
 from openworld.report.charts.dots import dots_key
-from openworld.report.charts.quantity import CROWDED
 from openworld.report.figure import Figure
-from openworld.report.series_style import SeriesStyle
-from openworld.results import Metric, Results, Value
+from openworld.report.layout import Brief
 
 BUDGET = 30_000
 """Dots of a whole figure; beyond it they are averaged."""
@@ -33,76 +24,10 @@ LEVELS = (
 )
 """How far models are averaged into one dot: its words, and what models of one dot have in common."""
 
-SEVERITY = Quantity("severity", "severity", "number", 6, at_values=True)
 
-
-def severity(results: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return two charts: mean absolute error and bias, a line per method; None where there are no two severities."""
-    steps = results.where(metric=SEVERITY_ERROR.key).places("severity")
-    if len(steps) < 2:
-        return None
-
-    def values(entity: str, metric: Metric) -> list[float | None]:
-        return [results.value(entity, metric.key, severity=step).value for step in steps]
-
-    truth, highlight = values("", TRUE_ACCURACY), tuple(filter(None, (measured.baseline, leader(results, measured))))
-
-    def chart(title: str, y: Quantity, metric: Metric, references=()) -> LineChart:
-        lines = {
-            label: Line(
-                steps, values(label, metric), further={"estimates": values(label, GIVEN), "true_accuracy": truth}
-            )
-            for label in measured.labels
-        }
-        whole = {label: line for label, line in lines.items() if None not in line.y}
-        return LineChart(title, SEVERITY, y, whole, highlight, references=references)
-
-    size = Quantity("mean_absolute_error", "mean absolute error, points", covers=(0.0,))
-    bias = Quantity(BIAS.key, "estimated − true accuracy, points", "points")
-    charts = (chart("How far off", size, SEVERITY_ERROR), chart("Which way", bias, SEVERITY_BIAS, (Reference(0.0),)))
-    if not charts[0].series:
-        return None
-    crowded = " Point at a name above to bring its line forward." * (len(charts[0].series) > CROWDED)
-    caption = (
-        "Means over all corruptions and classifiers at every severity; true accuracy goes from "
-        f"{TRUE_ACCURACY.write(truth[0])} to {TRUE_ACCURACY.write(truth[-1])} % on the way.",
-        "Left the mean absolute error; right estimated minus true accuracy, where above 0 is overestimated. A method "
-        f"that sees the shift stays level in both.{crowded}",
-    )
-    return Figure("severity", "What happens as the shift grows?", caption, charts, styles, names=("panel", "method"))
-
-
-def error_time(results: Results, measured: Measurements, styles: dict[str, SeriesStyle]) -> Figure | None:
-    """Return one chart, one dot per method; None where fewer than two have a time and an error."""
-    clouds = {}
-    for label in results.where(metric=ESTIMATE.key).entities:
-        seconds = results.value(label, ESTIMATE.key).value
-        error = results.value(label, ERROR.key, images=measured.main)
-        if error.value is not None and seconds > 0:
-            clouds[label] = _time_cloud(seconds, error)
-    if len(clouds) < 2:
-        return None
-    x = Quantity("milliseconds_per_condition", "milliseconds for one condition", "number", 6, log=True)
-    y = Quantity("mean_absolute_error", "mean absolute error, points")
-    caption = (
-        "Mean absolute error, average of the lines, against the time that a method takes to estimate one condition, "
-        "images and models being read already, on a logarithmic scale; thin lines are 95 % intervals of the mean.",
-        "Lower left is better: little time, little error.",
-    )
-    chart = ScatterChart("", x, y, clouds)
-    return Figure("error-time", "What does a smaller error cost?", caption, (chart,), styles, names=("panel", "method"))
-
-
-def _time_cloud(seconds: float, error: Value) -> Cloud:
-    time, interval = 1000 * seconds, error.over()
-    text = f"off by {ERROR.write(error.value)} in {ESTIMATE.write(seconds)} ms"
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    spread = ((time, low), (time, high)) if interval else ()
-    return Cloud(((time, error.value),), spread, text, {"low": (low,), "high": (high,)})
-
-
-def estimated_and_true(results: Results, measured: Measurements) -> Figure:
-    """Return one chart per method, on one range for all: on the diagonal the estimate is right."""
+def estimated_and_true(brief: Brief) -> Iterator[Figure]:
+    """Yield one chart per method, on one range for all: on the diagonal the estimate is right."""
+    measured = brief.source
     cloud = ModelGroups.within(measured, len(measured.methods))
     accuracy, estimates = cloud.mean(measured.accuracy), [cloud.mean(1 - error) for error in measured.error]
     known = np.concatenate([accuracy.ravel(), *(estimate.ravel() for estimate in estimates)])
@@ -112,9 +37,9 @@ def estimated_and_true(results: Results, measured: Measurements) -> Figure:
     y = Quantity("estimate", "estimated, %", covers=covers)
 
     def chart(label: str, estimate: np.ndarray) -> DotsChart:
-        error = results.value(label, ERROR.key, images=measured.main).value
-        star = "*" * (error is not None and not is_complete(results, label, measured.main))
-        note, dots = f"off by {ERROR.write(error)}{star}", tuple(cloud.dots(accuracy, estimate))
+        error, mark = brief.results.value(label, ERROR.key).value, brief.marks.get(label)
+        note = f"off by {ERROR.write(error)}{mark.sign if mark and error is not None else ''}"
+        dots = tuple(cloud.dots(accuracy, estimate))
         return DotsChart(label, x, y, dots, cloud.shapes, label, "equal", note=note, small=True)
 
     numbers = dict(zip(measured.labels, estimates, strict=True))
@@ -126,7 +51,7 @@ def estimated_and_true(results: Results, measured: Measurements) -> Figure:
     )
     charts, rows = (chart(*each) for each in numbers.items()), cloud.rows({"accuracy": accuracy} | numbers)
     title = "Do the estimates follow the truth?"
-    return Figure("estimated", title, caption, tuple(charts), key=cloud.key, small=True, shared=tuple(rows))
+    yield Figure("estimated", title, caption, tuple(charts), key=cloud.key, small=True, shared=tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)

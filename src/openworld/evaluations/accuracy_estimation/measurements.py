@@ -29,7 +29,7 @@ class Model:
 
     name: str
     seed: int
-    epoch: int | None
+    epoch: int
     checkpoint: int = 0
 
     @property
@@ -40,12 +40,12 @@ class Model:
     @property
     def title(self) -> str:
         """The model and its epoch, without its seed."""
-        return self.name if self.epoch is None else f"{self.name}, epoch {self.epoch}"
+        return f"{self.name}, epoch {self.epoch}"
 
     @property
     def place(self) -> dict[str, str | int]:
         """What tells its results apart, but for its seed."""
-        return _known(model=self.name, epoch=self.epoch)
+        return {"model": self.name, "epoch": self.epoch}
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,10 @@ class Condition:
 
     @property
     def place(self) -> dict[str, str | int]:
-        """What tells its results apart."""
-        facts = {"images": self.row, "condition": self.name, "kind": self.kind, "dataset": self.dataset}
-        return _known(**facts, domain=self.domain, corruption=self.corruption, severity=self.severity)
+        """What tells its results apart: its line and name, and what else is known of it."""
+        facts = {"kind": self.kind, "dataset": self.dataset, "domain": self.domain, "corruption": self.corruption}
+        known = {name: fact for name, fact in (facts | {"severity": self.severity}).items() if fact not in (None, "")}
+        return {"images": self.row, "condition": self.name, **known}
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +159,12 @@ class Measurements:
 
     @property
     def main(self) -> str:
-        """The line that sums up the others."""
+        """The line that sums up the others: the average, or the only one."""
         return self.lines[-1]
+
+    def place(self, line: str) -> dict[str, str]:
+        """Return what tells the results of a line apart; nothing of what is of the run as a whole."""
+        return {} if line == self.main else {"images": line}
 
     @property
     def shifts(self) -> tuple[tuple[str, str], ...]:
@@ -222,7 +227,3 @@ def mean_of(values: np.ndarray) -> float | None:
 def value_of(summarise: Callable, known: np.ndarray, reason: str = NO_ESTIMATE) -> Value:
     """Return what a function such as `np.median` says of values; None with a reason where there are none."""
     return Value(float(summarise(known))) if known.size else Value(None, reason=reason)
-
-
-def _known(**facts) -> dict[str, str | int]:
-    return {name: fact for name, fact in facts.items() if fact not in (None, "")}

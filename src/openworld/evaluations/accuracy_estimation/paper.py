@@ -32,16 +32,17 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
         backbones = {model.name: model.backbone for model in measured.records[0].reference_models if model.backbone}
         references = {method.label: method.reference for method in measured.methods}
         source = run.dataset(measured.records[0].sources[0].dataset)
+        lines = {frozenset(measured.place(line).items()): line for line in measured.rows}
         for row in results:
-            label, images = row.entity, row.where.get("images")
+            label, images = row.entity, lines.get(frozenset(row.where.items()), "")
             kind = KINDS.get(row.where.get("calibration"))
-            if row.metric.key == ERROR.key and images in measured.rows:
-                complete = is_complete(results, label, images)
+            if row.metric.key == ERROR.key and images:
+                complete = is_complete(results, label, row.where)
                 value = row.value if complete else Value(None, reason="an estimate is missing")
                 seeds = {} if complete else {"seeds": (), "per_seed": ()}
                 number, backbone = replace(row, value=value, where={}, **seeds), backbones.get(references[label], "")
                 yield PaperRow(number, run.dataset(images), run.method(label), backbone)
-            elif row.metric.key == CALIBRATION.key and images == ALL and kind:
+            elif row.metric.key == CALIBRATION.key and row.where.get("images") == ALL and kind:
                 yield PaperRow(replace(row, where={}), source, f"{label} {kind}", backbones.get(label, ""))
 
 

@@ -134,7 +134,7 @@ class AccuracyRecord:
     protocol: str
     model: str
     seed: int
-    epoch: int | None
+    epoch: int
     source: SourceRecord
     estimators: tuple[MethodRecord, ...]
     targets: tuple[TargetRecord, ...]

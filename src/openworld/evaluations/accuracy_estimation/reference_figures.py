@@ -3,7 +3,7 @@
 They are FRAP's Figures 2, 3 and 4 to 7.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from openworld.evaluations.accuracy_estimation.cards import CALIBRATION
 from openworld.evaluations.accuracy_estimation.figures import ModelGroups
@@ -20,6 +20,7 @@ from openworld.report.charts.dots import KINDS
 from openworld.report.charts.intervals import IntervalRow
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
+from openworld.report.layout import Brief
 from openworld.report.series_style import series_styles
 from openworld.results import Metric, Results, RunFolder
 from openworld.runs import Record
@@ -45,19 +46,17 @@ _SHORT = {"raw": "raw", "own": "own", "calibrated": "TTC"}
 _RANKS = ("1st", "2nd")
 
 
-def temperature_chart(results: Results, reference: str, line: str, title: str) -> IntervalChart | None:
+def temperature_chart(results: Results, reference: str, place: Mapping[str, str], title: str) -> IntervalChart | None:
     """Return a reference's calibration errors by temperature; None where no record has those at fixed ones.
 
     Args:
         results: of a run.
-        reference: a reference model. line: of the table, or all conditions.
+        reference: a reference model. place: of a line of the table, or of all conditions.
         title: of the chart.
     """
-    values = {}
-    for kind in TEMPERATURES:
-        place = {"images": line, "calibration": kind}
-        if reference in results.where(metric=CALIBRATION.key, **place).entities:
-            values[kind] = results.value(reference, CALIBRATION.key, **place)
+    errors = {tuple(row.where.items()): row.value for row in results.where(entity=reference, metric=CALIBRATION.key)}
+    places = {kind: (*place.items(), ("calibration", kind)) for kind in TEMPERATURES}
+    values = {kind: errors[place] for kind, place in places.items() if place in errors}
     if len(values) < len(TEMPERATURES) or any(value.value is None for value in values.values()):
         return None
     smallest = min(value.value for value in values.values())
@@ -69,18 +68,17 @@ def temperature_chart(results: Results, reference: str, line: str, title: str) -
     return IntervalChart(title, Quantity.of(CALIBRATION, covers=(0.0,)), rows)
 
 
-def temperatures_figure(results: Results, measured: Measurements) -> Figure | None:
-    """Return a chart per reference and line: calibration error at three fixed temperatures and at that of TTC."""
-    wanted = [(name, line) for name in measured.references for line in measured.lines]
-    several = len({name for name, _ in wanted}) > 1
-    charts = [temperature_chart(results, name, line, f"{name}, {line}" if several else line) for name, line in wanted]
-    kept = tuple(chart for chart in charts if chart is not None)[:MOST_LINES]
-    if not kept:
-        return None
-    title = "Which temperature calibrates a reference?"
-    return Figure(
-        "temperatures", title, temperatures_caption(), kept, series_styles(TEMPERATURES), names=("line", "temperature")
-    )
+def temperatures_figure(brief: Brief) -> Iterator[Figure]:
+    """Yield a chart per reference and line: calibration error at three fixed temperatures and at that of TTC."""
+    measured, charts = brief.source, []
+    for name in measured.references:
+        for line in measured.lines:
+            title = f"{name}, {line}" if len(measured.references) > 1 else line
+            charts.append(temperature_chart(brief.results, name, measured.place(line), title))
+    drawn = tuple(chart for chart in charts if chart is not None)[:MOST_LINES]
+    if drawn:
+        title, names = "Which temperature calibrates a reference?", ("line", "temperature")
+        yield Figure("temperatures", title, temperatures_caption(), drawn, series_styles(TEMPERATURES), names=names)
 
 
 def temperatures_caption() -> tuple[str, ...]:

@@ -79,9 +79,9 @@ def temperatures(measured: Measurements) -> Iterator[Result]:
     for name in measured.references:
         values = calibration_values(measured, name, TAU)
         if np.isfinite(values).any():
-            for row in measured.rows:
-                known = finite(values[:, measured.chosen(row=row)])
-                yield Result(name, TEMPERATURE, value_of(np.median, known, NOT_KNOWN), {"images": row})
+            for line in measured.lines:
+                known = finite(values[:, measured.of_line(line)])
+                yield Result(name, TEMPERATURE, value_of(np.median, known, NOT_KNOWN), measured.place(line))
 
 
 def alignment(bootstrap: CrossedBootstrap) -> Iterator[Result]:
@@ -97,4 +97,4 @@ def alignment(bootstrap: CrossedBootstrap) -> Iterator[Result]:
                 yield bootstrap.result(entity, ALIGNMENT_GAIN, gain, line, NOT_KNOWN, baseline=other)
                 known = finite(gain[:, measured.of_line(line)])
                 share = value_of(np.mean, known > 0, NOT_KNOWN)
-                yield Result(entity, GAINS, share, {"images": line, "baseline": other})
+                yield Result(entity, GAINS, share, measured.place(line) | {"baseline": other})

@@ -1,100 +1,275 @@
-"""What a run of accuracy estimation says: errors and tests, figures, calibration, ablations, costs, and the images."""
+"""What a run of accuracy estimation shows: errors and tests, estimates beside the truth, references, costs, images."""
 
 from collections.abc import Iterator
+from math import prod
 
-from openworld.evaluations.accuracy_estimation import reference_tables as on_references
-from openworld.evaluations.accuracy_estimation import tables
+from openworld.evaluations.accuracy_estimation.ablations import reference_uses
 from openworld.evaluations.accuracy_estimation.example_images import albums
-from openworld.evaluations.accuracy_estimation.figures import error_time, estimated_and_true, severity
-from openworld.evaluations.accuracy_estimation.measurements import Measurements
+from openworld.evaluations.accuracy_estimation.figures import estimated_and_true
+from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite
 from openworld.evaluations.accuracy_estimation.reference_figures import (
     alignment_gap,
     examples_figure,
     temperatures_figure,
 )
-from openworld.evaluations.accuracy_estimation.results import read_results
-from openworld.evaluations.accuracy_estimation.verdict import verdict
-from openworld.report.page import Page, Section
+from openworld.evaluations.accuracy_estimation.results import is_complete, read_results
+from openworld.report.figure import Figure
+from openworld.report.layout import BASELINE, ENTITY, METRIC, Brief, Layout, Lines, Mark, Own, Pivot, Scatter, Tests
 from openworld.report.report import Report
-from openworld.report.sentences import counted
+from openworld.report.sentences import counted, none_or, span
 from openworld.report.series_style import series_styles
-from openworld.results import Results, RunFolder
+from openworld.results import METRICS, Results, RunFolder
+
+OFF, TRUTH, GROWS = "How far off?", "Do the estimates follow the truth?", "What happens as the shift grows?"
+CONFIDENCE, TEMPERATURE = "Is their confidence right?", "Which temperature calibrates a reference?"
+THRESHOLD = "What is the threshold good for?"
+MEANING, COST, MODELS = "Near in meaning", "What does a smaller error cost?", "The classifiers"
+
+LINES, PAIRS = ("images",), (ENTITY, BASELINE)
+KINDS = (ENTITY, "calibration")
+SIZES = ("median_absolute_error", "largest_absolute_error")
+GAINS = ("semantic_alignment_gain", "share_of_gains")
+ESTIMATE, FACTS = ("condition", "model", "epoch", "seed"), ("kind", "dataset", "domain", "corruption", "severity")
+MODEL, SHIFT = ("model", "epoch"), ("images", "shift")
+
+INCOMPLETE = Mark("*", "estimates are missing, and such a method is never called the best", may_be_best=False)
+ONE_SIDED = 0.5
+"""Share of the mean error that is bias; beyond it a method errs in one direction."""
+
+BIAS_IS = "Bias: mean of estimated minus true accuracy, + = overestimated."
+LEFT_OUT = "Points that leaving the threshold out adds to the mean absolute error (FRAP, section 5.4 and Table 6)."
+CALIBRATED = (
+    "On the targets, 15 bins. Raw: as the model says it, a reference at its own scale; scaled: with the temperature "
+    "fitted on the source; unscaled: the softmax of bare similarities; TTC: with the temperature that FRAP finds on "
+    "the unlabelled images; τ: at a fixed one."
+)
+NEARNESS = (
+    "Semantic Alignment Score: expected similarity in meaning of a class drawn from the prediction to the true one. "
+    "Gain: fused minus alone; share above 0: of conditions and classifiers."
+)
 
 
-def story(run: RunFolder) -> Report:
-    """Return the story of a run."""
+def _examples(brief: Brief) -> tuple[Figure | None]:
+    return (examples_figure(brief.run, brief.source),)
+
+
+def _alignment(brief: Brief) -> tuple[Figure | None]:
+    return (alignment_gap(brief.source),)
+
+
+LAYOUT = Layout(
+    "How accurate, without labels?",
+    "absolute_error",
+    (
+        Pivot(
+            name="errors",
+            title=OFF,
+            metrics=("absolute_error", "bias", *SIZES, "lines_won", "interval_coverage", "interval_width"),
+            note=BIAS_IS,
+        ),
+        Pivot(name="lines", title=OFF, metrics=("absolute_error",), columns=LINES, show="deviation"),
+        Tests(name="tests", title=OFF, metrics=("absolute_error",), rows=LINES, folded=True),
+        Pivot(name="spread", title=OFF, metrics=("bias", *SIZES), columns=LINES, folded=True),
+        Own(name="estimated", title=TRUTH, draw=estimated_and_true),
+        Lines(
+            name="severity",
+            title=GROWS,
+            metrics=("absolute_error_at_severity", "bias_at_severity"),
+            along="severity",
+            note="A method that sees the shift stays level in both.",
+        ),
+        Pivot(
+            name="severities",
+            title=GROWS,
+            metrics=("absolute_error_at_severity", "bias_at_severity", "true_accuracy", "estimates"),
+            columns=("severity",),
+            folded=True,
+        ),
+        Pivot(
+            name="shifts",
+            title="Every shift",
+            metrics=("absolute_error_of_shift",),
+            rows=SHIFT,
+            columns=(ENTITY,),
+            label="shift",
+        ),
+        Pivot(
+            name="shift-estimates",
+            title="How accurate under every shift, and how many estimates",
+            metrics=("true_accuracy", "estimates_expected", "estimates"),
+            rows=SHIFT,
+            columns=(METRIC, ENTITY),
+            label="shift",
+            note="Below the methods: how many estimates each gave.",
+        ),
+        Pivot(
+            name="calibration",
+            title=CONFIDENCE,
+            metrics=("expected_calibration_error",),
+            rows=KINDS,
+            note=CALIBRATED,
+            label="model",
+        ),
+        Pivot(
+            name="calibration-lines",
+            title=CONFIDENCE,
+            metrics=("expected_calibration_error",),
+            rows=KINDS,
+            columns=LINES,
+            label="model",
+        ),
+        Pivot(
+            name="temperature",
+            title=TEMPERATURE,
+            metrics=("temperature",),
+            note="Medians over conditions and classifiers.",
+            label="reference",
+        ),
+        Pivot(name="temperature-lines", title=TEMPERATURE, metrics=("temperature",), columns=LINES, label="reference"),
+        Own(name="temperatures", title=TEMPERATURE, draw=temperatures_figure),
+        Own(name="examples", title="How sure is a reference of its answers?", draw=_examples),
+        Pivot(
+            name="threshold", title=THRESHOLD, metrics=("threshold_cost",), rows=PAIRS, note=LEFT_OUT, label="method"
+        ),
+        Pivot(
+            name="threshold-lines",
+            title=THRESHOLD,
+            metrics=("threshold_cost",),
+            rows=PAIRS,
+            columns=LINES,
+            label="method",
+        ),
+        Pivot(name="alignment", title=MEANING, metrics=("semantic_alignment",), note=NEARNESS, label="model"),
+        Pivot(name="alignment-lines", title=MEANING, metrics=("semantic_alignment",), columns=LINES, label="model"),
+        Pivot(name="gains", title=MEANING, metrics=GAINS, rows=PAIRS, label="model"),
+        Pivot(name="gain-lines", title=MEANING, metrics=GAINS, rows=PAIRS, columns=LINES, label="model", folded=True),
+        Own(name="alignment-gap", title=MEANING, draw=_alignment),
+        Scatter(name="error-time", title=COST, metrics=("absolute_error", "estimate_seconds")),
+        Pivot(name="times", title=COST, metrics=("fit_seconds", "estimate_seconds", "times_fastest")),
+        Pivot(name="models", title=MODELS, metrics=("source_accuracy", "temperature"), rows=MODEL),
+        Pivot(
+            name="model-calibration",
+            title=MODELS,
+            metrics=("expected_calibration_error",),
+            rows=MODEL,
+            columns=("calibration",),
+            note="On the labelled source set.",
+        ),
+        Pivot(name="model-accuracy", title=MODELS, metrics=("true_accuracy",), rows=MODEL, columns=LINES),
+        Pivot(
+            name="counts",
+            title="How many estimates?",
+            metrics=("estimates", "estimates_expected"),
+            per=LINES,
+            folded=True,
+        ),
+        Pivot(
+            name="estimates",
+            title="Every estimate",
+            metrics=("true_accuracy", "images", "estimated_accuracy"),
+            rows=ESTIMATE,
+            columns=(METRIC, ENTITY),
+            per=LINES,
+            beside=FACTS,
+            folded=True,
+        ),
+        Pivot(
+            name="warnings",
+            title="Every warning",
+            metrics=("warnings",),
+            rows=ESTIMATE,
+            columns=(ENTITY,),
+            per=LINES,
+            beside=FACTS,
+            folded=True,
+        ),
+        Own(name="images", title="The images", draw=albums),
+    ),
+)
+
+
+def report(run: RunFolder) -> Report:
+    """Return the report of a run."""
     results, measured = read_results(run)
-    styles = series_styles(measured.labels, [measured.baseline])
-    sentences, chapters = verdict(results, measured), tuple(_chapters(run, results, measured))
-    overview = tables.overview_table(results, measured)
-    paper = (tables.paper_table(results, measured),) if len(measured.labels) > 1 else ()
-    others = (tables.bias_table, tables.shift_table, tables.model_table)
-    folded = [Section(table.title, tables=(table,)) for table in paper]
-    folded.append(Section("Every other number", tables=tuple(make(results, measured) for make in others)))
-    figures = (
-        estimated_and_true(results, measured),
-        severity(results, measured, styles),
-        error_time(results, measured, styles),
+    return LAYOUT.report(
+        Brief(
+            results,
+            measured.baseline,
+            "method",
+            subtitle=tuple(_subtitle(measured)),
+            facts=(*_facts(measured), *_corrupted_files(run)),
+            notes={"times": _timed(measured)},
+            words={"lines" if len(measured.rows) > 1 else "errors": _uses(measured)},
+            marks={label: INCOMPLETE for label in measured.labels if not is_complete(results, label, {})},
+            sentences=tuple(_sentences(results, measured)),
+            styles=series_styles(measured.labels, [measured.baseline]),
+            source=measured,
+            run=run,
+        )
     )
-    images = albums(run, measured)
-    page = Page(
-        title="How accurate, without labels?",
-        subtitle=tuple(_subtitle(measured)),
-        verdict=sentences,
-        sections=(
-            Section("The numbers", tables=(overview,), folded=tuple(folded)),
-            *(Section(figure.title, figures=(figure,)) for figure in figures if figure is not None),
-            *chapters,
-            *([Section("The images", albums=images)] if images else ()),
-        ),
-        styles=styles,
-        series="Methods",
-        facts=(*_facts(measured), *_corrupted_files(run)),
-    )
-    papers = (overview, *paper, *(table for chapter in chapters for table in chapter.tables))
-    return Report(results, (overview,), page, (), papers=papers, run_folder=run)
 
 
-def _chapters(run: RunFolder, results: Results, measured: Measurements) -> Iterator[Section]:
-    """Sections of what a run has records of."""
-    gap = alignment_gap(measured)
-    confidence = tuple(filter(None, (temperatures_figure(results, measured), examples_figure(run, measured))))
-    parts = (
-        (
-            "Is their confidence right?",
-            on_references.calibration_sentences,
-            on_references.calibration_table,
-            confidence,
-        ),
-        ("What is the threshold good for?", on_references.threshold_sentences, on_references.threshold_table, ()),
-        ("Which reference, and used how?", None, on_references.use_table, ()),
-        (
-            "Near in meaning",
-            on_references.alignment_sentences,
-            on_references.alignment_table,
-            () if gap is None else (gap,),
-        ),
-        ("What the methods cost", None, tables.time_table, ()),
+def _sentences(results: Results, measured: Measurements) -> Iterator[str]:
+    """In which direction methods err, and how hard the conditions are."""
+    pairs = [[results.value(label, key).value for key in ("absolute_error", "bias")] for label in measured.labels]
+    known = [(error, bias) for error, bias in pairs if error is not None]
+    over = sum(bias > ONE_SIDED * error for error, bias in known)
+    under = sum(-bias > ONE_SIDED * error for error, bias in known)
+    if over + under:
+        yield (
+            f"Of {counted(len(known), 'method')} {none_or(over)} mostly overestimate and {none_or(under)} mostly "
+            "underestimate."
+        )
+    natural, true = sum(condition.kind == "natural" for condition in measured.conditions), finite(measured.accuracy)
+    low, high = (METRICS["accuracy"].write(float(end)) for end in (true.min(), true.max()))
+    yield (
+        f"{counted(len(measured.conditions), 'condition')} ({natural} natural, {len(measured.conditions) - natural} "
+        f"synthetic) of {span([target.n for _, _, target in measured.targets])} images; true accuracy runs from {low} "
+        f"to {high}\u00a0%."
     )
-    for heading, sentences, make, figures in parts:
-        text, table = tuple(sentences(results, measured)) if sentences else (), make(results, measured)
-        if text or table is not None:
-            yield Section(heading, text, () if table is None else (table,), figures)
+
+
+def _uses(measured: Measurements) -> dict[str, dict[str, str]]:
+    """How methods use a reference, where several ways are there to be compared (FRAP, Tables 3 and 4)."""
+    uses = reference_uses(measured.methods)
+    words = {label: f"{name}, {use}" for name, by_use in uses.items() for use, label in by_use.items()}
+    return {"reference": words} if len(words) > 1 else {}
+
+
+def _timed(measured: Measurements) -> str:
+    devices = sorted({seconds.device for seconds in measured.seconds})
+    return (
+        f"On {' and '.join(devices)}, every method alone, means over {counted(len(measured.models), 'classifier')}: to "
+        "fit on the labelled source set, and to estimate one condition, once models have seen its images."
+    )
 
 
 def _subtitle(measured: Measurements) -> Iterator[str]:
     record = measured.records[0]
     yield counted(len(measured.methods), "method")
     yield counted(len(measured.conditions), "condition")
-    yield tables.count_models(measured)
+    yield count_models(measured)
     names = [", ".join(filter(None, (source.dataset, source.domain))) for source in record.sources]
     if len(names) > 1:
-        yield f"trained on {len(names)} sources ({'; '.join(names[:3])}{'; …' * (len(names) > 3)})"
+        yield f"trained on {len(names)} sources ({'; '.join(names[:3])}{'; …' if len(names) > 3 else ''})"
     elif names:
         yield f"trained on {names[0]}"
     if record.classes:
         yield f"{record.classes} classes"
-    yield f"seed{'s' * (len(measured.seeds) > 1)} {' '.join(map(str, measured.seeds))}"
+    yield f"seed{'s' if len(measured.seeds) > 1 else ''} {' '.join(map(str, measured.seeds))}"
+
+
+def count_models(measured: Measurements) -> str:
+    """Return how many models, seeds and checkpoints there are, as a product where all combinations are there."""
+    models = measured.models
+    sides = {
+        "model": {model.name for model in models},
+        "seed": {model.seed for model in models},
+        "checkpoint": {model.checkpoint for model in models},
+    }
+    if prod(map(len, sides.values())) != len(models):
+        return f"{len(models)} classifiers"
+    return " × ".join(counted(len(side), name) for name, side in sides.items())
 
 
 def _corrupted_files(run: RunFolder) -> Iterator[tuple[str, str]]:
@@ -102,7 +277,7 @@ def _corrupted_files(run: RunFolder) -> Iterator[tuple[str, str]]:
     spec = run.resolved or {}
     if spec.get("corrupted_files"):
         made = ", ".join(spec.get("made_here", ()))
-        yield "corrupted images", f"{spec['corrupted_files']}, as published{f'; made here: {made}' * bool(made)}"
+        yield "corrupted images", f"{spec['corrupted_files']}, as published{f'; made here: {made}' if made else ''}"
 
 
 def _facts(measured: Measurements) -> Iterator[tuple[str, str]]:
@@ -118,5 +293,7 @@ def _facts(measured: Measurements) -> Iterator[tuple[str, str]]:
         templates = reference.templates if reference.backbone else ""
         parts += [f"templates: {templates if isinstance(templates, str) else ' '.join(templates)}"] if templates else []
         yield f"reference {reference.name}", ", ".join(parts)
+    if record.taxonomy.name or record.taxonomy.reason:
+        yield "nearness in meaning", record.taxonomy.name or f"not known: {record.taxonomy.reason}"
     for name, reason in record.left_out.items():
         yield f"left out: {name}", reason

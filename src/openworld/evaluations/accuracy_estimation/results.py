@@ -1,8 +1,8 @@
 """The results of accuracy estimation: how far every method is off, with bias, spread and tests, as FRAP's Table 1.
 
-An error is |estimated - true| of one model on one condition; a line of the table pools its conditions with all models,
-checkpoints and seeds. The last line is the unweighted mean of the lines. A deviation is that of the absolute errors: it
-says how unequal they are, not how sure their mean is.
+An error is |estimated - true| of one model on one condition. A result at {"images": ...} pools the conditions of a line
+with all models, checkpoints and seeds; one at no place is the unweighted mean of the lines, or the only line. A
+deviation is that of the absolute errors: it says how unequal they are, not how sure their mean is.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +29,18 @@ from openworld.evaluations.accuracy_estimation.reference_results import (
     calibration,
     temperatures,
 )
-from openworld.results import METRICS, Metric, Result, Results, RunFolder, Value, interval_of, over_seeds
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Metric,
+    Result,
+    Results,
+    RunFolder,
+    Value,
+    interval_of,
+    over_seeds,
+    standing,
+)
 
 NAME = "accuracy-estimation"
 Summary = Callable[[np.ndarray], float]
@@ -45,46 +56,48 @@ def read_results(run: RunFolder) -> tuple[Results, Measurements]:
     rows += [*_thresholds(errors, measured), *_models(measured)]
     rows += [*calibration(bootstrap), *temperatures(measured), *alignment(bootstrap)]
     rows += [*_times(measured), *_estimates(measured)]
-    baseline, first = measured.baseline, leader(errors, measured)
-    comparisons = []
-    for line in measured.lines:
-        chosen = first == baseline and line == measured.main
-        comparisons += bootstrap.compare_all(baseline, line, chosen=chosen)
-    if first not in (None, baseline):
-        comparisons += bootstrap.compare_all(first, measured.main, chosen=True)
-    return Results(NAME, tuple(rows), tuple(comparisons)), measured
+    return Results(NAME, tuple(rows), tuple(_tests(bootstrap, errors))), measured
 
 
-def is_complete(results: Results, label: str, line: str) -> bool:
+def is_complete(results: Results, label: str, place: Mapping[str, str]) -> bool:
     """Return whether a method gave an estimate every time; only then can it be the best."""
-    return results.value(label, GIVEN.key, images=line).value == results.value("", EXPECTED.key, images=line).value
+    return results.value(label, GIVEN.key, **place).value == results.value("", EXPECTED.key, **place).value
 
 
 def best(results: Results, measured: Measurements, line: str) -> tuple[str, ...]:
     """Return the methods of the smallest error in a line, among those that always gave an estimate; rounding aside."""
-    labels = [label for label in measured.labels if is_complete(results, label, line)]
-    errors = {label: results.value(label, ERROR.key, images=line).value for label in labels}
-    known = {label: round(error, 12) for label, error in errors.items() if error is not None}
-    return tuple(label for label, error in known.items() if error == min(known.values()))
+    place = measured.place(line)
+    labels = [label for label in measured.labels if is_complete(results, label, place)]
+    found = standing({label: results.value(label, ERROR.key, **place).value for label in labels}, better=ERROR.better)
+    return found.names if found else ()
 
 
-def leader(results: Results, measured: Measurements) -> str | None:
-    """Return the method of the smallest error on average, of several the first; None where none is complete."""
-    return next(iter(best(results, measured, measured.main)), None)
+def _tests(bootstrap: CrossedBootstrap, errors: Results) -> Iterator[Comparison]:
+    """Every method against the baseline in every line, and against the best of the run, corrected for its choice.
+
+    The two are families of their own, so that the best and the baseline are compared twice, once from each side.
+    """
+    measured = bootstrap.measured
+    baseline, leaders = measured.baseline, best(errors, measured, measured.main)[:1]
+    for line in measured.lines:
+        yield from bootstrap.compare_all(baseline, line, chosen=line == measured.main and baseline in leaders)
+    for name in leaders:
+        if name != baseline:
+            yield from bootstrap.compare_all(name, measured.main, chosen=True)
 
 
 def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:
     """Error, bias, median and largest error, and the number of estimates, in every line."""
     measured = bootstrap.measured
     for line in measured.lines:
-        known = np.isfinite(measured.accuracy) & measured.of_line(line)
+        known, place = np.isfinite(measured.accuracy) & measured.of_line(line), measured.place(line)
         for label, errors in zip(measured.labels, measured.signed_error, strict=True):
             signed = np.where(known, errors, np.nan)
             summaries = {cards.MEDIAN: _of_sizes(np.median), cards.WORST: _of_sizes(np.max)}
             yield bootstrap.result(label, ERROR, np.abs(signed), line, NO_ESTIMATE)
             yield bootstrap.result(label, cards.BIAS, signed, line, NO_ESTIMATE)
-            yield from _summarise(label, signed, {"images": line}, summaries)
-        yield Result("", EXPECTED, Value(float(known.sum())), {"images": line})
+            yield from _summarise(label, signed, place, summaries)
+        yield Result("", EXPECTED, Value(float(known.sum())), place)
 
 
 def _lines_won(errors: Results, measured: Measurements) -> Iterator[Result]:
@@ -161,10 +174,11 @@ def _thresholds(errors: Results, measured: Measurements) -> Iterator[Result]:
     """What leaving the threshold out costs in mean absolute error (FRAP, Table 6)."""
     for twin, bare in threshold_pairs(measured.methods):
         for line in measured.lines:
-            without, with_it = (errors.value(label, ERROR.key, images=line).value for label in (bare, twin))
+            place = measured.place(line)
+            without, with_it = (errors.value(label, ERROR.key, **place).value for label in (bare, twin))
             unknown = None in (without, with_it)
             cost = Value(None, reason=NO_ESTIMATE) if unknown else Value(without - with_it)
-            yield Result(bare, cards.THRESHOLD_COST, cost, {"images": line, "baseline": twin})
+            yield Result(bare, cards.THRESHOLD_COST, cost, place | {"baseline": twin})
 
 
 def _times(measured: Measurements) -> Iterator[Result]:

@@ -15,15 +15,27 @@ UNITS = {
 }
 """Units that a number does not show by itself."""
 
+DEVIATION = "±: the standard deviation of what a number is the mean of, which is no interval"
+
 
 def title_of(part: Part, row: Result) -> str:
-    """Return the title of a table or chart: that of the part, and where it is."""
+    """Return the title of a table or chart: that of the part, where it is, and by what its columns are."""
     arranged = {*getattr(part, "rows", ()), *getattr(part, "columns", ())}
     keys = [key for key in (*part.per, METRIC, ENTITY) if key not in arranged]
-    place = ", ".join(words_of(row, keys))
-    if part.title.endswith("?") and place:
-        return f"{part.title} {place[0].upper()}{place[1:]}"
-    return ": ".join(filter(None, (part.title, place)))
+    return headed(part.title, " ".join(filter(None, (", ".join(words_of(row, keys)), columns_of(part)))))
+
+
+def headed(title: str, place: str) -> str:
+    """Return the title of a part with what tells one of its tables from the next behind it."""
+    if title.endswith("?") and place:
+        return f"{title} {place[0].upper()}{place[1:]}"
+    return ": ".join(filter(None, (title, place)))
+
+
+def columns_of(part: Part) -> str:
+    """Return by what the columns of a table are: "by level"; "" where they are entities or metrics."""
+    keys = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
+    return f"by {listed(keys)}" if keys else ""
 
 
 def caption(
@@ -31,6 +43,7 @@ def caption(
 ) -> str:
     """Return the caption of a table; `noted`: with the notes of its part, which stand below its first table alone."""
     metrics = {row.metric.key: row.metric for row in rows}
+    deviates = getattr(part, "show", "") == "deviation"
     marked = METRIC not in part.columns and any(_is_tested(row, brief) for row in rows)
     meanings = dict.fromkeys(f"{mark.sign}: {mark.meaning}." for name, mark in brief.marks.items()
                              if any(row.entity == name for row in rows))  # fmt: skip
@@ -38,7 +51,7 @@ def caption(
         filter(
             None,
             (
-                f"{_units(metrics)}{_seeds(rows)}{_intervals(rows)}.",
+                f"{_units(metrics)}{_seeds(rows)}{'; ' + DEVIATION if deviates else _intervals(rows)}.",
                 _direction(metrics),
                 f"▲ ▼: better or worse than {brief.baseline} ({HOLM})." if marked else "",
                 _tests(tests),
@@ -54,7 +67,9 @@ def _tests(tests: Sequence[Comparison]) -> str:
     tested = [test for test in tests if test.p is not None]
     kinds = {test.interval.over for test in tested if test.interval} - {"images"}
     over = f"over {listed(sorted(kinds))}" if kinds else "the same images"
-    return f"Tests: {over}, p after Holm over {len(tested)} pairs." if len(tested) > 1 else ""
+    pairs = {frozenset((test.entity, test.other)) for test in tested}
+    family = f"over {len(tested)} pairs" if len(pairs) == len(tested) else "in each column"
+    return f"Tests: {over}, p after Holm {family}." if len(tested) > 1 else ""
 
 
 def _units(metrics) -> str:

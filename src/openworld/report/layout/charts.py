@@ -204,7 +204,8 @@ class Scatter(Charts):
                         clouds[name] = Cloud(pairs)
                 if clouds:
                     own = ", ".join(filter(None, (title, metrics[key].title if len(others) > 1 else "")))
-                    axes = Quantity.of(metrics[key]), Quantity.of(metrics[main])
+                    across = metrics[key]
+                    axes = Quantity.of(across, log=across.stored_unit == "seconds"), Quantity.of(metrics[main])
                     yield ScatterChart(own, *axes, clouds, self.guide, named=None if self.dots else False)
 
     def _dot(self, row: Result) -> Key:

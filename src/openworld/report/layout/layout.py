@@ -9,9 +9,10 @@ from itertools import groupby
 
 from openworld.report.album import Album
 from openworld.report.figure import Figure
+from openworld.report.layout.captions import columns_of
 from openworld.report.layout.charts import Charts, Lines
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part
-from openworld.report.layout.tables import ON_PAGE, Pivot, Tests
+from openworld.report.layout.tables import Pivot, Tests
 from openworld.report.layout.verdict import verdict
 from openworld.report.page import Page, Section
 from openworld.report.report import Report
@@ -22,6 +23,7 @@ from openworld.results import Comparison, Results
 
 OPEN = 4  # tables of a part that stand open; of more the first
 TERMINAL_TABLES, TERMINAL_ROWS = 4, 30
+ON_PAGE, CELLS_ON_PAGE = 500, 5000  # at most, of one table
 REST = "Every other number"
 
 
@@ -63,6 +65,8 @@ class Layout:
         styles = dict(brief.styles) or self._styles(brief)
         tables = {part.name: tuple(part.tables(brief)) for part in self.parts if isinstance(part, Pivot | Tests)}
         rest = tuple(_rest(brief, [table for own in tables.values() for table in own]))
+        rest = tuple(map(_for_page, rest))
+        tables = {name: tuple(map(_for_page, own)) for name, own in tables.items()}
         sections = [*self._sections(brief, styles, tables)]
         if rest:
             sections.append(Section(REST, folded=tuple(Section(table.title, tables=(table,)) for table in rest)))
@@ -125,15 +129,13 @@ class Layout:
 
 def _folded(part: Part, each: Sequence[str | Table | Figure | Album], brief: Brief) -> list[Section]:
     """A section for each of few, one for all of many; headings say by what their numbers are arranged."""
-    keys = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
-    by = f" by {listed(keys)}" if keys else ""
     known = brief.results.metrics()
     of = listed([known[key].title for key in part.metrics if key in known][:OPEN])
     if len(each) <= OPEN:
-        of_alike = f": {of}" if of else ""
-        ends = [f",{by}" if by else of_alike if own.title == part.title else "" for own in each]
+        ends = [f": {of}" if of and own.title == part.title else "" for own in each]
         return [_section(f"{own.title}{end}", [own]) for own, end in zip(each, ends, strict=True)]
-    heading = f"{of}{by}" if of and by else f"{part.title}: {len(each)} {'tables' if part.folded else 'more'}"
+    by = columns_of(part)
+    heading = f"{of} {by}" if of and by else f"{part.title}: {len(each)} {'tables' if part.folded else 'more'}"
     return [_section(f"{heading[0].upper()}{heading[1:]}", each)]
 
 
@@ -153,14 +155,23 @@ def _told_apart(sections: Sequence[Section]) -> tuple[Section, ...]:
     )
 
 
+def _for_page(table: Table) -> Table:
+    most = min(ON_PAGE, CELLS_ON_PAGE // len(table.columns))
+    return _shortened(table, most, "the files of the run, or the JSON, have all")
+
+
 def _for_terminal(part: Part, table: Table) -> Table:
-    """Of a long table the first rows, of one that follows a place such as time the last; and how many there are."""
-    if len(table.rows) <= TERMINAL_ROWS:
-        return table
+    """Return the first rows of a long table, or the last of one that follows a place such as time."""
     along = isinstance(part, Pivot) and ENTITY not in part.rows and not part.sort
-    which, rows = ("last", table.rows[-TERMINAL_ROWS:]) if along else ("first", table.rows[:TERMINAL_ROWS])
-    more = f" The {which} {TERMINAL_ROWS} of {len(table.rows):,}; the page has all."
-    return replace(table, rows=rows, caption=table.caption + more)
+    return _shortened(table, TERMINAL_ROWS, "the page has all", last=along)
+
+
+def _shortened(table: Table, most: int, elsewhere: str, *, last: bool = False) -> Table:
+    """Return so many rows of a longer table, which says how many there are."""
+    if len(table.rows) <= most:
+        return table
+    caption = f"{table.caption} The {'last' if last else 'first'} {most} of {len(table.rows):,}; {elsewhere}."
+    return replace(table, rows=table.rows[-most:] if last else table.rows[:most], caption=caption)
 
 
 def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:

@@ -15,7 +15,7 @@ from openworld.results import Comparison, Result, Results, RunFolder
 from openworld.results.results import Place
 from openworld.results.standing import CHANCE_NAME
 
-ENTITY, METRIC = "entity", "metric"
+ENTITY, METRIC, BASELINE = "entity", "metric", "baseline"
 NAME_OF = "_name"
 """A key may have its words in another of this ending: chunk 3 is chunk_name "May"."""
 
@@ -85,6 +85,10 @@ class Brief:
         turned = self._by_pair.get((*key, other, entity))
         return self._by_pair.get((*key, entity, other)) or (turned.reversed() if turned else None)
 
+    def may_be_best(self, entity: str) -> bool:
+        """Return whether the numbers of an entity may be called the best: no mark of its own says otherwise."""
+        return entity not in self.marks or self.marks[entity].may_be_best
+
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
@@ -149,4 +153,6 @@ def _word(row: Result, key: str) -> str:
     value = row.where.get(key)
     if value is None:
         return ""
+    if key == BASELINE:
+        return f"against {value}"
     return value if isinstance(value, str) else f"{key.replace('_', ' ')} {value:g}"

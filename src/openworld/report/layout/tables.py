@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from openworld.report.layout.captions import caption, title_of
+from openworld.report.layout.captions import caption, headed, title_of
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Key, Part, key_of, words_of
+from openworld.report.sentences import listed
 from openworld.report.table import Cell, Column, Row, Table, cell_of
 from openworld.results import TEXT, Comparison, Metric, Result, Value, standing
 from openworld.results.standing import CHANCE_NAME
 
 FEW = 6  # columns of numbers of which each shows its interval; of more, the first
 WHOLE = 9  # priority on a narrow terminal of what is never left out
-ON_PAGE = 500  # rows of a table on a page; results.parquet has all
 UP, DOWN = "▲", "▼"
 DIFFERENCE = Metric("difference", "difference", "points", better=0, bounds=(None, None))
 SIGNED = {"percent": "points", "fraction": "difference"}
@@ -67,18 +67,16 @@ class Pivot(Part):
             own += [texts.get(label) for texts in words.values()]
             mark = brief.marks.get(row.entity)
             series = row.entity if ENTITY in self.rows else ""
+            sign = f" {mark.sign}" if mark and series else ""
             rule = len(self.rows) > 1 and bool(lines) and line[0] != lines[-1][0][0]
-            lines.append((line, Row(label + (f" {mark.sign}" if mark else ""), tuple(own), series, rule=rule)))
+            lines.append((line, Row(label + sign, tuple(own), series, rule=rule)))
         against = brief.tests(first.key, place) if opponents else []
         text = caption(self, rows, brief, against, noted=name == self.name)
         best = "columns" if ENTITY in self.rows and len(self.rows) == 1 else "rows" if ENTITY in self.columns else ""
         if best == "rows" and len({row.metric for row in rows}) > 1:
             best = ""
-        if len(lines) > ON_PAGE:
-            text += f" The first {ON_PAGE} of {len(lines):,}; results.parquet has all."
         label = self.label or (brief.label if self.rows[0] == ENTITY else self.rows[0].replace("_", " "))
-        shown = tuple(row for _, row in lines[:ON_PAGE])
-        return Table(name, title_of(self, rows[0]), text, label, tuple(columns), shown, best)
+        return Table(name, title_of(self, rows[0]), text, label, tuple(columns), tuple(row for _, row in lines), best)
 
     def _columns(self, heads: Mapping[Key, Result], rows: Sequence[Result], brief: Brief) -> list[Column]:
         columns, many = [], len(heads) > FEW
@@ -88,9 +86,11 @@ class Pivot(Part):
         spans = [] if METRIC not in self.columns or alone else [bool(row.value.intervals) for row in heads.values()]
         first = spans.index(True) if any(spans) else 0 if alone else None
         for at, row in enumerate(heads.values()):
+            mark = brief.marks.get(row.entity) if ENTITY in self.columns else None
             title = ", ".join(words_of(row, self._heading(row, heads.values()))) or row.metric.title
+            title += f" {mark.sign}" if mark else ""
             show = "deviation" if self.show == "deviation" else "value"
-            intervals = int(not many or at == first)
+            intervals = int(show == "value" and (not many or at == first))
             priority = WHOLE if alone and at == 0 else max(0, WHOLE - 1 - at)
             if {ENTITY, METRIC} <= {*self.columns}:  # of a metric that several entities have the first is kept longest
                 before = [each.metric for each in list(heads.values())[:at]]
@@ -119,8 +119,8 @@ class Pivot(Part):
         """A number; with a mark where it is shown to be better or worse than the baseline's at the same level."""
         if row is None:
             return None
-        cell, mark = cell_of(row), brief.marks.get(row.entity)
-        cell = replace(cell, bold=False) if mark and not mark.may_be_best else cell
+        cell = cell_of(row)
+        cell = cell if brief.may_be_best(row.entity) else replace(cell, bold=False)
         if self.columns == (METRIC,) or not brief.baseline:
             return cell
         test = brief.test(row.metric.key, row.where, row.entity, brief.baseline)
@@ -134,7 +134,8 @@ class Pivot(Part):
         tests = brief.tests(metric.key, place)
         if self.columns != (METRIC,) or self.rows != (ENTITY,) or not tests:
             return []
-        values = {row.entity: row.value.value for row in brief.results.where(metric=metric.key) if row.where == place}
+        rows = (row for row in brief.results.where(metric=metric.key) if row.where == place)
+        values = {row.entity: row.value.value for row in rows if brief.may_be_best(row.entity)}
         found = standing(values, better=metric.better) if metric.better else None
         leaders = [name for name in (found.names[:1] if found else ()) if any(name in _pair(test) for test in tests)]
         baseline = [brief.baseline] if any(brief.baseline in _pair(test) for test in tests) else []
@@ -191,16 +192,16 @@ class Tests(Part):
         general_first = sorted(places.items(), key=lambda place: len(place[0]))
         for number, ((metric, by_chance, *where), tests) in enumerate(general_first, 1):
             signed = replace(DIFFERENCE, unit=SIGNED.get(metric.unit, metric.unit), digits=metric.digits)
-            rows = tuple(_test_row(test, self.rows) for test in tests[:ON_PAGE])
+            rows = tuple(_test_row(test, self.rows) for test in tests)
             place = ", ".join(value if isinstance(value, str) else f"{key} {value:g}" for key, value in where)
             over = dict.fromkeys(test.interval.over for test in tests if test.interval)
             about = f"Differences in {metric.title}, {signed.unit}"
             about += f" [95 % over {' or '.join(over)}]" if over else ""
-            more = f" The first {ON_PAGE} of {len(tests):,}; the JSON has all." if len(tests) > ON_PAGE else ""
             family = "correction for all tests against chance" if by_chance else "Holm over all pairs"
-            text = f"{about}; p after {family}.{more} {self.note}".strip()
+            text = f"{about}; p after {family}. {self.note}".strip()
             name = self.name if number == 1 else f"{self.name}-{number}"
-            title = ": ".join(filter(None, (self.title, place)))
+            by = f"tests by {listed([key.replace('_', ' ') for key in self.rows])}" if self.rows else ""
+            title = headed(self.title, " ".join(filter(None, (place, by))))
             yield Table(name, title, text, "pair", (Column(signed), Column(TEXT, "verdict")), rows, best="")
 
 

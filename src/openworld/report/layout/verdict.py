@@ -6,7 +6,6 @@ tests: "better" is a difference shown after correction, "highest" a number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 from openworld.report.layout.parts import Brief, words_of
 from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or, possessive
@@ -73,15 +72,18 @@ def _leaders(by_place: Places, places: Sequence[str], chance: Sequence[Compariso
     for rows in by_place.values():
         where = ", ".join(words_of(rows[0], places))
         lead = _nobody_above_chance(rows, chance, brief) or _lead(rows, brief)
-        yield (
-            f"{where[0].upper()}{where[1:]}: {lead}" if where and len(by_place) > 1 else f"{lead[0].upper()}{lead[1:]}"
-        )
+        if where and len(by_place) > 1:
+            yield f"{where[0].upper()}{where[1:]}: {lead}"
+        else:
+            yield f"N{lead[1:]}" if lead.startswith(f"no {brief.label} ") else lead
 
 
 def _lead(rows: Sequence[Result], brief: Brief) -> str:
     metric, found = rows[0].metric, _standing(rows, brief)
     if found is None:
-        return f"no {brief.label} has a number of {metric.title}: {rows[0].value.reason}."
+        barred = brief.marks.get(rows[0].entity)
+        reason = rows[0].value.reason or (barred.meaning if barred else "")
+        return f"no {brief.label} has a number of {metric.title} that may be called the best: {reason}."
     best = next(row.value for row in rows if row.entity == found.names[0])
     number = f"{metric.write(best.value)} {metric.write_interval(best.over())}".rstrip()
     most = "highest" if metric.better > 0 else "lowest"
@@ -89,9 +91,13 @@ def _lead(rows: Sequence[Result], brief: Brief) -> str:
 
 
 def _standing(rows: Sequence[Result], brief: Brief) -> Standing | None:
-    barred = {name for name, mark in brief.marks.items() if not mark.may_be_best}
-    values = {row.entity: row.value.value for row in rows if row.entity not in barred}
-    return standing(values, partial(brief.test, rows[0].metric.key, rows[0].where), rows[0].metric.better)
+    values = {row.entity: row.value.value for row in rows if brief.may_be_best(row.entity)}
+
+    def against_best(best: str, other: str) -> Comparison | None:
+        test = brief.test(rows[0].metric.key, rows[0].where, other, best)  # the side whose correction knows of a choice
+        return test.reversed() if test else None
+
+    return standing(values, against_best, rows[0].metric.better)
 
 
 def _nobody_above_chance(rows: Sequence[Result], chance: Sequence[Comparison], brief: Brief) -> str:

@@ -55,7 +55,7 @@ def draw_temperatures(given: FigureRuns) -> Figure:
         source = run.dataset(measured.records[0].sources[0].dataset)
         for name in measured.references:
             title = f"{source}, {name}" if len(measured.references) > 1 else source
-            chart = temperature_chart(results, name, ALL, title)
+            chart = temperature_chart(results, name, {"images": ALL}, title)
             lines = [Reference(printed[source, f"{name} {kind}"], f"printed {kind}", "x") for kind in ("TTC", "raw")
                      if (source, f"{name} {kind}") in printed]  # fmt: skip
             charts += [(source, replace(chart, references=tuple(lines)))] if chart else []
