@@ -50,7 +50,7 @@ def test_stages_and_a_table_are_told(ran):
     folder, printed = ran
     assert "./squares → 1 natural and 2 synthetic conditions · 1 model, 2 checkpoints of each seed" in printed
     assert "trained 4 epochs in" in printed and "ran models on 48 images in" in printed
-    assert "Mean absolute error" in printed and "darker" in printed
+    assert "mean absolute error" in printed and "darker" in printed
     assert (folder / "runs" / "spec" / "report.html").exists()
     assert json.loads((folder / "runs" / "spec" / "audit.json").read_text())
 

@@ -67,7 +67,7 @@ LAYOUT = Layout(
             metrics=("absolute_error", "bias", *SIZES, "lines_won", "interval_coverage", "interval_width"),
             note=BIAS_IS,
         ),
-        Pivot(name="lines", title=OFF, metrics=("absolute_error",), columns=LINES, show="deviation"),
+        Pivot(name="lines", title=OFF, metrics=("absolute_error",), columns=LINES, show="deviation", terminal=True),
         Tests(name="tests", title=OFF, metrics=("absolute_error",), rows=LINES, folded=True),
         Pivot(name="spread", title=OFF, metrics=("bias", *SIZES), columns=LINES, folded=True),
         Own(name="estimated", title=TRUTH, draw=estimated_and_true),
