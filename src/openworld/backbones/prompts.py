@@ -24,7 +24,7 @@ POSITIONS = ("end", "middle", "front")
 
 
 @dataclass(frozen=True)
-class Layout:
+class PromptLayout:
     """How a prompt is written around a name: context, fixed words, name, suffix; see `TwoTower.prompt_names`."""
 
     context_length: int
@@ -46,7 +46,7 @@ class Layout:
     def leading(self) -> int:
         """How many rows of the context stand before the name.
 
-        >>> [Layout(5, position=position).leading for position in POSITIONS]
+        >>> [PromptLayout(5, position=position).leading for position in POSITIONS]
         [5, 2, 0]
         """
         return {"end": self.context_length, "middle": self.context_length // 2, "front": 0}[self.position]
@@ -54,7 +54,7 @@ class Layout:
     def write(self, name: str) -> str:
         """The sentence with placeholders, all of them in front.
 
-        >>> Layout(2, fixed="of a").write("ice_cream")
+        >>> PromptLayout(2, fixed="of a").write("ice_cream")
         'X X of a ice cream.'
         """
         name = name if self.keep_underscores else name.replace("_", " ")
@@ -89,7 +89,7 @@ class PromptedNames:
         return len(self.sentences.rows)
 
 
-def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: Layout) -> PromptedNames:
+def prompt_names(tower: TextTower, tokenizer, given: Sequence, layout: PromptLayout) -> PromptedNames:
     """Prepare the prompts "X .. X name" + suffix; see `TwoTower.prompt_names`."""
     require_causal(tower, "learned contexts need")
     lists = _lists_of_names(given)

@@ -16,7 +16,7 @@ from openworld.backbones import upper_blocks
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.image_prompts import insert_prompts, require_class_token
 from openworld.backbones.preprocess import Preprocess
-from openworld.backbones.prompts import Layout, PromptedNames, require_causal
+from openworld.backbones.prompts import PromptedNames, PromptLayout, require_causal
 from openworld.backbones.recording import Recording
 from openworld.backbones.tokenizer import Tokenizer
 from openworld.backbones.towers import ImageTower, TextTower
@@ -144,7 +144,7 @@ class TwoTower(nn.Module):
         Raises OpenworldError for a name that does not fit and for a model without a causal text tower.
         Source: CoOp (Zhou et al., 2022), section 3.2, unified context; KaiyangZhou/CoOp@ff61507 for the positions.
         """
-        layout = Layout(context_length, suffix, fixed, position, keep_underscores)
+        layout = PromptLayout(context_length, suffix, fixed, position, keep_underscores)
         return text_passes.prompt_names(self.text, self.tokenizer, names, layout)
 
     def encode_prompts(

@@ -36,8 +36,8 @@ def check_open_world_estimator(estimator) -> None:
     Args:
         estimator: an instance with its settings.
 
-    >>> from openworld.estimators.open_world import Own
-    >>> check_open_world_estimator(Own())
+    >>> from openworld.estimators.open_world import OwnNames
+    >>> check_open_world_estimator(OwnNames())
     """
     for name, check in OPEN_WORLD_ESTIMATOR_CHECKS.items():
         try:

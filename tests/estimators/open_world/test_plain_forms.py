@@ -9,7 +9,7 @@ from openworld.estimators.open_world import (
     Hybrid,
     Mixture,
     OpenWorldOutputs,
-    Own,
+    OwnNames,
     PositiveUnlabelled,
     ThirdModel,
     Thresholded,
@@ -65,7 +65,7 @@ def test_own(streams, learned):
     stream, t = streams[1], learned[0]
     _, base = plain.em_share(base_mass(stream.logits, t))
     names = confidences(stream.base_logits, t), confidences(stream.new_logits, t)
-    assert estimated(Own(), streams) == pytest.approx(joined(stream, base, *names), abs=1e-6)
+    assert estimated(OwnNames(), streams) == pytest.approx(joined(stream, base, *names), abs=1e-6)
 
 
 def test_thresholded(streams, learned):

@@ -11,7 +11,7 @@ from openworld.estimators.open_world import (
     OPEN_WORLD_ESTIMATORS,
     Mixture,
     OpenWorldOutputs,
-    Own,
+    OwnNames,
     PositiveUnlabelled,
     ThirdModel,
     true_numbers,
@@ -110,4 +110,4 @@ def test_a_stream_of_other_base_names_is_refused():
     stream = small_open_world(1)
     other = OpenWorldOutputs(logits=stream.logits, n_base=3)
     with pytest.raises(OpenworldError, match="3 base names"):
-        Own().fit(small_open_world(0, 120, 0)).estimate(other)
+        OwnNames().fit(small_open_world(0, 120, 0)).estimate(other)

@@ -111,7 +111,7 @@ def test_what_no_part_takes_is_shown_at_the_end_with_its_tests():
     assert report.page.sections[-1].heading == "Every other number"
     rest = [table for name, table in found.items() if name.startswith("rest")]
     assert {label for table in rest for label in texts(table)} >= {"base", "new", "CoOp, clay", "CoOp, level 9", "CoOp"}
-    assert [len(found[name].rows) for name in ("rest-tests", "rest-tests-2", "rest-tests-3")] == [3, 1, 1]
+    assert sum(len(table.rows) for name, table in found.items() if name.startswith("rest-tests")) == 5
     whole, _ = tables(replace(MAIN, metrics=("auroc",)), LEVELS, Differences(name="tests", title="t"))
     assert not any(name.startswith("rest-tests") for name in whole) and len(whole["tests"].rows) == 3
 
@@ -187,7 +187,7 @@ def test_many_places_are_counted_and_few_told_one_by_one():
     few, many = layout.report(brief(3)).verdict, layout.report(brief(6)).verdict
     assert [sentence.partition(":")[0] for sentence in few[:3]] == ["S0", "S1", "S2"]
     assert "b comes first in 5 of 6 places" in many[0] and "better than every other learner in 2" in many[0]
-    assert many[1] == "Against a, of 2 tests 2 better (Holm, 5\u00a0% in each place)."
+    assert many[1] == "Against a, of 2 tests 2 are better (Holm, 5\u00a0% in each place)."
 
 
 def test_below_chance_is_asked_about_and_nobody_is_the_best_of_noise():
@@ -206,7 +206,9 @@ def test_below_chance_is_asked_about_and_nobody_is_the_best_of_noise():
 def test_lower_is_better_is_said_of_errors():
     verdict = Layout("?", "absolute_error", (MAIN,)).report(BRIEF).verdict
     assert verdict[0].startswith("CoOp has the lowest mean absolute error, 10.0")
-    assert Layout("?", "other", (MAIN,)).report(BRIEF).verdict == ("This rests on 80 base images and 40 new images.",)
+    assert Layout("?", "other", (MAIN,)).report(BRIEF).verdict == (
+        "This rests on 80 base images, 40 new images and 2 seeds.",
+    )
 
 
 LINES = Lines(name="lines", title="t", metrics=("auroc",), along="level")

@@ -36,14 +36,14 @@ from openworld.estimators.open_world.engine.fitted import (
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.hybrid import Hybrid
 from openworld.estimators.open_world.mixture import Mixture
-from openworld.estimators.open_world.own import Own
+from openworld.estimators.open_world.own import OwnNames
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
 from openworld.estimators.open_world.reference import ThirdModel
 from openworld.estimators.open_world.thresholded import Thresholded
 from openworld.estimators.open_world.two_shares import LARGEST_GAP, LARGEST_MOVE, TwoShares, two_shares
 
 OPEN_WORLD_ESTIMATORS: dict[str, type] = {
-    estimator.name: estimator for estimator in (Own, Thresholded, Mixture, Hybrid, ThirdModel, PositiveUnlabelled)
+    estimator.name: estimator for estimator in (OwnNames, Thresholded, Mixture, Hybrid, ThirdModel, PositiveUnlabelled)
 }
 """Name -> class of every estimator of open-world quality."""
 
@@ -64,7 +64,7 @@ __all__ = [
     "OpenWorldEstimate",
     "OpenWorldEstimator",
     "OpenWorldOutputs",
-    "Own",
+    "OwnNames",
     "PositiveUnlabelled",
     "SHARE_MARGIN",
     "StreamBounds",

@@ -18,7 +18,7 @@ from openworld.estimators.open_world.engine.shares import at_share, posterior_sh
 
 @checked
 @dataclass(frozen=True)
-class Own:
+class OwnNames:
     """z = base mass of softmax(L / T), moved to the share of EM; a = z max softmax(L_base / T); b with new names alike.
 
     T is fitted on base validation images among base names.
@@ -29,7 +29,7 @@ class Own:
     >>> import numpy as np
     >>> logits = np.tile(4 * np.eye(4), (30, 1))  # 4 of 4 names, so sure that nothing is left open
     >>> base = OpenWorldOutputs(logits=logits[logits[:, :2].any(axis=1)], n_base=2, labels=[0, 1] * 30)
-    >>> round(Own().fit(base).estimate(OpenWorldOutputs(logits=logits, n_base=2)).new_share, 3)
+    >>> round(OwnNames().fit(base).estimate(OpenWorldOutputs(logits=logits, n_base=2)).new_share, 3)
     0.5
     """
 
