@@ -15,6 +15,7 @@ ROWS = tuple(Result(name, AUC, VALUE, {"level": 1}, (1, 2), (0.25, 0.75)) for na
 TESTED = Comparison("CoOp", "GMoP", AUC, 0.25, 0.5, equivalence_p=0.5)
 HELD = Results("demo", ROWS, (TESTED,))
 OTHER = replace(HELD, rows=tuple(replace(row, per_seed=(0.5, 0.5)) for row in ROWS))
+ONE_SEED = replace(ROWS[0], seeds=(1,), per_seed=(0.5,))
 PAIRED = results.pair_results(HELD, OTHER)[0].comparison
 FOLDER = new_folder()
 (FOLDER / "results.parquet").write_bytes(HELD.to_parquet())
@@ -33,7 +34,7 @@ CALLS = {
     "Results.result": generated(OTHER.result, {"entity": "CoOp", "metric": "auroc"}),
     "Results.from_json": generated(Results.from_json, {"text": HELD.to_json()}),
     "Results.from_arrow": generated(Results.from_arrow, {"table": HELD.to_arrow()}),
-    "Results.from_parquet": generated(Results.from_parquet, {"path": FOLDER / "results.parquet"}),
+    "Results.from_parquet": generated(Results.from_parquet, {"source": FOLDER / "results.parquet"}),
     "Value": generated(Value, {"value": 0.5, "intervals": VALUE.intervals, "deviation": 0.25}, free=FREE),
     "against_chance": generated(results.against_chance, {"rows": ROWS}, like_taken=[("correlation", "array")]),
     "compare_over_seeds": generated(
@@ -49,6 +50,7 @@ CALLS = {
         results.find_comparison, {"comparisons": [TESTED], "entity": "CoOp", "other": "GMoP"}, free=FREE
     ),
     "interval_of": generated(results.interval_of, {"ends": (0.25, 0.75), "over": "images"}, free=("over",)),
+    "join_seeds": generated(results.join_seeds, {"units": [[ONE_SEED]], "over_images": None}),
     "mean": generated(results.mean, {"values": (0.25, 0.75)}),
     "over_seeds": generated(
         results.over_seeds, {"values": (0.25, 0.75), "metric": AUC, "intervals": VALUE.intervals}, free=FREE
