@@ -2,6 +2,8 @@
 
 MISPRINTS                          where the printed numbers contradict one another, or what the text says of them
 about_ours(paper, table)           what a reader must know of our numbers of a table
+SHORT                              a task or setting -> what heads its column
+COCOOP                             data set -> zero-shot CLIP's accuracy on base and on new classes, as CoCoOp prints it
 """
 
 import tomllib
@@ -31,6 +33,10 @@ class Misprint:
 MISPRINTS: tuple[Misprint, ...] = tuple(
     Misprint(**note | {"tables": tuple(note["tables"])}) for note in _NOTES["misprint"]
 )
+
+
+SHORT: dict[str, str] = _NOTES["short"]
+COCOOP: dict[str, list[float]] = _NOTES["cocoop"]
 
 
 def misprints_of(paper: str, table: str) -> tuple[Misprint, ...]:

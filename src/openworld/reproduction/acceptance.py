@@ -17,6 +17,7 @@ from typing import Any
 from openworld._errors import OpenworldError
 from openworld.metrics import harmonic_mean
 from openworld.papers import METRICS, paper_table, published_numbers
+from openworld.papers.misprints import COCOOP
 from openworld.papers.results import PaperRun
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.changes import Changes
@@ -36,21 +37,6 @@ COMPARED = {
 """Paper -> table -> the metrics that are compared."""
 
 SEEDS = {"openworldauc": (1,), "openpl": tuple(range(1, 11))}
-COCOOP: Mapping[str, tuple[float, float]] = {
-    "ImageNet": (72.43, 68.14),
-    "Caltech101": (96.84, 94.00),
-    "OxfordPets": (91.17, 97.26),
-    "StanfordCars": (63.37, 74.89),
-    "Flowers102": (72.08, 77.80),
-    "Food101": (90.10, 91.22),
-    "FGVCAircraft": (27.19, 36.29),
-    "SUN397": (69.36, 75.35),
-    "DTD": (53.24, 59.90),
-    "EuroSAT": (56.48, 64.05),
-    "UCF101": (70.53, 77.50),
-}
-"""Zero-shot CLIP ViT-B/16 as CoCoOp prints it: accuracy in percent on base classes and on new ones, among their own."""
-
 ROUNDING = 0.0005  # by how much a number may differ for its own digits, half precision and the resizing filter
 RENAMED = 0.002  # share of images that get another name where decoders, filters and half precision round otherwise
 DEVIATIONS = 2.6  # standard deviations of what these do to an accuracy: beyond lies 1 % of a normal distribution

@@ -7,6 +7,7 @@ from typing import Any
 
 from openworld._errors import OpenworldError
 from openworld.papers import METRICS, PAPERS
+from openworld.papers.misprints import SHORT
 from openworld.report.charts import Cloud, Quantity, ScatterChart
 from openworld.report.figure import Figure
 from openworld.report.page import Page, Section, write_page
@@ -16,7 +17,7 @@ from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.compare import RANKS, PaperComparison, compare_with_paper
 from openworld.reproduction.comparison.orders import Agreement
-from openworld.reproduction.comparison.table import SHORT, WRITERS, compared_results, details_of, table_of
+from openworld.reproduction.comparison.table import WRITERS, compared_results, details_of, table_of
 from openworld.reproduction.figures.drawing import MadeFigure, draw_plan, write_figures
 from openworld.reproduction.paper_results import paper_results
 from openworld.reproduction.plan import ReproductionPlan

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from openworld.papers import AVERAGE, METRICS
+from openworld.papers.misprints import SHORT
 from openworld.papers.results import PaperResult
 from openworld.report.render.latex import as_tex, latex_table
 from openworld.report.render.markdown import markdown_table, plain
@@ -16,19 +17,6 @@ from openworld.results import TEXT, Result, Results, Value
 LATEX_COLUMNS = 4
 NO_STYLES: Mapping[str, SeriesStyle] = {}
 NOT_MEASURED = Value(None, reason="not measured")
-SHORT = {
-    "base:new=5:1 (Fwd)": "Fwd",
-    "base:new=1:5 (Bwd)": "Bwd",
-    "mean of Fwd and Bwd columns": "",
-    "base classes = 500 ImageNet classes": "",
-    "open-world recognition": "recognition",
-    "open-world recognition (imbalanced test sets)": "imbalance",
-    "domain adaption (column name as printed)": "domain adaption",
-    "complexity": "",
-    "entire ImageNet-21K (with labeling issues)": "entire pool",
-    "subsets with larger semantic shift (fewer labeling issues)": "larger semantic shift",
-}
-"""A task or setting -> what heads its column."""
 
 
 def table_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle] = NO_STYLES, name: str = "table") -> Table:
@@ -102,7 +90,8 @@ def _verdict(pair: CellPair, column: PaperColumn) -> str:
 def _caption(comparison: PaperComparison) -> str:
     """What the cells hold, over how many seeds, and what the intervals are over."""
     ours = [pair.ours for pair in comparison.pairs.values() if pair.ours]
-    units = dict.fromkeys(METRICS[column.metric].unit for column in comparison.columns)
+    metrics = [METRICS[column.metric] for column in comparison.columns]
+    units = " and ".join(dict.fromkeys(each.title if each.unit == "number" else each.unit for each in metrics))
     behind = {"deviation": "ours ± standard deviation over seeds", "interval": "ours [95 %]"}[comparison.show]
     printed = "(printed, ours minus printed)" if comparison.same_data else "(printed, on the paper's data)"
     seeds = " or ".join(map(str, sorted({len(number.per_seed) for number in ours if number.per_seed})))
@@ -111,7 +100,7 @@ def _caption(comparison: PaperComparison) -> str:
         for interval in number.value.intervals[:1]:
             firsts.setdefault(interval.over, set()).add(interval.n)
     over = " or ".join(f"{name} (n = {', '.join(map(str, sorted(counts)))})" for name, counts in firsts.items())
-    sentences = [f"{' and '.join(units).capitalize()}: {behind} {printed}."]
+    sentences = [f"{units[:1].upper()}{units[1:]}: {behind} {printed}."]
     sentences += [f"Means of {seeds} seeds."] if seeds else []
     sentences += [f"Intervals are over {over}."] if over and comparison.show == "interval" else []
     return " ".join(sentences)
