@@ -22,6 +22,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from openworld.evaluations.dynamic import scenarios
+from openworld.evaluations.dynamic.curves import SCENARIOS
 from openworld.evaluations.dynamic.metrics import tables, view_record, view_rows
 from openworld.evaluations.dynamic.predictions import ImagePool, joined, predict_views
 from openworld.features import Features
@@ -97,8 +98,8 @@ def stages(images: int, classes: int):
     shifted = scenarios.distribution_shift(shift.labels, shift.origin == 1, order, SEED)
     limits = {"class_limit": classes, "image_limit": images}
     taken_over = scenarios.co_evolution(two.labels, range(classes), range(classes, 2 * classes), SEED, **limits)
-    played = [(scenarios.SCENARIOS[:2], one, of_classes), (scenarios.SCENARIOS[2:3], shift, [shifted])]
-    return [*played, (scenarios.SCENARIOS[3:], two, [taken_over])], two.names, text
+    played = [(SCENARIOS[:2], one, of_classes), (SCENARIOS[2:3], shift, [shifted])]
+    return [*played, (SCENARIOS[3:], two, [taken_over])], two.names, text
 
 
 def ours(fitted: FittedLearner, stages) -> dict:

@@ -16,6 +16,8 @@ import pytest
 import typer
 from hypothesis import settings
 
+sys.path.insert(0, str(Path(__file__).parent))  # for `made_units`, which several folders share
+
 # Properties: a few examples in the suite of every day, more in continuous integration (--hypothesis-profile=thorough).
 settings.register_profile("openworld", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=100)

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from made_units import dynamic_unit
 
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
 from openworld.evaluations.recognition.record import read_record
@@ -14,7 +15,7 @@ from openworld.papers import TABLES, published_numbers
 from openworld.papers.results import PaperRun
 from openworld.reproduction.figures import FIGURES, FigureRuns
 from openworld.reproduction.settings import ReproductionSetup
-from openworld.runs import RunStore, Unit, UnitResult
+from openworld.runs import RunStore, Unit
 
 SETUP = ReproductionSetup("data", seeds=(1, 2))
 RATIOS = (0.5, 1.0, 2.0)
@@ -231,15 +232,10 @@ def played(folder):
     ]
     store.plan([unit for unit, *_ in units])
     for unit, data, name, seed in units:
-        views = [
-            {"n_images": 100, "n_classes": 10, "base_accuracy": 0.5, "new_accuracy": None, "auroc": {"value": None}}
-            | {"level": level, "accuracy": value}
-            for level, value in zip(LEVELS, ACCURACIES[name][seed - 1], strict=True)
-        ]
-        facts = {"protocol": "dynamic", "dataset": data, "domain": None, "learner": name, "seed": seed}
-        facts |= {"yardstick": name == "zero-shot", "tuned_parameters": 0 if name == "zero-shot" else 512}
-        courses = [{"scenario": "emerging-classes", "against": None, "views": views}]
-        store.write(unit, UnitResult(metrics=facts | {"courses": courses}))
+        parts = {"base_accuracy": 0.5, "new_accuracy": None, "auroc": None}
+        accuracies = zip(LEVELS, ACCURACIES[name][seed - 1], strict=True)
+        views = {level: {"accuracy": value, **parts} for level, value in accuracies}
+        store.write(unit, dynamic_unit(name, seed, [("emerging-classes", None, views)], dataset=data))
     return store.folder
 
 

@@ -5,6 +5,7 @@ from statistics import variance
 
 import numpy as np
 import pytest
+from made_units import dynamic_unit
 
 from openworld import OpenworldError
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
@@ -13,7 +14,7 @@ from openworld.papers import AVERAGE, METRICS
 from openworld.papers.results import PaperResult, PaperRun, average_of
 from openworld.reproduction.paper_results import paper_results
 from openworld.results import Value, student
-from openworld.runs import RunStore, Unit, UnitResult
+from openworld.runs import RunStore, Unit
 
 LEVELS = (0.0, 0.5, 1.0)
 ACCURACIES = {"zero-shot": [[0.5, 0.5, 0.5]] * 2, "CoOp": [[0.9, 0.6, 0.3], [0.7, 0.6, 0.5]]}
@@ -238,30 +239,15 @@ def played(tmp_path_factory):
     ]
     store.plan([unit for unit, *_ in units])
     for unit, data, name, seed in units:
-        store.write(unit, UnitResult(metrics=_metrics(data, name, seed)))
+        kinds = (("emerging-classes", None), ("distribution-shift", f"{data}-r, sketch"))
+        courses = [(scenario, target, _views(ACCURACIES[name][seed - 1])) for scenario, target in kinds]
+        store.write(unit, dynamic_unit(name, seed, courses, dataset=data))
     return store.folder
 
 
-def _metrics(data, name, seed):
-    kinds = (("emerging-classes", None), ("distribution-shift", f"{data}-r, sketch"))
-    return {
-        "protocol": "dynamic",
-        "dataset": data,
-        "domain": None,
-        "learner": name,
-        "yardstick": name == "zero-shot",
-        "seed": seed,
-        "tuned_parameters": 0 if name == "zero-shot" else 512,
-        "courses": [
-            {"scenario": scenario, "against": against, "views": _views(ACCURACIES[name][seed - 1])}
-            for scenario, against in kinds
-        ],
-    }
-
-
 def _views(accuracy):
-    told = {"n_images": 100, "n_classes": 10, "base_accuracy": 0.5, "new_accuracy": None, "auroc": {"value": None}}
-    return [told | {"level": level, "accuracy": value} for level, value in zip(LEVELS, accuracy, strict=True)]
+    parts = {"base_accuracy": 0.5, "new_accuracy": None, "auroc": None}
+    return {level: {"accuracy": value, **parts} for level, value in zip(LEVELS, accuracy, strict=True)}
 
 
 def test_curves_of_one_data_set(played):

@@ -8,9 +8,11 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import DynamicSpec, read_protocol
+from openworld.evaluations.dynamic.curves import PLACE, SCENARIOS
 from openworld.evaluations.dynamic.evaluation import EVALUATION
-from openworld.evaluations.dynamic.scenarios import SCENARIOS, class_order
+from openworld.evaluations.dynamic.scenarios import class_order
 from openworld.evaluations.dynamic.spec import tasks
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
@@ -112,6 +114,8 @@ def test_both_class_scenarios_begin_alike(records):
     for record in records[:6]:
         emerging, varying = record.metrics["courses"]
         assert emerging["views"][0] == varying["views"][0]
+        starts = [[row.value for row in read_rows(record).where(scenario=name, level=0.0)] for name in SCENARIOS[:2]]
+        assert starts[0] == starts[1] and len(starts[0]) == 4
 
 
 def test_a_name_on_both_sides_is_taken_from_the_other(records):
@@ -123,20 +127,26 @@ def test_a_name_on_both_sides_is_taken_from_the_other(records):
 
 def test_numbers_follow_from_the_tables(records):
     for record in records:
-        table, scores = record.table("predictions"), record.table("scores")
+        table, scores, rows = record.table("predictions"), record.table("scores"), read_rows(record)
         for number, course in enumerate(record.metrics["courses"]):
+            place = {key: course[key] for key in PLACE if course[key]}
             for view in course["views"]:
-                rows = (table["course"] == number) & (table["level"] == view["level"])
-                right = table["prediction"][rows] == table["label"][rows]
-                assert view["accuracy"] == pytest.approx(right.mean()) and view["n_images"] == rows.sum()
-                assert set(table["prediction"][rows]) <= set(view["classes"])
-                by_class = [right[table["label"][rows] == one].mean() for one in view["classes"]]
-                assert view["per_class"] == pytest.approx(by_class)
+                shown = (table["course"] == number) & (table["level"] == view["level"])
+                right = table["prediction"][shown] == table["label"][shown]
+                value = {
+                    key: rows.value(record.metrics["learner"], key, **place, level=view["level"])
+                    for key in ("accuracy", "base_accuracy", "new_accuracy", "auroc")
+                }
+                assert value["accuracy"].value == pytest.approx(right.mean()) and view["n_images"] == shown.sum()
+                assert set(table["prediction"][shown]) <= set(view["classes"])
+                new = view["n_new_images"] / view["n_images"]
+                sides = [(1 - new) * (value["base_accuracy"].value or 0), new * (value["new_accuracy"].value or 0)]
+                assert sum(sides) == pytest.approx(right.mean())
                 scored = ((scores["course"] == number) & (scores["level"] == view["level"])).sum()
                 both = 0 < view["n_new_classes"] < view["n_classes"]
                 assert scored == (view["n_images"] if both else 0)
-                assert (view["auroc"]["value"] is None) != both
-                assert both or "no " in view["auroc"]["reason"]
+                assert (value["auroc"].value is None) != both
+                assert both or "no " in value["auroc"].reason
 
 
 def test_every_row_has_its_image(records, told_columns):
@@ -154,8 +164,9 @@ def test_every_row_has_its_image(records, told_columns):
 
 
 def test_zero_shot_depends_on_the_seed_through_the_classes_alone(records):
-    one, two = (record.metrics["courses"][0]["views"][-1] for record in records[:2])
-    assert one["accuracy"] == two["accuracy"]  # at the last level every class is in play
+    last = {"scenario": "emerging-classes", "level": 1.0}
+    one, two = (read_rows(record).value("zero-shot", "accuracy", **last) for record in records[:2])
+    assert one.value == two.value  # at the last level every class is in play
 
 
 def test_a_run_goes_on_where_it_was(spec, records, tmp_path):

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
+from made_units import dynamic_unit
 
 from openworld import OpenworldError
-from openworld.evaluations.dynamic.averages import LINEAR, NUMBERS, Average
-from openworld.evaluations.dynamic.curves import scenario_curves
-from openworld.evaluations.dynamic.image_errors import ViewAnswers, image_errors
-from openworld.evaluations.dynamic.results import read_results
+from openworld.evaluations.dynamic.curves import NUMBERS, ScenarioCurves, ViewAnswers, image_errors, scenario_curves
+from openworld.evaluations.dynamic.results import LINEAR, Average, read_results
 from openworld.metrics import area_test, friedman_ranks, level_errors, seeds_test
-from openworld.results import RunFolder, find_comparison
-from openworld.runs import RunStore, Unit, UnitResult
+from openworld.results import Results, RunFolder, find_comparison
+from openworld.runs import RunStore, Unit
 
 LEVELS = (0.0, 0.5, 1.0)
 # Accuracy by level of two seeds; CoOp starts above zero-shot and ends below.
@@ -35,21 +34,15 @@ def write(folder, learners=CURVES, datasets=SETS, levels=None):
     ]
     store.plan([unit for unit, *_ in planned])
     for unit, data, name, seed in planned:
-        store.write(unit, UnitResult(metrics=_metrics(data, name, seed, (levels or {}).get(data, 3))))
+        accuracies = dict(zip(LEVELS[: (levels or {}).get(data, 3)], CURVES[name][seed - 1], strict=False))
+        views = {
+            level: {"accuracy": value, "base_accuracy": value, "new_accuracy": None, "auroc": 0.8 if level else None}
+            for level, value in accuracies.items()
+        }
+        kinds = (("co-evolution", "emoji-concepts-b, twemoji"), ("emerging-classes", None))
+        courses = [(scenario, target, views) for scenario, target in kinds]
+        store.write(unit, dynamic_unit(name, seed, courses, dataset=data, domain="twemoji"))
     return RunFolder.read(folder)
-
-
-def _metrics(data, name, seed, count):
-    views = [
-        {"level": level, "accuracy": value, "n_images": 100, "n_classes": 10}
-        | {"auroc": {"value": 0.8 if level else None}, "base_accuracy": value}
-        for level, value in list(zip(LEVELS, CURVES[name][seed - 1], strict=True))[:count]
-    ]
-    about = {"protocol": "dynamic", "dataset": data, "domain": "twemoji", "learner": name, "seed": seed}
-    about |= {"yardstick": name == "zero-shot", "tuned_parameters": 0 if name == "zero-shot" else 512}
-    kinds = (("co-evolution", "emoji-concepts-b, twemoji"), ("emerging-classes", None))
-    runs = [{"scenario": scenario, "against": against, "views": views} for scenario, against in kinds]
-    return about | {"courses": runs}
 
 
 @pytest.fixture(scope="module")
@@ -69,20 +62,19 @@ def found(course_run):
     return read_results(RunFolder.read(course_run))
 
 
-def test_scenario_runs_come_in_the_papers_order_with_their_titles(made):
-    _, facts = made
-    assert [(run.scenario, run.first.key.dataset) for run in facts.runs] == [
+def test_scenario_runs_come_in_the_papers_order(tmp_path):
+    runs = scenario_curves(write(tmp_path))
+    assert [(run.where["scenario"], run.dataset) for run in runs] == [
         ("emerging-classes", "emoji-concepts"),
         ("emerging-classes", "emoji-groups"),
         ("co-evolution", "emoji-concepts"),
         ("co-evolution", "emoji-groups"),
     ]
-    assert facts.runs[2].title.endswith("emoji-concepts, twemoji → emoji-concepts-b, twemoji")
-    assert [run.runs for run in facts.scenarios] == [2, 2] and facts.datasets == SETS and facts.seeds == (1, 2)
+    assert runs[2].title == "co-evolution: emoji-concepts, twemoji → emoji-concepts-b, twemoji"
 
 
 def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
-    results, _ = made
+    results = made
 
     def of(metric, learner="CoOp"):
         return results.result(learner, metric, **FIRST)
@@ -95,11 +87,12 @@ def test_seeds_are_averaged_first_and_compared_with_zero_shot(made):
     assert first.value == pytest.approx(0.8) and (first.over("seeds").low, first.over("seeds").high) == (0.0, 1.0)
     assert of("positive_area").value.value == pytest.approx(0.05) == of("negative_area").value.value
     assert of("variation").value.value == pytest.approx(0.4) and of("variation").per_seed == pytest.approx((0.6, 0.2))
-    assert first.over("images") is None and "predictions" in made[1].runs[0].errors.reason
+    assert first.over("images") is None
+    assert {test.reason for test in results.comparisons if test.where == FIRST} == {"the records keep no predictions"}
 
 
 def test_accuracies_by_level_are_results_with_every_seed(made):
-    results, _ = made
+    results = made
     row = results.result("CoOp", "accuracy", **FIRST, level=1.0)
     assert row.value.value == pytest.approx(0.4) and row.per_seed == (0.3, 0.5)
     aurocs = [results.value("CoOp", "auroc", **FIRST, level=level) for level in LEVELS]
@@ -108,7 +101,7 @@ def test_accuracies_by_level_are_results_with_every_seed(made):
 
 
 def test_ranks_by_hand(made):
-    results, _ = made
+    results = made
     # By level, zero-shot: 3, 2.5, 2; CoOp: 1, 2.5, 3; the other: 2, 1, 1.
     ranks = [results.value(learner, "friedman_rank", **FIRST).value for learner in CURVES]
     assert ranks == pytest.approx([(3 + 2.5 + 2) / 3, (1 + 2.5 + 3) / 3, (2 + 1 + 1) / 3])
@@ -117,7 +110,7 @@ def test_ranks_by_hand(made):
 
 
 def test_with_data_sets_enough_the_tests_of_ranks_are_made(tmp_path):
-    results, _ = _of_many(tmp_path)
+    results = _of_many(tmp_path)
     assert results.value("", "friedman_p", scenario="co-evolution").value < 0.05
     assert results.value("", "critical_difference", scenario="co-evolution").value > 0
     pairs = [test for test in results.comparisons if test.metric.key == "area_rank"]
@@ -138,17 +131,19 @@ def test_without_zero_shot_there_are_no_curves(tmp_path):
 
 
 def test_records_of_another_evaluation_are_refused(small_run):
-    with pytest.raises(OpenworldError, match="of another kind"):
+    with pytest.raises(OpenworldError, match="has no rows"):
         read_results(RunFolder.read(small_run))
 
 
 def test_runs_with_other_levels_are_ranked_together_and_have_no_means_by_level(tmp_path):
     run = write(tmp_path, levels={"emoji-groups": 2})
     first, second = scenario_curves(run)[:2]
-    found, facts = read_results(run)
+    found = read_results(run)
     whole = friedman_ranks(np.concatenate([first.accuracy, second.accuracy], axis=1))
     ranks = [found.value(name, "friedman_rank", scenario="emerging-classes").value for name in CURVES]
-    assert ranks == pytest.approx(whole) and "same levels" in facts.scenarios[0].errors.reason
+    assert ranks == pytest.approx(whole)
+    reasons = {test.reason for test in found.comparisons if test.where == {"scenario": "emerging-classes"}}
+    assert reasons == {"the scenario runs do not have the same levels"}
     assert not [row for row in found if row.where.keys() == {"scenario", "level"}]
 
 
@@ -159,34 +154,31 @@ def test_learners_that_lack_a_data_set_are_not_ranked(tmp_path):
     assert "emoji-concepts, twemoji" in str(refused.value) and "emoji-groups, twemoji" in str(refused.value)
 
 
-def test_stored_predictions_give_back_the_accuracy_of_the_records(curves, found):
-    for one, facts in zip(curves, found[1].runs, strict=True):
-        errors = Average((one,)).errors
-        assert errors.errors.accuracy == pytest.approx(one.accuracy) and errors.images == facts.errors.images == 60
-        assert errors.errors.groups == facts.groups == 12
+def test_stored_predictions_give_back_the_accuracy_of_the_rows(curves):
+    for run in curves:
+        errors, reason = Average((run,)).errors
+        assert errors.accuracy == pytest.approx(run.accuracy) and errors.groups == 12 and not reason
 
 
-def test_every_number_of_a_scenario_run_has_an_interval_over_images_that_holds_it(found):
-    results, facts = found
-    for run in facts.runs:
+def test_every_number_of_a_scenario_run_has_an_interval_over_images_that_holds_it(found, curves):
+    for run in curves:
         for learner in run.learners:
             for name in NUMBERS:
-                value = results.value(learner, name, **run.where)
+                value = found.value(learner, name, **run.where)
                 interval = value.over("images")
                 assert (value.value is None) == (interval is None), name
                 assert interval is None or interval.low <= value.value <= interval.high, name
 
 
-def test_levels_have_intervals_over_images(found):
-    results, facts = found
+def test_levels_have_intervals_over_images(found, curves):
     for level in LEVELS:
-        value = results.value("GMoP", "accuracy", **facts.runs[0].where, level=level)
+        value = found.value("GMoP", "accuracy", **curves[0].where, level=level)
         assert value.over("images").low < value.value < value.over("images").high and value.over("images").n == 12
 
 
 def test_the_tests_are_those_of_the_areas_corrected_by_holm(curves, found):
-    (results, facts), one = found, curves[0]
-    tests, errors = _tests(results, facts.runs[0].where), Average((one,)).errors.errors
+    one = curves[0]
+    tests, (errors, _) = _tests(found, one.where), Average((one,)).errors
     assert len(tests) == 3
     for test in tests:
         rows = (one.learners.index(name) for name in (test.entity, test.other))
@@ -195,31 +187,29 @@ def test_the_tests_are_those_of_the_areas_corrected_by_holm(curves, found):
     assert find_comparison(tests, "GMoP", "zero-shot").better and find_comparison(tests, "zero-shot", "GMoP").worse
 
 
-def test_over_seeds_a_learner_is_paired_seed_by_seed(found):
-    results, facts = found
-    areas = [results.result(name, "auc", **facts.runs[0].where).per_seed for name in ("CoOp", "zero-shot")]
-    test = find_comparison(_tests(results, facts.runs[0].where | {"over": "seeds"}), "CoOp", "zero-shot")
+def test_over_seeds_a_learner_is_paired_seed_by_seed(found, curves):
+    where = curves[0].where
+    areas = [found.result(name, "auc", **where).per_seed for name in ("CoOp", "zero-shot")]
+    test = find_comparison(_tests(found, where | {"over": "seeds"}), "CoOp", "zero-shot")
     assert test.difference == pytest.approx(seeds_test(*areas).difference)
     assert test.p is not None and not test.differs, "two seeds show nothing"
 
 
-def test_means_over_data_sets_and_their_intervals(found):
-    results, facts = found
-    shift = {"scenario": "distribution-shift"}
-    each = [run.where for run in facts.runs if run.scenario == "distribution-shift"]
+def test_means_over_data_sets_and_their_intervals(found, curves):
+    results, shift = found, {"scenario": "distribution-shift"}
+    each = [run.where for run in curves if run.where["scenario"] == "distribution-shift"]
     for name in NUMBERS:
         value = results.value("GMoP", name, **shift)
         assert value.value == pytest.approx(np.mean([results.value("GMoP", name, **where).value for where in each]))
         assert (value.over("images") is not None) == (name in LINEAR)
     assert results.value("GMoP", "auc", **shift).over("data sets").n == 2
-    assert facts.scenarios[1].title == "Distribution shift, mean of 2 scenario runs"
-    areas = [results.value("GMoP", "auc", **run.where).value for run in facts.runs]
+    areas = [results.value("GMoP", "auc", **run.where).value for run in curves]
     assert results.value("GMoP", "auc").value == pytest.approx(np.mean(areas)), "over all scenario runs"
 
 
 def test_images_of_the_source_count_once_over_data_sets(curves, found):
     # Both variants are shown as part 0, the source's: the same images stand behind both runs.
-    assert found[1].scenarios[1].groups == 12
+    assert found.value("GMoP", "auc", scenario="distribution-shift").over("images").n == 12
     answers = [one.answers for one in curves[1:]]
     views = [[one["zero-shot"][seed].groups for one in answers for seed in (1, 2)]]
     correct = [
@@ -228,26 +218,25 @@ def test_images_of_the_source_count_once_over_data_sets(curves, found):
         for seed in (1, 2)
     ]
     expected = level_errors(views[0], correct)
-    assert Average(tuple(curves[1:])).errors.errors.covariance == pytest.approx(expected.covariance)
+    assert Average(tuple(curves[1:])).errors[0].covariance == pytest.approx(expected.covariance)
 
 
 def test_other_images_or_seeds_are_not_compared():
     one, two = (ViewAnswers((np.array(ids),), (np.array(ids),), (np.array([True, False]),)) for ids in ([0, 1], [0, 2]))
 
-    def reason(first, second):
-        return image_errors([{"a": first, "b": second}], [(0.0, 1.0)]).reason
+    def errors(first, second):
+        answers = {"a": first, "b": second}
+        return image_errors([ScenarioCurves({}, "any", (0.0, 1.0), {}, Results("dynamic", ()), "a", answers)])
 
-    assert "same images" in reason({1: one}, {1: two})
-    assert "same seeds" in reason({1: one}, {2: one})
-    assert "keep no predictions" in reason({1: one}, {1: None})
-    assert image_errors([{"a": {1: one}, "b": {1: one}}], [(0.0, 1.0)]).errors.groups == 2
+    assert "same images" in errors({1: one}, {1: two})[1]
+    assert "same seeds" in errors({1: one}, {2: one})[1]
+    assert "keep no predictions" in errors({1: one}, {1: None})[1]
+    assert errors({1: one}, {1: one})[0].groups == 2
 
 
 def test_one_seed_has_no_interval_over_seeds(make_course_run):
-    found, facts = read_results(RunFolder.read(make_course_run(seeds=(1,))))
-    value, tests = (
-        found.value("GMoP", "auc", **facts.runs[0].where),
-        _tests(found, facts.runs[0].where | {"over": "seeds"}),
-    )
+    run = RunFolder.read(make_course_run(seeds=(1,)))
+    found, where = read_results(run), scenario_curves(run)[0].where
+    value, tests = found.value("GMoP", "auc", **where), _tests(found, where | {"over": "seeds"})
     assert value.over("seeds") is None and value.over("images") is not None
     assert "one seed says nothing" in find_comparison(tests, "GMoP", "zero-shot").reason

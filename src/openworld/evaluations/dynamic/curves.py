@@ -1,78 +1,76 @@
-"""From records of dynamic scenarios to Dynamic Robustness Curves: seeds joined, compared with the baseline's.
+"""Scenario runs: rows of units joined over seeds, their Dynamic Robustness Curves, and who named which image right.
 
 Accuracy is averaged over the seeds first; every number of a curve is of that mean (OpenPL, section 4).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Literal, get_args
+from zlib import crc32
 
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.dynamic.image_errors import ViewAnswers, read_answers
-from openworld.evaluations.dynamic.record import SCENARIOS, DynamicRecord, ScenarioRecord, ViewRecord
-from openworld.metrics import Robustness, robustness
-from openworld.results import RunFolder
+from openworld.evaluations.rows import rows_of_run
+from openworld.metrics import LevelErrors, Robustness, level_errors, robustness
+from openworld.results import METRICS, Result, Results, RunFolder, Value, join_seeds
+from openworld.runs import Record
 
+Scenario = Literal["emerging-classes", "varying-ratio", "distribution-shift", "co-evolution"]
+SCENARIOS = get_args(Scenario)
 
-@dataclass(frozen=True)
-class ScenarioKey:
-    """A scenario, the data set that learners were tuned on, alone and with its domain, and what takes over, if any."""
+PLACE = ("scenario", "images", "target")
+"""What tells scenario runs apart: the images tuned on, and those that take over, if any."""
 
-    scenario: str
-    dataset: str
-    source: str
-    against: str | None
-
-    @property
-    def title(self) -> str:
-        """Scenario and image sets in words."""
-        return f"{SCENARIOS[self.scenario]}: {self.source}" + (f" → {self.against}" if self.against else "")
-
-    @property
-    def newcomer(self) -> str:
-        """The image set whose classes or images are new."""
-        return f"→ {self.against}" if self.against else self.source
-
-    @property
-    def where(self) -> dict[str, str]:
-        """What tells its results apart."""
-        target = {"target": self.against} if self.against else {}
-        return {"scenario": self.scenario, "images": self.source} | target
+NUMBERS = (
+    *("auc", "initial_accuracy", "worst_accuracy", "variation", "slope_variance"),
+    *("positive_area", "negative_area", "delta_auc", "delta_pn"),
+)
+SET_BITS = 2**32  # an image's group or number, behind the number of its image set: together they fit into int64
+OTHER_SEEDS = "the learners were not run with the same seeds"
 
 
 @dataclass(frozen=True, eq=False)
-class LearnerCurve:
-    """One learner in one scenario run: the mean curve with its numbers, and of every seed the views."""
+class ViewAnswers:
+    """One learner with one seed in one scenario run, by level: which images, their groups, and which it named right."""
 
-    seeds: tuple[int, ...]
-    robustness: Robustness
-    views: tuple[tuple[ViewRecord, ...], ...]
+    images: tuple[np.ndarray, ...]
+    groups: tuple[np.ndarray, ...]
+    correct: tuple[np.ndarray, ...]
 
-    @property
-    def per_seed(self) -> tuple[Robustness, ...]:
-        """The seeds' own curves, in the order of `seeds`."""
-        return self.robustness.per_seed or (self.robustness,)
+    def same_images(self, other: "ViewAnswers") -> bool:
+        """Whether both saw the same images, level by level."""
+        pairs = zip(self.images + self.groups, other.images + other.groups, strict=False)
+        return len(self.images) == len(other.images) and all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
 
 @dataclass(frozen=True, eq=False)
 class ScenarioCurves:
-    """One scenario run: the curves by learner, in the order of the run.
+    """One scenario run.
 
     Args:
-        key: which scenario, on what.
+        where: the place of its results.
+        dataset: what was tuned on.
         levels: of change, increasing.
-        curves: {learner: its curve}.
+        curves: {learner: the mean curve over its seeds, and each seed's own}, in the order of the run.
+        at_levels: rows of learners at levels, means over their seeds.
         baseline: the learner that tunes nothing, with which every other is compared.
-        answers: {learner: {seed: what it named right}}.
+        answers: {learner: {seed: what it named right}}; None where a record keeps no predictions.
     """
 
-    key: ScenarioKey
+    where: Mapping[str, str]
+    dataset: str
     levels: tuple[float, ...]
-    curves: Mapping[str, LearnerCurve]
+    curves: Mapping[str, Robustness]
+    at_levels: Results
     baseline: str
     answers: Mapping[str, Mapping[int, ViewAnswers | None]]
+
+    @property
+    def title(self) -> str:
+        """Scenario and image sets in words."""
+        return _title(self.where)
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -82,44 +80,106 @@ class ScenarioCurves:
     @cached_property
     def accuracy(self) -> np.ndarray:
         """float64[learners, levels], means over the seeds, equal where they differ in their last bits only."""
-        return np.array([curve.robustness.accuracy for curve in self.curves.values()]).round(12)
+        return np.array([curve.accuracy for curve in self.curves.values()]).round(12)
 
-
-UnitRun = tuple[DynamicRecord, ScenarioRecord, ViewAnswers | None]
-"""One scenario run of one learner with one seed."""
+    def numbers(self) -> Iterator[Result]:
+        """Yield the numbers of every learner's mean curve, with those of each seed's own curve."""
+        for learner, curve in self.curves.items():
+            seeds = tuple(self.answers[learner])
+            for name in NUMBERS:
+                per_seed = tuple(getattr(own, name) for own in curve.per_seed or (curve,))
+                value = Value(getattr(curve, name), reason=curve.reason or "")
+                yield Result(learner, METRICS[name], value, self.where, seeds, per_seed)
 
 
 def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
-    """Join the records of every scenario run, in the order of the paper's scenarios.
+    """Join the units of every scenario run, in the order of the paper's scenarios.
 
     Raises:
-        OpenworldError: records of another evaluation, or a scenario run without zero-shot CLIP.
+        OpenworldError: records without rows, or a scenario run without zero-shot CLIP.
     """
-    by_key: dict[ScenarioKey, dict[str, list[UnitRun]]] = {}
-    for record, metrics in zip(run.records, run.metrics(DynamicRecord), strict=True):
-        for scenario_run, answers in zip(metrics.courses, read_answers(record, metrics), strict=True):
-            key = ScenarioKey(scenario_run.scenario, metrics.dataset, metrics.source, scenario_run.against)
-            by_key.setdefault(key, {}).setdefault(metrics.learner, []).append((metrics, scenario_run, answers))
-    order = list(SCENARIOS)
-    return tuple(_join(key, by_key[key]) for key in sorted(by_key, key=lambda key: order.index(key.scenario)))
+    rows, units = Results("dynamic", join_seeds(rows_of_run(run))), {}
+    for record in run.records:
+        for course, answers in zip(record.metrics["courses"], _answers(record), strict=True):
+            place = tuple((key, course[key]) for key in PLACE if course[key])
+            units.setdefault(place, []).append((record.metrics, answers))
+    ordered = sorted(units, key=lambda place: SCENARIOS.index(dict(place)["scenario"]))
+    return tuple(_curves(dict(place), units[place], rows) for place in ordered)
 
 
-def _join(key: ScenarioKey, by_learner: Mapping[str, list[UnitRun]]) -> ScenarioCurves:
-    by_seed = {name: sorted(units, key=lambda unit: unit[0].seed) for name, units in by_learner.items()}
-    baseline = next((name for name, units in by_seed.items() if units[0][0].yardstick), None)
+def _curves(
+    where: Mapping[str, str], units: Sequence[tuple[Mapping[str, Any], ViewAnswers | None]], rows: Results
+) -> ScenarioCurves:
+    """One scenario run, of units as (facts, answers)."""
+    here = [row for row in rows if {key: row.where.get(key) for key in where} == where and "level" in row.where]
+    here = Results("dynamic", tuple(row for row in here if len(row.where) == len(where) + 1))
+    baseline = next((facts["learner"] for facts, _ in units if facts["yardstick"]), None)
     if baseline is None:
-        raise OpenworldError(f"no zero-shot learner was run in {key.title}; every curve is compared with its own.")
-    zero_shot = {metrics.seed: _accuracy(run) for metrics, run, _ in by_seed[baseline]}
-    levels = tuple(view.level for view in by_seed[baseline][0][1].views)
+        raise OpenworldError(f"no zero-shot learner was run in {_title(where)}; every curve is compared with its own.")
+
+    accuracy = {}
+    for learner in dict.fromkeys(facts["learner"] for facts, _ in units):
+        of_learner = [*here.where(entity=learner, metric="accuracy")]
+        by_seed = zip(*(row.per_seed for row in of_learner), strict=True)
+        accuracy[learner] = dict(zip(of_learner[0].seeds, by_seed, strict=True))
+    levels = tuple(row.where["level"] for row in here.where(entity=baseline, metric="accuracy"))
+
     curves, answers = {}, {}
-    for name, units in by_seed.items():
-        seeds = tuple(metrics.seed for metrics, _, _ in units)
-        compared = None if name == baseline else [zero_shot[seed] for seed in seeds]
-        curve = robustness(levels, [_accuracy(run) for _, run, _ in units], compared)
-        curves[name] = LearnerCurve(seeds, curve, tuple(run.views for _, run, _ in units))
-        answers[name] = {metrics.seed: answer for metrics, _, answer in units}
-    return ScenarioCurves(key, levels, curves, baseline, answers)
+    for learner, by_seed in accuracy.items():
+        compared = None if learner == baseline else [accuracy[baseline][seed] for seed in by_seed]
+        curves[learner] = robustness(levels, [*by_seed.values()], compared)
+        of_seeds = {facts["seed"]: own for facts, own in units if facts["learner"] == learner}
+        answers[learner] = {seed: of_seeds[seed] for seed in by_seed}
+    return ScenarioCurves(where, units[0][0]["dataset"], levels, curves, here, baseline, answers)
 
 
-def _accuracy(run: ScenarioRecord) -> list[float]:
-    return [view.accuracy for view in run.views]
+def _title(where: Mapping[str, str]) -> str:
+    target = f" → {where['target']}" if "target" in where else ""
+    return f"{where['scenario']}: {where['images']}{target}"
+
+
+def _answers(record: Record) -> Iterator[ViewAnswers | None]:
+    """Yield the answers of every scenario run of a record, None where the record keeps no predictions.
+
+    A group keeps its number from run to run where it belongs to the same image set, known by a hash of its name.
+    """
+    table = record.table("predictions") if "predictions" in record.tables else None
+    for number, course in enumerate(record.metrics["courses"]):
+        if table is None:
+            yield None
+            continue
+        chosen = table["course"] == number
+        rows = {name: column[chosen] for name, column in table.items()}
+        part = rows["part"].astype(np.int64)
+        sets = [crc32(name.encode()) % 2**31 for name in (course["images"], course["target"] or "")]
+        groups = np.where(part == 0, *sets) * SET_BITS + rows["group"]
+        columns = part * SET_BITS + rows["id"], groups, rows["prediction"] == rows["label"]
+        levels = [rows["level"] == view["level"] for view in course["views"]]
+        yield ViewAnswers(*(tuple(column[level] for level in levels) for column in columns))
+
+
+def image_errors(runs: Sequence[ScenarioCurves]) -> tuple[LevelErrors | None, str]:
+    """Return the joint error of the learners' accuracies over images, or None and why there is none.
+
+    The mean over the views of several seeds, or of several scenario runs, errs as the groups of their images do
+    together.
+
+    Args:
+        runs: of the same learners; their accuracies are averaged.
+    """
+    if len({run.levels for run in runs}) > 1:
+        return None, "the scenario runs do not have the same levels"
+    groups, correct = [], []
+    for run in runs:
+        first, *others = run.answers.values()
+        if any(answers is None for by_seed in (first, *others) for answers in by_seed.values()):
+            return None, "the records keep no predictions"
+        if any(by_seed.keys() != first.keys() for by_seed in others):
+            return None, OTHER_SEEDS
+        for seed, answers in first.items():
+            if not all(answers.same_images(by_seed[seed]) for by_seed in others):
+                return None, "the learners did not see the same images"
+            every = [by_seed[seed].correct for by_seed in (first, *others)]
+            groups.append(answers.groups)
+            correct.append([np.stack(level) for level in zip(*every, strict=True)])
+    return level_errors(groups, correct), ""

@@ -1,42 +1,60 @@
-"""From the predictions in a view to its numbers, and from those in a scenario run to small tables."""
+"""From the predictions in a view to its rows and facts, and to the tables of a scenario run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from openworld import metrics
 from openworld.evaluations.dynamic.predictions import ImagePool, ViewPredictions
-from openworld.evaluations.dynamic.record import ViewAuroc, ViewRecord
 from openworld.evaluations.dynamic.scenarios import ScenarioRun
+from openworld.results import METRICS, Result, Value, interval_of
 
 Columns = dict[str, np.ndarray]
 Rows = dict[str, Columns]
+ONE_KIND = "the view holds base images alone, or new ones alone"
 
 
-def view_record(predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun) -> ViewRecord:
-    """Compute every number of one view, of whose images all are named among all its classes."""
-    view = predictions.view
+def view_results(
+    predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun, learner: str, where: Mapping[str, str]
+) -> Iterator[Result]:
+    """Yield every number of one view, of whose images all are named among all its classes.
+
+    Args:
+        where: the place of the scenario run; the level is added.
+    """
+    view, place = predictions.view, {**where, "level": predictions.view.level}
     labels, correct = pool.labels[view.images], _predict_classes(predictions) == pool.labels[view.images]
     groups, is_new = pool.groups[view.images], np.isin(labels, run.new)
-    overall = metrics.accuracy(correct, groups=groups)
-    by_class = metrics.per_class_accuracy(correct, labels, len(pool.names)).per_class
-    base, new = (metrics.accuracy(correct[rows]).value for rows in (~is_new, is_new))
-    return ViewRecord(
-        level=view.level,
-        accuracy=overall.value,
-        n_images=view.size,
-        n_classes=len(view.classes),
-        auroc=_auroc(predictions.baseness, is_new, groups),
-        base_accuracy=base,
-        new_accuracy=new,
-        standard_error=overall.standard_error,
-        interval=overall.interval,
-        n_new_images=int(is_new.sum()),
-        n_new_classes=int(np.isin(view.classes, run.new).sum()),
-        n_groups=len(np.unique(groups)),
-        classes=view.classes.tolist(),
-        per_class=[by_class[number] for number in view.classes],
-    )
+    sides = {"accuracy": np.ones_like(is_new), "base_accuracy": ~is_new, "new_accuracy": is_new}
+    for name, side in sides.items():
+        share = metrics.accuracy(correct[side], groups=groups[side])
+        over = interval_of(share.interval, "images", len(np.unique(groups[side])))
+        value = Value(share.value, over) if share.value is not None else Value(None, reason=ONE_KIND)
+        yield Result(learner, METRICS[name], value, place)
+
+    if predictions.baseness is None:
+        area = Value(None, reason=f"there is no {'base' if is_new.any() else 'new'} class in this view")
+    else:
+        sides, of_groups = ([column[~is_new], column[is_new]] for column in (predictions.baseness, groups))
+        found = metrics.auroc(*sides, in_groups=of_groups[0], out_groups=of_groups[1])
+        over = interval_of(found.interval(), "images", len(np.unique(groups)))
+        area = Value(found.value, over, reason=found.reason or "")
+    yield Result(learner, METRICS["auroc"], area, place)
+
+
+def view_facts(predictions: ViewPredictions, pool: ImagePool, run: ScenarioRun) -> dict[str, Any]:
+    """Return what a view holds: images, groups of images that are not independent, and classes."""
+    view = predictions.view
+    return {
+        "level": view.level,
+        "n_images": view.size,
+        "n_new_images": int(np.isin(pool.labels[view.images], run.new).sum()),
+        "n_groups": len(np.unique(pool.groups[view.images])),
+        "n_classes": len(view.classes),
+        "n_new_classes": int(np.isin(view.classes, run.new).sum()),
+        "classes": view.classes.tolist(),
+    }
 
 
 def view_rows(predictions: ViewPredictions, pool: ImagePool, number: int) -> Rows:
@@ -77,10 +95,3 @@ def stacked(parts: Sequence[Columns]) -> Columns:
 def _predict_classes(predictions: ViewPredictions) -> np.ndarray:
     """int64[n], the class that every image is given."""
     return predictions.view.classes[predictions.logits.argmax(axis=1)]
-
-
-def _auroc(baseness: np.ndarray | None, is_new: np.ndarray, groups: np.ndarray) -> ViewAuroc:
-    if baseness is None:
-        return ViewAuroc(None, reason=f"there is no {'base' if is_new.any() else 'new'} class in this view")
-    auroc = metrics.auroc(baseness[~is_new], baseness[is_new], in_groups=groups[~is_new], out_groups=groups[is_new])
-    return ViewAuroc(auroc.value, auroc.standard_error, auroc.reason)

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from openworld.evaluations.dynamic.averages import Average
-from openworld.evaluations.dynamic.curves import ScenarioCurves, scenario_curves
-from openworld.evaluations.dynamic.record import SCENARIOS
+from openworld.evaluations.dynamic.curves import SCENARIOS, ScenarioCurves, scenario_curves
+from openworld.evaluations.dynamic.results import Average
 from openworld.papers import AVERAGE, PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
 from openworld.results import Result, RunFolder
@@ -21,8 +20,8 @@ def scenario_runs(runs: Sequence[PaperRun], wanted: PaperTable) -> tuple[PlacedR
     placed = []
     for run in runs:
         for curves in run.read(_load):
-            if curves.key.scenario in wanted.tasks:
-                name, _, domain = (curves.key.against or curves.key.source).partition(", ")
+            if curves.where["scenario"] in wanted.tasks:
+                name, _, domain = curves.where.get("target", curves.where["images"]).partition(", ")
                 placed.append((run.dataset(name, domain or None), curves, run))
     return tuple([each for each in placed if each[0] in wanted.datasets] or placed)
 

@@ -1,15 +1,15 @@
 """What a run of dynamic scenarios shows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from openworld.evaluations.dynamic.results import DynamicFacts, read_results
+from openworld.evaluations.dynamic.curves import PLACE
+from openworld.evaluations.dynamic.results import read_results
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Pivot, Ranks, Tests
 from openworld.report.provenance import spent
 from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.results import RunFolder
 
-RUN = ("scenario", "images", "target")
 CURVE = (
     *("auc", "delta_auc", "initial_accuracy", "worst_accuracy", "variation", "slope_variance"),
     *("positive_area", "negative_area", "delta_pn", "friedman_rank", "final_rank"),
@@ -23,32 +23,32 @@ LAYOUT = Layout(
     "While the world changes",
     "auc",
     (
-        Pivot(name="curves", title="The numbers", metrics=CURVE, per=RUN, note=LEGEND),
+        Pivot(name="curves", title="The numbers", metrics=CURVE, per=PLACE, note=LEGEND),
         Pivot(
             name="levels",
             title="The numbers",
             metrics=("accuracy", "base_accuracy", "new_accuracy", "auroc"),
             rows=(METRIC, ENTITY),
             columns=("level",),
-            per=RUN,
+            per=PLACE,
             folded=True,
         ),
-        Tests(name="tests", title="Every test", metrics=("auc",), per=RUN, folded=True),
+        Tests(name="tests", title="Every test", metrics=("auc",), per=PLACE, folded=True),
         Tests(
             name="over-seeds",
             title="Every test, over seeds",
             of={"over": "seeds"},
-            per=RUN,
+            per=PLACE,
             note="Paired seed by seed, each with its own curve.",
             folded=True,
         ),
-        Lines(name="ageing", title="How does it age?", metrics=("accuracy",), along="level", per=RUN),
+        Lines(name="ageing", title="How does it age?", metrics=("accuracy",), along="level", per=PLACE),
         Lines(
             name="split",
             title="What is lost, the old or the new?",
             metrics=("base_accuracy", "new_accuracy", "auroc"),
             along="level",
-            per=RUN,
+            per=PLACE,
         ),
         Ranks(name="critical-difference", title="Which ranks differ?", metrics=("area_rank",), per=("scenario",)),
         Pivot(name="ranks", title="Which ranks differ?", metrics=("area_rank",), columns=("scenario",)),
@@ -60,26 +60,29 @@ LAYOUT = Layout(
         ),
         Tests(name="nemenyi", title="Which ranks differ?", metrics=("area_rank",), folded=True),
     ),
-    RUN,
+    PLACE,
 )
 
 
 def report(run: RunFolder) -> Report:
     """Return the report of a run."""
-    results, facts = read_results(run)
-    seeds = " ".join(map(str, facts.seeds))
+    results, units = read_results(run), [record.metrics for record in run.records]
+    learners = tuple(dict.fromkeys(unit["learner"] for unit in units))
+    baseline = next(unit["learner"] for unit in units if unit["yardstick"])
+    seeds = " ".join(map(str, sorted({unit["seed"] for unit in units})))
+    scenario_runs = {tuple(row.where.items()) for row in results.where(metric="auc") if "images" in row.where}
     subtitle = (
-        " + ".join(facts.datasets),
-        counted(len(facts.runs), "scenario run"),
-        counted(len(facts.learners), "learner"),
+        " + ".join(dict.fromkeys(unit["dataset"] for unit in units)),
+        counted(len(scenario_runs), "scenario run"),
+        counted(len(learners), "learner"),
         f"seeds {seeds}",
     )
-    facts_of = (("seeds", seeds), ("records", str(len(run.records))), *_durations(run, facts))
-    return LAYOUT.report(Brief(results, facts.baseline, subtitle=subtitle, facts=facts_of, run=run))
+    facts = (("seeds", seeds), ("records", str(len(units))), *_durations(run, learners))
+    return LAYOUT.report(Brief(results, baseline, subtitle=subtitle, facts=facts, run=run))
 
 
-def _durations(run: RunFolder, facts: DynamicFacts) -> Iterator[tuple[str, str]]:
-    for learner in facts.learners:
+def _durations(run: RunFolder, learners: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for learner in learners:
         records = [record for record in run.records if record.metrics["learner"] == learner]
         words = spent([record.metrics.get("epochs") for record in records], [record.seconds for record in records])
         if words:

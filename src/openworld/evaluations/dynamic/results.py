@@ -1,75 +1,211 @@
-"""The results of dynamic scenarios: every scenario run, and the mean over the runs of each scenario.
+"""The results of dynamic scenarios: curves and accuracies by level, ranks and tests, of every run and their means.
 
 A result at {"scenario": ...} alone is the mean over all runs of the scenario, and one at no place that over all runs.
+Three kinds of chance are kept apart. Over images: others could have been taken, given these seeds (and data sets).
+Over seeds: class order, shots and training could have gone otherwise; Student's t on what each seed's own curve gives.
+Over data sets: the mean over the runs of a scenario might be another on others; Student's t on the runs' values.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 
-from openworld.evaluations.dynamic.averages import Average
-from openworld.evaluations.dynamic.curves import ScenarioCurves, scenario_curves
-from openworld.results import METRICS, Result, Results, RunFolder, Value, mean
+import numpy as np
 
+from openworld import metrics
+from openworld._errors import OpenworldError
+from openworld.evaluations.dynamic.curves import OTHER_SEEDS, ScenarioCurves, image_errors, scenario_curves
+from openworld.metrics import LevelErrors, PairedTest
+from openworld.metrics.estimate import share_interval
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Interval,
+    Metric,
+    Result,
+    Results,
+    RunFolder,
+    Value,
+    comparison_of,
+    correct_for_many,
+    interval_of,
+    mean,
+    student,
+)
+from openworld.results.over_datasets import RankedMethods
 
-@dataclass(frozen=True)
-class DynamicFacts:
-    """What the results of a run have in common.
-
-    Args:
-        runs: every scenario run.
-        scenarios: the means over the runs of each scenario, or its only run.
-    """
-
-    runs: tuple[Average, ...]
-    scenarios: tuple[Average, ...]
-
-    @property
-    def baseline(self) -> str:
-        """The learner that tunes nothing."""
-        return self.runs[0].first.baseline
-
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """What was tuned on."""
-        return tuple(dict.fromkeys(run.first.key.dataset for run in self.runs))
-
-    @property
-    def learners(self) -> tuple[str, ...]:
-        """Of any scenario run, in order of appearance."""
-        return tuple(dict.fromkeys(name for run in self.runs for name in run.learners))
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """Of all records, in increasing order."""
-        curves = (curve for run in self.runs for curve in run.first.curves.values())
-        return tuple(sorted({seed for curve in curves for seed in curve.seeds}))
+LINEAR = ("initial_accuracy", "auc", "delta_auc", "delta_pn")  # the mean over runs is that of the mean curve
+AREA_RANK = Metric("area_rank", "mean rank of AUC", "fraction", 2, -1, (1.0, None))
 
 
-def read_results(run: RunFolder) -> tuple[Results, DynamicFacts]:
-    """Return every number of a run, and what its numbers rest on.
+def read_results(run: RunFolder) -> Results:
+    """Return every number of a run.
 
     Raises:
         OpenworldError: learners that were not all run on every data set of a scenario: there are no ranks.
     """
     curves = scenario_curves(run)
-    runs = tuple(Average((each,)) for each in curves)
-    by_scenario = [
-        [run for run in runs if run.scenario == name] for name in dict.fromkeys(run.scenario for run in runs)
-    ]
-    scenarios = tuple(Average(tuple(run.first for run in same)) if len(same) > 1 else same[0] for same in by_scenario)
-    averages = (*(average for average in scenarios if average.runs > 1), *runs)
+    names = dict.fromkeys(each.where["scenario"] for each in curves)
+    scenarios = [Average(tuple(each for each in curves if each.where["scenario"] == name)) for name in names]
+    averages = [*(each for each in scenarios if len(each.curves) > 1), *(Average((each,)) for each in curves)]
     rows = [row for average in averages for row in average.rows()]
-    rows += [row for average in scenarios for row in average.rank_tests()]
+    rows += [row for average in scenarios for row in average.ranked.rows()]
     tests = [test for average in averages for test in average.tests()]
-    tests += [test for average in scenarios for test in average.rank_comparisons()]
-    return Results("dynamic", (*rows, *_over_all(curves)), tuple(tests)), DynamicFacts(runs, scenarios)
+    tests += [test for average in scenarios for test in average.ranked.tests()]
+    return Results("dynamic", (*rows, *_over_all(curves)), tuple(tests))
 
 
 def _over_all(curves: Sequence[ScenarioCurves]) -> Iterator[Result]:
     """The mean area over all scenario runs, of the learners of all of them."""
     for learner in curves[0].learners if len(curves) > 1 else ():
-        by_run = [run.curves[learner].robustness for run in curves if learner in run.curves]
+        by_run = [run.curves[learner] for run in curves if learner in run.curves]
         if len(by_run) == len(curves):
             for name in ("auc", "delta_auc"):
                 value = mean([getattr(curve, name) for curve in by_run])
                 yield Result(learner, METRICS[name], Value(value, reason=by_run[0].reason or ""))
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """Scenario runs of the same learners, of which the means are reported; of a single run its own numbers.
+
+    Raises:
+        OpenworldError: runs of other learners.
+    """
+
+    curves: tuple[ScenarioCurves, ...]
+
+    def __post_init__(self) -> None:
+        first = self.curves[0]
+        for run in self.curves:
+            if run.learners != first.learners:
+                raise OpenworldError(
+                    f"{first.title} has {', '.join(first.learners)}, and {run.title} has {', '.join(run.learners)}; "
+                    "ranks need the same learners on all data sets of a scenario. Run what is missing, or report the "
+                    "runs apart."
+                )
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """In the order of the run."""
+        return self.curves[0].learners
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Of change, of the first run."""
+        return self.curves[0].levels
+
+    @property
+    def where(self) -> Mapping[str, str]:
+        """The place of its results."""
+        first = self.curves[0].where
+        return first if len(self.curves) == 1 else {"scenario": first["scenario"]}
+
+    @cached_property
+    def errors(self) -> tuple[LevelErrors | None, str]:
+        """How far the means would move with other images, or None and why that is not known."""
+        return image_errors(self.curves)
+
+    @cached_property
+    def ranked(self) -> RankedMethods:
+        """Friedman's test and Nemenyi's distance, one block per run: levels are nested views of the same images."""
+        areas = [[run.curves[name].auc for run in self.curves] for name in self.learners]
+        return RankedMethods(self.learners, np.array(areas), AREA_RANK, {"scenario": self.curves[0].where["scenario"]})
+
+    def rows(self) -> Iterator[Result]:
+        """Yield the numbers of the curves, ranks over all levels of all runs, and accuracies by level."""
+        over_images = {learner: self._over_images(learner) for learner in self.learners}
+        for rows in zip(*(run.numbers() for run in self.curves), strict=True):
+            over = over_images[rows[0].entity].get(rows[0].metric.key, ())
+            yield _mean_over_runs(rows, self.where, over)
+        ranks = metrics.friedman_ranks(np.concatenate([run.accuracy for run in self.curves], axis=1))
+        for learner, rank, final in zip(
+            self.learners, ranks.tolist(), metrics.final_ranks(ranks).tolist(), strict=True
+        ):
+            yield Result(learner, METRICS["friedman_rank"], Value(rank), self.where)
+            yield Result(learner, METRICS["final_rank"], Value(final), self.where)
+        if len({run.levels for run in self.curves}) == 1:
+            for rows in zip(*(run.at_levels for run in self.curves), strict=True):
+                level = rows[0].where["level"]
+                found = _mean_over_runs(rows, {**self.where, "level": level})
+                over = self._at_level(found, level) if found.metric.key == "accuracy" else ()
+                yield _mean_over_runs(rows, found.where, over)
+
+    def tests(self) -> tuple[Comparison, ...]:
+        """Return the tests of all pairs of learners in their areas: on the same images, with these seeds; over seeds.
+
+        Each of the two families is corrected by itself.
+        """
+        over_seeds = {**self.where, "over": "seeds"}
+        return (
+            *self._tests("images", self._on_images, self.where),
+            *self._tests("seeds", self._over_seeds, over_seeds),
+        )
+
+    def _over_images(self, learner: str) -> dict[str, tuple[Interval, ...]]:
+        """Intervals over images; of means over runs only of those that are numbers of the mean curve."""
+        errors, _ = self.errors
+        if errors is None:
+            return {}
+        baseline = self.curves[0].baseline
+        zero_shot = None if learner == baseline else self.learners.index(baseline)
+        found = metrics.curve_intervals(errors, self.levels, self.learners.index(learner), zero_shot)
+        return {
+            name: interval_of((over.low, over.high), "images", errors.groups)
+            for name, over in found.items()
+            if name in LINEAR or len(self.curves) == 1
+        }
+
+    def _at_level(self, row: Result, level: float) -> tuple[Interval, ...]:
+        errors, _ = self.errors
+        if errors is None:
+            return ()
+        weights = np.zeros(errors.accuracy.shape)
+        weights[self.learners.index(row.entity), self.levels.index(level)] = 1.0
+        return interval_of(share_interval(row.value.value, errors.spread(weights)), "images", errors.groups)
+
+    def _tests(
+        self, over: str, test: Callable[[str, str], PairedTest], where: Mapping[str, str]
+    ) -> tuple[Comparison, ...]:
+        pairs = combinations(self.learners, 2)
+        return correct_for_many(
+            comparison_of(*pair, METRICS["auc"], test(*pair), over=over, where=where) for pair in pairs
+        )
+
+    def _on_images(self, learner: str, other: str) -> PairedTest:
+        errors, reason = self.errors
+        if errors is None:
+            return PairedTest(None, None, None, None, reason)
+        return metrics.area_test(errors, self.levels, *(self.learners.index(name) for name in (learner, other)))
+
+    def _over_seeds(self, learner: str, other: str) -> PairedTest:
+        first, second = ([row for run in self.curves for row in run.numbers()
+                          if (row.entity, row.metric.key) == (name, "auc")] for name in (learner, other))  # fmt: skip
+        ours, theirs = _by_seed(first), _by_seed(second)
+        if not ours or ours.keys() != theirs.keys():
+            return PairedTest(None, None, None, None, OTHER_SEEDS)
+        return metrics.seeds_test(list(ours.values()), list(theirs.values()))
+
+
+def _by_seed(rows: Sequence[Result]) -> dict[int, float | None]:
+    """{seed: the mean over the runs}; empty where the runs have other seeds, or a seed has no number."""
+    if len({row.seeds for row in rows}) > 1:
+        return {}
+    found = {seed: mean(numbers) for seed, *numbers in zip(rows[0].seeds, *(row.per_seed for row in rows), strict=True)}
+    return {} if None in found.values() else found
+
+
+def _mean_over_runs(
+    rows: Sequence[Result], where: Mapping[str, str | float], intervals: tuple[Interval, ...] = ()
+) -> Result:
+    """The mean of the runs' values, with intervals over images, over seeds (of their own curves) and over data sets."""
+    learner, metric, values = rows[0].entity, rows[0].metric, [row.value.value for row in rows]
+    value = mean(values)
+    if value is None:
+        return Result(learner, metric, Value(None, reason=rows[0].value.reason), where)
+    by_seed = _by_seed(rows)
+    per_seed = tuple(by_seed.values())
+    intervals = (*intervals, *student(per_seed, metric), *student(values, metric, "data sets"))
+    deviation = metrics.seed_spread(per_seed).std if len(per_seed) > 1 else None
+    return Result(learner, metric, Value(value, intervals, deviation=deviation), where, tuple(by_seed), per_seed)

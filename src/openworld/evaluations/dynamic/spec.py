@@ -13,7 +13,8 @@ from typing import Literal
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones.precision import Precision
-from openworld.evaluations.dynamic.scenarios import SCENARIOS, Scenario, require_levels
+from openworld.evaluations.dynamic.curves import SCENARIOS, Scenario
+from openworld.evaluations.dynamic.scenarios import require_levels
 from openworld.evaluations.dynamic.task import BASELINE, DATA, OF_CLASSES, DynamicSettings, DynamicTask
 from openworld.evaluations.entries import LearnerSpec, part_of, require_distinct, settle
 from openworld.evaluations.image_selection import DatasetSpec
@@ -21,7 +22,7 @@ from openworld.evaluations.learning import Learning, require_learners, resolved
 from openworld.evaluations.shots import shots_asked
 from openworld.learners import PublishedSetting
 
-ALGORITHM_VERSION = 3
+ALGORITHM_VERSION = 4
 
 
 @dataclass(frozen=True)

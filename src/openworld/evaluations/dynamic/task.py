@@ -9,8 +9,9 @@ import numpy as np
 from openworld.datasets import ClassSplit
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.dynamic import scenarios
+from openworld.evaluations.dynamic.curves import Scenario
 from openworld.evaluations.dynamic.predictions import ImagePool, joined
-from openworld.evaluations.dynamic.scenarios import Scenario, ScenarioRun, class_order
+from openworld.evaluations.dynamic.scenarios import ScenarioRun, class_order
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from statistics import median
 
-from openworld.evaluations.dynamic.averages import Average
 from openworld.evaluations.dynamic.paper import scenario_runs
+from openworld.evaluations.dynamic.results import Average
 from openworld.papers import METRICS, TABLES, PaperTable, published_numbers
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
