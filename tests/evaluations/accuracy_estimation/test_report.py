@@ -167,9 +167,9 @@ def test_dots_are_averaged_only_as_far_as_the_page_needs(measured, crowd):
     many = read_measurements(crowd)
     groups = ModelGroups.within(many, len(many.methods))
     means = groups.mean(many.accuracy)
-    assert groups.text == ", mean over its seeds" and len(groups.places) == 9
+    assert groups.text == ", mean over its seeds and checkpoints" and len(groups.places) == 3
     assert means.size * len(many.methods) <= BUDGET
-    first = [place for place, model in enumerate(many.models) if model.title == many.models[0].title]
+    first = [place for place, model in enumerate(many.models) if model.name == many.models[0].name]
     assert means[0, 0] == pytest.approx(many.accuracy[first, 0].mean())
 
 

@@ -13,7 +13,7 @@ from openworld.report.charts.dots import dots_key
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief
 
-BUDGET = 30_000
+BUDGET = 20_000
 """Dots of a whole figure; beyond it they are averaged."""
 
 LEVELS = (

@@ -11,7 +11,6 @@ UNITS = {
     "points": "points",
     "points per level": "points per level",
     "squared points": "squared points",
-    "milliseconds": "milliseconds",
 }
 """Units that a number does not show by itself."""
 
@@ -117,7 +116,7 @@ def _is_tested(row: Result, brief: Brief) -> bool:
 def figure_caption(part: Part, rows: Sequence[Result], brief: Brief, what: str) -> tuple[str, ...]:
     """Return the caption of a figure: what is drawn, over what bands or bars are, and its note."""
     over = dict.fromkeys(row.value.intervals[0].over for row in rows if row.value.intervals)
-    bands = f"; {what}: 95 % over {' or '.join(over)}" if over else ""
+    bands = f"; {what}: 95 % over {' or '.join(over)}" if over and what else ""
     metrics = {row.metric.key: row.metric for row in rows}
     first = f"{_units(metrics)}{_seeds(rows)}{bands}. {_direction(metrics)}".strip()
     note = " ".join(filter(None, (brief.notes.get(part.name, ""), part.note)))

@@ -184,6 +184,7 @@ class Scatter(Charts):
 
     dots: tuple[str, ...] = ()
     guide: str = ""
+    _spread = ""
 
     @property
     def _required(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from openworld.results import Comparison, Results
 
 OPEN = 4  # tables of a part that stand open; of more the first
 TERMINAL_TABLES, TERMINAL_ROWS = 4, 30
-ON_PAGE, CELLS_ON_PAGE = 500, 5000  # at most, of one table
+ON_PAGE, CELLS_ON_PAGE = 500, 3000  # at most, of one table
 REST = "Every other number"
 
 
