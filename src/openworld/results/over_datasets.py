@@ -60,8 +60,8 @@ class RankedMethods:
         values = self._nemenyi
         for first, second in combinations(range(len(self.names)), 2) if values.p_values else ():
             difference = values.mean_ranks[first] - values.mean_ranks[second]
-            pair, where = (self.names[first], self.names[second]), {**self.where, "over": DATA_SETS}
-            yield Comparison(*pair, self.rank, difference, values.p_values[first][second], where=where)
+            pair, p = (self.names[first], self.names[second]), values.p_values[first][second]
+            yield Comparison(*pair, self.rank, difference, p, where=self.where)
 
     @cached_property
     def _nemenyi(self):
@@ -102,7 +102,7 @@ class DatasetMeans:
         if name not in self.complete:
             return Result(name, self.metric, Value(None, reason=NOT_EVERYWHERE), self.where)
         values, by_seed = self._values(name), self._by_seed(name)
-        intervals = (*student(tuple(by_seed.values()), self.metric), *student(values, self.metric, DATA_SETS))
+        intervals = (*student(values, self.metric, DATA_SETS), *student(tuple(by_seed.values()), self.metric))
         return Result(
             name, self.metric, Value(mean(values), intervals), self.where, tuple(by_seed), tuple(by_seed.values())
         )
@@ -124,17 +124,17 @@ class DatasetMeans:
     def tests(self) -> tuple[Comparison, ...]:
         """All pairs: over data sets, paired by data set; over seeds, on these data sets; then by ranks.
 
-        Each of the three families is corrected by itself.
+        Each of the three families is corrected by itself; the place of those over seeds says so.
         """
         return (*self._pairs(DATA_SETS), *self._pairs(SEEDS), *(self.ranked.tests() if self.complete else ()))
 
     def compare(self, name: str, other: str, over: str = DATA_SETS) -> Comparison | None:
         """Return the test of two methods over data sets or seeds; None of one against itself."""
-        tests = (test for test in self.tests if test.metric == self.metric and test.where["over"] == over)
-        return find_comparison(tests, name, other)
+        tests = (test for test in self.tests if test.metric == self.metric)
+        return find_comparison((test for test in tests if test.where.get("over", DATA_SETS) == over), name, other)
 
     def _pairs(self, over: str) -> tuple[Comparison, ...]:
-        where, tests = {**self.where, "over": over}, []
+        where, tests = {**self.where, "over": SEEDS} if over == SEEDS else self.where, []
         for name, other in combinations(self.complete, 2):
             if over == DATA_SETS:
                 test = seeds_test(self._values(name), self._values(other))

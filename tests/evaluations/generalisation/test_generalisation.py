@@ -265,7 +265,7 @@ def test_the_report_reads_one_outcome_per_target(run):
 
 def test_a_page_and_tables_are_made_of_it(run):
     text = read_story(run.folder).html()
-    assert "Domain generalisation" in text and "Green Squares" in text
+    assert "mean over 2 variants" in text and "Green Squares" in text
     assert [len(one.learners) for one in join(load_outcomes(run.folder)).settings] == [2] * 4
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld.evaluations.generalisation.report import all_results, caption, story_of, target_table, verdict
-from openworld.evaluations.generalisation.target_means import target_averages
+from openworld.evaluations.generalisation.report import all_results, report_of
+from openworld.evaluations.generalisation.target_means import target_means
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.results import LOSSES, join
-from openworld.results import RunFolder
-from openworld.testing import check_story, check_table
+from openworld.results import RunFolder, find_comparison
+from openworld.testing import check_story
 
 TARGETS = {
     "home": ("source", "home"),
@@ -45,7 +45,7 @@ def results(outcomes):
 
 @pytest.fixture(scope="module")
 def averages(results):
-    return target_averages(results)
+    return target_means(results)
 
 
 def test_targets_are_grouped_by_kind_and_titled_by_name(results, averages):
@@ -57,16 +57,16 @@ def test_targets_are_grouped_by_kind_and_titled_by_name(results, averages):
 
 def test_the_mean_is_over_targets_without_the_source(averages):
     for one in averages:
-        for learner in one.mean.learners:
-            value = one.mean.value(learner, "openworld_auc")
+        for learner in one.source.learners:
+            value = one.results.value(learner, "openworld_auc")
             assert value.value == pytest.approx(np.mean([target.auc(learner) for target in one.targets]))
             assert value.over("images").low < value.value < value.over("images").high
-            lost = sum(one.mean.value(learner, loss).value for loss in LOSSES)
+            lost = sum(one.results.value(learner, loss).value for loss in LOSSES)
             assert lost == pytest.approx(1 - value.value)
 
 
 def test_seeds_of_the_mean_are_means_of_seeds(averages):
-    found = averages[0].mean.result("CoOp", "openworld_auc")
+    found = averages[0].results.result("CoOp", "openworld_auc")
     per_seed = [target.result("CoOp", "openworld_auc").per_seed for target in averages[0].targets]
     assert found.per_seed == pytest.approx(np.mean(per_seed, axis=0))
     half = 12.706 * abs(found.per_seed[0] - found.per_seed[1]) / 2  # t of one degree of freedom x deviation / sqrt(2)
@@ -75,39 +75,39 @@ def test_seeds_of_the_mean_are_means_of_seeds(averages):
 
 
 def test_all_pairs_of_means_are_tested_and_corrected_together(averages):
-    mean = averages[0].mean
-    assert len(mean.results.comparisons) == 6 == mean.tested
-    for test in mean.results.comparisons:
-        assert test.difference == pytest.approx(mean.auc(test.entity) - mean.auc(test.other))
+    mean = averages[0].results
+    assert len(mean.comparisons) == 6
+    for test in mean.comparisons:
+        first, second = (mean.value(name, "openworld_auc").value for name in (test.entity, test.other))
+        assert test.difference == pytest.approx(first - second)
     parts = [target.compare("GMoP", "CoOp").difference for target in averages[0].targets]
-    assert mean.compare("GMoP", "CoOp").difference == pytest.approx(np.mean(parts))
+    assert find_comparison(mean.comparisons, "GMoP", "CoOp").difference == pytest.approx(np.mean(parts))
 
 
 def test_shared_base_images_count_once(outcomes, averages):
     """The same records as variants would take the source's base images for others at every target."""
     other = {"other": "variant", "variant": "other", "source": "source"}
     turned = [replace(one, record=replace(one.record, kind=other[one.record.kind])) for one in outcomes]
-    apart = next(one for one in target_averages(join(turned)) if one.targets[0].title == "→ pets")
-    first, second = (one.mean.value("zero-shot", "openworld_auc").over("images") for one in (averages[1], apart))
+    apart = next(one for one in target_means(join(turned)) if one.targets[0].title == "→ pets")
+    first, second = (one.results.value("zero-shot", "openworld_auc").over("images") for one in (averages[1], apart))
     assert first != second
 
 
 def test_one_target_has_its_own_interval_and_tests(outcomes):
-    (one,) = target_averages(join([each for each in outcomes if each.record.task in ("home", "drawn")]))
+    (one,) = target_means(join([each for each in outcomes if each.record.task in ("home", "drawn")]))
     (target,) = one.targets
-    assert one.mean.title == "→ drawn"
     for learner in target.learners:
-        mine, its = (each.value(learner, "openworld_auc") for each in (one.mean, target))
+        mine, its = one.results.value(learner, "openworld_auc"), target.value(learner, "openworld_auc")
         assert mine.value == pytest.approx(its.value)
         assert mine.over("images").low == pytest.approx(its.over("images").low)
-    for test in one.mean.results.comparisons:
+    for test in one.results.comparisons:
         assert test.p == pytest.approx(target.compare(test.entity, test.other).p, rel=1e-6)
 
 
 def test_other_runs_have_no_targets(small_results, outcomes):
-    assert target_averages(small_results) == ()
+    assert target_means(small_results) == ()
     lacking = [one for one in outcomes if (one.record.task, one.record.learner) != ("dark", "CoOp")]
-    assert target_averages(join(lacking)) == ()
+    assert target_means(join(lacking)) == ()
 
 
 def test_an_undefined_target_leaves_the_mean_undefined(make_run):
@@ -115,50 +115,43 @@ def test_an_undefined_target_leaves_the_mean_undefined(make_run):
     whole = load(make_run(seeds=(1,), tasks=("home", "drawn"), names=names, per_class=4))
     empty = load(make_run(seeds=(1,), tasks=("dark",), names=names, per_class=4, sides=("base",)))
     results = join([as_target(one) for one in (*whole, *empty)])
-    (one,) = target_averages(results)
-    assert all(one.mean.value(learner, "openworld_auc").value is None for learner in one.mean.learners)
-    assert all(test.p is None for test in one.mean.results.comparisons)
-    assert "No OpenworldAUC is defined" in verdict(results, [one])[0]
-    check_table(target_table(one))
-
-
-def test_tables_say_what_they_rest_on(averages):
-    text = caption(averages[1])
-    assert "[95 % over images, clustered by drawing (n = 24), given the seeds]" in text
-    assert "means of 2 seeds" in text and "p of the mean after Holm over 6 pairs" in text
-    assert "96 + 96 in every column" in text and "count once" in text and "Student's t, n = 2" in text
-    assert "(by name and by WordNet's names): → cars 8 classes, listed in the records" in text
-    assert "Left out" not in caption(averages[0])
-    headings = [column.heading for column in target_table(averages[1]).columns]
-    assert headings[:4] == ["home", "→ pets", "→ cars", "mean over targets"]
-
-
-def test_the_verdict_is_on_each_kind_and_on_the_way_from_the_source(results, averages):
-    first, _, second, way, evidence = verdict(results, averages)
-    assert first.startswith("Domain generalisation: GMoP has the highest OpenworldAUC on average over 2 variants")
-    assert second.startswith("Cross-data-set generalisation: ") and "On the source itself GMoP has" in way
-    assert evidence.startswith("Each setting rests on")
+    (one,) = target_means(results)
+    assert all(row.value.value is None for row in one.results.where(metric="openworld_auc"))
+    assert all(test.p is None for test in one.results.comparisons)
 
 
 def test_the_results_hold_the_means_and_their_tests(results, averages):
     found = all_results(results, averages)
-    mean = averages[0].mean
-    rows = found.where(setting="average over 2 variants", metric="openworld_auc")
+    rows = found.where(setting="mean over 2 variants", metric="openworld_auc")
     assert found.evaluation == "generalisation" and len(rows) == 4
-    assert rows.rows[0].value.value == mean.auc("zero-shot")
-    assert sum(test.where["setting"] == "average over 2 variants" for test in found.comparisons) == 6
+    assert rows.rows[0].value == averages[0].results.value("zero-shot", "openworld_auc")
+    assert sum(test.where["setting"] == "mean over 2 variants" for test in found.comparisons) == 6
 
 
-def test_a_story_has_a_table_per_kind_and_each_target(folder, results):
-    one = story_of(RunFolder.read(folder), results)
+def test_a_report_says_what_it_rests_on(folder, results):
+    one = report_of(RunFolder.read(folder), results)
     check_story(one)
-    page = one.html()
     assert one.page.title == "From home to 2 variants and 2 other data sets"
-    assert page.count('id="targets-') == 2 and page.count("<summary>→ ") >= 4 and 'id="overview"' not in page
+    heads = [column.heading for column in one.terminal_tables[0].columns]
+    assert heads == [
+        "mean over 2 variants",
+        "mean over 2 other data sets",
+        "home",
+        "→ drawn",
+        "→ dark",
+        "→ pets",
+        "→ cars",
+    ]
+    caption, way = one.terminal_tables[0].caption, "\n".join(one.verdict)
+    assert "(by name and by WordNet's names): → cars 8 classes, listed in the records" in caption
+    assert "count once" in caption and "images of one drawing count together (24)" in caption
+    gmop = next(row for row in one.terminal_tables[0].rows if row.label == "GMoP")
+    home, away = (cell.content.value for cell in (gmop.cells[2], gmop.cells[0]))
+    assert f"On the source GMoP has {100 * home:.1f}" in way and f"{100 * (away - home):+.1f}".replace("-", "−") in way
 
 
 def test_a_fit_that_serves_all_targets_is_spent_once(folder, outcomes, results):
-    facts = dict(story_of(RunFolder.read(folder), results).page.facts)
+    facts = dict(report_of(RunFolder.read(folder), results).page.facts)
     assert facts["records"] == "8"  # four learners, two seeds
     fits = [one.seconds["fit"] for one in outcomes if one.record.learner == "GMoP"]
     assert f"fit {2 * fits[0]:.0f} s" in facts["GMoP"] and len(fits) == 10

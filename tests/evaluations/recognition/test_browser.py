@@ -42,7 +42,7 @@ def visit(page, tmp_path):
 def test_the_console_stays_silent_and_everything_is_there(visit):
     document, console = visit()
     assert console == []
-    assert document.count('role="img"') == 8 and document.count("<table") == 2
+    assert document.count('role="img"') == 8 and document.count("<table") > 2
     assert "<script>alert" not in document
 
 
@@ -52,7 +52,7 @@ def test_a_stranger_script_is_refused_by_the_policy(visit):
 
 
 def test_headers_are_buttons_that_sort(visit, page):
-    click = "document.querySelectorAll('#table-1 thead button')[2].click();"
+    click = "document.querySelectorAll('#numbers thead button')[1].click();"
     ascending = sorted(values(page))
     assert sorted_rows(visit(click)[0]) == ("descending", ascending[::-1])
     assert sorted_rows(visit(click * 2)[0]) == ("ascending", ascending)
@@ -68,14 +68,14 @@ def test_a_learner_is_picked_out_of_every_figure(visit):
 
 
 def test_a_table_is_copied_as_text(visit):
-    document, _ = visit("document.body.dataset.copied = asText(document.getElementById('table-1'));")
+    document, _ = visit("document.body.dataset.copied = asText(document.getElementById('numbers'));")
     copied = re.search(r'data-copied="([^"]*)"', document)[1]
-    assert copied.splitlines()[0].split("\t")[:3] == ["learner", "tuned", "OpenworldAUC"]
+    assert copied.splitlines()[0].split("\t")[:3] == ["learner", "OpenworldAUC", "HM"]
     assert len(copied.splitlines()) == 5 and "6656" in copied
 
 
 def values(document):
-    table = re.search(r'<table id="table-1">.*?</table>', document, re.S)[0]
+    table = re.search(r'<table id="numbers">.*?</table>', document, re.S)[0]
     return [float(value) for value in re.findall(r'class="(?:leads )?headline"[^>]*>([\d.]+)<', table)]
 
 

@@ -10,10 +10,8 @@ from openworld.evaluations.recognition.mixes import ALL_RATIOS, shrunk_mixes, sw
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.record import SHRUNK
 from openworld.evaluations.recognition.results import join
-from openworld.evaluations.recognition.tables import imbalance_table, variation_table
 from openworld.metrics import average, openworld_auc
 from openworld.metrics.thinning import kept_share
-from openworld.testing import check_table
 
 RATIOS = (2.0, 1.0, 0.5)
 
@@ -68,29 +66,3 @@ def test_over_all_ratios_means_and_variances_are_means_over_the_seeds(one):
     assert found == pytest.approx([np.mean([getattr(v, part) for v in varied]) for part in ("mean", "variance")])
     mixes = {mix.ratio: mix for mix in swept_mixes(one.outcomes)}
     assert tuple(mixes) == RATIOS and mixes[0.5].share_of_new < mixes[2.0].share_of_new
-
-
-def test_tables_hold_every_mix_and_say_what_everything_is_over(one):
-    table, varied = imbalance_table(one, "imbalance"), variation_table(one, "all-ratios")
-    for each in (table, varied):
-        check_table(each)
-        assert [row.label for row in each.rows] == list(one.learners)
-    for words in (
-        "means of 5 draws and of 2 seeds",
-        "every new class keeps one image in 3",
-        "[95 % over images",
-        "Holm",
-    ):
-        assert words in table.caption
-    assert f"(n = {one.first.test.n_groups})" in table.caption and "3 ratios" in varied.caption
-
-
-def test_records_without_other_mixes_have_no_table(small_results):
-    (one,) = small_results.settings
-    assert shrunk_mixes(one.outcomes) == {}
-    assert imbalance_table(one, "a") is variation_table(one, "b") is None
-
-
-def test_one_learner_is_compared_with_nobody(small_run):
-    (one,) = join([mixed(outcome) for outcome in load(small_run) if outcome.record.learner == "GMoP"]).settings
-    assert not any("against" in column.heading for column in imbalance_table(one, "a").columns)

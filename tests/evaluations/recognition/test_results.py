@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from openworld import metrics
-from openworld.evaluations.recognition.figures.learners import MISS_GRID, mean_curve
+from openworld.evaluations.recognition.charts import MISS_GRID, mean_curve
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
 from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
 from openworld.evaluations.recognition.results import LOSSES, join

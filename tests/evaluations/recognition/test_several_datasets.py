@@ -8,6 +8,8 @@ import openworld as ow
 from openworld import OpenworldError
 from openworld.evaluations import evaluation_of, read_protocol
 from openworld.evaluations.recognition.task import tasks
+from openworld.evaluations.stories import read_story
+from openworld.report.page import figures_of
 from openworld.results import METRICS, Result, Value
 from openworld.results.over_datasets import DatasetMeans
 from openworld.runs import to_json
@@ -117,20 +119,15 @@ def test_records_of_one_data_set_are_taken_over_and_a_run_takes_further_data_set
     assert {row.where.get("task") for row in more.results} >= {"emoji-groups", "emoji-withheld"}
 
 
-def test_the_page_has_the_means_first_and_a_diagram_or_why_there_is_none(results_of):
-    from openworld.evaluations.recognition.data_sets import ranks, table_of
-    from openworld.evaluations.recognition.report import styles
-
+def test_the_page_has_the_means_first_and_a_diagram_or_why_there_is_none(make_run):
     learners = {"zero-shot": (0.0, 0.0, 0.6, 0), "CoOp": (0.5, 0.4, 0.9, 512), "GMoP": (2.0, 1.5, 1.8, 6656)}
     for tasks_of_run in ("ab", "abcde"):
-        found = results_of(learners=learners, names=list("stuv"), seeds=(1, 2), tasks=tuple(tasks_of_run))
-        (each,) = found.over_datasets
-        table = table_of(each, "zero-shot", "overview")
-        assert [row.label for row in table.rows] == list(learners) and len(table.columns) == 5 + len(tasks_of_run)
-        figure = ranks(found.settings, styles(found))
-        assert len(figure.charts) == (len(tasks_of_run) == 5)
-        assert "CD" in figure.caption[1] if figure.charts else "2 data sets" in figure.caption[0]
-        setting = f"mean over {len(tasks_of_run)} data sets"
-        assert found.results().value("GMoP", "openworld_auc", setting=setting).value == pytest.approx(
-            found.averages["GMoP"]
-        )
+        shown = read_story(make_run(learners=learners, names=list("stuv"), seeds=(1, 2), tasks=tuple(tasks_of_run)))
+        place = f"mean over {len(tasks_of_run)} data sets"
+        heads = [column.heading for column in shown.terminal_tables[0].columns]
+        assert heads == [place, *tasks_of_run]
+        assert shown.verdict[0].lower().startswith(place)
+        drawn = next(each for each in figures_of(shown.page.sections) if each.name == "critical-difference")
+        assert len(drawn.charts) == (len(tasks_of_run) == 5) and (drawn.charts or "2 data sets" in drawn.caption[0])
+        mean, *each = (cell.content.value for cell in shown.terminal_tables[0].rows[2].cells)
+        assert mean == pytest.approx(np.mean(each)) and shown.results.value("GMoP", "openworld_auc", setting=place)

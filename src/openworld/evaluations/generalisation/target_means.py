@@ -1,4 +1,4 @@
-"""How far what was tuned carries: the targets of one kind side by side, and the mean over them with its tests.
+"""How far what was tuned carries: means over the targets of one kind, with their tests.
 
 The source is no target of its own: it is what the targets are compared with. Images that targets share, such as the
 source's base images beside the new classes of several data sets, count once in the interval of the mean.
@@ -11,14 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from openworld.evaluations.recognition.comparison import AUC, Place, average_over_seeds
-from openworld.evaluations.recognition.results import (
-    HM,
-    LOSSES,
-    MEASURED,
-    RecognitionResults,
-    SettingResults,
-    place_of,
-)
+from openworld.evaluations.recognition.results import HM, LOSSES, MEASURED, RecognitionResults, SettingResults
 from openworld.metrics import MetricEstimate, mean_over_sets, paired_test
 from openworld.report.sentences import counted
 from openworld.results import (
@@ -33,69 +26,55 @@ from openworld.results import (
     over_seeds,
 )
 
-KINDS = {"variant": "domain generalisation", "other": "cross-data-set generalisation"}
-"""Kind of target -> what scoring there is called."""
-
-_NOUNS = {"variant": "variant", "other": "other data set"}
+NOUNS = {"variant": "variant", "other": "other data set"}
+"""Kind of target -> what targets of it are called."""
 
 
 @dataclass(frozen=True, eq=False)
-class TargetAverage:
+class TargetMean:
     """The targets of one kind.
 
     Args:
-        kind: a key of KINDS.
+        kind: a key of NOUNS.
         source: the results on what was tuned on.
         targets: those on the targets, in the order of the run.
-        mean: means over the targets; its intervals and tests are of these means, its outcomes those of the first one.
+        results: means over the targets, and the tests between them.
     """
 
     kind: str
     source: SettingResults
     targets: tuple[SettingResults, ...]
-    mean: SettingResults
-
-    @property
-    def heading(self) -> str:
-        """What scoring on these targets is called."""
-        return KINDS[self.kind]
+    results: Results
 
     @property
     def counted(self) -> str:
         """How many targets there are.
 
-        >>> TargetAverage("other", None, (None, None), None).counted
+        >>> TargetMean("other", None, (None, None), None).counted
         '2 other data sets'
         """
-        return counted(len(self.targets), _NOUNS[self.kind])
+        return counted(len(self.targets), NOUNS[self.kind])
 
 
-def target_averages(results: RecognitionResults) -> tuple[TargetAverage, ...]:
-    """Every kind of target of a run of generalisation; () where learners lack targets."""
+def target_means(results: RecognitionResults) -> tuple[TargetMean, ...]:
+    """Return the means over every kind of target of a run of generalisation; () where learners lack targets."""
     by_kind: dict[str | None, list[SettingResults]] = {}
     for setting in results.settings:
         by_kind.setdefault(setting.first.record.kind, []).append(setting)
     sources = by_kind.get("source", [])
-    targets = {kind: tuple(by_kind[kind]) for kind in KINDS if kind in by_kind}
+    targets = {kind: tuple(by_kind[kind]) for kind in NOUNS if kind in by_kind}
     complete = all(target.learners == results.learners for settings in targets.values() for target in settings)
     if len(sources) != 1 or not complete:
         return ()
-    return tuple(
-        TargetAverage(kind, sources[0], settings, _mean(kind, sources[0], settings))
-        for kind, settings in targets.items()
-    )
+    return tuple(TargetMean(kind, sources[0], each, _mean(kind, each)) for kind, each in targets.items())
 
 
-def _mean(kind: str, source: SettingResults, targets: Sequence[SettingResults]) -> SettingResults:
-    first, key, title = targets[0], targets[0].key, targets[0].title
-    if len(targets) > 1:
-        title = f"average over {counted(len(targets), _NOUNS[kind])}"
-        key = replace(source.key, target=title)
-    place, groups = place_of(key, title), _groups(targets)
-    estimates = {learner: _estimate(targets, learner, groups) for learner in first.learners}
+def _mean(kind: str, targets: Sequence[SettingResults]) -> Results:
+    place, groups = {"setting": f"mean over {counted(len(targets), NOUNS[kind])}"}, _groups(targets)
+    estimates = {learner: _estimate(targets, learner, groups) for learner in targets[0].learners}
     rows = [row for learner, estimate in estimates.items() for row in _results(targets, learner, estimate, place)]
     tests = correct_for_many(_test(*pair, estimates, place) for pair in combinations(estimates, 2))
-    return SettingResults(key, title, first.outcomes, Results("generalisation", tuple(rows), tests))
+    return Results("generalisation", tuple(rows), tests)
 
 
 def _estimate(targets: Sequence[SettingResults], learner: str, groups) -> MetricEstimate | None:

@@ -50,7 +50,9 @@ def mix_results(learners: Learners, place: Place) -> Iterator[Result]:
         for learner, outcomes in learners.items():
             sweeps = [{point.ratio: point for point in outcome.record.ratio_sweep} for outcome in outcomes]
             mixes = [sweep[mix.ratio] for sweep in sweeps]
-            yield from _numbers(learner, outcomes, mixes, {**place, "ratio": float(mix.ratio)})
+            yield from _numbers(
+                learner, outcomes, mixes, {**place, "ratio": float(mix.ratio), "new_share": mix.share_of_new}
+            )
     if all(outcome.record.ratio_variation for outcomes in learners.values() for outcome in outcomes):
         for learner, outcomes in learners.items():
             yield from _variation(learner, outcomes, {**place, "mix": ALL_RATIOS})

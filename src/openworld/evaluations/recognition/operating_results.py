@@ -90,17 +90,17 @@ def _learner(learner: str, outcomes: Sequence[Outcome], place: Mapping) -> Learn
         rates = [point.test and getattr(point.test, name) for point in points]
         per_seed = [rate and rate.value for rate in rates]
         value = _rate(getattr(joined, name), rates[0].n, per_seed, metric) if joined else None
-        on_test[name] = result(metric, per_seed, value, part="test")
+        on_test[name] = result(metric, per_seed, value)
     if "base_missed" in rule:
         value = _cost(joined, Costs(**rule)) if joined else Value(None, reason=reason)
-        on_test["cost"] = Result(learner, COST, value, where | {"part": "test"})
+        on_test["cost"] = Result(learner, COST, value, where)
     on_validation = {
         name: result(metric, (getattr(point.validation, name) for point in points), part="validation")
         for name, metric in REACHED.items()
     }
-    thresholds = {"threshold": result(THRESHOLD, (point.threshold for point in points))}
+    thresholds = {"threshold": result(THRESHOLD, (point.threshold for point in points), part="validation")}
     if outcomes[0].record.tuned_parameters is not None:
-        thresholds["baseness"] = result(BASENESS, (point.baseness for point in points))
+        thresholds["baseness"] = result(BASENESS, (point.baseness for point in points), part="validation")
     return LearnerOperatingPoint(learner, rule, reason, on_test, on_validation, thresholds)
 
 
@@ -208,6 +208,15 @@ def whether_it_holds(point: LearnerOperatingPoint) -> str:
     if name == "hit":
         holds, fails = (interval.low >= required, interval.high < required)
     return "holds on test" if holds else "does not hold on test" if fails else "cannot be told at this n"
+
+
+def thresholds_in_words(point: LearnerOperatingPoint) -> str:
+    """One number where all seeds share it, else one a seed; on baseness where the learner was fitted here."""
+    scores = point.thresholds["threshold"].per_seed
+    fitted = point.thresholds["baseness"].per_seed if "baseness" in point.thresholds else scores
+    values = [score if baseness is None else baseness for score, baseness in zip(scores, fitted, strict=True)]
+    texts = ["none" if value is None else f"{value:.4g}" for value in values]
+    return texts[0] if len(set(texts)) == 1 else " ".join(texts)
 
 
 def _badness(point: LearnerOperatingPoint) -> float:

@@ -1,60 +1,91 @@
-"""What a run of recognition says: tables and verdict, figures, other mixes, operating points, images."""
+"""What a run of recognition shows: numbers, tests, other mixes of images, where to run a learner, and its images."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from openworld.evaluations.recognition.album import albums
-from openworld.evaluations.recognition.data_sets import table_of
-from openworld.evaluations.recognition.figures import FIGURES
-from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, preferred, sentence, why_none
+from openworld.evaluations.recognition.charts import miss_hit, setting_sweep
+from openworld.evaluations.recognition.mixes import VARIANCES
+from openworld.evaluations.recognition.operating_results import (
+    LearnerOperatingPoint,
+    preferred,
+    sentence,
+    thresholds_in_words,
+    whether_it_holds,
+    why_none,
+)
 from openworld.evaluations.recognition.outcome import Outcome, outcomes
 from openworld.evaluations.recognition.pairing import compare_outcomes
-from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
-from openworld.evaluations.recognition.tables import (
-    further_table,
-    imbalance_table,
-    main_table,
-    operating_table,
-    overview_table,
-    variation_table,
-)
-from openworld.evaluations.recognition.verdict import losses_line, verdict
-from openworld.report.figure import Figure
-from openworld.report.page import Page, Section
+from openworld.evaluations.recognition.record import MIXED
+from openworld.evaluations.recognition.results import LOSSES, RecognitionResults, SettingResults, join
+from openworld.metrics import CLOSED_SET
+from openworld.report.layout import ENTITY, METRIC, Bars, Brief, Layout, Lines, Own, Pivot, Ranks, Scatter, Tests
+from openworld.report.layout.parts import Part
 from openworld.report.provenance import spent
 from openworld.report.report import Report
 from openworld.report.run_comparison import RunComparison
-from openworld.report.sentences import listed
+from openworld.report.sentences import listed, span
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Table
-from openworld.results import Results, RunFolder
+from openworld.results import METRICS, Results, RunFolder
 
+SETTING = ("setting",)
+BESIDE = ("setting", "task", "target", "domain", "shots", "ratio")
+MAIN = (
+    *("openworld_auc", "mean_rank", "harmonic_mean_of_means", "auroc", "base_accuracy", "new_accuracy"),
+    *("tuned_parameters", "fit_seconds", "score_seconds"),
+)
+CLOSED = ("auroc", "base_accuracy", "fpr95_in_positive", "fpr95_out_positive", "aupr_in", "aupr_out", "aurc")
+FURTHER = (
+    *("harmonic_mean", "correct_auroc", "overall_accuracy", "aupr_in", "aupr_out", "fpr95_in_positive"),
+    *("fpr95_out_positive", "expected_calibration_error", "aurc", *LOSSES, "latency"),
+)
+SIZES = ("groups", "fewest_training_images", "most_training_images", "friedman_p", "critical_difference")
+RATES = ("miss", "hit", "false_alarm", "detected", "cost")
+REACHED = ("threshold", "baseness_threshold", "miss", "hit", "cost", "least_miss", "most_hit")
+COSTS = ("openworld_auc", "tuned_parameters", "fit_seconds", "score_seconds")
+MIX, MIXES = "Other mixes of base and new images", ("openworld_auc", "overall_accuracy")
+OF_MIXES = (
+    "Forward: every new class keeps one image in several; backward: every base class; means over draws. A metric that "
+    "tells learners apart stays level, while overall accuracy follows the mix."
+)
 KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")
 """Splits that need no words of their own."""
 
 
-def story(run: RunFolder) -> Report:
-    """The story of a run of recognition, or of predictions that were scored."""
+def report(run: RunFolder) -> Report:
+    """Return the report of a run of recognition, or of predictions that were scored."""
     all_pairs = isinstance(run.resolved, Mapping) and bool(run.resolved.get("all_pairs"))
     return story_of(run, join(outcomes(run), all_pairs=all_pairs))
 
 
-def story_of(run: RunFolder, results: RecognitionResults) -> Report:
-    """The story of a run by its results, which need not be as the records have them."""
-    mains, mixes, chosen = main_tables(results), _mixes(results), decisions(results)
-    page = Page(
-        title=_title(results),
+def story_of(
+    run: RunFolder, results: RecognitionResults, title: str = "", numbers: Results | None = None, **fields
+) -> Report:
+    """Return the report of a run by its results, which need not be as the records have them.
+
+    Args:
+        title: of the page; "" for the tasks.
+        numbers: every row and test; None for those of `results`.
+        fields: of `Brief`, in place of those that follow from the results.
+    """
+    tasks = list(dict.fromkeys(setting.key.task for setting in results.settings))
+    known = f"{listed(tasks)} in the open world" if len(tasks) <= 3 else f"{len(tasks)} tasks in the open world"
+    brief = Brief(
+        numbers or results.results(),
+        next(iter(results.baselines), ""),
         subtitle=tuple(_subtitle(results)),
-        verdict=verdict(results),
-        sections=tuple(_sections(results, mains, mixes, chosen)),
-        styles=styles(results),
         facts=tuple(_durations(results)),
+        notes=dict.fromkeys(("settings", "numbers"), grouped(results)),
+        words=_operating_words(results),
+        sentences=tuple(_sentences(results)),
+        styles=styles(results),
+        source=results,
+        run=run,
     )
-    tables = (*_overview(results), *mains, *(decision.table for decision in chosen))
-    text = (*page.verdict, *_losses(results), *_sentences(chosen))
-    return Report(
-        results.results(), tables, page, text[1:], papers=(*tables, *(pair[0] for pair in mixes)), run_folder=run
-    )
+    headline = results.settings[0].headline.key if all(each.closed_set for each in results.settings) else MAIN[0]
+    parts = tuple(_parts(results))
+    return Layout(title or known, headline, parts, SETTING, BESIDE).report(replace(brief, **fields))
 
 
 def compare(first: Report, second: Report, metric: str) -> RunComparison:
@@ -63,6 +94,151 @@ def compare(first: Report, second: Report, metric: str) -> RunComparison:
     both = outcomes(first.run_folder), outcomes(second.run_folder)
     usual = "auroc" if any(outcome.record.closed_set for run in both for outcome in run) else "openworld_auc"
     return compare_outcomes(*both, metric or usual, names)
+
+
+def grouped(results: RecognitionResults) -> str:
+    """Say what images that are not independent have in common; "" where every image stands alone."""
+    settings = [setting for setting in results.settings if setting.group_name]
+    if not settings:
+        return ""
+    counts = span([setting.first.test.n_groups for setting in settings])
+    return f"In intervals and tests images of one {settings[0].group_name} count together ({counts})."
+
+
+def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
+    """Return the style of every learner, on the whole page."""
+    return series_styles(results.learners, results.baselines)
+
+
+def _parts(results: RecognitionResults) -> Iterator[Part]:
+    """What is shown: of several settings first OpenworldAUC of all of them."""
+    several, numbers = len(results.settings) > 1, "The numbers"
+    closed = all(setting.closed_set for setting in results.settings)
+    shots = {setting.key.shots for setting in results.settings}
+    if several and not closed:
+        yield Pivot(name="settings", title=numbers, metrics=MAIN[:1], columns=SETTING)
+    yield Pivot(name="numbers", title=numbers, metrics=CLOSED if closed else MAIN, per=SETTING, terminal=True)
+    yield Pivot(name="further", title=numbers, metrics=FURTHER, per=SETTING, folded=True)
+    yield Tests(
+        name="pairs", title="Every pair", metrics=MAIN[:2] + CLOSED[:1], per=(*SETTING, "mix", "over"), folded=True
+    )
+    mixes = tuple(key for key in reversed(MIXED) if key not in MIXES)
+    variances = tuple(metric.key for metric in VARIANCES.values())
+    yield Pivot(name="mixes", title=MIX, metrics=MIXES, columns=("mix",), per=SETTING, note=OF_MIXES)
+    yield Pivot(
+        name="further-mixes", title=MIX, metrics=mixes + variances, columns=("mix", METRIC), per=SETTING, folded=True
+    )
+    yield Pivot(name="ratios", title=MIX, metrics=MIXES + mixes, rows=(ENTITY, "new_share"), per=SETTING, folded=True)
+    yield from (part for _, part in operating_parts(results))
+    yield Pivot(
+        name="validation",
+        title="Where to run it",
+        metrics=REACHED,
+        per=(*SETTING, "rule", "part"),
+        of={"part": "validation"},
+        folded=True,
+    )
+    yield Ranks(name="critical-difference", title="Which ranks differ?", metrics=("mean_rank",), per=SETTING)
+    if len(shots) > 1:
+        yield Lines(
+            name="shots",
+            title="What do more images buy?",
+            metrics=MAIN[:1],
+            along="shots",
+            per=("task", "target", "domain"),
+        )
+    yield Own(name="setting", title="What does a setting do?", draw=_setting_sweep)
+    yield Bars(
+        name="points-lost",
+        title="Where the points are lost",
+        metrics=(MAIN[0], *LOSSES),
+        per=SETTING,
+        stacked=True,
+        note="The longest hatched part is what to work on first.",
+    )
+    yield Own(name="miss-hit", title="Few misses, many hits?", draw=_miss_hit)
+    yield Scatter(
+        name="trade-off",
+        title="Naming against noticing",
+        metrics=("auroc", "harmonic_mean"),
+        per=SETTING,
+        dots=("seed",),
+        guide="products",
+        note="A dot per seed; the thin lines join equal products of the two.",
+    )
+    yield Scatter(
+        name="costs",
+        title="What does it cost?",
+        metrics=COSTS,
+        per=SETTING,
+        guide="frontier",
+        folded=several,
+        note="Nothing that costs as little or less reaches above the thin steps.",
+    )
+    yield Lines(
+        name="ratio",
+        title="Does the mix matter?",
+        metrics=("openworld_auc", "overall_accuracy"),
+        along="new_share",
+        per=SETTING,
+        show="deviation",
+        note="Bands: one standard deviation of a single draw of the images.",
+    )
+    rests = "What this rests on"
+    yield Pivot(name="sides", title=rests, metrics=("images", "classes"), rows=("setting", "side"), folded=True)
+    yield Pivot(name="groups", title=rests, metrics=SIZES, rows=SETTING, folded=True)
+    yield Own(name="images", title="The images", draw=lambda brief: albums(brief.source))
+
+
+def _learners(brief: Brief) -> dict[str, Mapping[str, tuple[Outcome, ...]]]:
+    return {setting.title: setting.outcomes for setting in brief.source.settings}
+
+
+def _miss_hit(brief: Brief) -> list:
+    points = [point for setting in brief.source.settings for point in setting.operating_points]
+    rule = points[0].rule if points else None
+    front = [setting.best for setting in brief.source.settings]
+    return [miss_hit(_learners(brief), brief.styles, results=brief.results, rule=rule, front=(brief.baseline, *front))]
+
+
+def _setting_sweep(brief: Brief) -> list:
+    return [setting_sweep(_learners(brief), brief.results, brief.styles)]
+
+
+def operating_parts(results: RecognitionResults) -> Iterator[tuple[SettingResults, Pivot]]:
+    """Yield every setting that has operating points, with the table of them."""
+    for number, setting in enumerate(results.settings, 1):
+        if setting.operating_points:
+            test, chosen_on = setting.first.test, setting.first.record.operating_point.validation
+            note = (
+                f"Thresholds are chosen on {chosen_on.n_base} base and {chosen_on.n_new} new validation images, rates "
+                f"are of {test.n_base} base and {test.n_new} new test images. Missed: base, flagged or misnamed. Hit: "
+                "new, flagged and named right."
+            )
+            yield (
+                setting,
+                Pivot(
+                    name=f"operating-{number}",
+                    title="Where to run it",
+                    metrics=RATES,
+                    per=(*SETTING, "rule"),
+                    of={"setting": setting.title},
+                    beside=BESIDE,
+                    note=note,
+                    terminal=True,
+                ),
+            )
+
+
+def _operating_words(results: RecognitionResults) -> dict[str, dict[str, dict[str, str]]]:
+    """The columns of words of operating points: the thresholds of every seed, and whether the rule holds on test."""
+    return {
+        part.name: {
+            "threshold": {point.learner: thresholds_in_words(point) for point in setting.operating_points},
+            "as required?": {point.learner: whether_it_holds(point) for point in setting.operating_points},
+        }
+        for setting, part in operating_parts(results)
+    }
 
 
 @dataclass(frozen=True)
@@ -83,103 +259,40 @@ class Decision:
 
 
 def decisions(results: RecognitionResults) -> tuple[Decision, ...]:
-    """The operating points of every setting that has some."""
-    return tuple(
-        _decision(setting, f"operating-{place}")
-        for place, setting in enumerate(results.settings, 1)
-        if setting.operating_points
-    )
-
-
-def _decision(setting: SettingResults, name: str) -> Decision:
-    best = preferred(setting.operating_points)
-    text = why_none(setting.operating_points) if best is None else sentence(best)
-    return Decision(setting, operating_table(setting, name), best, text)
+    """Return the operating points of every setting that has some."""
+    brief = Brief(decision_results(results), words=_operating_words(results))
+    found = []
+    for setting, part in operating_parts(results):
+        best = preferred(setting.operating_points)
+        text = why_none(setting.operating_points) if best is None else sentence(best)
+        found.append(Decision(setting, next(part.tables(brief)), best, text))
+    return tuple(found)
 
 
 def decision_results(results: RecognitionResults) -> Results:
-    """Every number of the operating points."""
+    """Return every number of the operating points."""
     whole = results.results()
     return replace(whole, rows=tuple(row for row in whole if "rule" in row.where), comparisons=())
 
 
-def main_tables(results: RecognitionResults) -> tuple[Table, ...]:
-    """The table of every setting."""
-    return tuple(main_table(setting, f"table-{place}") for place, setting in enumerate(results.settings, 1))
-
-
-def figures(results: RecognitionResults) -> tuple[Figure, ...]:
-    """Every figure that the run has numbers for."""
-    chosen = styles(results)
-    drawn = (figure(results.settings, chosen) for figure in FIGURES)
-    return tuple(figure for figure in drawn if figure is not None)
-
-
-def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
-    """The style of every learner, on the whole page."""
-    return series_styles(results.learners, results.baselines)
-
-
-def _overview(results: RecognitionResults) -> tuple[Table, ...]:
-    if results.over_datasets:
-        opponent = next(iter(results.baselines), None)
-        places = enumerate(results.over_datasets)
-        return tuple(table_of(means, opponent, f"overview{place or ''}") for place, means in places)
-    return (overview_table(results),) if len(results.settings) > 1 else ()
-
-
-def _mixes(results: RecognitionResults) -> list[tuple[Table, ...]]:
-    """Of every setting whose records hold them, the table of both directions and that of all ratios."""
-    pairs = (
-        (imbalance_table(setting, f"imbalance-{place}"), variation_table(setting, f"all-ratios-{place}"))
-        for place, setting in enumerate(results.settings, 1)
-    )
-    return [tuple(filter(None, pair)) for pair in pairs if pair[0] is not None]
-
-
-def _losses(results: RecognitionResults) -> Iterator[str]:
-    """Where the points go, setting by setting."""
-    for setting in results.settings:
-        if setting.closed_set:  # the verdict says why there is no such number
-            continue
-        several = f"{setting.title} · " if len(results.settings) > 1 else ""
-        for learner in (setting.best,) if setting.trained else setting.learners:
-            if line := losses_line(setting, learner):
-                yield f"{several}{line}"
-
-
-def _sentences(chosen: Sequence[Decision]) -> list[str]:
-    """The sentences of operating points, told apart where there are several."""
-    several = len(chosen) > 1
-    return [f"{decision.setting.title} · {decision.text}" if several else decision.text for decision in chosen]
-
-
-def _sections(
-    results: RecognitionResults, mains: Sequence[Table], mixes: Sequence[Sequence[Table]], chosen: Sequence[Decision]
-) -> Iterator[Section]:
-    """The numbers, of one setting at once, of several an overview and each on demand; what follows from them."""
-    overview = _overview(results)
-    folded = [Section(table.title, tables=(table,)) for table in mains if overview]
-    further = (further_table(setting, f"further-{place}") for place, setting in enumerate(results.settings, 1))
-    folded.append(Section("Every other number", tables=tuple(further)))
-    if mixes:
-        heading = "Other mixes of base and new images: one half shrunk, and all ratios"
-        folded.append(Section(heading, tables=tuple(table for pair in mixes for table in pair)))
-    yield Section("The numbers", tables=overview or tuple(mains), folded=tuple(folded))
-    if chosen:
-        best = "Chosen as the best on validation images, and measured on test images: "
-        texts = zip(chosen, _sentences(chosen), strict=True)
-        lines = (text if decision.preferred is None else f"{best}{text}" for decision, text in texts)
-        yield Section("Where to run it", tuple(lines), tuple(decision.table for decision in chosen))
-    for figure in figures(results):
-        yield Section(figure.title, figures=(figure,))
-    if images := albums(results):
-        yield Section("The images", albums=tuple(images))
-
-
-def _title(results: RecognitionResults) -> str:
-    tasks = list(dict.fromkeys(setting.key.task for setting in results.settings))
-    return f"{listed(tasks)} in the open world" if len(tasks) <= 3 else f"{len(tasks)} tasks in the open world"
+def _sentences(results: RecognitionResults) -> Iterator[str]:
+    """Of one setting where the best loses its points; of each where to run it."""
+    if len(results.settings) == 1:
+        setting, best = results.settings[0], results.settings[0].best
+        losses = {metric.title: value.value for name, metric in LOSSES.items() if (value := setting.find(best, name))}
+        area = METRICS["openworld_auc"]
+        if setting.closed_set:
+            yield f"There is no OpenworldAUC, since {CLOSED_SET}."
+        elif losses and setting.auc(best) is not None:
+            worst = max(losses, key=losses.get)
+            yield (
+                f"Of the {area.write(1 - setting.auc(best))} points that {best} misses, the largest part is lost to "
+                f"{worst} ({area.write(losses[worst])})."
+            )
+    found = decisions(results)
+    for decision in found[:4]:
+        text = f"{decision.setting.title}: {decision.text}" if len(found) > 1 else decision.text
+        yield f"Chosen on validation images, {text}" if decision.preferred else text
 
 
 def _subtitle(results: RecognitionResults) -> list[str]:
@@ -196,7 +309,7 @@ def _describe(setting: SettingResults) -> list[str]:
         f"{record.n_base_classes} base + {record.n_new_classes} new classes": record.n_base_classes > 1,
         f"{len(record.left_out)} left out": bool(record.left_out) and not key.target,
         setting.shots: bool(setting.shots),
-        f"seed{'s' * (len(seeds) > 1)} {' '.join(map(str, seeds))}": True,
+        f"{'seeds' if len(seeds) > 1 else 'seed'} {' '.join(map(str, seeds))}": True,
         key.backbone: True,
     }
     return [part for part, holds in parts.items() if holds]

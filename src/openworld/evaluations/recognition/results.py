@@ -18,6 +18,7 @@ from openworld.evaluations.recognition.settings import Setting, by_setting, titl
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.metrics import CLOSED_SET, QUANTITIES, SeedAverage, harmonic_mean
 from openworld.metrics.estimate import MetricEstimate, combine
+from openworld.report.sentences import counted
 from openworld.results import (
     METRICS,
     Comparison,
@@ -263,7 +264,8 @@ def _means_of(settings: Sequence[SettingResults], place: Mapping[str, int]) -> D
         learner: [setting.result(learner, AUC.key) if learner in setting.outcomes else None for setting in settings]
         for learner in learners
     }
-    where = {"setting": f"mean over {len(settings)} data sets", **place}
+    shots = f" · {counted(place['shots'], 'shot')}" if place else ""
+    where = {"setting": f"mean over {len(settings)} data sets{shots}", **place}
     return DatasetMeans(AUC, tuple(setting.key.task for setting in settings), numbers, where)
 
 
@@ -271,7 +273,7 @@ def join_results(evaluation: str, settings: Sequence[SettingResults], further: I
     """The results of several settings, and further ones, as those of one evaluation."""
     rows = [row for setting in settings for row in setting.results]
     tests = tuple(test for setting in settings for test in setting.results.comparisons)
-    return Results(evaluation, (*rows, *further), tests)
+    return Results(evaluation, (*further, *rows), tests)
 
 
 def join(outcomes: Sequence[Outcome], *, all_pairs: bool = False) -> RecognitionResults:

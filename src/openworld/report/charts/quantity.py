@@ -34,7 +34,7 @@ class Quantity(Metric):
         >>> Quantity.of(Metric("auroc", "AUROC")).title
         'AUROC, %'
         """
-        unit = {"percent": ", %", "points": ", points"}.get(metric.unit, "")
+        unit = {"percent": ", %", "points": ", points", "seconds": ", seconds"}.get(metric.unit, "")
         return cls(metric.key, metric.title + unit, metric.unit, metric.digits, **options)
 
     def scaled(self, value: float) -> float:

@@ -38,11 +38,23 @@ def columns_of(part: Part) -> str:
 
 
 def caption(
-    part: Part, rows: Sequence[Result], brief: Brief, tests: Sequence[Comparison] = (), *, noted: bool = True
+    part: Part,
+    rows: Sequence[Result],
+    brief: Brief,
+    tests: Sequence[Comparison] = (),
+    spanned: Sequence[Result] | None = None,
+    *,
+    noted: bool = True,
 ) -> str:
-    """Return the caption of a table; `noted`: with the notes of its part, which stand below its first table alone."""
+    """Return the caption of a table.
+
+    Args:
+        tests: with which those that stand there are corrected. spanned: rows whose intervals stand there; None: all.
+        noted: with the notes of its part, which stand below its first table alone.
+    """
     metrics = {row.metric.key: row.metric for row in rows}
-    deviates = getattr(part, "show", "") == "deviation"
+    over = _intervals(rows if spanned is None else spanned)
+    over = f"; {DEVIATION}" if getattr(part, "show", "") == "deviation" else over
     marked = METRIC not in part.columns and any(_is_tested(row, brief) for row in rows)
     meanings = dict.fromkeys(f"{mark.sign}: {mark.meaning}." for name, mark in brief.marks.items()
                              if any(row.entity == name for row in rows))  # fmt: skip
@@ -50,7 +62,7 @@ def caption(
         filter(
             None,
             (
-                f"{_units(metrics)}{_seeds(rows)}{'; ' + DEVIATION if deviates else _intervals(rows)}.",
+                f"{_units(metrics)}{_seeds(rows)}{over}.",
                 _direction(metrics),
                 f"▲ ▼: better or worse than {brief.baseline} ({HOLM})." if marked else "",
                 _tests(tests),
@@ -113,11 +125,18 @@ def _is_tested(row: Result, brief: Brief) -> bool:
     return brief.test(row.metric.key, row.where, row.entity, brief.baseline) is not None
 
 
-def figure_caption(part: Part, rows: Sequence[Result], brief: Brief, what: str) -> tuple[str, ...]:
-    """Return the caption of a figure: what is drawn, over what bands or bars are, and its note."""
+def figure_caption(
+    part: Part, rows: Sequence[Result], brief: Brief, what: str, *, each_seed: bool = False
+) -> tuple[str, ...]:
+    """Return the caption of a figure: what is drawn, over what bands or bars are, and its note.
+
+    Args:
+        what: shows intervals, such as "bands"; "" where none are drawn. each_seed: whether seeds are drawn one by one.
+    """
     over = dict.fromkeys(row.value.intervals[0].over for row in rows if row.value.intervals)
     bands = f"; {what}: 95 % over {' or '.join(over)}" if over and what else ""
     metrics = {row.metric.key: row.metric for row in rows}
-    first = f"{_units(metrics)}{_seeds(rows)}{bands}. {_direction(metrics)}".strip()
+    seeds = "" if each_seed else _seeds(rows)
+    first = f"{_units(metrics)}{seeds}{bands}. {_direction(metrics)}".strip()
     note = " ".join(filter(None, (brief.notes.get(part.name, ""), part.note)))
     return tuple(filter(None, (first, note)))

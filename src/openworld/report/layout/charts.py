@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import log
 
 from openworld.report.charts import (
     BarChart,
@@ -24,6 +26,10 @@ from openworld.report.series_style import SeriesStyle
 from openworld.results import Metric, Result, Results
 
 MOST = 36  # charts of a figure
+WIDE = 20  # numbers without a limit, the largest so many times the least, are drawn on a logarithmic axis
+SEED = "seed"
+"""The key of dots that are a row's numbers of every seed."""
+
 CRITICAL_DIFFERENCE = "critical_difference"
 """The metric, of nobody, that says how far apart two mean ranks must lie."""
 
@@ -37,7 +43,7 @@ class Charts(Part):
         charts = tuple(self._charts(brief, styles)) if rows else ()
         if not charts:
             return None
-        about = figure_caption(self, rows, brief, self._spread)
+        about = figure_caption(self, rows, brief, self._spread, each_seed=SEED in getattr(self, "dots", ()))
         if len(charts) > MOST:
             about = (*about, f"The first {MOST} of {len(charts)} charts; results.parquet has all numbers.")
         small, series = len(charts) > 6, "series" if ENTITY in (*self.per,) else brief.label
@@ -52,14 +58,14 @@ class Charts(Part):
 
     def _panels(self, brief: Brief, required: Sequence[str]) -> Iterator[tuple[str, list[Result]]]:
         """Yield (title, rows) of every chart."""
-        groups: dict[Key, list[Result]] = {}
-        for apart, row in self.take(brief.results, required):
-            groups.setdefault(apart, []).append(row)
         keys = [key for key in (*self.per, METRIC, ENTITY) if key not in required]
-        for rows in sorted(groups.values(), key=lambda rows: len(rows[0].where)):
+        groups = self.groups(brief.results, required)
+        several = len({tuple(key_of(rows[0], key) for key in self.per) for rows in groups}) > 1
+        for rows in groups:
             one = len(self.metrics) == 1 or len({row.metric for row in rows}) > 1
             shown = [key for key in keys if key != METRIC] if one else keys
-            yield ", ".join(words_of(rows[0], shown)), rows
+            whole = several and all(key_of(rows[0], key) is None for key in self.per)
+            yield ", ".join([*["all"] * whole, *words_of(rows[0], shown)]), rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +77,17 @@ class Lines(Charts):
             metric, whoever has it.
         truth: metric that is drawn beside each of the others: of nobody, or of whom the place of a row names, such as
             an estimator's of {"learner": ...}.
+        show: whether bands are an "interval" or a "deviation" on either side.
     """
 
     along: str
     series: str = ENTITY
     truth: str = ""
-    _spread = "bands"
+    show: str = "interval"
+
+    @property
+    def _spread(self) -> str:
+        return "bands" if self.show == "interval" else ""
 
     @property
     def _required(self) -> tuple[str, ...]:
@@ -107,12 +118,12 @@ class Lines(Charts):
             ticks = list(dict.fromkeys(row.where[self.along] for row in rows))
             counted = f"{self.along}{NAME_OF}" in rows[0].where and all(isinstance(tick, int) for tick in ticks)
             if all(isinstance(tick, int | float) for tick in ticks) and not counted:
-                x, at = Quantity(self.along, self.along.replace("_", " "), "number", 6, at_values=len(ticks) < 12), {}
+                x, at = _along(self.along, sorted(ticks)), {}
             else:
                 texts = {tick: words_of(row, (self.along,))[0] for row in rows for tick in [row.where[self.along]]}
                 x = Quantity(self.along, "", labels=tuple(texts.values()))
                 at = {tick: place for place, tick in enumerate(texts)}
-            drawn = {name: _line(own, self.along, at) for name, own in lines.items() if name in styles}
+            drawn = {name: _line(own, self.along, at, self.show) for name, own in lines.items() if name in styles}
             if any(line.known for line in drawn.values()):
                 yield LineChart(title, x, Quantity.of(rows[0].metric), drawn, (brief.baseline,))
 
@@ -126,8 +137,19 @@ def _truth_of(row: Result, truth: str, true: Mapping[tuple, Result]) -> Result |
     return next((true[key] for key in keys if key in true), None)
 
 
-def _line(rows: Sequence[Result], along: str, at: Mapping) -> Line:
-    """One series: its values, the band of its first interval, and what is known over seeds."""
+def _along(key: str, ticks: Sequence[float]) -> Quantity:
+    """The axis of a numeric place: shares in percent, numbers that grow by a factor on a logarithmic axis."""
+    share, positive = key.endswith("share"), ticks[0] > 0 and len(ticks) > 2 and ticks[-1] >= 8 * ticks[0]
+    steps = [second - first for first, second in pairwise(ticks)]
+    factors = [log(second / first) for first, second in pairwise(ticks)] if positive else []
+    by_factor = positive and not share and 2 * max(factors) / min(factors) <= max(steps) / min(steps)
+    unit, digits = ("percent", 0) if share else ("number", 6)
+    title = f"{key.replace('_', ' ')}{', %' if share else ''}"
+    return Quantity(key, title, unit, digits, log=by_factor, at_values=len(ticks) < 12 and not share)
+
+
+def _line(rows: Sequence[Result], along: str, at: Mapping, show: str) -> Line:
+    """One series: its values, the band of its first interval or deviation, and what is known over seeds."""
     rows = sorted(rows, key=lambda row: at.get(row.where[along], row.where[along]) if at else row.where[along])
     spans = [row.value.over() for row in rows]
     further = {}
@@ -142,6 +164,9 @@ def _line(rows: Sequence[Result], along: str, at: Mapping) -> Line:
         }
     x = [at.get(row.where[along], row.where[along]) for row in rows]
     low, high = ([getattr(span, end, None) for span in spans] for end in ("low", "high"))
+    if show == "deviation":
+        known = [(row.value.value, row.value.deviation or 0.0) for row in rows]
+        low, high = ([None if value is None else value + sign * by for value, by in known] for sign in (-1, 1))
     return Line(x, [row.value.value for row in rows], low, high, further=further)
 
 
@@ -150,6 +175,10 @@ class Bars(Charts):
     """Numbers with their intervals, one below the other; or stacked: the metrics of an entity one behind the other."""
 
     stacked: bool = False
+
+    @property
+    def _spread(self) -> str:
+        return "" if self.stacked else "bars"
 
     @property
     def _required(self) -> tuple[str, ...]:
@@ -163,7 +192,8 @@ class Bars(Charts):
                 values = {(row.entity, row.metric.key): row.value.value for row in rows}
                 bars = {name: [values.get((name, part.key)) for part in parts] for name in _entities(rows, styles)}
                 bars = {name: None if None in own else own for name, own in bars.items()}
-                yield BarChart(title, tuple(map(Quantity.of, parts)), bars)
+                if any(bars.values()):
+                    yield BarChart(title, tuple(map(Quantity.of, parts)), bars)
                 continue
             shown = {
                 row.entity: IntervalRow(row.value.value, (span.low, span.high) if (span := row.value.over()) else None)
@@ -179,7 +209,9 @@ class Scatter(Charts):
     """A dot per entity and place: the first metric over each of the others, a chart for each.
 
     Args:
-        dots: keys whose values are the dots of one entity. guide: as of `ScatterChart`.
+        dots: keys whose values are the dots of one entity; "seed" for a dot per seed. A single dot has a thin line
+            through the numbers of its seeds.
+        guide: as of `ScatterChart`.
     """
 
     dots: tuple[str, ...] = ()
@@ -188,29 +220,51 @@ class Scatter(Charts):
 
     @property
     def _required(self) -> tuple[str, ...]:
-        return (ENTITY, METRIC, *self.dots)
+        return (ENTITY, METRIC, *(key for key in self.dots if key != SEED))
 
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
         main, *others = self.metrics
         for title, rows in self._panels(brief, self._required):
             metrics: dict[str, Metric] = {row.metric.key: row.metric for row in rows}
-            values = {(row.entity, row.metric.key, self._dot(row)): row.value.value for row in rows}
-            dots = dict.fromkeys(self._dot(row) for row in rows)
+            values = {(row.entity, row.metric.key): dict(self._numbers(row)) for row in rows}
+            seeds = {row.entity: row.per_seed for row in rows if row.metric.key == main}
             for key in (key for key in others if key in metrics and main in metrics):
                 clouds = {}
                 for name in _entities(rows, styles):
-                    pairs = [(values.get((name, key, dot)), values.get((name, main, dot))) for dot in dots]
-                    pairs = [pair for pair in pairs if None not in pair]
-                    if pairs:
-                        clouds[name] = Cloud(pairs)
+                    across, up = values.get((name, key), {}), values.get((name, main), {})
+                    dots = {dot: (across[dot], up[dot]) for dot in across if None not in (across[dot], up.get(dot))}
+                    if dots:
+                        known = [] if self.dots else [number for number in seeds[name] if number is not None]
+                        clouds[name] = _cloud(dots, known)
                 if clouds:
                     own = ", ".join(filter(None, (title, metrics[key].title if len(others) > 1 else "")))
-                    across = metrics[key]
-                    axes = Quantity.of(across, log=across.stored_unit == "seconds"), Quantity.of(metrics[main])
-                    yield ScatterChart(own, *axes, clouds, self.guide, named=None if self.dots else False)
+                    x = _axis(metrics[key], [x for cloud in clouds.values() for x, _ in cloud.dots])
+                    named = None if self.dots else False
+                    yield ScatterChart(own, x, Quantity.of(metrics[main]), clouds, self.guide, named=named)
 
-    def _dot(self, row: Result) -> Key:
-        return tuple(key_of(row, key) for key in self.dots)
+    def _numbers(self, row: Result) -> Iterator[tuple[Key, float | None]]:
+        """Yield (dot, number) of a row."""
+        place = tuple(key_of(row, key) for key in self.dots if key != SEED)
+        if SEED in self.dots:
+            yield from (((*place, seed), number) for seed, number in zip(row.seeds, row.per_seed, strict=True))
+        else:
+            yield place, row.value.value
+
+
+def _axis(metric: Metric, values: Sequence[float]) -> Quantity:
+    """The axis of a metric, logarithmic for times and where it has no limit and its numbers span much."""
+    positive = [value for value in values if value > 0]
+    wide = metric.bounds[0] == 0 and metric.bounds[1] is None and positive and max(positive) >= WIDE * min(positive)
+    return Quantity.of(metric, log=metric.stored_unit == "seconds" or bool(wide))
+
+
+def _cloud(dots: Mapping[Key, tuple[float, float]], seeds: Sequence[float]) -> Cloud:
+    """The dots of an entity; a single one with a line through the numbers of its seeds."""
+    points = list(dots.values())
+    if len(points) > 1 or len(seeds) < 2:
+        return Cloud(points)
+    (x, _), low, high = points[0], min(seeds), max(seeds)
+    return Cloud(points, ((x, low), (x, high)), further={"lowest_seed": (low,), "highest_seed": (high,)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,7 +332,7 @@ class Ranks(Charts):
         missing = [
             row.value.reason
             for row in brief.results.where(entity="", metric=CRITICAL_DIFFERENCE)
-            if row.value.value is None and row.where.keys() <= {*self.per, *self.of}
+            if row.value.value is None and row.where.keys() <= {*self.per, *self.of, *self.beside}
         ]
         why = f"No diagram: {listed([*dict.fromkeys(missing)])}." if missing else ""
         if drawn is None and not missing:

@@ -130,6 +130,20 @@ class Part:
             if fits and all(row.where[key] == value for key, value in self.of.items()):
                 yield tuple(key_of(row, key) for key in apart), row
 
+    def groups(self, results: Results, required: Sequence[str]) -> list[list[Result]]:
+        """Return the rows of every table or chart: the most general place first, metrics in the order of the part."""
+        groups: dict[Key, list[Result]] = {}
+        for apart, row in self.take(results, required):
+            groups.setdefault(apart, []).append(row)
+        places = {tuple(rows[0].where.items()): None for rows in groups.values()}
+        known = {place: number for number, place in enumerate(places)}
+
+        def order(rows: Sequence[Result]) -> tuple[int, int, int]:
+            where, metric = tuple(rows[0].where.items()), rows[0].metric.key
+            return len(where), known[where], self.metrics.index(metric) if self.metrics else 0
+
+        return sorted(groups.values(), key=order)
+
 
 def key_of(row: Result, key: str) -> Place | None:
     """Return what a row has at a key; None where its place lacks it."""

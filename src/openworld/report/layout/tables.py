@@ -35,11 +35,7 @@ class Pivot(Part):
 
     def tables(self, brief: Brief) -> Iterator[Table]:
         """Yield a table for each place that has rows, the most general place first."""
-        groups: dict[Key, list[Result]] = {}
-        for apart, row in self.take(brief.results, (*self.rows, *self.columns)):
-            groups.setdefault(apart, []).append(row)
-        general_first = sorted(groups.values(), key=lambda rows: len(rows[0].where))
-        for number, rows in enumerate(general_first, 1):
+        for number, rows in enumerate(self.groups(brief.results, (*self.rows, *self.columns)), 1):
             name = self.name if number == 1 else f"{self.name}-{number}"
             yield self._table(name, rows, brief)
 
@@ -71,7 +67,9 @@ class Pivot(Part):
             rule = len(self.rows) > 1 and bool(lines) and line[0] != lines[-1][0][0]
             lines.append((line, Row(label + sign, tuple(own), series, rule=rule)))
         against = brief.tests(first.key, place) if opponents else []
-        text = caption(self, rows, brief, against, noted=name == self.name)
+        spans = {column for column, shown in zip(heads, columns, strict=False) if shown.intervals}
+        spanned = [row for (_, column), row in cells.items() if column in spans]
+        text = caption(self, rows, brief, against, spanned, noted=name == self.name)
         best = "columns" if ENTITY in self.rows and len(self.rows) == 1 else "rows" if ENTITY in self.columns else ""
         if best == "rows" and len({row.metric for row in rows}) > 1:
             best = ""

@@ -43,7 +43,7 @@ def verdict(
             sentences += _leaders(by_place, places, chance, brief)
         elif len(general) <= SPELLED:
             parts = {place: rows for place, rows in by_place.items() if place not in general}
-            sentences += [*_leaders(general, places, chance, brief), _leader_of_many(parts, brief)]
+            sentences += [*_leaders(general, places, chance, brief, named=True), _leader_of_many(parts, brief)]
         else:
             sentences.append(_leader_of_many(by_place, brief))
         sentences += _against_baseline(parts, brief)
@@ -67,12 +67,14 @@ def _by_place(headline: str, keys: Sequence[str], brief: Brief) -> dict[tuple, l
     return by_place
 
 
-def _leaders(by_place: Places, places: Sequence[str], chance: Sequence[Comparison], brief: Brief) -> Iterator[str]:
+def _leaders(
+    by_place: Places, places: Sequence[str], chance: Sequence[Comparison], brief: Brief, *, named: bool = False
+) -> Iterator[str]:
     """Say place by place who has the best number; of AUROCs none of which is above chance, that."""
     for rows in by_place.values():
         where = ", ".join(words_of(rows[0], places))
         lead = _nobody_above_chance(rows, chance, brief) or _lead(rows, brief)
-        if where and len(by_place) > 1:
+        if where and (named or len(by_place) > 1):
             yield f"{where[0].upper()}{where[1:]}: {lead}"
         else:
             yield f"N{lead[1:]}" if lead.startswith(f"no {brief.label} ") else lead

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from openworld.evaluations.recognition.figures.costs import PARAMETERS
-from openworld.evaluations.recognition.figures.learners import NAMING, NOTICING, miss_hit
+from openworld.evaluations.recognition.charts import miss_hit
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.recognition.paper import dataset_of
-from openworld.evaluations.recognition.results import AUC, SettingResults, learner_results
+from openworld.evaluations.recognition.results import AUC
 from openworld.evaluations.recognition.settings import by_setting
 from openworld.papers import AVERAGE, TABLES, PaperTable, published_numbers
 from openworld.report.charts import Cloud, Line, LineChart, Quantity, ScatterChart
@@ -22,7 +21,7 @@ from openworld.reproduction.changes import ADDED
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure, by_number
 from openworld.reproduction.figures.sweeps import BASELINE, sweep_figures
 from openworld.reproduction.paper_results import paper_results
-from openworld.results import Results, Value, mean
+from openworld.results import Value, mean
 
 PAPER = "openworldauc"
 ABSENT = {
@@ -185,14 +184,10 @@ def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
             record = replace(outcome.record, learner=run.method(outcome.record.learner))
             if record.kind in (None, "source"):
                 by_title.setdefault(dataset_of(run, outcome.record), []).append(replace(outcome, record=record))
-    settings = []
-    for title in [name for name in table.datasets if name in by_title] or by_title:
-        for key, methods in by_setting(by_title[title]).items():
-            place = {"setting": title, **key.place}
-            rows = [row for method, seeds in methods.items() for row in learner_results(method, seeds, place)]
-            settings.append(SettingResults(key, title, methods, Results("recognition", tuple(rows))))
-    learners = dict.fromkeys(name for setting in settings for name in setting.learners)
-    figure = miss_hit(tuple(settings), series_styles(list(learners), [BASELINE]))
+    shown = [name for name in table.datasets if name in by_title] or list(by_title)
+    settings = {title: methods for title in shown for methods in by_setting(by_title[title]).values()}
+    learners = dict.fromkeys(name for methods in settings.values() for name in methods)
+    figure = miss_hit(settings, series_styles(list(learners), [BASELINE]))
     undefined = Figure("", "", ("No method has base and new images that it names right: no curve is defined.",), ())
     about = "The paper prints its curves without numbers; the areas under them are those of Tables 8 and 9."
     return replace(figure, caption=(*figure.caption, about)) if figure else undefined
@@ -200,8 +195,14 @@ def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
 
 _TABLES = TABLES[PAPER]
 _RATIOS = tuple(_TABLES[number] for number in ("11", "12"))
-_NAMING = {"HM": NAMING, "AUROC": NOTICING}
-_COSTS = {"n_params": PARAMETERS.quantity, "OpenworldAUC": Quantity.of(AUC)}
+_NAMING = {
+    "HM": Quantity("harmonic_mean", "HM of base and new accuracy, %"),
+    "AUROC": Quantity("auroc", "AUROC base against new, %"),
+}
+_COSTS = {
+    "n_params": Quantity("tuned_parameters", "tuned parameters", "number", 6, log=True),
+    "OpenworldAUC": Quantity.of(AUC),
+}
 _PLANES = {
     "5a": (("8-9",), _NAMING, True, "HM against AUROC, mean over the data sets"),
     "5b": (("2", "7"), _COSTS, True, "OpenworldAUC against tuned parameters, mean over the data sets"),

@@ -1,0 +1,162 @@
+"""Charts of recognition that rows cannot hold: Miss/Hit curves, and what a single setting of a learner does.
+
+MissRate(t) is the share of base images rejected or misnamed at threshold t, HitRate(t) the share of new images
+flagged and named right; the area under the curve is OpenworldAUC (Hua et al., 2025, Section 4.2). A learner's curve is
+the mean of its seeds' curves at equal miss rates, so its area is the mean of their OpenworldAUC.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from openworld.evaluations.recognition.outcome import Outcome
+from openworld.metrics import miss_hit_curve
+from openworld.report.charts import Line, LineChart, Quantity, Reference, Region, Spot
+from openworld.report.figure import Figure
+from openworld.report.layout import Brief, Lines
+from openworld.report.series_style import SeriesStyle
+from openworld.report.text import percent
+from openworld.results import Results
+
+MISS_GRID = tuple(round(float(miss), 4) for miss in np.linspace(0.0, 1.0, 101))
+MISSED = Quantity("miss_rate", "base images missed, %", ends=(0, 1))
+HIT = Quantity("hit_rate", "new images hit, %", ends=(0, 1))
+CORNER = Region((0, 0.5), (0.5, 1), "few misses, many hits", "corner")
+RULES = {"miss_rate": "x", "hit_rate": "y"}
+FEWEST = 3
+"""Values of a hyperparameter that make a line."""
+
+Learners = Mapping[str, Sequence[Outcome]]
+
+
+def miss_hit(
+    settings: Mapping[str, Learners],
+    styles: Mapping[str, SeriesStyle],
+    *,
+    results: Results | None = None,
+    rule: Mapping[str, float] | None = None,
+    front: Sequence[str] = (),
+) -> Figure | None:
+    """Return a chart per setting, a curve per learner; None where no curve is defined.
+
+    Args:
+        settings: {title: {learner: its outcomes by seed}}.
+        styles: of the learners.
+        results: that hold operating points, which are ringed; None for none.
+        rule: of these, by its keys; a line shows the rate that is required.
+        front: the learners that stay in front of many.
+    """
+    rings = _rings(results) if results and rule else {}
+    across = tuple(Reference(rule[key], "required", axis) for key, axis in RULES.items() if rule and key in rule)
+    charts = []
+    for title, learners in settings.items():
+        lines = {
+            learner: Line(MISS_GRID, mean_curve(outcomes), rings=rings.get((title, learner), ()))
+            for learner, outcomes in learners.items()
+            if all(outcome.record.openworld_auc.value is not None for outcome in outcomes)
+        }
+        named = title if len(settings) > 1 else ""
+        charts.append(LineChart(named, MISSED, HIT, lines, tuple(front), references=across, regions=(CORNER,)))
+    if not any(chart.series for chart in charts):
+        return None
+    caption = (
+        "Moving the threshold trades base images missed (flagged or misnamed) against new images hit (flagged and "
+        "named right); means over the seeds. Higher and further left is better, and the area under a curve is its "
+        f"OpenworldAUC.{' A ring marks where one is run, on the test images.' if rings else ''}",
+    )
+    names = ("setting", "learner")
+    return Figure(
+        "miss-hit", "Few misses, many hits?", caption, tuple(charts), styles, names=names, shared=_wide(charts)
+    )
+
+
+def mean_curve(outcomes: Sequence[Outcome]) -> tuple[float, ...]:
+    """Return the hit rates at the miss rates of MISS_GRID, means over the seeds.
+
+    No hit is reached below the share of misnamed base images.
+    """
+    curves = [miss_hit_curve(*outcome.test.samples) for outcome in outcomes]
+    rates = [np.interp(MISS_GRID, curve.miss_rate, curve.hit_rate, left=0.0) for curve in curves]
+    return tuple(np.mean(rates, axis=0).tolist())
+
+
+def _rings(results: Results) -> dict[tuple[str, str], tuple[Spot, ...]]:
+    """A ring where both rates of a learner are known, by setting and learner."""
+    rates: dict[tuple[str, str], dict[str, float]] = {}
+    for row in results:
+        if row.metric.key in ("miss", "hit") and "part" not in row.where and row.value.value is not None:
+            rates.setdefault((str(row.where["setting"]), row.entity), {})[row.metric.key] = row.value.value
+    return {
+        place: (Spot(at["miss"], at["hit"], f"run at {percent(at['miss'])} % missed, {percent(at['hit'])} % hit"),)
+        for place, at in rates.items()
+        if len(at) == 2
+    }
+
+
+def _wide(charts: Sequence[LineChart]) -> tuple[dict, ...]:
+    """A row per miss rate and a column per learner: a fifth of the length of a row per point."""
+    lines = {
+        f"{name} ({chart.title})" if chart.title else name: line
+        for chart in charts
+        for name, line in chart.series.items()
+    }
+    return tuple(
+        {MISSED.key: miss} | {name: round(line.y[place], 4) for name, line in lines.items()}
+        for place, miss in enumerate(MISS_GRID)
+    )
+
+
+def setting_sweep(
+    settings: Mapping[str, Learners], results: Results, styles: Mapping[str, SeriesStyle]
+) -> Figure | None:
+    """Return a chart per hyperparameter that takes at least FEWEST values while all others stand still, or None.
+
+    Such as K, alpha and lambda of GMoP (Hua et al., 2025, Figure 10 and its neighbours).
+    """
+    rows, of_method = [], {}
+    for title, learners in settings.items():
+        for method, key, entries in _sweeps(learners):
+            of_method[method] = styles[next(iter(entries.values()))]
+            for value, learner in entries.items():
+                row = results.result(learner, "openworld_auc", setting=title)
+                rows.append(
+                    replace(row, entity=method, where={"varied": f"{method}: {key}", "setting": title, "value": value})
+                )
+    per = ("setting", "varied") if len(settings) > 1 else ("varied",)
+    part = Lines(name="setting", title="What does a setting do?", metrics=("openworld_auc",), along="value", per=per,
+                 beside=("setting",), note="Entries of one learner that differ in this setting alone.")  # fmt: skip
+    return part.figure(Brief(Results("recognition", tuple(rows)), label="method"), of_method)
+
+
+def _sweeps(learners: Learners) -> Iterator[tuple[str, str, dict[float, str]]]:
+    """Yield (method, name of a numeric setting, {value: learner}): most entries that agree in everything else."""
+    by_method: dict[str, list[tuple[str, dict]]] = {}
+    for learner, outcomes in learners.items():
+        first, *others = (_flat(outcome.record.detail.get("chosen") or {}) for outcome in outcomes)
+        method = outcomes[0].record.method
+        defined = all(outcome.record.openworld_auc.value is not None for outcome in outcomes)
+        if first and method and defined and all(chosen == first for chosen in others):
+            by_method.setdefault(method, []).append((learner, first))
+    for method, entries in by_method.items():
+        for key in dict.fromkeys(key for _, chosen in entries for key, value in chosen.items() if _is_number(value)):
+            groups: dict[str, dict[float, str]] = {}
+            for learner, chosen in entries:
+                if _is_number(chosen.get(key)):
+                    rest = json.dumps({name: value for name, value in chosen.items() if name != key}, sort_keys=True)
+                    groups.setdefault(rest, {})[chosen[key]] = learner
+            longest = max(groups.values(), key=len)
+            if len(longest) >= FEWEST:
+                yield method, key, dict(sorted(longest.items()))
+
+
+def _flat(settings: Mapping, above: str = "") -> dict:
+    flat: dict = {}
+    for name, value in settings.items():
+        flat |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {f"{above}{name}": value}
+    return flat
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
