@@ -140,5 +140,5 @@ def test_a_table_of_chosen_metrics_goes_into_a_paper(two):
 def test_an_unknown_figure_or_table_lists_the_known(run):
     with pytest.raises(ow.OpenworldError, match="trade-off"):
         _ = run.figures["tradeoff"]
-    with pytest.raises(ow.OpenworldError, match="table-1"):
+    with pytest.raises(ow.OpenworldError, match="numbers"):
         _ = run.tables["table"]

@@ -67,13 +67,13 @@ def test_scored_columns_are_a_run_with_results_tables_figures_and_images():
     assert auc.value.value == pytest.approx(np.mean(wins))
     assert run.images.num_rows == 4 and set(PREDICTIONS) <= set(run.images.column_names)
     assert "50.0" in repr(run) and "<table>" in run._repr_html_()
-    assert run.tables["table-1"].to_latex().count("\\midrule") == 1
+    assert run.tables["numbers"].to_latex().count("\\midrule") == 1
     assert {"points-lost", "trade-off"} <= run.figures.keys()
 
 
 def test_what_other_people_named_is_escaped_in_a_notebook():
     run = ow.score(PREDICTIONS | {"model": ["<script>alert(1)</script>"] * 4})
-    shown = run._repr_html_() + run.results._repr_html_() + run.tables["table-1"]._repr_html_()
+    shown = run._repr_html_() + run.results._repr_html_() + run.tables["numbers"]._repr_html_()
     shown += "".join(figure._repr_html_() for figure in run.figures.values())
     assert "<script" not in shown and "&lt;script&gt;" in shown
 
@@ -94,8 +94,8 @@ def test_columns_that_will_not_do_are_refused_without_a_path_and_leave_nothing_b
 
 
 def test_a_table_at_a_prompt_is_that_of_a_terminal():
-    assert "OpenworldAUC" in repr(ow.score(PREDICTIONS).tables["table-1"])
-    assert "|" not in repr(ow.score(PREDICTIONS).tables["table-1"])
+    assert "OpenworldAUC" in repr(ow.score(PREDICTIONS).tables["numbers"])
+    assert "|" not in repr(ow.score(PREDICTIONS).tables["numbers"])
 
 
 def test_a_kept_run_is_opened_and_compared(tmp_path):

@@ -102,7 +102,8 @@ def _results(
             rows = [target.result(learner, metric.key) for target in targets]
             yield _join(rows, estimate if metric == AUC else None, place)
     for key in ("tuned_parameters", "fit_seconds", "score_seconds"):
-        yield replace(targets[0].result(learner, key), where=place)
+        if targets[0].find(learner, key):
+            yield replace(targets[0].result(learner, key), where=place)
 
 
 def _join(rows: Sequence[Result], estimate: MetricEstimate | None, place: Place) -> Result:

@@ -26,7 +26,7 @@ CELLS = {
         Cells({"mix": "backward"}, "base:new=1:5 (Bwd)"),
     ),
     "ratio sweep": (
-        Cells({"ratio": ...}, "new/base={ratio:g}"),
+        Cells({"ratio": ..., "new_share": ...}, "new/base={ratio:g}"),
         Cells({"mix": ALL_RATIOS}, "mean over the ten ratios"),
         Cells({"mix": ALL_RATIOS}, "variance over the ten ratios", _VARIANCES),
     ),

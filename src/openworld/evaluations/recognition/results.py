@@ -351,14 +351,15 @@ def learner_results(learner: str, seeds: Sequence[Outcome], place: Place) -> Ite
         for name, metric in LOSSES.items():
             yield result(metric, [getattr(record.points_lost, name) for record in records], name)
     tuned = records[0].tuned_parameters
-    reason = "it was not trained here" if tuned is None else ""
-    yield Result(learner, METRICS["tuned_parameters"], Value(tuned, reason=reason), place)
+    if tuned is not None:
+        yield Result(learner, METRICS["tuned_parameters"], Value(tuned), place)
     times = {"fit_seconds": [seed.seconds.get("fit") for seed in seeds]}
     times["score_seconds"] = [seed.score_seconds for seed in seeds]
     times["latency"] = [seed.seconds.get("latency") for seed in seeds]
     for name, spent in times.items():
-        value = over_seeds(spent, METRICS[name], reason="no time was kept")
-        yield Result(learner, METRICS[name], value, place, numbers, tuple(spent))
+        if any(second is not None for second in spent):
+            value = over_seeds(spent, METRICS[name], reason="no time was kept")
+            yield Result(learner, METRICS[name], value, place, numbers, tuple(spent))
 
 
 def _hm_of_means(
