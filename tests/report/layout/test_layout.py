@@ -296,3 +296,30 @@ def test_keys_beside_others_tell_nothing_apart_and_means_are_told_before_what_th
     assert "57.0" in first and "p = .20" in first.replace("\u00a0", " ") or "p .20" in first.replace("\u00a0", " ")
     assert "b comes first in 5 of 6 places" in many and many.endswith("in 5.")
     assert "of 6 tests" in against
+
+
+def test_columns_of_entities_and_metrics_are_named_by_what_tells_them_apart():
+    named = [
+        each
+        for place, name in enumerate([f"day {day}" for day in range(40)])
+        for each in (
+            row("", COUNT, 80, chunk=place, chunk_name=name),
+            row("q", AREA, 0.5, 0.1, chunk=place, chunk_name=name),
+            row("p", AREA, 0.6, 0.1, chunk=place, chunk_name=name),
+            row("q", OTHER, 1.5, chunk=place, chunk_name=name),
+        )
+    ]
+    part = Pivot(name="time", title="t", metrics=("images", "auroc", "other"), rows=("chunk",),
+                 columns=(METRIC, ENTITY))  # fmt: skip
+    lines = Lines(name="lines", title="l", metrics=("images", "other"), along="chunk", series=METRIC)
+    found, report = tables(part, lines, brief=Brief(Results("demo", tuple(named))))
+    assert [column.heading for column in found["time"].columns] == ["images", "q", "p", "another"]
+    priorities = [column.priority for column in found["time"].columns]
+    assert priorities[2] == min(priorities) and len(set(priorities)) == 4
+    (table,) = report.terminal_tables
+    assert [line.label for line in table.rows][::29] == ["day 10", "day 39"] and "The last 30 of 40" in table.caption
+    (chart,) = report.figures["lines"].charts
+    assert set(chart.lines) == {"images", "another"} and chart.x.labels[:2] == ("day 0", "day 1")
+    both = (*named, row("p", OTHER, 1.0, chunk=0, chunk_name="day 0"))
+    table = tables(part, brief=Brief(Results("demo", both)))[0]["time"]
+    assert {"AUROC, q", "another, p"} <= {column.heading for column in table.columns}

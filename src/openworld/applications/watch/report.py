@@ -89,7 +89,7 @@ LAYOUT = Layout(
                 *("shift_score", "class_shift", "confidence_shift"),
             ),
             rows=("period",),
-            columns=(ENTITY, METRIC),
+            columns=(METRIC, ENTITY),
             note="Quoted: the number, or between what it may lie; under the name of a method what that says. Alarms: "
             "statistics relative to their limits; an alarm stands above 1.",
             terminal=True,

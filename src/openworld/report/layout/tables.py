@@ -12,6 +12,7 @@ from openworld.results import TEXT, Comparison, Metric, Result, Value, standing
 from openworld.results.standing import CHANCE_NAME
 
 FEW = 6  # columns of numbers of which each shows its interval; of more, the first
+HALF = 4  # by how much the priority of a metric's second entity and of further ones is less than that of its first
 WHOLE = 9  # priority on a narrow terminal of what is never left out
 UP, DOWN = "▲", "▼"
 DIFFERENCE = Metric("difference", "difference", "points", better=0, bounds=(None, None))
@@ -91,8 +92,9 @@ class Pivot(Part):
             intervals = int(show == "value" and (not many or at == first))
             priority = WHOLE if alone and at == 0 else max(0, WHOLE - 1 - at)
             if {ENTITY, METRIC} <= {*self.columns}:  # of a metric that several entities have the first is kept longest
-                before = [each.metric for each in list(heads.values())[:at]]
-                priority = 0 if row.metric in before else max(1, WHOLE - 1 - len({*before}))
+                order = [each.metric for each in heads.values()]
+                again = HALF if row.metric in order[:at] else 0
+                priority = max(0, WHOLE - 1 - list(dict.fromkeys(order)).index(row.metric) - again)
             headline = alone and at == 0 and row.metric.better != 0
             columns.append(Column(row.metric, title, priority, intervals, show, headline=headline))
         if self.show == "interval" and (len(heads) == 1 or self.columns == (METRIC,)):

@@ -43,7 +43,7 @@ LAYOUT = Layout(
                 *("unlabelled_accuracy", "named_differently", "images", "classes"),
             ),
             rows=("level",),
-            columns=(ENTITY, METRIC),
+            columns=(METRIC, ENTITY),
             of=TARGET,
             note="Level 0: the labelled images of the source among the names of that level.",
         ),

@@ -43,7 +43,7 @@ LAYOUT = Layout(
             name="sets",
             title="Source and target",
             rows=("images",),
-            columns=(ENTITY, METRIC),
+            columns=(METRIC, ENTITY),
             metrics=("images", *(quantity for quantity in QUANTITIES if quantity != "new_share")),
             label="set",
         ),
