@@ -38,14 +38,12 @@ LAYOUT = Layout(
         Pivot(
             name="levels-table",
             title="The curve",
-            metrics=(
-                *("estimated_accuracy", "true_accuracy", "signed_error"),
-                *("unlabelled_accuracy", "named_differently", "images", "classes"),
-            ),
+            metrics=("images", "classes", "estimated_accuracy", "true_accuracy"),
             rows=("level",),
             columns=(METRIC, ENTITY),
             of=TARGET,
-            note="Level 0: the labelled images of the source among the names of that level.",
+            note="Under the name of a method the accuracy that it says; level 0: the labelled images of the source among "
+            "the names of that level.",
         ),
         Lines(
             name="curve",
@@ -56,6 +54,15 @@ LAYOUT = Layout(
             truth="true_accuracy",
             note="Accuracy among the names of each level. Lines that part say that the methods disagree on how sure "
             "the model may be; none of them saw a label.",
+        ),
+        Pivot(
+            name="levels-beside",
+            title="The curve",
+            metrics=("signed_error", "unlabelled_accuracy", "named_differently"),
+            rows=("level",),
+            columns=(METRIC, ENTITY),
+            of=TARGET,
+            folded=True,
         ),
         Pivot(
             name="numbers-table",
