@@ -42,8 +42,8 @@ LAYOUT = Layout(
             rows=("level",),
             columns=(METRIC, ENTITY),
             of=TARGET,
-            note="Under the name of a method the accuracy that it says; level 0: the labelled images of the source among "
-            "the names of that level.",
+            note="Under the name of a method the accuracy that it says; level 0: the labelled images of the source "
+            "among the names of that level.",
         ),
         Lines(
             name="curve",
