@@ -372,10 +372,13 @@ def of_order(folder: Path) -> Kept:
 def of_levels(folder: Path) -> Kept:
     """Levels that an earlier shift cut."""
     from openworld.applications.shift.command import read_levels
-    from openworld.shifts import HALVES
+    from openworld.applications.shift.results import START
+    from openworld.report.shift_axes import AXES
+    from openworld.results import Result, Results, Value
 
-    path = folder / "shift.json"
-    path.write_text(json.dumps({"axes": {half: {"cuts": [0.1, 0.5]} for half in HALVES}}))
+    path, starts = folder / "shift.json", [(level, start) for level, start in enumerate((0.0, 0.1, 0.5))]
+    rows = [Result(word, START, Value(start), {"level": level}) for word in AXES.values() for level, start in starts]
+    path.write_text(Results("shift", tuple(rows)).to_json())
     return Kept("levels of shift.json", path, lambda: read_levels(path))
 
 

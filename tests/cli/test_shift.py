@@ -19,11 +19,18 @@ from typer.testing import CliRunner
 from openworld import backbones, datasets
 from openworld.applications.shift import decomposition
 from openworld.cli.app import app
+from openworld.results import Results
 from openworld.shifts import Decomposition, load_decomposition
 
 
 def openworld(*arguments):
     return CliRunner().invoke(app, ["shift", *map(str, arguments)], env={"COLUMNS": "200"})
+
+
+def numbers(text, metric, **place):
+    """{last of the place, such as a name: number} of rows, from JSON or a file of it."""
+    found = Results.from_json(text.read_text() if isinstance(text, Path) else text).where(metric=metric, **place)
+    return {list(row.where.values())[-1] if row.where else row.entity: row.value.value for row in found}
 
 
 def save(folder, images, count, *, change=None):
@@ -59,12 +66,10 @@ def test_degrees_cells_groups_and_a_page(folders, usual, tmp_path):
     done = openworld(*usual, "--test", folders / "new", "--test", folders / "grey", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert (
-        "far in meaning" in done.output and ": of 32 images, " in done.output and "appearance \\ meaning" in done.output
+        "far in meaning" in done.output and ": of 32 images, " in done.output and "Where the images lie" in done.output
     )
     assert "Report:" in done.output and "2nd nearest of 24 reference images" in done.output
-    told = json.loads((tmp_path / "out" / "shift.json").read_text())
-    assert np.sum(told["cells"]) == 32 and [one["name"] for one in told["looks"]] and len(told["tests"]) == 2
-    assert {one["n"] for one in told["looks"]} == {16}
+    assert numbers(tmp_path / "out" / "shift.json", "images", group="style") == {"new": 16, "grey": 16}
     with (tmp_path / "out" / "degrees.csv").open() as file:
         rows = list(csv.DictReader(file))
     table = pyarrow.parquet.read_table(tmp_path / "out" / "degrees.parquet").to_pydict()
@@ -93,16 +98,18 @@ def test_degrees_are_those_of_the_pictures_by_brute_force(folders, usual, tmp_pa
 
 
 def test_what_is_in_the_reference_is_said_to_be(folders, usual):
-    told = json.loads(openworld(*usual, "--test", folders / "known", "--json").output)
-    assert any("24 of the 24 images are in the reference too" in one for one in told["warnings"])
-    assert told["axes"]["semantic"]["median"] == pytest.approx(told["axes"]["semantic"]["own_median"], abs=1e-6)
+    text = openworld(*usual, "--test", folders / "known", "--json").output
+    assert any("24 of the 24 images are in the reference too" in one for one in json.loads(text)["warnings"])
+    medians = [numbers(text, metric) for metric in ("median_degree", "reference_median_degree")]
+    assert medians[0]["meaning"] == pytest.approx(medians[1]["meaning"], abs=1e-6)
 
 
 def test_pictures_without_classes_have_no_concepts(folders, usual, tmp_path):
     for place, file in enumerate(sorted((folders / "new").rglob("*.png"))):
         (tmp_path / f"{place}.png").write_bytes(file.read_bytes())
-    told = json.loads(openworld(*usual, "--test", tmp_path, "--json").output)
-    assert told["concepts"] == [] and told["looks"] == [] and told["tests"][0]["n"] == 16
+    text = openworld(*usual, "--test", tmp_path, "--json").output
+    assert not numbers(text, "far", group="concept") and not numbers(text, "far", group="style")
+    assert numbers(text, "images", set=1) == {tmp_path.name: 16}
 
 
 def test_unreadable_pictures_stop_it_or_are_counted(folders, usual, tmp_path):
@@ -110,52 +117,56 @@ def test_unreadable_pictures_stop_it_or_are_counted(folders, usual, tmp_path):
     (next(tmp_path.iterdir()) / "broken.png").write_bytes(b"no picture")
     refused = openworld(*usual, "--test", tmp_path)
     assert refused.exit_code == 1 and "broken.png" in refused.output
-    told = json.loads(openworld(*usual, "--test", tmp_path, "--allow-corrupt", 1, "--json").output)
-    assert told["tests"][0]["unreadable"] == 1 and told["tests"][0]["n"] == 12
+    text = openworld(*usual, "--test", tmp_path, "--allow-corrupt", 1, "--json").output
+    assert [*numbers(text, "unreadable_images", set=1).values(), *numbers(text, "images", set=1).values()] == [1, 12]
 
 
 def test_data_sets_by_name(usual, folders):
     where = "emoji-groups/emojione-monotone/validation"
-    told = json.loads(openworld(*usual, "--test", where, "--test", folders / "new", "--json").output)
+    text = openworld(*usual, "--test", where, "--test", folders / "new", "--json").output
     images = datasets.load("emoji-groups", domain="emojione-monotone", part="validation")
-    assert told["tests"][0] == {"name": where, "n": len(images), "classes": 8, "unreadable": 0}
-    assert {one["name"] for one in told["looks"]} == {where, "new"}
+    assert numbers(text, "images", set=1) == {where: len(images)} and numbers(text, "classes", set=1) == {where: 8}
+    assert numbers(text, "images", group="style").keys() == {where, "new"}
 
 
-def test_json_is_whole_and_every_name_in_it_is_explained(usual, folders):
+def test_every_name_in_the_json_is_explained(usual, folders):
     told = json.loads(openworld(*usual, "--test", folders / "new", "--test", folders / "grey", "--json").output)
     page = (Path(__file__).parents[2] / "docs" / "measuring-shift.md").read_text()
-    nested = told["reference"], told["axes"]["semantic"], told["looks"][0], told["examples"][0]
-    for names in (told, *nested):
+    places = {name for row in told["results"] for name, value in row.items() if value is not None}
+    metrics = {row["metric"] for row in told["results"]}
+    apart = {"evaluation", "entity", "metric", "unit", "value", "seeds", "per_seed", "reason"}
+    for names in (told, told["examples"][0], metrics, places - apart):
         assert [name for name in names if f"`{name}`" not in page] == []
-    assert np.sum(told["cells"]) == sum(told["far"].values()) == sum(one["n"] for one in told["tests"]) == 32
-    assert told["present"] == [[count >= told["least"] for count in row] for row in told["cells"]]
-    for axis in told["axes"].values():
-        assert len(axis["counts"]) == len(axis["cuts"]) + 1 == 8 and sum(axis["counts"]) == 32
 
 
 def test_numbers_agree_with_the_degrees_of_the_pictures(usual, folders, tmp_path):
     openworld(*usual, "--test", folders / "new", "--test", folders / "grey", "--out", tmp_path)
-    told = json.loads((tmp_path / "shift.json").read_text())
+    text = (tmp_path / "shift.json").read_text()
     table = {
         name: np.array(held)
         for name, held in pyarrow.parquet.read_table(tmp_path / "degrees.parquet").to_pydict().items()
     }
-    for half, axis in told["axes"].items():
-        far = table[f"{half}_degree"] > axis["usual"]
-        assert far.tolist() == table[f"{half}_far"].tolist() and far.mean() == axis["beyond"]
-        assert np.median(table[f"{half}_degree"]) == axis["median"]
-        assert (
-            np.searchsorted(axis["cuts"], table[f"{half}_degree"], side="right").tolist()
-            == table[f"{half}_level"].tolist()
-        )
-        for one in told["looks"]:
-            assert one[half] == np.median(table[f"{half}_degree"][table["set"] == one["name"]])
-    both = table["semantic_far"] & table["covariate_far"]
-    assert (
-        told["far"]["both"] == both.sum()
-        and told["far"]["neither"] == (~table["semantic_far"] & ~table["covariate_far"]).sum()
-    )
+    sides = {"semantic": "meaning", "covariate": "appearance"}
+    results, far = Results.from_json(text), {half: table[f"{half}_far"] for half in sides}
+    for half, word in sides.items():
+        degrees = table[f"{half}_degree"]
+        assert (degrees > results.value(word, "usual_degree").value).tolist() == far[half].tolist()
+        assert results.value(word, "far").value == far[half].mean()
+        assert results.value(word, "median_degree").value == np.median(degrees)
+        starts = [row.value.value for row in results.where(entity=word, metric="level_start")]
+        levels = np.searchsorted(starts[1:], degrees, side="right")
+        assert len(starts) == 8 and levels.tolist() == table[f"{half}_level"].tolist()
+        counts = [row.value.value for row in results.where(entity=word, metric="images")]
+        assert counts == np.bincount(levels, minlength=8).tolist()
+        for row in results.where(entity=word, metric="median_degree", group="style"):
+            assert row.value.value == np.median(degrees[table["set"] == row.where["name"]])
+    both, neither = far["semantic"] & far["covariate"], ~far["semantic"] & ~far["covariate"]
+    counts = numbers(text, "images")
+    assert (counts["both"], counts["neither"]) == (both.sum(), neither.sum())
+    assert results.value("meaning", "far_in_it_alone").value == (far["semantic"] & ~both).mean()
+    cells = {tuple(row.where.values()): row.value.value for row in results if "covariate_level" in row.where}
+    own = list(zip(table["covariate_level"].tolist(), table["semantic_level"].tolist(), strict=True))
+    assert {cell: count for cell, count in cells.items() if count} == {cell: own.count(cell) for cell in set(own)}
 
 
 def test_a_kept_laid_gives_the_same_degrees_and_kept_levels_the_same_cells(folders, tmp_path, monkeypatch):
@@ -255,10 +266,8 @@ def test_names_sizes_and_modes_of_files_do_not_matter(folders, usual, tmp_path):
     (own / ".hidden.png").write_bytes(b"left by an operating system")
     done = openworld(*usual, "--test", top, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    told = json.loads((tmp_path / "out" / "shift.json").read_text())
-    assert told["tests"][0]["n"] == 7 and {one["name"] for one in told["concepts"]} == {
-        f"ein Ding {row} é" for row in range(7)
-    }
+    concepts = numbers(tmp_path / "out" / "shift.json", "images", group="concept")
+    assert concepts == {f"ein Ding {row} é": 1 for row in range(7)}
 
 
 def test_folders_that_hold_no_classes(folders, usual, tmp_path):
@@ -268,9 +277,9 @@ def test_folders_that_hold_no_classes(folders, usual, tmp_path):
         (tmp_path / "deep" / place).write_bytes(picture)
         (tmp_path / "parts" / "train" / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "parts" / "train" / place).write_bytes(picture)
-    told = json.loads(openworld(*usual, "--test", tmp_path / "deep", "--test", folders / "new", "--json").output)
-    assert told["tests"][0]["n"] == 3 and told["tests"][0]["classes"] == 0
-    assert any("deep holds images in folders at several depths" in one for one in told["warnings"])
+    text = openworld(*usual, "--test", tmp_path / "deep", "--test", folders / "new", "--json").output
+    assert [numbers(text, metric, set=1) for metric in ("images", "classes")] == [{"deep": 3}, {"deep": 0}]
+    assert any("deep holds images in folders at several depths" in one for one in json.loads(text)["warnings"])
     refused = openworld(*usual, "--test", tmp_path / "parts")
     assert refused.exit_code == 2 and "parts holds parts, not classes" in refused.output
 
@@ -279,8 +288,8 @@ def test_folders_of_one_name_are_told_by_where_they_lie(folders, usual, tmp_path
     for season, looks in (("winter", "grey"), ("summer", "new")):
         shutil.copytree(folders / looks, tmp_path / season / "test")
     both = "--test", tmp_path / "winter" / "test", "--test", tmp_path / "summer" / "test"
-    told = json.loads(openworld(*usual, *both, "--json").output)
-    assert [one["name"] for one in told["tests"]] == ["winter/test", "summer/test"]
+    text = openworld(*usual, *both, "--json").output
+    assert [*numbers(text, "classes")] == ["known (reference)", "winter/test", "summer/test"]
 
 
 def test_refusals(folders, usual, tmp_path):

@@ -233,7 +233,7 @@ def shift(
         quiet: show no progress.
 
     Returns:
-        A report that shows its answer; `.found` is the measurement as numbers, `.results` are its rows.
+        A report that shows its answer; `.found` has the degrees of every image, `.results` are all other numbers.
 
     Raises:
         OpenworldError: inputs that cannot be read or are too few, as the message says.

@@ -11,7 +11,6 @@ from openworld._csv import as_cell
 from openworld._embeddings import holds_embeddings
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld._plain import parse_json
 from openworld.applications.own_models import own_encoder
 from openworld.applications.shift import remarks
 from openworld.applications.shift.decomposition import DecompositionSource, fit_or_read
@@ -19,11 +18,14 @@ from openworld.applications.shift.examples import examples
 from openworld.applications.shift.images import ImageCollection, Reader, gather
 from openworld.applications.shift.measurement import ShiftOptions, measure
 from openworld.applications.shift.report import report
-from openworld.applications.shift.summary import ComparedSets, degree_columns, summarise
+from openworld.applications.shift.results import START, results_of
+from openworld.applications.shift.summary import ComparedSets, degree_columns
 from openworld.backbones.devices import find_device
 from openworld.report.report import Report
+from openworld.report.shift_axes import AXES
+from openworld.results import Results
 from openworld.runs.outputs import SHIFT, require_folder
-from openworld.shifts import HALVES, Levels
+from openworld.shifts import Levels
 
 JSON, TABLE, LAID = "shift.json", "degrees", "laid.safetensors"
 USUAL = ShiftOptions()
@@ -66,7 +68,7 @@ def measure_shift(
         made: facts for the page, such as the command line.
 
     Returns:
-        A report whose `found` is a `ShiftMeasurement`; written into `inputs.out` where that is a folder.
+        A report whose `found` are the `ImageDegrees`; written into `inputs.out` where that is a folder.
 
     Raises:
         OpenworldError: inputs that cannot be read or are too few, as the message says.
@@ -80,16 +82,15 @@ def measure_shift(
     reader = Reader(clip, inputs.allow_corrupt, observer.progress)
     with failing():
         measured = measure(reference, tests, decomposition, options, reader)
-        compared = ComparedSets(reference, tests, measured, decomposition.about, options.seed)
-        measurement = summarise(
+        compared = ComparedSets(reference, tests, measured, clip.name, decomposition.about, options.seed)
+        answer = report(
             compared,
-            reader,
+            results_of(compared, reader),
             examples=tuple(examples(compared)) if _are_pictured(compared) else (),
             warnings=tuple(remarks.warnings(compared)),
             limits=tuple(remarks.limits(compared, clip)),
             made={**(made or {}), **_facts(inputs, clip, decomposition, options)},
         )
-    answer = replace(report(measurement), found=measurement, facts=measurement.to_dict())
     kept = {JSON: answer.to_json().encode(), LAID: decomposition.to_bytes(), **_degree_files(degree_columns(compared))}
     answer = replace(answer, files=kept)
     if inputs.out is not None:
@@ -104,9 +105,10 @@ def read_levels(file: Path | None) -> dict[str, Levels] | None:
     if not file.is_file():
         raise OpenworldError(f"there is no file {file}; give the {JSON} that --out kept.")
     try:
-        axes = parse_json(file.read_text(encoding="utf-8"))["axes"]
-        return {half: Levels(axes[half]["cuts"]) for half in HALVES}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        results = Results.from_json(file.read_text(encoding="utf-8"))
+        starts = {half: results.where(entity=word, metric=START.key).rows for half, word in AXES.items()}
+        return {half: Levels([row.value.value for row in rows if row.where["level"]]) for half, rows in starts.items()}
+    except (OSError, ValueError, LookupError, TypeError, OpenworldError) as error:
         raise OpenworldError(f"{file} holds no levels ({error}); give the {JSON} that --out kept.") from error
 
 

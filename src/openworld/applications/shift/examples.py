@@ -1,17 +1,29 @@
 """Images that the page of a measured shift shows: of every cell, the farthest, the nearest, of the reference."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from openworld.applications.shift.measurement import ImageDegrees
-from openworld.applications.shift.shift_measurement import ExampleImage
 from openworld.applications.shift.summary import ComparedSets
 from openworld.report.data_files import thumbnail_address
 from openworld.shifts import HALVES
 
 SHOWN = 12  # images of each kind beside those of the cells
 IN_A_CELL = 4
+
+
+@dataclass(frozen=True)
+class ExampleImage:
+    """An image that the page shows. cell: (covariate, semantic) level; kind: why; address: a `data:` image."""
+
+    kind: str
+    name: str
+    cell: tuple[int, int]
+    semantic: float
+    covariate: float
+    address: str = field(repr=False, default="")
 
 
 def examples(compared: ComparedSets) -> Iterator[ExampleImage]:

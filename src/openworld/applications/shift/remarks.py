@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from openworld.applications.shift.decomposition import EMBEDDED, IMAGES
-from openworld.applications.shift.shift_measurement import SURE
+from openworld.applications.shift.results import SURE
 from openworld.applications.shift.summary import ComparedSets
 from openworld.report.shift_axes import AXES
 

@@ -1,27 +1,30 @@
-"""What a measured shift says: its tables, and the page with figures and examples."""
+"""What a measured shift says: a layout over its rows, the map of its cells, and images."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import NamedTuple
 
+from openworld.applications.shift.examples import ExampleImage
 from openworld.applications.shift.results import (
+    CONCEPT,
     FAR,
     FAR_ALONE,
-    GROUPS,
     IMAGES,
     MEDIAN,
+    ORDERED,
     OWN_MEDIAN,
     START,
+    STYLE,
     USUAL,
-    results_of,
 )
 from openworld.applications.shift.shift_map import shift_examples, shift_map
-from openworld.applications.shift.shift_measurement import ShiftMeasurement
-from openworld.applications.shift.verdict import ORDERED_BY, ranked, shift_sentences
+from openworld.applications.shift.summary import ComparedSets
+from openworld.applications.shift.verdict import sentences
 from openworld.report.album import Album, AlbumImage, AlbumPart
-from openworld.report.page import Page, Section
+from openworld.report.figure import Figure
+from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
 from openworld.report.report import Report
-from openworld.report.shift_axes import AXES
-from openworld.report.table import Cell, Column, Row, Table
-from openworld.results import Results, Value
+from openworld.results import Results
 
 KINDS = {
     "semantic": "Farthest in meaning",
@@ -29,113 +32,119 @@ KINDS = {
     "near": "Nearest in both",
     "reference": "The reference",
 }
-ON_PAGE, ON_TERMINAL = 20, 10  # groups in sight; all are among the other numbers of the page
+GROUP = {"rows": ("name",), "columns": (ENTITY, METRIC), "metrics": (IMAGES.key, FAR.key, MEDIAN.key), "terminal": True}
 
 
-def report(measurement: ShiftMeasurement) -> Report:
-    """Return everything that is to be said of a measured shift."""
-    results, (first, *rest) = results_of(measurement), shift_sentences(measurement)
-    sentences = (*(f"Note: {warning}." for warning in measurement.warnings), *rest)
-    groups = [groups for groups in GROUPS if getattr(measurement, groups)]
-    page = Page(
-        title=f"How far from {measurement.reference.name}?",
-        subtitle=(
-            f"{measurement.n:,} images of {', '.join(images.name for images in measurement.tests)}",
-            f"{measurement.reference.n:,} of reference",
-            measurement.backbone,
+class Source(NamedTuple):
+    """What figures and images are drawn from."""
+
+    compared: ComparedSets
+    examples: Sequence[ExampleImage]
+    limits: Sequence[str]
+
+
+def _maps(brief: Brief) -> Iterator[Figure]:
+    yield shift_map(brief.source.compared)
+
+
+def _examples(brief: Brief) -> Iterator[Figure]:
+    yield shift_examples(brief.source.compared, brief.source.examples)
+
+
+def _limits(brief: Brief) -> Sequence[str]:
+    return brief.source.limits
+
+
+def _album(brief: Brief) -> Iterator[Album]:
+    """Yield the farthest and the nearest images, and some of the reference."""
+    parts = []
+    for kind, heading in KINDS.items():
+        own = [example for example in brief.source.examples if example.kind == kind]
+        degrees = [f"{one.semantic:.3f} · {one.covariate:.3f}" if kind != "reference" else "" for one in own]
+        images = (AlbumImage(one.address or None, one.name, text) for one, text in zip(own, degrees, strict=True))
+        parts += [AlbumPart(heading, tuple(images))] if own else []
+    about = (
+        "Under each image its degrees in meaning and in appearance; of the reference some images at random. "
+        "Every image's degrees are in degrees.csv."
+    )
+    if parts:
+        yield Album("Images", about, tuple(parts))
+
+
+LAYOUT = Layout(
+    "How far are they from the reference?",
+    "",
+    (
+        Pivot(
+            name="axes",
+            title="The numbers",
+            metrics=(FAR.key, MEDIAN.key, USUAL.key, OWN_MEDIAN.key, FAR_ALONE.key, ORDERED.key),
+            note="Degrees are cosine distances. Far: above what 95 % of the reference's own images stay below, each "
+            "measured against the others.",
         ),
-        verdict=(first, *sentences),
-        sections=tuple(_sections(measurement, results, groups)),
-    )
-    short = (group_table(measurement, results, name, ON_TERMINAL) for name in groups)
-    tables = (axis_table(measurement, results), *short, cell_table(measurement, results))
-    return Report(results, tables, page, sentences, made=measurement.made)
+        Own(name="shift-map", title="Where the images lie", draw=_maps),
+        Pivot(
+            name="cells",
+            title="Where the images lie",
+            metrics=(IMAGES.key,),
+            rows=("covariate_level",),
+            columns=("semantic_level",),
+            folded=True,
+            terminal=True,
+        ),
+        Own(name="shift-examples", title="Images of every cell", draw=_examples),
+        Pivot(name="styles", title="Which styles are far", of={"group": STYLE}, label="style", **GROUP),
+        Pivot(name="concepts", title="Which concepts are far", of={"group": CONCEPT}, label="concept", **GROUP),
+        Own(name="limits", title="What this cannot tell", draw=_limits),
+        Pivot(name="sets", title="Images that were read", rows=("set",)),
+        Pivot(name="far", title="In which half images are far", rows=("far_in",)),
+        Pivot(
+            name="levels",
+            title="Levels",
+            metrics=(START.key, IMAGES.key),
+            rows=("level",),
+            columns=(ENTITY, METRIC),
+            note="Level 0 is open below, the last one above.",
+        ),
+        Own(name="images", title="The images", draw=_album),
+    ),
+)
 
 
-def _sections(measurement: ShiftMeasurement, results: Results, groups: list[str]) -> Iterator[Section]:
-    long = [name for name in groups if len(getattr(measurement, name)) > ON_PAGE]
-    further = (level_table(measurement, results), *(group_table(measurement, results, name) for name in long))
-    folded = (Section("Every other number", tables=further),)
-    yield Section("The numbers", tables=(axis_table(measurement, results),), folded=folded)
-    for figure in (shift_map(measurement), shift_examples(measurement)):
-        yield Section(figure.title, figures=(figure,))
-    for name in groups:
-        table = group_table(measurement, results, name, ON_PAGE)
-        yield Section(f"Which {GROUPS[name]}s are far", tables=(table,))
-    yield Section("What this cannot tell", text=measurement.limits)
-    shown = {heading: tuple(_shown(measurement, kind)) for kind, heading in KINDS.items()}
-    kinds = tuple(AlbumPart(heading, images) for heading, images in shown.items() if images)
-    if kinds:
-        about = (
-            "Under each image its degrees in meaning and in appearance; of the reference some images at random. "
-            "Every image's degrees are in degrees.csv."
-        )
-        yield Section("The images", albums=(Album("Images", about, kinds),))
-
-
-def axis_table(measurement: ShiftMeasurement, results: Results) -> Table:
-    """Return a row per axis: typical degrees, and how many images are far."""
-    metrics = (MEDIAN, OWN_MEDIAN, USUAL, FAR, FAR_ALONE)
-    rows = (Row(word, tuple(results.value("", metric.key, axis=half) for metric in metrics))
-            for half, word in AXES.items())  # fmt: skip
-    columns = tuple(Column(metric, priority=metric in (MEDIAN, USUAL, FAR)) for metric in metrics)
-    caption = (
-        "Degrees are cosine distances. Far: percent of images above what 95 % of the reference's own stay below, "
-        f"each measured against the others. {measurement.far['both']:,} of {measurement.n:,} images are far in both."
-    )
-    return Table("axes", "Degrees", caption, "shift in", columns, tuple(rows))
-
-
-def level_table(measurement: ShiftMeasurement, results: Results) -> Table:
-    """Return where levels begin, and how many images each has."""
-    columns = [(half, metric) for half in AXES for metric in (START, IMAGES)]
-    counts = {half: len(axis.counts) for half, axis in measurement.axes.items()}
-    rows = []
-    for level in range(max(counts.values())):
-        cells = (results.value("", metric.key, axis=half, level=level) if level < counts[half] else None
-                 for half, metric in columns)  # fmt: skip
-        rows.append(Row(str(level), tuple(cells)))
-    heads = (Column(metric, f"{AXES[half]}: {metric.title}") for half, metric in columns)
-    return Table("levels", "Levels", "Level 0 is open below, the last one above.", "level", tuple(heads), tuple(rows))
-
-
-def group_table(measurement: ShiftMeasurement, results: Results, name: str, most: int | None = None) -> Table:
-    """Return a row per group, the farthest first; of many the first `most`.
+def report(
+    compared: ComparedSets,
+    results: Results,
+    examples: Sequence[ExampleImage],
+    warnings: Sequence[str],
+    limits: Sequence[str],
+    made: Mapping[str, str],
+) -> Report:
+    """Return everything that is to be said of a measured shift.
 
     Args:
-        name: a key of `GROUPS`.
+        compared, results: what was measured, and its rows. examples: images.
+        warnings: of this run, sentences without a full stop. limits: what the measure cannot see, sentences.
+        made: facts about how it was made.
     """
-    groups, kind, half = getattr(measurement, name), GROUPS[name], ORDERED_BY[name]
-    columns = [(own, metric) for own in AXES for metric in (MEDIAN, FAR)]
-    rows = []
-    for group in ranked(groups, half)[:most]:
-        where = {"group": kind, "name": group.name}
-        numbers = (results.value("", metric.key, **where, axis=own) for own, metric in columns)
-        rows.append(Row(group.name, (results.value("", IMAGES.key, **where), *numbers)))
-    caption = f"By median degree in {AXES[half]}. Far: percent of images farther than 95 % of the reference's own."
-    if most is not None and len(groups) > most:
-        caption += f" The {most} farthest of {len(groups)}; the page of --out has all."
-    heads = (Column(metric, f"{'far in ' * (metric is FAR)}{AXES[own]}") for own, metric in columns)
-    title, whole = f"{kind.capitalize()}s by distance", "all-" * (most is None)
-    return Table(f"{whole}{kind}s", title, caption, kind, (Column(IMAGES), *heads), tuple(rows))
-
-
-def cell_table(measurement: ShiftMeasurement, results: Results) -> Table:
-    """Return images per cell: rows are levels of appearance, columns of meaning."""
-    levels = range(len(measurement.cells[0]))
-
-    def cell(row: int, column: int) -> Cell | Value:
-        value = results.value("", IMAGES.key, covariate_level=row, semantic_level=column)
-        return value if value.value >= measurement.least else Cell(f"({value.value})" if value.value else "·")
-
-    rows = (Row(str(row), tuple(cell(row, column) for column in levels)) for row in range(len(measurement.cells)))
-    caption = f"Images per cell, levels from 0 (near); in brackets: fewer than {measurement.least}, N/A in statistics."
-    heads, label = tuple(Column(IMAGES, str(level)) for level in levels), f"{AXES['covariate']} \\ {AXES['semantic']}"
-    return Table("cells", "Where the images lie", caption, label, heads, tuple(rows), best="")
-
-
-def _shown(measurement: ShiftMeasurement, kind: str) -> Iterator[AlbumImage]:
-    for example in measurement.examples:
-        if example.kind == kind:
-            degrees = "" if kind == "reference" else f"{example.semantic:.3f} · {example.covariate:.3f}"
-            yield AlbumImage(example.address or None, example.name, degrees)
+    measured, tests = compared.measured, ", ".join(images.name for images in compared.tests)
+    first, *rest = sentences(results, compared)
+    counts = f"{len(measured.row):,} images of {tests}", f"{measured.known:,} of {compared.reference.name}"
+    brief = Brief(
+        results,
+        label="shift",
+        subtitle=(*counts, compared.backbone),
+        notes={"cells": f"Statistics of cells with fewer than {measured.grid.least} images are N/A."},
+        sentences=(first, *(f"Note: {warning}." for warning in warnings), *rest),
+        source=Source(compared, examples, limits),
+    )
+    shown = [{key: value for key, value in asdict(example).items() if key != "address"} for example in examples]
+    facts = {
+        "backbone": compared.backbone,
+        "k": measured.k,
+        "least": measured.grid.least,
+        "examples": shown,
+        "warnings": list(warnings),
+        "limits": list(limits),
+        "made": dict(made),
+    }
+    return LAYOUT.report(brief, made=made, found=measured, facts=facts)

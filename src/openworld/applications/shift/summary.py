@@ -1,23 +1,21 @@
-"""From degrees to their summary: axes, groups by concept and style, and the table of all degrees."""
+"""What was measured against what, and the table of all degrees."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from openworld.applications.shift.images import ImageCollection, Reader
+from openworld.applications.shift.images import ImageCollection
 from openworld.applications.shift.measurement import ImageDegrees
-from openworld.applications.shift.shift_measurement import KINDS, ImageGroup, MeasuredSet, ShiftAxis, ShiftMeasurement
-from openworld.shifts import HALVES, farthest
+from openworld.shifts import HALVES
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedSets:
-    """What was measured against what. about: of the decomposition; seed: of what is drawn."""
+    """What was measured against what, and by which backbone. about: of the decomposition; seed: of what is drawn."""
 
     reference: ImageCollection
     tests: Sequence[ImageCollection]
     measured: ImageDegrees
+    backbone: str
     about: Mapping = field(default_factory=dict)
     seed: int = 0
 
@@ -30,30 +28,6 @@ class ComparedSets:
         """The class of every test image; "" where it has none."""
         pairs = zip(self.measured.test, self.measured.row, strict=True)
         return [self.tests[test].concept(row) for test, row in pairs]
-
-
-def summarise(compared: ComparedSets, reader: Reader, **further) -> ShiftMeasurement:
-    """Return the numbers; `further` are the parts of a `ShiftMeasurement` that are images or words."""
-    measured, tests = compared.measured, compared.tests
-    counts = [measured.known, *np.bincount(measured.test, minlength=len(tests)).tolist()]
-    reference, *sets = (
-        MeasuredSet(images.name, count, len(images.classnames), reader.unreadable(images.name))
-        for images, count in zip((compared.reference, *tests), counts, strict=True)
-    )
-    far = measured.far("semantic") + 2 * measured.far("covariate")
-    return ShiftMeasurement(
-        reference=reference,
-        tests=tuple(sets),
-        backbone=reader.clip.name,
-        k=measured.k,
-        axes={half: _axis(measured, half, compared.right.get(half)) for half in HALVES},
-        far=dict(zip(KINDS, np.bincount(far, minlength=len(KINDS)).tolist(), strict=True)),
-        cells=tuple(map(tuple, measured.grid.counts.tolist())),
-        least=measured.grid.least,
-        concepts=_groups(measured, compared.concepts()),
-        looks=_groups(measured, [tests[test].name for test in measured.test]) if len(tests) > 1 else (),
-        **further,
-    )
 
 
 def degree_columns(compared: ComparedSets) -> dict[str, list]:
@@ -72,28 +46,3 @@ def degree_columns(compared: ComparedSets) -> dict[str, list]:
         "nearest": lambda half: [compared.reference.path(row) for row in measured.nearest[half].tolist()],
     }
     return own | {f"{half}_{name}": column(half) for name, column in by_half.items() for half in HALVES}
-
-
-def _axis(measured: ImageDegrees, half: str, right: float | None) -> ShiftAxis:
-    counts = np.bincount(getattr(measured.grid, half), minlength=len(measured.cuts[half]))
-    medians = (float(np.median(degrees[half])) for degrees in (measured.degrees, measured.usual))
-    beyond = float(measured.far(half).mean())
-    return ShiftAxis(measured.cuts[half].cuts, tuple(counts.tolist()), *medians, measured.bound(half), beyond, right)
-
-
-def _groups(measured: ImageDegrees, names: Sequence[str]) -> tuple[ImageGroup, ...]:
-    """Images by name, the farthest in meaning first; those without a name are in none."""
-    places = [place for place, name in enumerate(names) if name]
-    if not places:
-        return ()
-    own = np.array([names[place] for place in places], dtype=object)
-    medians, far = {}, {half: measured.far(half)[places] for half in HALVES}
-    for half in HALVES:
-        medians[half] = {group.name: group for group in farthest(measured.degrees[half][places], own.tolist())}
-    return tuple(
-        ImageGroup(
-            *(name, group.n, group.median, medians["covariate"][name].median),
-            *(float(far[half][own == name].mean()) for half in HALVES),
-        )
-        for name, group in medians["semantic"].items()
-    )

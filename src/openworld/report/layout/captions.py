@@ -94,7 +94,7 @@ def _units(metrics) -> str:
         return "Numbers as they are" if len(metrics) > 1 else f"{title[0].upper()}{title[1:]}"
     first, *others = by_unit
     text = first if len(metrics) > 1 else f"{next(iter(metrics.values())).title}, {first}"
-    if len(metrics) > 2 * len(by_unit[first]):
+    if len(metrics) >= 2 * len(by_unit[first]):
         text = f"{listed(by_unit[first])} in {first}"
     more = "".join(f"; {listed(by_unit[unit])} in {unit}" for unit in others)
     return f"{text[0].upper()}{text[1:]}{more}"

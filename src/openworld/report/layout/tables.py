@@ -55,9 +55,9 @@ class Pivot(Part):
         ]
         words = brief.words.get(self.name, {})
         columns += [Column(TEXT, title, WHOLE - 1) for title in words]
-        lines = []
+        lines, grid = [], all(len(key) == 1 and isinstance(key[0], int) for key in (*heads, *labels))
         for line, row in labels.items():
-            label = ", ".join(words_of(row, self.rows)) or "all"
+            label = str(line[0]) if grid else ", ".join(words_of(row, self.rows)) or "all"
             own = [self._cell(cells.get((line, column)), brief) for column in heads]
             own += own[:1] * sum(column.show == "interval" for column in columns)
             own += [brief.test(first.key, place, row.entity, other) for other in opponents]
@@ -75,6 +75,9 @@ class Pivot(Part):
         if best == "rows" and len({row.metric for row in rows}) > 1:
             best = ""
         label = self.label or (brief.label if self.rows[0] == ENTITY else self.rows[0].replace("_", " "))
+        if grid:  # of levels along two ways, which the corner names
+            label = f"{label} \\ {self.columns[0].replace('_', ' ')}"
+            columns = [replace(column, title=str(key[0])) for column, key in zip(columns, heads, strict=True)]
         return Table(name, title_of(self, rows[0]), text, label, tuple(columns), tuple(row for _, row in lines), best)
 
     def _columns(self, heads: Mapping[Key, Result], rows: Sequence[Result], brief: Brief) -> list[Column]:
