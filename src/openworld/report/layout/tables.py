@@ -77,7 +77,8 @@ class Pivot(Part):
         label = self.label or (brief.label if self.rows[0] == ENTITY else self.rows[0].replace("_", " "))
         if grid:  # of levels along two ways, which the corner names
             label = f"{label} \\ {self.columns[0].replace('_', ' ')}"
-            columns = [replace(column, title=str(key[0])) for column, key in zip(columns, heads, strict=True)]
+            titles = [str(key[0]) for key in heads] + [column.title for column in columns[len(heads) :]]
+            columns = [replace(column, title=title) for column, title in zip(columns, titles, strict=True)]
         return Table(name, title_of(self, rows[0]), text, label, tuple(columns), tuple(row for _, row in lines), best)
 
     def _columns(self, heads: Mapping[Key, Result], rows: Sequence[Result], brief: Brief) -> list[Column]:
