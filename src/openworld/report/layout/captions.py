@@ -139,4 +139,5 @@ def figure_caption(
     seeds = "" if each_seed else _seeds(rows)
     first = f"{_units(metrics)}{seeds}{bands}. {_direction(metrics)}".strip()
     note = " ".join(filter(None, (brief.notes.get(part.name, ""), part.note)))
+    first = "" if note and first == "Numbers as they are." else first
     return tuple(filter(None, (first, note)))

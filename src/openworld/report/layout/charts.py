@@ -1,7 +1,7 @@
 """The charts of a layout: lines, bars, dots, maps and ranks, drawn from rows of results arranged by their places."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
 
@@ -125,7 +125,9 @@ class Lines(Charts):
                 at = {tick: place for place, tick in enumerate(texts)}
             drawn = {name: _line(own, self.along, at, self.show) for name, own in lines.items() if name in styles}
             if any(line.known for line in drawn.values()):
-                yield LineChart(title, x, Quantity.of(rows[0].metric), drawn, (brief.baseline,))
+                y = Quantity.of(rows[0].metric)
+                y = replace(y, title=self.title.lower()) if self.series == METRIC else y
+                yield LineChart(title, x, y, drawn, (brief.baseline,))
 
 
 def _truth_of(row: Result, truth: str, true: Mapping[tuple, Result]) -> Result | None:

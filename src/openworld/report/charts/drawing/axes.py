@@ -18,10 +18,12 @@ class Axis:
     names: tuple[str, ...] = ()
 
     @classmethod
-    def around(cls, title: str, values: Sequence[float], *, limits=(0.0, 100.0), count: int = 5) -> "Axis":
-        """An axis that holds all `values` with room on both sides, on round ticks, within `limits`."""
+    def around(
+        cls, title: str, values: Sequence[float], *, limits=(0.0, 100.0), count: int = 5, least: float = 1.0
+    ) -> "Axis":
+        """An axis that holds all `values` with room on both sides, `least` or more, on round ticks, within `limits`."""
         low, high = min(values), max(values)
-        room = max(0.08 * (high - low), 1.0)
+        room = max(0.08 * (high - low), least)
         low, high = max(limits[0], low - room), min(limits[1], high + room)
         step = _nice_step((high - low) / count)
         low, high = math.floor(low / step) * step, math.ceil(high / step) * step

@@ -12,6 +12,7 @@ from openworld.report.charts.drawing.svg import Frame, element
 from openworld.report.charts.quantity import CROWDED, Quantity
 
 LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0)}
+LEAST_ROOM = {"fraction": 0.02, "difference": 0.02, "number": 0.02}  # on both sides of the data, in the unit drawn
 UNBOUNDED = (-math.inf, math.inf)
 TICKS = 12  # that have a number each; of more, every second or third has
 NAMED, CHARACTERS = 5, 44  # labels below an axis, and what they may hold together
@@ -30,7 +31,8 @@ def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) 
         return _step_axis(quantity, sorted(set(drawn)))
     if quantity.log:
         return LogAxis.around(quantity.title, drawn)
-    return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=LIMITS.get(quantity.unit, UNBOUNDED), count=steps)
+    limits, least = LIMITS.get(quantity.unit, UNBOUNDED), LEAST_ROOM.get(quantity.unit, 1.0)
+    return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=limits, count=steps, least=least)
 
 
 def _step_axis(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
