@@ -53,7 +53,7 @@ def results(folder):
 
 
 def test_a_plan_needs_no_data_and_says_what_is_missing(ask):
-    done = ask("openworldauc", "--data", "elsewhere", "--plan", "--no-estimate")  # which older scripts may still say
+    done = ask("openworldauc", "--data", "elsewhere", "--plan")
     assert done.exit_code == 0, done.output
     assert "OpenworldAUC (Hua et al., 2025) · Tables 2 to 4, 7, 8-9, 10 to 17 · data in elsewhere" in done.output
     assert "recognition-dtd" in done.output and "generalisation-imagenet" in done.output
@@ -62,10 +62,10 @@ def test_a_plan_needs_no_data_and_says_what_is_missing(ask):
     assert not Path("runs").exists()
 
 
-def test_a_plan_with_a_limit_says_what_is_kept_and_what_is_made_again(ask):
+def test_a_plan_with_a_limit_says_it_and_refuses_one_that_is_too_small(ask):
     plan = ("openworldauc", "--data", "elsewhere", "--plan", "--workers", "1")
     told = ask(*plan, "--cache-limit", "50GB").output.replace("\n", " ")
-    assert "50.0 GB of disk" in told and "Of encoded images 50.0 GB are kept at a time, of 323 GB" in told
+    assert "324 GB of disk, with at most 50.0 GB of encoded images at a time" in told
     done = ask(*plan, "--cache-limit", "20GB")
     assert done.exit_code == 2 and "20.0 GB" in done.output and "--cache-limit" in done.output
     done = ask(*plan, "--cache-limit", "plenty")
@@ -94,7 +94,7 @@ def test_a_plan_as_json_holds_specs_and_cost(ask):
     told = json.loads(done.output)
     (run,) = told["runs"]
     assert run["spec"]["protocol"] == "dynamic" and run["methods"] == {"zero-shot": "CLIP", "CoOp": "CoOp"}
-    assert told["cost"]["units"] == 6 and told["cost"]["cache_bytes"] > 0
+    assert told["cost"]["units"] == 6 and told["cost"]["bytes"] > 0
     assert not Path("runs").exists()
 
 

@@ -44,7 +44,7 @@ def test_a_plan_of_the_papers_data_needs_none(ask):
     assert done.exit_code == 0, done.output
     assert "FRAP · Tables 1 to 4, 6, 7 · data in elsewhere" in done.output and "seeds 0 1 10" in done.output
     told = " ".join(done.output.split())
-    assert "In all 57 trainings, of which 276 checkpoints are evaluated" in told
+    assert "In all 276 units (one checkpoint of a classifier)" in told
     assert "are made here from test images" in told and "It must hold 18 data set(s)" in told
     assert not Path("runs").exists()
 

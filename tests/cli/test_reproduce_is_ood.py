@@ -39,7 +39,7 @@ def test_a_plan_of_the_papers_data_needs_none(ask):
     assert done.exit_code == 0, done.output
     told = " ".join(done.output.split())
     assert "IS-OOD (Long et al., 2024) · Tables 1, 2, 8 · data in elsewhere" in told
-    assert "imagenet21k 1 11,627,723 Tables 1, 8" in told and "SynIS 1 365,000 Table 2" in told
+    assert "imagenet21k 1 11,627,723 1.5 GB Tables 1, 8" in told and "SynIS 1 365,000 47 MB Table 2" in told
     assert "It must hold 1 data set(s): imagenet" in told
     assert "64 of training images" in told and "11.6 million" in told and "resnet50_imagenet1k_v1" in told
     assert not Path("runs").exists()
@@ -128,7 +128,7 @@ def test_other_names_teach_table_3_whose_plan_speaks_of_it_alone(ask, tmp_path):
     assert run["spec"]["names"] == ["imagenet21k.txt"] and run["name"].endswith("taught-by-imagenet21k")
     assert run["name"] != usual["runs"][0]["name"] and usual["runs"][0]["spec"]["names"] == ["imagenet"]
     said = json.dumps(usual)
-    assert "They teach, too" in said and "decompositions" in said
+    assert "They teach, too" in said and "one decomposition" in said
     assert "imglist" not in said and "every detector" not in said
 
 

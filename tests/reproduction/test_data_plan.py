@@ -111,7 +111,6 @@ def test_the_command_says_where_how_large_and_under_which_licence(ask, tmp_path)
 def test_one_download_for_several_data_sets_is_said_once(ask):
     said = ask("frap", "--table", "1").output
     assert said.count("class_hierarchy.txt") == 1 and "living17 (Living-17), nonliving26" in said
-    assert said.count("1-61f_ol79pViBFDG_IDlUQSwoLcn2XXF") == 1
     assert "cifar10-c (CIFAR-10-C) *, in the place of corruptions made here" in said
 
 

@@ -44,7 +44,7 @@ def test_generated_images_lie_in_one_pool_with_real_ones(tmp_path):
     (made,) = [entry for entry in placed(run.spec, tmp_path).pool if entry.generated]
     assert made.dataset == str(tmp_path / "syn-is-twin") and run.twin == RenderedTwin(each=25)
     assert len(run.spec.pool) == 13 and not run.spec.cells
-    with pytest.raises(OpenworldError, match="Figure generated.*no degree of the one is a degree of the other"):
+    with pytest.raises(OpenworldError, match="Figure generated.*no degree of one is a degree of the other"):
         plan("is-ood", (), ReproductionSetup("data"), figures=["generated"])
 
 
@@ -97,7 +97,9 @@ def test_what_it_comes_to_is_counted_without_data():
     told = cost(found)
     assert [run.images for run in told.runs] == [522_500 + 11_060_223 + 45_000, 320_000 + 45_000]
     scores = 8 * 8 * sum(run.images for run in told.runs)  # of eight detectors
-    assert told.units == 2 and told.cache_bytes == scores, "degrees are published"
+    assert told.units == 2 and told.bytes == 2 * scores + 2 * 100_000, (
+        "degrees are published; scores are kept and recorded"
+    )
     run, _, halves = EMBEDDED.runs
     shown = {each.name: each.images for each in cost(EMBEDDED).runs}
     assert shown["rendered"] == 36 * 100 + 400, "and 400 test images"

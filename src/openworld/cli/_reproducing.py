@@ -69,7 +69,7 @@ def _show_plan(plan, cost, out) -> None:
 
     out.print(" · ".join((f"openworld {__version__}", *plan.headline)), markup=False)
     out.print(terminal_table(cost.table))
-    for sentence in (*cost.sentences, *plan.sentences):
+    for sentence in (cost.sentence, *plan.sentences):
         out.print(sentence, markup=False)
 
 

@@ -43,52 +43,29 @@ def plan(
     if as_json:
         console.write(json.dumps(found.plain(), indent=1))
     else:
-        say_plan(found, named, console.output())
+        _say(found, named, console.output())
 
 
-def say_plan(found, root, out) -> None:
+def _say(found, root, out) -> None:
     """Print a plan: a table of data sets, where to get those that are missing, and how much that is."""
     from openworld.report.render import terminal_table
     from openworld.reproduction.data_plan import THERE
 
     out.print(f"{found.headline}{f' · data in {root}' if root else ''}", markup=False)
     out.print(terminal_table(_table(found)))
-    said: set[tuple[str, str]] = set()
-    for entries in _alike(entry for entry in found.datasets if entry.state != THERE and entry.download.files):
-        said |= _say_download(entries, said, out)
+    same_files: dict[tuple, list] = {}  # the tasks of BREEDS are one download
+    for entry in found.datasets:
+        if entry.state != THERE and entry.download.files:
+            same_files.setdefault((entry.download.files, entry.download.into, entry.instead), []).append(entry)
+    for (files, into, instead), entries in same_files.items():
+        names = ", ".join(f"{entry.download.name} ({entry.title})" for entry in entries)
+        out.print(f"\n{names}{f' *, in the place of {instead}' if instead else ''}", markup=False)
+        out.print(f"  into: {into}\n  licence: {entries[0].download.licence}", markup=False)
+        for file in files:
+            out.print(f"  {file.what}: {file.address}", markup=False, soft_wrap=True)
     out.print()
     for sentence in found.sentences:
         out.print(sentence, markup=False)
-
-
-def _alike(entries) -> list[list]:
-    """Entries with the same files together: the tasks of BREEDS are one download."""
-    groups: dict[tuple, list] = {}
-    for entry in entries:
-        groups.setdefault((entry.download.files, entry.download.into, entry.instead), []).append(entry)
-    return list(groups.values())
-
-
-def _say_download(entries, said: set[tuple[str, str]], out) -> set[tuple[str, str]]:
-    """Print place, licence and files of data sets that are one download; return the files, which are not said again."""
-    first = entries[0]
-    named = ", ".join(f"{entry.download.name} ({entry.title})" for entry in entries)
-    instead = f" *, in the place of {first.instead}" if first.instead else ""
-    out.print(f"\n{named}{instead}", markup=False)
-    out.print(f"  into: {first.download.into}\n  licence: {first.download.licence}", markup=False)
-    files = {(file.what, file.address): file for file in first.download.files}
-    for place, file in files.items():
-        address = "as above" if place in said else file.address
-        out.print(f"  {file.what}{_size(file)}: {address}", markup=False, soft_wrap=True)
-    return set(files)
-
-
-def _size(file) -> str:
-    from openworld._sizes import size_in_words
-
-    if file.size is None or file.size < 10**6:
-        return ""
-    return f" ({'' if file.exact else 'about '}{size_in_words(file.size)})"
 
 
 def _table(found):
@@ -96,13 +73,10 @@ def _table(found):
     from openworld.reproduction.plan import in_words
     from openworld.results import TEXT
 
-    states = any(entry.state for entry in found.datasets)
-    columns = (Column(TEXT, "size"), *((Column(TEXT, "state"),) if states else ()), Column(TEXT, "for"))
     rows = []
     for entry in found.datasets:
-        every = entry.tables == found.tables and entry.figures == found.figures and len(found.datasets) > 1
-        use = "all of these" if every else in_words(entry.tables, entry.figures)
-        state = (entry.state,) if states else ()
         name = f"{entry.download.name}{'' if entry.needed else ' *'}"
-        rows.append(Row(name, (entry.download.size_in_words, *state, use)))
+        use = in_words(entry.tables, entry.figures)
+        rows.append(Row(name, (entry.download.size_in_words, entry.state or "not looked at", use)))
+    columns = (Column(TEXT, "size"), Column(TEXT, "state"), Column(TEXT, "for"))
     return Table("data", "", "", "data set", columns, tuple(rows), best="")

@@ -70,9 +70,6 @@ def reproduce(
         bool, typer.Option("--accept", help="Compare untuned CLIP with printed numbers; exit code 3 if it departs.")
     ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and what it costs, and stop.")] = False,
-    estimate: Annotated[
-        bool, typer.Option("--estimate/--no-estimate", hidden=True, help="Without effect: no hours are forecast.")
-    ] = True,
     device: Devices = "auto",
     workers: Workers = 0,
     engine: Engine = "local",

@@ -5,7 +5,7 @@ data_plan("frap", tables=["1"], root="path/to/data")      what is needed, what i
 The facts are those of `datasets.published.downloads`; which data set a table needs follows from its runs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ from typing import Any
 from openworld._sizes import size_in_words
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.datasets.checking import first_missing
-from openworld.datasets.published.downloads import Download, DownloadedFile, downloads, with_needs
+from openworld.datasets.published.downloads import Download, downloads, with_needs
 from openworld.evaluations import evaluation_of
 from openworld.papers import PAPERS as TITLES
 from openworld.papers import published_tables
 from openworld.reproduction.figures import ALL, FIGURES
 from openworld.reproduction.isood import CLASSIFIERS
-from openworld.reproduction.plan import PAPERS, ReproductionPlan, in_words, plan
+from openworld.reproduction.plan import PAPERS, in_words, plan
 from openworld.reproduction.settings import ReproductionSetup
 
 THERE, MISSING, UNKNOWN = "there", "missing", ""
@@ -32,8 +32,7 @@ class DataSetPlan:
     Args:
         download: what to get.
         title: what papers call the data set.
-        tables: numbers of the tables that need it.
-        figures: numbers of such figures.
+        tables, figures: numbers of those that need it.
         state: "there" (its folder and lists), "missing", or "" where no folder was named.
         instead: what it takes the place of where it is there; "" where nothing can be made without it.
     """
@@ -49,22 +48,6 @@ class DataSetPlan:
     def needed(self) -> bool:
         """Whether tables or figures cannot be made without it."""
         return not self.instead
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as plain values for JSON."""
-        files = [{"what": file.what, "address": file.address, **_size(file)} for file in self.download.files]
-        return {
-            "name": self.download.name,
-            "title": self.title,
-            "into": self.download.into,
-            "licence": self.download.licence,
-            "files": files,
-            "tables": list(self.tables),
-            "figures": list(self.figures),
-            "state": self.state or None,
-            "needed": self.needed,
-            "instead_of": self.instead or None,
-        }
 
 
 @dataclass(frozen=True)
@@ -97,36 +80,37 @@ class DataPlan:
         return tuple(entry for entry in self.datasets if entry.needed)
 
     @property
+    def missing(self) -> tuple[DataSetPlan, ...]:
+        """The needed data sets that are not there, or not known to be."""
+        return tuple(entry for entry in self.needed if entry.state != THERE)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """How much there is to download, and what is fetched by itself."""
-        missing = [entry for entry in self.needed if entry.state != THERE]
-        known = any(entry.state for entry in self.datasets)
-        there = f"{len(self.needed) - len(missing)} of {len(self.needed)} data sets are there. " if known else ""
-        total = f"{there}To download: {_amount(missing)}." if missing else f"{there}Nothing is left to download."
-        spare = [entry for entry in self.datasets if not entry.needed and entry.state != THERE]
+        unsized = [entry.download.name for entry in self.missing if entry.download.unsized]
+        beside = f", and {', '.join(unsized)}, whose size is not stated here" if unsized else ""
+        amount = f"To download: about {size_in_words(_bytes(self.missing))}{beside}."
+        total = amount if self.missing else "Nothing is left to download."
+        if any(entry.state for entry in self.datasets):
+            there = len(self.needed) - len(self.missing)
+            total = f"{there} of {len(self.needed)} data sets are there. {total}"
         sentences = [total]
-        if spare:
-            marked = "What is marked * is not needed: where it is there, it takes the place of what is said with it."
-            sentences.append(f"{marked} All of it together: {_amount(spare)}.")
-        if self.backbones:
-            sentences.append(
-                f"Weights of {', '.join(self.backbones)} are fetched when they are first needed (openworld backbone "
-                f"check {self.backbones[0]} says which files)."
-            )
-        if self.pretrained:
-            sentences.append(f"The library timm fetches the pretrained weights of {', '.join(self.pretrained)}.")
+        if any(not entry.needed and entry.state != THERE for entry in self.datasets):
+            sentences.append("What is marked * is not needed: it takes the place of what is said with it.")
+        if self.backbones or self.pretrained:
+            weights = ", ".join((*self.backbones, *self.pretrained))
+            sentences.append(f"Weights of {weights} are fetched when they are first needed.")
         return (*sentences, "Sizes are those of the archives; what is unpacked from them takes room beside them.")
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain values for JSON; bytes of files without a stated size are not counted."""
-        missing = [entry for entry in self.needed if entry.state != THERE]
         return {
             "paper": self.paper,
             "tables": list(self.tables),
             "figures": list(self.figures),
-            "datasets": [entry.plain() for entry in self.datasets],
+            "datasets": [_plain(entry) for entry in self.datasets],
             "bytes_needed": _bytes(self.needed),
-            "bytes_to_download": _bytes(missing),
+            "bytes_to_download": _bytes(self.missing),
             "size_not_stated": [entry.download.name for entry in self.needed if entry.download.unsized],
             "backbones": list(self.backbones),
             "pretrained": list(self.pretrained),
@@ -136,7 +120,7 @@ class DataPlan:
 def data_plan(
     paper: str, tables: Sequence[str] = (), root: str | Path | None = None, *, figures: Sequence[str] = ()
 ) -> DataPlan:
-    """What to download for tables and figures of a paper.
+    """Return what to download for tables and figures of a paper.
 
     Args:
         paper: "openworldauc", "openpl", "frap" or "is-ood".
@@ -154,80 +138,59 @@ def data_plan(
         tables, figures = tuple(published_tables(paper)), (ALL,) if FIGURES[paper] else ()
     folder = None if root is None else Path(root).expanduser()
     made = plan(paper, tuple(tables), ReproductionSetup(str(folder or "")), figures=tuple(figures))
-    uses = _uses(made)
-    states = {name: _state(name, folder) for name in uses}
-    entries = [
-        DataSetPlan(downloads()[name], _title(name), *_numbers(made, runs), states[name], instead)
-        for name, (runs, instead) in uses.items()
-    ]
-    ordered = sorted(entries, key=lambda entry: not entry.needed)
-    return DataPlan(paper, made.tables, made.figures, tuple(ordered), _backbones(made), _pretrained(made))
-
-
-def _uses(made: ReproductionPlan) -> dict[str, tuple[set[str], str]]:
-    """Data set -> (names of the runs that read it, what it takes the place of; "" where it is needed)."""
-    further = getattr(PAPERS[made.paper], "further_downloads", lambda run: {})
-    found: dict[str, tuple[set[str], str]] = {}
+    further = getattr(PAPERS[paper], "further_downloads", lambda run: {})
+    runs_of: dict[str, list] = {}
+    instead: dict[str, str] = {}
     for run in made.runs:
-        own = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in downloads()), "")
-        for name, instead in (own | {name: why for name, why in further(run).items() if name not in own}).items():
-            runs, known = found.get(name, (set(), instead))
-            found[name] = ({*runs, run.name}, instead if known else "")
-    return found
+        read = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in downloads()), "")
+        for name, why in (further(run) | read).items():
+            runs_of.setdefault(name, []).append(run)
+            instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
 
+    entries = []
+    for name, runs in runs_of.items():
+        card: Any = PUBLISHED.get(name) or SHIFTED.get(name) or downloads()[name]
+        for_tables = tuple(number for number in made.tables if any(number in run.tables for run in runs))
+        for_figures = tuple(number for number in made.figures if any(number in run.figures for run in runs))
+        state = _state(name, folder)
+        entries.append(DataSetPlan(downloads()[name], card.title, for_tables, for_figures, state, instead[name]))
 
-def _numbers(made: ReproductionPlan, names: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tables and figures that are read from some runs, in the paper's order."""
-    runs = [run for run in made.runs if run.name in names]
-    tables = {number for run in runs for number in run.tables}
-    figures = {number for run in runs for number in run.figures}
-    return tuple(n for n in made.tables if n in tables), tuple(n for n in made.figures if n in figures)
+    backbones = (name for run in made.runs for name in evaluation_of(run.spec).backbones(run.spec))
+    models = (model for run in made.runs for model in getattr(run.spec, "models", ()))
+    pretrained = (model.architecture for model in models if getattr(model, "recipe", {}).get("pretrained"))
+    ordered = tuple(sorted(entries, key=lambda entry: not entry.needed))
+    weights = tuple(dict.fromkeys(backbones)), tuple(dict.fromkeys(pretrained))
+    return DataPlan(paper, made.tables, made.figures, ordered, *weights)
 
 
 def _state(name: str, root: Path | None) -> str:
     if root is None:
         return UNKNOWN
-    entry = downloads()[name]
-    there = any((root / place).exists() for place in _places(entry)) if entry.place else not first_missing(name, root)
+    place = downloads()[name].place
+    places = CLASSIFIERS if place in CLASSIFIERS else (place,)
+    there = any((root / other).exists() for other in places) if place else not first_missing(name, root)
     return THERE if there else MISSING
 
 
-def _places(entry: Download) -> tuple[str, ...]:
-    return CLASSIFIERS if entry.place in CLASSIFIERS else (entry.place,)
-
-
-def _title(name: str) -> str:
-    card: Any = PUBLISHED.get(name) or SHIFTED.get(name)
-    return card.title if card else downloads()[name].title
-
-
-def _backbones(made: ReproductionPlan) -> tuple[str, ...]:
-    named = (name for run in made.runs for name in evaluation_of(run.spec).backbones(run.spec))
-    return tuple(dict.fromkeys(named))
-
-
-def _pretrained(made: ReproductionPlan) -> tuple[str, ...]:
-    """Architectures of timm whose recipes begin with pretrained weights."""
-    models = (model for run in made.runs for model in getattr(run.spec, "models", ()))
-    named = (model.architecture for model in models if getattr(model, "recipe", {}).get("pretrained"))
-    return tuple(dict.fromkeys(named))
-
-
-def _files(entries: Sequence[DataSetPlan]) -> dict[tuple[str, str], DownloadedFile]:
-    """Every file of some data sets once."""
-    return {(file.what, file.address): file for entry in entries for file in entry.download.files}
-
-
 def _bytes(entries: Sequence[DataSetPlan]) -> int:
-    return sum(file.size or 0 for file in _files(entries).values())
+    """Count every file once, also where several data sets share it."""
+    files = {(file.what, file.address): file for entry in entries for file in entry.download.files}
+    return sum(file.size or 0 for file in files.values())
 
 
-def _amount(entries: Sequence[DataSetPlan]) -> str:
-    """Bytes in words, and how many data sets they leave out."""
-    unsized = [entry.download.name for entry in entries if entry.download.unsized]
-    beside = f", and {', '.join(unsized)}, whose size is not stated here" if unsized else ""
-    return f"about {size_in_words(_bytes(entries))}{beside}"
-
-
-def _size(file: DownloadedFile) -> Mapping[str, Any]:
-    return {"bytes": file.size, "exact": file.exact}
+def _plain(entry: DataSetPlan) -> dict[str, Any]:
+    download = entry.download
+    sizes = [{"bytes": file.size, "exact": file.exact} for file in download.files]
+    files = zip(download.files, sizes, strict=True)
+    return {
+        "name": download.name,
+        "title": entry.title,
+        "into": download.into,
+        "licence": download.licence,
+        "files": [{"what": file.what, "address": file.address, **size} for file, size in files],
+        "tables": list(entry.tables),
+        "figures": list(entry.figures),
+        "state": entry.state or None,
+        "needed": entry.needed,
+        "instead_of": entry.instead or None,
+    }
