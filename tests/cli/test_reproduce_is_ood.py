@@ -67,7 +67,7 @@ def test_wrong_use_is_refused(ask, arguments, message):
 
 
 def test_tables_of_the_released_division_stand_beside_the_printed_ones(ask, released):
-    options = ("--table", "1", "--table", "7", "--table", "8", *FEW, "--no-estimate", "--workers", "1", "--out", "run")
+    options = ("--table", "1", "--table", "7", "--table", "8", *FEW, "--workers", "1", "--out", "run")
     done = ask("--data", str(released), *options)
     assert done.exit_code == 0, done.output
     names = {path.name for path in Path("run/tables").iterdir()}
@@ -145,7 +145,7 @@ def test_what_is_missing_is_named(ask, released, tmp_path, lacking, message):
     shutil.copytree(released, tmp_path / "data")
     gone = tmp_path / "data" / lacking
     shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
-    done = ask("--data", str(tmp_path / "data"), "--table", "1", *FEW, "--no-estimate", "--out", "run")
+    done = ask("--data", str(tmp_path / "data"), "--table", "1", *FEW, "--out", "run")
     assert done.exit_code == 1 and message in " ".join(done.output.split())
     assert "the same command goes on from there" in " ".join(done.output.split())
 
