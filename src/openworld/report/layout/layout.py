@@ -72,7 +72,7 @@ class Layout:
             sections.append(Section(REST, folded=tuple(Section(table.title, tables=(table,)) for table in rest)))
         first = self.parts[0].name
         shown = [
-            _for_terminal(part, table)
+            _for_terminal(part, table, brief)
             for part in self.parts
             if part.terminal or part.name == first
             for table in tables.get(part.name, ())
@@ -160,9 +160,10 @@ def _for_page(table: Table) -> Table:
     return _shortened(table, most, "the files of the run, or the JSON, have all")
 
 
-def _for_terminal(part: Part, table: Table) -> Table:
-    """Return the first rows of a long table, or the last of one that follows a place such as time."""
-    along = isinstance(part, Pivot) and ENTITY not in part.rows and not part.sort
+def _for_terminal(part: Part, table: Table, brief: Brief) -> Table:
+    """Return the first rows of a long table, or the last of one that follows a number such as that of a chunk."""
+    places = brief.results.places(part.rows[0]) if isinstance(part, Pivot) else ()
+    along = bool(places) and all(isinstance(place, int | float) for place in places)
     return _shortened(table, TERMINAL_ROWS, "the page has all", last=along)
 
 
