@@ -103,7 +103,7 @@ def draw_plane(given: FigureRuns, tables: Sequence[PaperTable], axes: Mapping[st
         panels += [(name, OURS, (name,)) for name in ours]
     if not both.same_data:
         panels += [(f"printed, mean of {len(listed)} data sets", PRINTED, listed)] if averaged else []
-        panels += [(f"{name}, printed", PRINTED, (name,)) for name in listed] if len(panels) < 3 or not averaged else []
+        panels += [(f"{name}, printed", PRINTED, (name,)) for name in listed] if len(ours) == 1 or not averaged else []
     charts = []
     for title, side, datasets in panels:
         clouds = {}
