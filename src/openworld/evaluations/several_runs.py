@@ -5,24 +5,20 @@ places name the data set, the number of each run as a whole counts, or the mean 
 Methods that some run lacks are shown there and have no mean.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld.evaluations.stories import read_story
-from openworld.report.charts import IntervalChart, IntervalRow, Quantity
-from openworld.report.data_set_means import averages_table, ranks_figure
-from openworld.report.figure import Figure
-from openworld.report.page import Page, Section
+from openworld.report.layout import Bars, Brief, Layout, Pivot, Ranks, Tests
 from openworld.report.report import Report
-from openworld.report.sentences import leads, listed
-from openworld.report.series_style import series_styles
-from openworld.results import Result, Results, Standing, Value, mean, standing
-from openworld.results.over_datasets import DatasetMeans
+from openworld.report.sentences import listed
+from openworld.results import Result, Results, Value, mean
+from openworld.results.over_datasets import CRITICAL_DIFFERENCE, FRIEDMAN_P, MEAN_RANK, DatasetMeans
 
-MOST_PLACES = 12
-"""Places of one metric that are shown, those with the fewest names first; all are in the results."""
+DATA_SET = "data_set"
+MEANS = "Every data set counts the same, whatever its size; mean ranks: 1 = best."
 
 
 @dataclass(frozen=True)
@@ -124,84 +120,32 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
     """
     several = SeveralRuns.read(runs)
     every = several.means(metric)
-    shown, named = every[:MOST_PLACES], every[0].metric
-    methods = list(dict.fromkeys(name for means in every for name in means.numbers))
-    styles = series_styles(methods)
-    several_places = len(every) > 1
-    tables = tuple(
-        averages_table(
-            means,
-            found.names[0] if methods[1:] and (found := _standing(means)) else None,
-            f"means-{number}",
-            label="method",
-            place=_in_words(means, several_places),
-        )
-        for number, means in enumerate(shown)
+    named, values = every[0].metric, {}
+    for means in every:
+        for key, value in means.where.items():
+            values.setdefault(key, set()).add(value)
+    keys = tuple(key for key, known in values.items() if len(known) > 1)
+    beside = tuple(key for key in values if key not in keys)
+    rows = tuple(row for means in every for row in (*means.rows(), *_by_data_set(means)))
+    results = Results(several.evaluation, rows, tuple(test for means in every for test in means.tests))
+    over, each = "Over the data sets", "Data set by data set"
+    parts = (
+        Pivot(name="means", title=over, metrics=(named.key, MEAN_RANK.key), per=keys, note=MEANS),
+        Ranks(name="critical-difference", title=over, metrics=(MEAN_RANK.key,), per=keys),
+        Pivot(name="ranks", title=over, metrics=(FRIEDMAN_P.key, CRITICAL_DIFFERENCE.key), per=keys, folded=True),
+        Tests(name="pairs", title=over, per=(*keys, "over"), folded=True),
+        Pivot(name="data-sets", title=each, metrics=(named.key,), columns=(DATA_SET,), per=keys, terminal=True),
+        Bars(name="by-data-set", title=each, metrics=(named.key,), per=(*keys, DATA_SET)),
     )
-    verdict = tuple(f"{_in_words(means, several_places) or named.title}: {_verdict(means)}" for means in shown)
-    left_out = len(every) - len(shown)
-    notes = (f"Of {len(every)} places the first {len(shown)} are shown; results.parquet has all.",) if left_out else ()
-    charts = tuple(_panel(means, name) for means in shown[:1] for name in means.datasets)
-    panels = Figure(
-        "data-sets",
-        "Data set by data set",
-        _panel_caption(shown[0], several_places),
-        charts,
-        styles,
-        names=("data_set", "method"),
-    )
-    ranked = ranks_figure(
-        {_in_words(means, several_places): means for means in shown}, styles, ("place", "method"), "method"
-    )
-    sections = (
-        Section("Over the data sets", tables=tables, figures=tuple(filter(None, (ranked,)))),
-        Section("Data set by data set", figures=(panels,)),
-    )
-    rows = tuple(row for means in every for row in means.rows())
-    tests = tuple(test for means in every for test in means.tests)
-    title = f"{several.evaluation} on {len(runs)} data sets"
-    page = Page(title, tuple(runs), verdict, sections, styles, "Methods")
+    layout = Layout(f"{several.evaluation} on {len(runs)} data sets", named.key, parts, keys, beside)
     made = {"runs": ", ".join(str(folder) for folder in runs.values()), "metric": named.key}
-    return Report(Results(several.evaluation, rows, tests), tables, page, verdict[1:], notes, made, several)
+    return layout.report(Brief(results, label="method", subtitle=tuple(runs)), made=made, found=several)
 
 
-def _standing(means: DatasetMeans) -> Standing | None:
-    """Who has the best mean, and over whom that is shown over data sets; None where no method has a mean."""
-    values = {name: means.mean(name).value.value for name in means.complete}
-    return standing(values, means.compare, means.metric.better or 1)
-
-
-def _verdict(means: DatasetMeans) -> str:
-    found = _standing(means)
-    if found is None:
-        return "no method has a value on every data set."
-    number = means.metric.write(means.mean(found.names[0]).value.value)
-    return f"{leads(found, 'mean', number, 'methods', 'smallest' if means.metric.better < 0 else 'largest')}."
-
-
-def _in_words(means: DatasetMeans, several_places: bool) -> str:
-    """The place of means; "" where all means have the same one."""
-    names = (value if isinstance(value, str) else f"{name} {value}" for name, value in means.where.items())
-    return ", ".join(dict.fromkeys(names)) if several_places else ""
-
-
-def _panel(means: DatasetMeans, dataset: str) -> IntervalChart:
-    place, rows = means.datasets.index(dataset), {}
-    for name, numbers in means.numbers.items():
-        number = numbers[place]
-        if number is not None and number.value.value is not None:
-            first = number.value.over()
-            rows[name] = IntervalRow(number.value.value, None if first is None else (first.low, first.high))
-    return IntervalChart(dataset, Quantity.of(means.metric), rows)
-
-
-def _panel_caption(means: DatasetMeans, several_places: bool) -> tuple[str, ...]:
-    over = dict.fromkeys(
-        number.value.over().over
-        for numbers in means.numbers.values()
-        for number in numbers
-        if number and number.value.over()
-    )
-    bars = f" The bar of each is its 95 % interval over {listed(tuple(over))}." if over else ""
-    where = _in_words(means, several_places)
-    return (f"{means.metric.title}{f' ({where})' if where else ''} of every method on every data set.{bars}",)
+def _by_data_set(means: DatasetMeans) -> Iterator[Result]:
+    """The number of every method on every data set; one that was not run there has none."""
+    for method, numbers in means.numbers.items():
+        for name, row in zip(means.datasets, numbers, strict=True):
+            where = {**means.where, DATA_SET: name}
+            missing = Result(method, means.metric, Value(None, reason="it was not run there"))
+            yield replace(row or missing, where=where)

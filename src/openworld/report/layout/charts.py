@@ -256,8 +256,9 @@ class Scatter(Charts):
 def _axis(metric: Metric, values: Sequence[float]) -> Quantity:
     """The axis of a metric, logarithmic for times and where it has no limit and its numbers span much."""
     positive = [value for value in values if value > 0]
-    wide = metric.bounds[0] == 0 and metric.bounds[1] is None and positive and max(positive) >= WIDE * min(positive)
-    return Quantity.of(metric, log=metric.stored_unit == "seconds" or bool(wide))
+    unlimited = metric.bounds[0] == 0 and metric.bounds[1] is None and bool(positive)
+    wide = unlimited and (min(values) == 0 or max(positive) >= WIDE * min(positive))
+    return Quantity.of(metric, log=metric.stored_unit == "seconds" or wide)
 
 
 def _cloud(dots: Mapping[Key, tuple[float, float]], seeds: Sequence[float]) -> Cloud:
