@@ -14,6 +14,7 @@ from openworld.results.standing import CHANCE_NAME
 FEW = 6  # columns of numbers of which each shows its interval; of more, the first
 HALF = 4  # by how much the priority of a metric's second entity and of further ones is less than that of its first
 WHOLE = 9  # priority on a narrow terminal of what is never left out
+WHAT_IT_IS = "what it is"  # a column of words that a narrow terminal leaves out first
 UP, DOWN = "▲", "▼"
 DIFFERENCE = Metric("difference", "difference", "points", better=0, bounds=(None, None))
 SIGNED = {"percent": "points", "fraction": "difference"}
@@ -54,7 +55,7 @@ class Pivot(Part):
             *(Column(TEXT, f"against {name}", WHOLE - 2) for name in opponents),
         ]
         words = brief.words.get(self.name, {})
-        columns += [Column(TEXT, title, WHOLE - 1) for title in words]
+        columns += [Column(TEXT, title, 1 if title == WHAT_IT_IS else WHOLE - 1) for title in words]
         lines, grid = [], all(len(key) == 1 and isinstance(key[0], int) for key in (*heads, *labels))
         for line, row in labels.items():
             label = str(line[0]) if grid else ", ".join(words_of(row, self.rows)) or "all"
