@@ -5,7 +5,6 @@ A pair is an image's class and the name that it was given instead. Confidence is
 its accuracy; no bin of fewer than five images says anything.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -59,37 +58,42 @@ def prediction_parts(per: Sequence[str]) -> tuple[Part, ...]:
     )
 
 
-def prediction_rows(tables: Mapping[str, Sequence[Table]], place: Place) -> Iterator[Result]:
+def prediction_rows(tables: Mapping[str, Sequence[Table]], classnames: Sequence[str], place: Place) -> Iterator[Result]:
     """Yield the most frequent pairs and the bins of confidence of every entity.
 
     Args:
-        tables: {entity: per-image tables, one per seed} with the columns label_name and prediction_name (object[N]; ""
-            where nothing was named), and perhaps confidence (float[N] in [0, 1]) and correct (bool[N]).
-        place: where the rows are.
+        tables: {entity: per-image tables, one per seed} with the columns label and prediction (int[N], -1 where nothing
+            was named), and perhaps confidence (float[N] in [0, 1]) and correct (bool[N]); what lacks some tells less.
+        classnames: by number. place: where the rows are.
     """
-    named = {entity: own for entity, own in tables.items() if all("prediction_name" in table for table in own)}
-    counts: dict[str, list[Counter]] = {
-        entity: [Counter(_wrong(table)) for table in own] for entity, own in named.items()
+    told = {
+        entity: own
+        for entity, own in tables.items()
+        if classnames and all({"label", "prediction"} <= table.keys() for table in own)
     }
-    every = Counter()
-    for own in counts.values():
-        for count in own:
-            every.update(count)
-    pairs = [pair for pair, _ in sorted(every.items(), key=lambda item: (-item[1], item[0]))[:PAIRS]]
-    for entity, own in counts.items():
-        sizes = [Counter(map(str, table["label_name"])) for table in named[entity]]
-        for pair in pairs:
-            shares = [count[pair] / size[pair[0]] for count, size in zip(own, sizes, strict=True) if size[pair[0]]]
+    mistakes = {entity: [_mistakes(table) for table in own] for entity, own in told.items()}
+    every = [pairs for own in mistakes.values() for pairs in own]
+    found, counts = np.unique(np.concatenate(every), axis=0, return_counts=True) if every else ((), ())
+    for entity, own in told.items():
+        sizes = [np.bincount(np.asarray(table["label"]), minlength=len(classnames)) for table in own]
+        for place_of_pair in np.argsort(-np.asarray(counts), kind="stable")[:PAIRS]:
+            label, name = found[place_of_pair]
+            shares = [
+                float((pairs == (label, name)).all(axis=1).sum() / size[label])
+                for pairs, size in zip(mistakes[entity], sizes, strict=True)
+                if size[label]
+            ]
             if shares:
-                yield Result(entity, CONFUSED, Value(mean(shares)), {**place, "class": pair[0], "named": pair[1]})
+                where = {**place, "class": classnames[label], "named": classnames[name]}
+                yield Result(entity, CONFUSED, Value(mean(shares)), where)
     for entity, own in tables.items():
         yield from _bins(entity, [table for table in own if {"confidence", "correct"} <= table.keys()], place)
 
 
-def _wrong(table: Table) -> Iterator[tuple[str, str]]:
-    for label, name in zip(table["label_name"], table["prediction_name"], strict=True):
-        if name and name != label:
-            yield str(label), str(name)
+def _mistakes(table: Table) -> np.ndarray:
+    """int64[M, 2]: class and name of the images that were given another name."""
+    pairs = np.stack([np.asarray(table[name]).astype(np.int64) for name in ("label", "prediction")], axis=1)
+    return pairs[(pairs[:, 1] >= 0) & (pairs[:, 0] != pairs[:, 1])]
 
 
 def _bins(entity: str, tables: Sequence[Table], place: Place) -> Iterator[Result]:

@@ -58,11 +58,15 @@ def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumIma
     data = outcome.thumbnail(int(images["id"][place]))
     address = None if data is None else data_address("image/png", data)
     name = names[int(images["label"][place])]
+    tags = {"side": str(images["side"][place]), "class": name}
+    tags["outcome"] = "right" if images["correct"][place] else "wrong"
+    value = float(images["score"][place])
     if by_class:
         share = f"{100 * chosen.class_accuracy:.0f}\u00a0%"
-        return AlbumImage(address, name, f"{images['side'][place]} · {share} of {chosen.class_images} named right")
+        caption = f"{images['side'][place]} · {share} of {chosen.class_images} named right"
+        return AlbumImage(address, name, caption, tags, value)
     prediction = int(images["prediction"][place]) if "prediction" in images else -1
     named = f"“{names[prediction]}”" if prediction >= 0 else "something else"
     confidence = f"{100 * float(images['confidence'][place]):.0f}\u00a0%"
-    score = f"{float(images['score'][place]):.2f}".replace("-", "−")
-    return AlbumImage(address, name, f"named {named} with {confidence} · baseness\u00a0{score}")
+    score = f"{value:.2f}".replace("-", "−")
+    return AlbumImage(address, name, f"named {named} with {confidence} · baseness\u00a0{score}", tags, value)

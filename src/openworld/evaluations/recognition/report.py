@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from openworld.evaluations.predictions import prediction_parts
 from openworld.evaluations.recognition.album import albums
 from openworld.evaluations.recognition.charts import miss_hit, setting_sweep
 from openworld.evaluations.recognition.mixes import VARIANCES
@@ -184,6 +185,7 @@ def _parts(results: RecognitionResults) -> Iterator[Part]:
         show="deviation",
         note="Bands: one standard deviation of a single draw of the images.",
     )
+    yield from prediction_parts(SETTING)
     rests = "What this rests on"
     yield Pivot(name="sides", title=rests, metrics=("images", "classes"), rows=("setting", "side"), folded=True)
     yield Pivot(name="groups", title=rests, metrics=SIZES, rows=SETTING, folded=True)

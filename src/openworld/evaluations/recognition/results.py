@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from openworld._short_repr import short_repr
+from openworld.evaluations.predictions import prediction_rows
 from openworld.evaluations.recognition.comparison import AUC, Place, average_over_seeds, compare_all
 from openworld.evaluations.recognition.mixes import mix_comparisons, mix_results
 from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, operating_points
@@ -314,6 +315,8 @@ def setting_results(
     rows = [row for learner, seeds in learners.items() for row in learner_results(learner, seeds, place)]
     rows += [*mix_results(learners, place), *(row for point in points for row in point.results)]
     scores = {learner: [seed.test for seed in seeds] for learner, seeds in learners.items()}
+    tables = {learner: [seed.images for seed in seeds] for learner, seeds in scores.items()}
+    rows += prediction_rows(tables, next(iter(learners.values()))[0].record.classnames, place)
     results = Results("recognition", (*rows, *_counts(learners, place)))
     untested = SettingResults(setting, title, learners, results, points)
     against = untested.opponents if len(learners) > ALL_PAIRS and not all_pairs else ()
