@@ -11,7 +11,7 @@ from openworld.results.value import Interval
 
 @checked
 def join_seeds(
-    units: Iterable[Iterable[Result]], over_images: Callable[[Result], Sequence[Interval]] | None = None
+    units: Iterable[Iterable[Result]], over_images: Callable[[Result], Sequence[Interval] | None] | None = None
 ) -> tuple[Result, ...]:
     """Return the rows of a run: means over the seeds of its units, in order of appearance.
 
@@ -20,7 +20,8 @@ def join_seeds(
 
     Args:
         units: the rows of every unit, with one seed each, or none.
-        over_images: gives the intervals over images of a mean, from tables of images; None for none.
+        over_images: gives the intervals of the mean of a row, made from tables of images; None for a row that it knows
+            nothing of.
 
     Raises:
         OpenworldError: two units of one seed that measured the same, or units that do not agree on a fact.
@@ -38,7 +39,7 @@ def join_seeds(
     return tuple(_joined(rows, over_images) for rows in by_key.values())
 
 
-def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interval]] | None) -> Result:
+def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interval] | None] | None) -> Result:
     first = rows[0]
     if not first.seeds:
         if any(row != first for row in rows):
@@ -49,9 +50,8 @@ def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interva
     if len(set(seeds)) < len(seeds):
         raise OpenworldError(f"several units have {_name(first)} of one seed, among {seeds}; say in `where` of what.")
     values = tuple(value for row in rows for value in row.per_seed)
-    if over_images is not None:
-        intervals = tuple(over_images(first))
-    else:
+    intervals = None if over_images is None else over_images(first)
+    if intervals is None:
         intervals = first.value.intervals if len(rows) == 1 else ()
     reason = next((row.value.reason for row in rows if row.value.reason), "")
     value = over_seeds(values, first.metric, intervals=intervals, reason=reason)

@@ -1,26 +1,27 @@
 """A run of recognition by shift that nobody ran: records of the right shape, the same for the same seed."""
 
-from dataclasses import asdict
 from itertools import count
 
 import numpy as np
 import pytest
 
 from openworld.datasets import ImageSet
-from openworld.evaluations.recognition_by_shift.estimates import estimator_record, nones
-from openworld.evaluations.recognition_by_shift.metrics import by_shift
-from openworld.evaluations.recognition_by_shift.record import (
+from openworld.evaluations.recognition_by_shift.metrics import pool_rows, shift_rows
+from openworld.evaluations.recognition_by_shift.quantities import (
+    ALARM,
+    NO_ESTIMATE,
     OPEN_WORLD,
-    EstimationRecord,
-    OpenWorldLevelRecord,
-    OpenWorldRecord,
-    PoolSize,
-    ShiftRecord,
-    ValidationRecord,
+    POOL,
+    SAME,
+    VALIDATION,
+    cell,
+    estimated,
+    value_or,
 )
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.evaluations.shift_images import Pool
-from openworld.results import RunFolder
+from openworld.results import METRICS, Result, RunFolder, Value
 from openworld.runs import RunStore, Unit, UnitResult
 
 LEARNERS = {"zero-shot": (0.0, 0.0), "<b>good</b>": (1.5, 0.25), "poor": (-0.5, -0.2)}  # gain in scores, in accuracy
@@ -34,12 +35,12 @@ def made_up_run(tmp_path_factory):
 
     def write(**options):
         folder = root / str(next(numbers))
-        store, records = RunStore(folder), list(made_up(**options))
+        store, results = RunStore(folder), list(made_up(**options))
         store.create({"made": "up"}, {"protocol": "recognition-by-shift"}, {"command": ["openworld", "run"]})
-        units = [Unit(function="made.up:record", arguments={"n": n}, name=str(n)) for n in range(len(records))]
+        units = [Unit(function="made.up:record", arguments={"n": n}, name=str(n)) for n in range(len(results))]
         store.plan(units)
-        for unit, (record, tables) in zip(units, records, strict=True):
-            store.write(unit, UnitResult(outputs=tables, metrics=asdict(record)))
+        for unit, result in zip(units, results, strict=True):
+            store.write(unit, result)
         return RunFolder.read(folder)
 
     return write
@@ -52,20 +53,24 @@ def shift_run(made_up_run):
 
 
 def made_up(seeds=(1, 2), learners=LEARNERS, estimators=("AC", "FRAP"), images=480):
-    """(record, tables) of every unit."""
+    """What every unit leaves."""
     draw = np.random.default_rng(0)
     found, ground = _divided(draw, images), _base(draw, 80)
     for name, gains in learners.items():
         for seed in seeds:
             noise = np.random.default_rng([seed, len(name)])
             base, pool = _answers(ground, gains, noise), _answers(_pool(found), gains, noise)
-            record = ShiftRecord(
-                **_described(name, seed, found, base, estimators),
-                **by_shift(base, pool, found, 8),
-                estimation=_estimation(pool, found, estimators, noise) if estimators else None,
-            )
+            rows, shared = [*shift_rows(name, base, pool, found, 8)], [*pool_rows(base, found)]
+            facts = _described(name, seed, found, base, estimators)
+            if estimators:
+                rows += _estimation(name, pool, found, estimators, noise)
+                warned = {label: {"cells": 1, "first": "few images"} for label in estimators[1:]}
+                facts["estimation"] = {"warnings": warned}
+                counts = np.ndenumerate(found.grid(np.arange(len(found.rows)), 8).counts)
+                shared += [Result(POOL, METRICS["images"], Value(int(n)), cell(*place)) for place, n in counts]
             levels = {f"{half}_level": level.astype(np.int16) for half, level in found.levels.items()}
-            yield record, {"base": base, "pool": pool | levels}
+            kept = rows_of_unit("recognition-by-shift", rows, seed=seed, shared=shared)
+            yield UnitResult({"base": base, "pool": pool | levels}, facts, kept)
 
 
 def _divided(draw, size: int) -> DividedPool:
@@ -124,26 +129,30 @@ def _described(name: str, seed: int, found: DividedPool, base: dict, estimators)
         "n_base_classes": 2,
         "n_new_classes": 2,
         "least": 8,
-        "pool": PoolSize(len(found.rows), int(found.known.sum()), found.pool.styles),
+        "pool": {"styles": found.pool.styles},
         "estimators": [{"label": one} for one in estimators],
     }
 
 
-def _estimation(pool: dict, found: DividedPool, estimators, draw) -> EstimationRecord:
+def _estimation(learner: str, pool: dict, found: DividedPool, estimators, draw) -> list[Result]:
     grid, right = found.grid(np.arange(len(found.rows)), 8), pool["joint_prediction"] == pool["label"]
-    truth = np.full(grid.shape, np.nan)
-    for cell in map(tuple, np.argwhere(grid.present).tolist()):
-        truth[cell] = right[grid.cell(*cell)].mean()
-    estimates = {}
-    for place, label in enumerate(estimators):
-        cells = np.clip(truth + draw.normal(0.1 * (1 - place), 0.01, truth.shape), 0, 1)
-        estimates[label] = estimator_record(cells, truth, ["few images"] * place)
-    home = ValidationRecord(40, 0.7)
-    return EstimationRecord(grid.counts.tolist(), nones(truth), estimates, home, _open_world())
+    rows = [Result(learner, METRICS["accuracy"], Value(0.7), {"images": VALIDATION})]
+    for place in np.ndindex(grid.shape):
+        truth = right[grid.cell(*place)].mean() if grid.present[place] else None
+        rows.append(Result(learner, METRICS["accuracy"], value_or(truth, NO_ESTIMATE), cell(*place)))
+        for number, label in enumerate(estimators):
+            said = None if truth is None else np.clip(truth + draw.normal(0.1 * (1 - number), 0.01), 0, 1)
+            where = {"learner": learner, **cell(*place)}
+            rows.append(Result(label, METRICS["estimated_accuracy"], value_or(said, NO_ESTIMATE), where))
+    return [*rows, *_open_world(learner)]
 
 
-def _open_world() -> OpenWorldRecord:
+def _open_world(learner: str):
     """Two estimators, of which one says nothing of the farthest level, where the alarm stands."""
-    says = OpenWorldLevelRecord(dict.fromkeys(OPEN_WORLD, 0.5))
-    refused = OpenWorldLevelRecord(dict.fromkeys(OPEN_WORLD), "too few images look new")
-    return OpenWorldRecord({"hybrid": (says, says, refused), "own": (says,) * LEVELS}, (False, None, True))
+    for level, alarm in enumerate((0.0, None, 1.0)):
+        place = {"view": SAME, "axis": "covariate", "level": level}
+        for name in ("hybrid", "own"):
+            said = Value(None, reason="too few images look new") if (name, level) == ("hybrid", 2) else Value(0.5)
+            for part in OPEN_WORLD:
+                yield Result(name, estimated(part), said, {"learner": learner, **place})
+        yield Result(learner, ALARM, value_or(alarm, "there are too few images"), place)

@@ -6,11 +6,11 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionByShiftSpec, evaluation_of, read_protocol
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.recognition_by_shift.estimates import estimator_record
 from openworld.evaluations.recognition_by_shift.evaluation import EVALUATION
-from openworld.evaluations.recognition_by_shift.record import PARTS, ErrorRecord
+from openworld.evaluations.recognition_by_shift.quantities import BASE, NEAR, NEW, PARTS, POOL, SAME, cell
 from openworld.evaluations.recognition_by_shift.task import names_of, summary, tasks
 from openworld.evaluations.recognition_metrics import rows_of
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import openworld_auc
 from openworld.runs import RunStore, execute
@@ -71,8 +71,10 @@ def held(base, pool, own, new):
     return np.mean(pairs)
 
 
-def value_of(one):
-    return None if one is None else one["openworld_auc"]
+def rows_by(record):
+    """A function of (metric, place) that gives a number of the unit's learner, or of what the place is of."""
+    rows = read_rows(record)
+    return lambda metric, entity=record.metrics["learner"], **where: rows.value(entity, metric, **where)
 
 
 def same(found, expected):
@@ -89,21 +91,24 @@ def against(pool, members, base):
 
 def test_every_cell_and_level_is_every_pair_of_its_pictures(ran):
     for record in ran[3]:
-        told, base, pool = record.metrics, columns(record, "base"), columns(record, "pool")
+        value, base, pool = rows_by(record), columns(record, "base"), columns(record, "pool")
         assert base["id"].size == 20 and pool["id"].size == 80
         new = pool["side"] == "new"
         for half in ("semantic", "covariate"):
             for level in range(3):
                 members = new & (pool[f"{half}_level"] == level)
-                same(value_of(told["near"][half][level]), against(pool, members, base))
+                found = value("openworld_auc", view=NEAR, axis=half, level=level)
+                same(found.value, against(pool, members, base))
+                assert value("images", NEW, axis=half, level=level).value == members.sum()
         for row, column in np.ndindex(3, 3):
-            looks = pool["covariate_level"] == row
+            looks, place = pool["covariate_level"] == row, cell(row, column)
             members, shown = new & looks & (pool["semantic_level"] == column), rows_of(pool, ~new & looks)
-            assert told["counts"][row][column] == members.sum()
-            assert told["same_looks"]["base_counts"][row] == shown["id"].size
-            same(value_of(told["near"]["cells"][row][column]), against(pool, members, base))
-            same(value_of(told["same_looks"]["cells"][row][column]), against(pool, members, shown))
-            same(value_of(told["same_looks"]["covariate"][row]), against(pool, new & looks, shown))
+            assert value("images", NEW, **place).value == members.sum()
+            assert value("images", BASE, axis="covariate", level=row).value == shown["id"].size
+            same(value("openworld_auc", view=NEAR, **place).value, against(pool, members, base))
+            same(value("openworld_auc", view=SAME, **place).value, against(pool, members, shown))
+            level = value("openworld_auc", view=SAME, axis="covariate", level=row)
+            same(level.value, against(pool, new & looks, shown))
 
 
 def test_the_tables_say_which_image_a_row_is_of(ran, told_columns):
@@ -118,53 +123,43 @@ def test_the_tables_say_which_image_a_row_is_of(ran, told_columns):
 def test_one_cell_of_everything_is_open_world_recognition(ran, shapes):
     cuts = {"semantic": [1.9, 1.95], "covariate": [1.9, 1.95]}
     _, (record, _) = run(read_protocol(given(shapes, cuts=cuts)), ran[1] / "one", ran[1] / "cache")
-    told, base, pool = record.metrics, columns(record, "base"), columns(record, "pool")
+    base, pool = columns(record, "base"), columns(record, "pool")
     new = pool["side"] == "new"
     apart = pool["group"][new] + base["group"].max() + 1
     whole = openworld_auc(
         base["score"], base["correct"], pool["score"][new], pool["correct"][new],
         base_groups=base["group"], new_groups=apart,
     )  # fmt: skip
-    for one in (
-        told["overall"],
-        told["near"]["cells"][0][0],
-        told["near"]["semantic"][0],
-        told["near"]["covariate"][0],
+    value, first = rows_by(record), {"view": NEAR}
+    for where in (
+        first,
+        first | cell(0, 0),
+        *(first | {"axis": half, "level": 0} for half in ("semantic", "covariate")),
     ):
-        assert [one[part] for part in PARTS] == [whole.estimate(part).value for part in PARTS]
-        assert tuple(one["intervals"]["openworld_auc"] or ()) == tuple(whole.interval() or ())
-    assert told["counts"] == [[40, 0, 0], [0, 0, 0], [0, 0, 0]]
-    assert told["near"]["semantic"][1:] == [None, None] and told["near"]["cells"][1] == [None] * 3
-    assert told["near"]["trend"]["openworld_auc"]["semantic"]["slope"] is None
+        assert [value(part, **where).value for part in PARTS] == [whole.estimate(part).value for part in PARTS]
+        over = value("openworld_auc", **where).over("images")
+        assert (() if over is None else (over.low, over.high)) == tuple(whole.interval() or ())
+    counts = [value("images", NEW, **cell(*place)).value for place in np.ndindex(3, 3)]
+    assert counts == [40] + [0] * 8
+    assert value("openworld_auc", **first, axis="semantic", level=1).value is None
+    assert value("openworld_auc", **first, **cell(1, 0)).value is None
+    slope = value("slope", **first, axis="semantic", part="OpenworldAUC")
+    assert slope.value is None and slope.reason
 
 
 def test_estimates_stand_beside_what_is_true(ran):
     for record in ran[3]:
-        told, pool = record.metrics["estimation"], columns(record, "pool")
+        value, pool = rows_by(record), columns(record, "pool")
         right = pool["joint_prediction"] == pool["label"]
-        assert np.sum(told["counts"]) == 80 and told["home"]["n"] == 8
-        off = {label: np.full((3, 3), np.nan) for label in ("AC", "FRAP")}
-        for row in range(3):
-            for column in range(3):
-                there = (pool["covariate_level"] == row) & (pool["semantic_level"] == column)
-                truth = told["accuracy"][row][column]
-                same(truth, right[there].mean() if there.sum() >= 3 else None)
-                for label, one in told["estimates"].items():
-                    if truth is not None:
-                        assert 0 <= one["cells"][row][column] <= 1
-                        off[label][row, column] = one["cells"][row][column] - truth
-                    else:
-                        assert one["cells"][row][column] is None
-        for label, one in told["estimates"].items():
-            assert one["all"]["error"] == pytest.approx(np.nanmean(np.abs(off[label])))
-            assert one["semantic"][0]["bias"] == pytest.approx(np.nanmean(off[label][:, 0]))
-
-
-def test_errors_of_nothing_are_none():
-    found = estimator_record(np.array([[np.nan, 0.75], [np.nan, 0.25]]), np.array([[np.nan, 0.25], [np.nan, 0.5]]))
-    assert found.all == ErrorRecord(0.375, 0.125)
-    assert found.semantic == (ErrorRecord(None, None), ErrorRecord(0.375, 0.125))
-    assert found.covariate[1] == ErrorRecord(0.25, -0.25)
+        assert record.metrics["estimation"]["validation_images"] == 8
+        assert sum(value("images", POOL, **cell(*place)).value for place in np.ndindex(3, 3)) == 80
+        for row, column in np.ndindex(3, 3):
+            there = (pool["covariate_level"] == row) & (pool["semantic_level"] == column)
+            truth = value("accuracy", **cell(row, column)).value
+            same(truth, right[there].mean() if there.sum() >= 3 else None)
+            for label in ("AC", "FRAP"):
+                said = value("estimated_accuracy", label, **cell(row, column)).value
+                assert (said is None) == (truth is None) and (said is None or 0 <= said <= 1)
 
 
 def test_names_are_base_then_new(shapes):
@@ -182,8 +177,10 @@ def test_images_of_every_cell_come_with_the_first_unit(ran):
 def test_without_estimators_no_validation_picture_is_read(ran, shapes):
     spec = read_protocol(given(shapes, estimators=[], references=[], validation_part="nowhere"))
     _, records = run(spec, ran[1] / "without", ran[1] / "cache")
-    assert records[0].metrics["estimation"] is None
-    assert [one.metrics["near"] for one in records] == [one.metrics["near"] for one in ran[3]]
+    assert "estimation" not in records[0].metrics
+    for without, record in zip(records, ran[3], strict=True):
+        kept = [row for row in read_rows(record) if row.metric.key in PARTS]
+        assert [row for row in read_rows(without) if row.metric.key in PARTS] == kept
 
 
 def test_keys_change_with_what_a_result_depends_on(shapes, tmp_path):

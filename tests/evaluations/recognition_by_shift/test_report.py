@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from openworld import OpenworldError
+from openworld.evaluations.recognition_by_shift.quantities import AUC, SAME
 from openworld.evaluations.recognition_by_shift.report import compare, report
-from openworld.evaluations.recognition_by_shift.results import AUC, SAME
 from openworld.evaluations.stories import read_story
 from openworld.report.layout.layout import REST
 from openworld.runs import RunStore

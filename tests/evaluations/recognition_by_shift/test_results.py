@@ -3,49 +3,50 @@
 import numpy as np
 import pytest
 
-from openworld.evaluations.recognition_by_shift.record import PARTS, ShiftRecord
-from openworld.evaluations.recognition_by_shift.results import BY_LEVEL, FIELDS, NEAR, SAME, read_results
+from openworld.evaluations.recognition_by_shift.quantities import BY_LEVEL, NEAR, PARTS
+from openworld.evaluations.recognition_by_shift.results import baseline_of, read_results
+from openworld.evaluations.rows import read_rows
 from openworld.results import Results
 
 
 @pytest.fixture(scope="module")
 def rows(shift_run):
-    return read_results(shift_run)[0]
+    return read_results(shift_run)
 
 
-def records_of(run, learner):
-    return [record for record in run.metrics(ShiftRecord) if record.learner == learner]
+def rows_of(run, learner):
+    return [read_rows(record) for record in run.records if record.metrics["learner"] == learner]
 
 
 @pytest.mark.parametrize(("view", "axis"), BY_LEVEL)
-def test_averages_are_the_means_of_what_the_records_say(shift_run, rows, view, axis):
+def test_averages_are_the_means_of_what_the_units_say(shift_run, rows, view, axis):
     for name in ("zero-shot", "poor"):
-        own = [getattr(getattr(record, FIELDS[view]), axis) for record in records_of(shift_run, name)]
-        for level, each in enumerate(zip(*own, strict=True)):
-            for part in PARTS:
-                value = rows.value(name, part, view=view, axis=axis, level=level)
-                if None in each:
-                    assert value.value is None and "fewer than 8 images" in value.reason
-                else:
-                    assert value.value == pytest.approx(np.mean([getattr(one, part) for one in each]))
-                    assert [interval.over for interval in value.intervals][:1] == ["images"]
+        for row in rows.where(entity=name, view=view, axis=axis):
+            if row.metric.key not in PARTS or "level" not in row.where:
+                continue
+            each = [unit.value(name, row.metric.key, **row.where).value for unit in rows_of(shift_run, name)]
+            if None in each:
+                assert row.value.value is None and "fewer than 8 images" in row.value.reason
+            else:
+                assert row.value.value == pytest.approx(np.mean(each))
+                assert [interval.over for interval in row.value.intervals][:1] == ["images"]
 
 
-def test_one_seed_has_the_interval_of_its_record(made_up_run):
+def test_one_seed_has_the_intervals_of_its_unit(made_up_run):
     run = made_up_run(seeds=(1,), estimators=())
-    rows, facts = read_results(run)
-    for name in facts.learners:
-        (record,) = records_of(run, name)
-        for level, own in enumerate(record.near.semantic):
-            interval = rows.value(name, "openworld_auc", view=NEAR, axis="semantic", level=level).over("images")
-            assert (interval.low, interval.high) == pytest.approx(own.intervals["openworld_auc"])
-            assert interval.n == own.n_base + own.n_new
-        assert rows.value(name, "auroc", view=NEAR).value == record.overall.auroc
-        cell = rows.value(name, "auroc", view=SAME, covariate_level=0, semantic_level=1)
-        assert (cell.value, cell.over("images").low) == (
-            record.same_looks.cells[0][1].auroc,
-            record.same_looks.cells[0][1].intervals["auroc"][0],
-        )
+    results = read_results(run)
+    for record in run.records:
+        of_parts = [row for row in read_rows(record) if row.metric.key in PARTS]
+        assert len(of_parts) > 4 * 2 * 9
+        for row in of_parts:
+            found = results.value(row.entity, row.metric.key, **row.where)
+            assert found.value == row.value.value and len(found.intervals) == len(row.value.intervals)
+            for ours, theirs in zip(found.intervals, row.value.intervals, strict=True):
+                assert (ours.low, ours.high, ours.n) == (
+                    pytest.approx(theirs.low),
+                    pytest.approx(theirs.high),
+                    theirs.n,
+                )
 
 
 def test_the_empty_corner_has_no_number(rows):
@@ -67,21 +68,23 @@ def test_tests_are_corrected_over_learners_and_levels(rows):
 
 
 def test_without_a_baseline_nothing_is_tested(made_up_run):
-    rows, facts = read_results(made_up_run(learners={"poor": (0.0, 0.0)}))
-    assert facts.baseline == "" and rows.comparisons == ()
+    run = made_up_run(learners={"poor": (0.0, 0.0)})
+    assert baseline_of(run) == "" and read_results(run).comparisons == ()
 
 
 def test_errors_of_estimates_by_hand(shift_run, rows):
-    cells = [record.estimation for record in records_of(shift_run, "poor")]
-    off = np.mean([np.array(one.estimates["AC"].cells, float) - np.array(one.accuracy, float) for one in cells], axis=0)
-    assert rows.value("AC", "bias", learner="poor").value == pytest.approx(np.nanmean(off))
-    assert rows.value("AC", "absolute_error", learner="poor").value == pytest.approx(np.nanmean(np.abs(off)))
-    place = {"covariate_level": 0, "semantic_level": 1}
-    assert rows.value("poor", "accuracy", **place).value == pytest.approx(
-        np.mean([one.accuracy[0][1] for one in cells])
-    )
+    cells = [(row, rows.value("poor", "accuracy", **_cell(row))) for row in rows.where(entity="AC", learner="poor")
+             if row.metric.key == "estimated_accuracy" and "semantic_level" in row.where]  # fmt: skip
+    assert len(cells) == 9
+    off = [row.value.value - true.value for row, true in cells if true.value is not None]
+    assert rows.value("AC", "bias", learner="poor").value == pytest.approx(np.mean(off))
+    assert rows.value("AC", "absolute_error", learner="poor").value == pytest.approx(np.mean(np.abs(off)))
     by_level = [rows.value("AC", "absolute_error", axis="covariate", level=level).value for level in range(3)]
     assert by_level == pytest.approx([0.1, 0.1, 0.1], abs=0.03)
+
+
+def _cell(row):
+    return {key: value for key, value in row.where.items() if key != "learner"}
 
 
 def test_rows_are_read_back(rows):

@@ -4,7 +4,7 @@ Every image is named among all names, base and new, as by someone who does not k
 images are of base classes: that is what a learner's owner has.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -15,61 +15,49 @@ from openworld.estimators import Outputs
 from openworld.evaluations.estimates import Answers, fit_all
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
-from openworld.evaluations.recognition_by_shift.record import (
-    ErrorRecord,
-    EstimationRecord,
-    EstimatorRecord,
-    ValidationRecord,
-)
+from openworld.evaluations.recognition_by_shift.quantities import NO_ESTIMATE, VALIDATION, cell, value_or
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
+from openworld.results import METRICS, Result, Value
 from openworld.shifts import ShiftGrid
+
+TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]
 
 
 def estimate_cells(
     task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
-) -> EstimationRecord:
-    """Return true accuracy among all names in every cell, and beside it what each estimator says.
+) -> tuple[list[Result], dict[str, list[str]]]:
+    """Return true accuracy among all names in every cell and on validation images, and what each estimator says.
 
     Args:
         validation: answers on labelled images. pool: on all images of the pool.
         grid: where these stand.
         similar: "validation" and "pool" -> reference -> float[n, C], of `similarities_of`.
+
+    Returns:
+        rows, and {estimator: a warning for every cell where it warned}.
     """
+    learner, at_home = task.learner.label, _right(validation)
     fitted_on = _outputs(validation, np.arange(len(validation.logits)), similar["validation"], labelled=True)
     fits = fit_all(task.estimators, fitted_on, {})
-    right = _right(pool)
-    truth = np.full(grid.shape, np.nan)
-    estimated = {estimator.label: np.full(grid.shape, np.nan) for estimator in task.estimators}
-    warnings: dict[str, list[str]] = {label: [] for label in estimated}
-    for row, column in np.argwhere(grid.present).tolist():
-        members = grid.cell(row, column)
-        truth[row, column] = right[members].mean()
-        estimates = fits.estimates(_outputs(pool, members, similar["pool"]), None, 0)
-        for label, estimate in estimates.items():
-            estimated[label][row, column] = np.nan if estimate.error is None else 1 - estimate.error
-            warnings[label] += estimate.warnings[:1]
-    records = {label: estimator_record(cells, truth, warnings[label]) for label, cells in estimated.items()}
-    accuracy = _right(validation)
-    home = ValidationRecord(len(accuracy), int(accuracy.sum()) / len(accuracy))
-    return EstimationRecord(grid.counts.tolist(), nones(truth), records, home)
-
-
-def estimator_record(cells: np.ndarray, truth: np.ndarray, warnings: Sequence[str] = ()) -> EstimatorRecord:
-    """What an estimator says of every cell, and its errors, cells counting alike.
-
-    Args:
-        cells, truth: float[R, C], estimated and true accuracy; NaN where there is none.
-        warnings: one per cell that has any.
-
-    >>> cells = np.array([[0.75, 0.25], [np.nan, 1.0]])
-    >>> estimator_record(cells, np.array([[0.5, 1.0], [np.nan, 0.5]])).semantic
-    (ErrorRecord(error=0.25, bias=0.25), ErrorRecord(error=0.625, bias=-0.125))
-    """
-    off = cells - truth
-    by_level = (tuple(map(_errors, values)) for values in (off.T, off))
-    return EstimatorRecord(nones(cells), _errors(off.ravel()), *by_level, len(warnings), next(iter(warnings), None))
+    right, labels = _right(pool), [estimator.label for estimator in task.estimators]
+    warnings: dict[str, list[str]] = {label: [] for label in labels}
+    rows = [Result(learner, TRUE, Value(int(at_home.sum()) / len(at_home)), {"images": VALIDATION})]
+    for row, column in np.ndindex(grid.shape):
+        where, truth, said = cell(row, column), None, dict.fromkeys(labels)
+        if grid.present[row, column]:
+            members = grid.cell(row, column)
+            truth = right[members].mean()
+            for label, estimate in fits.estimates(_outputs(pool, members, similar["pool"]), None, 0).items():
+                said[label] = None if estimate.error is None else 1 - estimate.error
+                warnings[label] += estimate.warnings[:1]
+        rows.append(Result(learner, TRUE, value_or(truth, NO_ESTIMATE), where))
+        rows += [
+            Result(label, ESTIMATED, value_or(accuracy, NO_ESTIMATE), {"learner": learner, **where})
+            for label, accuracy in said.items()
+        ]
+    return rows, warnings
 
 
 def similarities_of(
@@ -87,15 +75,6 @@ def similarities_of(
     return similar
 
 
-def nones(values: np.ndarray) -> tuple[tuple[float | None, ...], ...]:
-    """A table as a record holds it: None in the place of NaN.
-
-    >>> nones(np.array([[0.5, np.nan]]))
-    ((0.5, None),)
-    """
-    return tuple(tuple(None if np.isnan(value) else float(value) for value in row) for row in values)
-
-
 def _outputs(
     answers: LearnerAnswers, rows: np.ndarray, similar: Mapping[str, np.ndarray], *, labelled: bool = False
 ) -> Answers:
@@ -108,10 +87,3 @@ def _outputs(
 def _right(answers: LearnerAnswers) -> np.ndarray:
     """bool[n], which images were named right among all names."""
     return answers.table["joint_prediction"] == answers.table["label"]
-
-
-def _errors(off: np.ndarray) -> ErrorRecord:
-    known = off[np.isfinite(off)]
-    if not known.size:
-        return ErrorRecord(None, None)
-    return ErrorRecord(float(np.abs(known).mean()), float(known.mean()))

@@ -1,132 +1,87 @@
-"""The results of accuracy without labels, by cell and level: what is true, what estimators say, how far they are off.
+"""How far estimates without labels are off: by cell and level of accuracy, by level of appearance of an open world.
 
-Errors are of the mean over the seeds: the estimated minus the true accuracy of a cell is averaged over the seeds first,
-and its absolute value over cells, which count alike, and over learners.
+Errors are of the mean over the seeds: the estimated minus the true number of a place is averaged over the seeds first,
+and its absolute value over places, which count alike, and over learners.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from openworld.evaluations.recognition_by_shift.record import OPEN_WORLD, PARTS, ShiftRecord
-from openworld.results import METRICS, Metric, Result, Value, mean, over_seeds
+from openworld.evaluations.recognition_by_shift.quantities import (
+    AUC,
+    BASE,
+    CELLS,
+    NEW,
+    OPEN_WORLD,
+    SAME,
+    estimated,
+    off_by,
+)
+from openworld.results import METRICS, Result, Results, Value
 
 ARRAY_AXES = {"semantic": -1, "covariate": -2}
 """An axis of shift -> that of an array [..., covariate level, semantic level]."""
 
-IMAGES = "images of the pool"
-"""What the numbers of images in cells are of: base and new ones together, all of which are estimated."""
-
-VALIDATION, CELLS = "validation images", "mean of the cells"
 TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]
 UNDEFINED = "no cell has an estimate"
-OPEN_WORLD_TITLES = {**PARTS, "new_share": "share of new"}
-ALARM = Metric("alarm", "alarm", better=0)
-"""Share of the seeds in which the two signs say that no estimate is to be trusted."""
 
 
-def estimation_rows(records: Mapping[str, Sequence[ShiftRecord]]) -> Iterator[Result]:
-    """Yield every number about estimates of a run, and how many images each cell has.
-
-    Args:
-        records: by learner, each with an `estimation` of the same estimators.
-    """
-    truth = {name: _by_seed([record.estimation.accuracy for record in runs]) for name, runs in records.items()}
-    first = next(iter(records.values()))[0].estimation
-    for (row, column), count in np.ndenumerate(np.array(first.counts)):
-        yield Result(IMAGES, METRICS["images"], Value(int(count)), {"covariate_level": row, "semantic_level": column})
-    for name, runs in records.items():
-        seeds = tuple(record.seed for record in runs)
-        at_home = tuple(record.estimation.home.accuracy for record in runs)
-        yield Result(name, TRUE, over_seeds(at_home, TRUE), {"images": VALIDATION}, seeds, at_home)
+def accuracy_errors(rows: Results) -> Iterator[Result]:
+    """Yield true and estimated accuracy by level, and how far estimators are off, by learner, level and over all."""
+    learners = rows.places("learner")
+    truth = {name: _cells(rows, name, TRUE) for name in learners}
+    estimators = dict.fromkeys(row.entity for row in rows.where(metric=ESTIMATED.key))
+    for name in learners if estimators else ():
         yield Result(name, TRUE, _mean(truth[name]), {"images": CELLS})
-        yield from _accuracies(name, TRUE, truth[name], {}, seeds)
-    for estimator in first.estimates:
+        for place, chosen in _levels(truth[name]):
+            yield Result(name, TRUE, _mean(chosen), place)
+    for estimator in estimators:
         errors = []
-        for name, runs in records.items():
-            estimated = _by_seed([record.estimation.estimates[estimator].cells for record in runs])
-            yield from _accuracies(
-                estimator, ESTIMATED, estimated, {"learner": name}, tuple(record.seed for record in runs)
-            )
-            errors.append((estimated - truth[name]).mean(axis=0))
+        for name in learners:
+            said = _cells(rows, estimator, ESTIMATED, learner=name)
+            for place, chosen in _levels(said):
+                yield Result(estimator, ESTIMATED, _mean(chosen), {"learner": name, **place})
+            errors.append(said - truth[name])
             yield from _errors(estimator, errors[-1], {"learner": name})
         yield from _errors(estimator, np.array(errors), {})
-        for where, chosen in _levels(np.array(errors)):
-            yield from _errors(estimator, chosen, where)
+        for place, chosen in _levels(np.array(errors)):
+            yield from _errors(estimator, chosen, place)
 
 
-def open_world_rows(records: Mapping[str, Sequence[ShiftRecord]], view: str) -> Iterator[Result]:
-    """Yield what open-world estimators say of every level of appearance, and how far they are off there.
-
-    Args:
-        records: by learner, each with an `open_world` of the same estimators. view: the place of what is true.
-    """
-    first = next(iter(records.values()))[0].estimation.open_world
-    for estimator in first.estimates:
-        every: dict[str, list[np.ndarray]] = {part: [] for part in OPEN_WORLD}
-        for name, runs in records.items():
-            seeds = tuple(record.seed for record in runs)
-            for part in OPEN_WORLD:
-                said = _by_seed([_said(record, estimator, part) for record in runs])
-                off = said - _by_seed([_true(record, part) for record in runs])
-                for level in range(said.shape[1]):
-                    values = tuple(None if np.isnan(value) else float(value) for value in said[:, level])
-                    reasons = [record.estimation.open_world.estimates[estimator][level].reason for record in runs]
-                    value = over_seeds(values, estimated(part), reason=next(filter(None, reasons), UNDEFINED))
-                    place = {"learner": name, "view": view, "axis": "covariate", "level": level}
-                    yield Result(estimator, estimated(part), value, place, seeds, values)
-                every[part].append(off.mean(axis=0))
-        for part, off in every.items():
-            yield Result(estimator, off_by(part), _mean(np.abs(np.array(off))), {"view": view})
-            yield Result(estimator, off_by(part, bias=True), _mean(np.array(off)), {"view": view})
-    for name, runs in records.items():
-        for level in range(len(first.alarms)):
-            alarms = [record.estimation.open_world.alarms[level] for record in runs]
-            known = [float(alarm) for alarm in alarms if alarm is not None]
-            value = Value(mean(known) if known else None, reason="" if known else "there are too few images")
-            yield Result(name, ALARM, value, {"view": view, "axis": "covariate", "level": level})
+def open_world_errors(rows: Results) -> Iterator[Result]:
+    """Yield how far open-world estimators are off, over levels of appearance and learners."""
+    levels = {"view": SAME, "axis": "covariate"}
+    for estimator in dict.fromkeys(row.entity for row in rows.where(metric=estimated(AUC.key).key)):
+        for part in OPEN_WORLD:
+            said = rows.where(entity=estimator, metric=estimated(part).key, **levels)
+            off = [
+                _float(row.value.value) - _true(rows, part, row.where["learner"], row.where["level"]) for row in said
+            ]
+            yield Result(estimator, off_by(part), _mean(np.abs(np.array(off))), {"view": SAME})
+            yield Result(estimator, off_by(part, bias=True), _mean(np.array(off)), {"view": SAME})
 
 
-def estimated(part: str) -> Metric:
-    """Return the metric of a part as estimated."""
-    return Metric(f"estimated_{part}", OPEN_WORLD_TITLES[part], better=0)
+def _true(rows: Results, part: str, learner: str, level: int) -> float:
+    """What is true of the base and new images of a level of appearance; NaN where there are too few."""
+    place = {"axis": "covariate", "level": level}
+    if part != "new_share":
+        return _float(rows.value(learner, part, view=SAME, **place).value)
+    if rows.value(learner, AUC.key, view=SAME, **place).value is None:
+        return np.nan
+    new, base = (rows.value(side, "images", **place).value for side in (NEW, BASE))
+    return new / (base + new)
 
 
-def off_by(part: str, bias: bool = False) -> Metric:
-    """Return the metric of the mean absolute error of a part, or of its bias."""
-    if bias:
-        return Metric(f"{part}_bias", f"{OPEN_WORLD_TITLES[part]}, bias", "points", better=0, bounds=(-1.0, 1.0))
-    return Metric(f"{part}_error", OPEN_WORLD_TITLES[part], better=-1)
-
-
-def _said(record: ShiftRecord, estimator: str, part: str) -> list[float | None]:
-    return [level.numbers[part] for level in record.estimation.open_world.estimates[estimator]]
-
-
-def _true(record: ShiftRecord, part: str) -> list[float | None]:
-    """What is true of the base and new images of every level of appearance; None where there are too few."""
-    levels = record.same_looks.covariate
-    if part == "new_share":
-        return [None if level is None else level.n_new / (level.n_base + level.n_new) for level in levels]
-    return [None if level is None else getattr(level, part) for level in levels]
-
-
-def _accuracies(entity: str, metric, values: np.ndarray, where: Mapping, seeds: tuple[int, ...]) -> Iterator[Result]:
-    """Yield accuracies by cell and, as means, by level. values: float[seeds, R, C], NaN where N/A."""
-    for row, column in np.ndindex(values.shape[1:]):
-        accuracies = tuple(None if np.isnan(seed) else float(seed) for seed in values[:, row, column])
-        value = over_seeds(accuracies, metric, reason="the cell is N/A, or nothing can be said of it")
-        place = {**where, "covariate_level": row, "semantic_level": column}
-        yield Result(entity, metric, value, place, seeds, accuracies)
-    for place, chosen in _levels(values):
-        yield Result(entity, metric, _mean(chosen), {**where, **place})
-
-
-def _errors(estimator: str, off: np.ndarray, where: Mapping) -> Iterator[Result]:
-    """off: estimated minus true accuracy, NaN where N/A."""
-    yield Result(estimator, METRICS["absolute_error"], _mean(np.abs(off)), where)
-    yield Result(estimator, METRICS["bias"], _mean(off), where)
+def _cells(rows: Results, entity: str, metric, **where) -> np.ndarray:
+    """float[R, C], the numbers of an entity by cell, NaN where a cell is N/A."""
+    found = [row for row in rows.where(entity=entity, metric=metric.key, **where) if "semantic_level" in row.where]
+    places = [(row.where["covariate_level"], row.where["semantic_level"]) for row in found]
+    table = np.full(np.max(places, axis=0) + 1, np.nan)
+    for place, row in zip(places, found, strict=True):
+        table[place] = _float(row.value.value)
+    return table
 
 
 def _levels(values: np.ndarray) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
@@ -136,12 +91,17 @@ def _levels(values: np.ndarray) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
             yield {"axis": axis, "level": level}, np.take(values, level, axis=place)
 
 
+def _errors(estimator: str, off: np.ndarray, where: Mapping) -> Iterator[Result]:
+    """off: estimated minus true accuracy, NaN where N/A."""
+    yield Result(estimator, METRICS["absolute_error"], _mean(np.abs(off)), where)
+    yield Result(estimator, METRICS["bias"], _mean(off), where)
+
+
 def _mean(values: np.ndarray) -> Value:
     """The mean of what is there."""
-    known = values[np.isfinite(values)].tolist()
-    return Value(mean(known), reason="" if known else UNDEFINED)
+    known = values[np.isfinite(values)]
+    return Value(float(known.mean()) if known.size else None, reason="" if known.size else UNDEFINED)
 
 
-def _by_seed(cells: Sequence[Sequence[Sequence[float | None]]]) -> np.ndarray:
-    """float[seeds, R, C], NaN where a cell is N/A."""
-    return np.array(cells, dtype=float)
+def _float(value: float | None) -> float:
+    return np.nan if value is None else value

@@ -49,7 +49,7 @@ EVALUATION = Evaluation(
     RecognitionByShiftSpec,
     ShiftTask,
     evaluate=evaluate,
-    version=4,
+    version=5,
     summary=summary,
     data=data,
     class_lists=class_lists,

@@ -1,6 +1,6 @@
-"""OpenworldAUC of a learner and its parts, in every cell and at every level of measured shift."""
+"""The rows of a learner: OpenworldAUC and its parts overall, in every cell and at every level; what the pool holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -8,18 +8,22 @@ import numpy as np
 
 from openworld.datasets import ClassSplit
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
-from openworld.evaluations.recognition_by_shift.record import (
+from openworld.evaluations.recognition_by_shift.quantities import (
+    BASE,
+    LEVEL_START,
+    NEAR,
+    NEW,
     PARTS,
-    LevelsRecord,
-    PartsRecord,
-    PoolSize,
-    ShiftViewRecord,
+    SAME,
+    cell,
+    value_or,
 )
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.learners import FittedLearner
-from openworld.metrics import OpenworldAUC, Trend, openworld_auc, shift_trend
+from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
+from openworld.results import METRICS, Result, Value, interval_of
 from openworld.runs import to_json
 from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
 
@@ -29,12 +33,12 @@ Table = Mapping[str, np.ndarray]
 def described(
     task: ShiftTask, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, divided: DividedPool
 ) -> dict[str, Any]:
-    """Return the fields of a `ShiftRecord` that say what was tuned on what, and what it met."""
+    """Return the facts of a record that say what was tuned on what, and what it met."""
     return {
         "protocol": "recognition-by-shift",
         "method": task.learner.learner,
         "shots": task.ground.shots,
-        "sources": tuple(map(to_json, task.ground.sources)),
+        "sources": list(map(to_json, task.ground.sources)),
         "training": len(task.ground.training.load()),
         "n_base_images": len(base.table["id"]),
         "n_base_classes": len(split.base),
@@ -44,15 +48,33 @@ def described(
         "decomposition": task.division.decomposition,
         "neighbour": task.division.k,
         "least": task.division.least,
-        "pool": PoolSize(len(divided.rows), int(divided.known.sum()), divided.pool.styles),
-        "references": tuple(map(asdict, task.references)) if task.estimators else (),
-        "estimators": tuple(estimator.facts() for estimator in task.estimators),
+        "pool": {"n": len(divided.rows), "known": int(divided.known.sum()), "styles": divided.pool.styles},
+        "references": list(map(asdict, task.references)) if task.estimators else [],
+        "estimators": [estimator.facts() for estimator in task.estimators],
         "detail": {"settings": task.learner.settings, "history": list(fitted.history)},
     }
 
 
-def by_shift(base: Table, pool: Table, divided: DividedPool, least: int) -> dict[str, Any]:
-    """Return the fields of a `ShiftRecord` that hold numbers: overall, and by cell and level.
+def pool_rows(base: Table, divided: DividedPool) -> Iterator[Result]:
+    """Yield what all learners meet alike: images of every side, level and cell, and the degrees where levels start."""
+    images, new = METRICS["images"], np.flatnonzero(~divided.known)
+    for side, count in (("base", len(base["id"])), ("new", len(new))):
+        yield Result("", images, Value(count), {"side": side})
+    for axis, levels in divided.placed.facts(new).items():
+        for level, (start, count) in enumerate(zip(levels["edges"], levels["counts"], strict=False)):
+            where = {"axis": axis, "level": level}
+            yield Result(NEW, images, Value(int(count)), where)
+            yield Result("", LEVEL_START, Value(float(start)), where)
+    counts = divided.grid(new, 1).counts
+    known = np.bincount(divided.levels["covariate"][divided.known], minlength=len(counts))
+    for level, count in enumerate(known.tolist()):
+        yield Result(BASE, images, Value(count), {"axis": "covariate", "level": level})
+    for (row, column), count in np.ndenumerate(counts):
+        yield Result(NEW, images, Value(int(count)), cell(row, column))
+
+
+def shift_rows(learner: str, base: Table, pool: Table, divided: DividedPool, least: int) -> Iterator[Result]:
+    """Yield the numbers of a learner with one seed.
 
     Args:
         base: of base test images in the training appearance.
@@ -64,53 +86,44 @@ def by_shift(base: Table, pool: Table, divided: DividedPool, least: int) -> dict
     covariate = divided.levels["covariate"][divided.known]
     # Apart from one another: numbers of two image sets mean nothing together.
     apart = new["group"] + int(base["group"].max(initial=-1)) + 1
+    overall = openworld_auc(*_scores_of(base), *_scores_of(new), base_groups=base["group"], new_groups=apart)
     near = open_world_by_shift(_scores_of(base), _scores_of(new), grid, base_groups=base["group"], new_groups=apart)
     groups = {"base_groups": known["group"], "new_groups": new["group"]}
     same = open_world_in_same_looks(_scores_of(known), covariate, _scores_of(new), grid, **groups)
-    overall = openworld_auc(*_scores_of(base), *_scores_of(new), base_groups=base["group"], new_groups=apart)
-    known_counts = np.bincount(covariate, minlength=grid.shape[0]).tolist()
-    return {
-        "levels": {axis: LevelsRecord(**levels) for axis, levels in divided.placed.facts(kept).items()},
-        "counts": grid.counts.tolist(),
-        "overall": parts_record(overall),
-        "near": _view(near, grid),
-        "same_looks": _view(same, grid, known_counts),
-    }
+
+    few = f"fewer than {least} images"
+    yield from _parts(learner, overall, {"view": NEAR}, few)
+    for view, found in ((NEAR, near), (SAME, same)):
+        for axis in ("semantic", "covariate"):
+            for level, areas in enumerate(getattr(found, axis)):
+                yield from _parts(learner, areas, {"view": view, "axis": axis, "level": level}, few)
+        for place in np.ndindex(grid.shape):
+            yield from _parts(learner, found.cells.get(place), {"view": view, **cell(*place)}, few)
+    yield from _slopes(learner, near, grid)
 
 
-def parts_record(areas: OpenworldAUC | None) -> PartsRecord | None:
-    """A result as a record holds it; None for none.
-
-    >>> record = parts_record(openworld_auc([3, 1], [1, 1], [2, 0], [1, 0]))
-    >>> record.openworld_auc, record.new_accuracy, record.auroc
-    (0.25, 0.5, 0.75)
-    """
-    if areas is None:
-        return None
-    estimates = {name: areas.estimate(name) for name in PARTS}
-    values = {name: estimate.value for name, estimate in estimates.items()}
-    intervals = {name: estimate.interval() for name, estimate in estimates.items()}
-    return PartsRecord(**values, intervals=intervals, n_base=areas.n_base, n_new=areas.n_new)
+def _parts(learner: str, areas: OpenworldAUC | None, where: Mapping[str, Any], few: str) -> Iterator[Result]:
+    for part in PARTS:
+        value = Value(None, reason=few)
+        if areas is not None:
+            estimate = areas.estimate(part)
+            over = interval_of(estimate.interval(), "images", areas.n_base + areas.n_new)
+            value = Value(estimate.value, over, estimate.reason or "")
+        yield Result(learner, METRICS[part], value, where)
 
 
-def _view(view: OpenWorldByShift, grid: ShiftGrid, base_counts: Sequence[int] = ()) -> ShiftViewRecord:
-    rows, columns = grid.shape
-    cells = tuple(tuple(parts_record(view.cells.get((row, at))) for at in range(columns)) for row in range(rows))
-    return ShiftViewRecord(
-        cells=cells,
-        semantic=tuple(map(parts_record, view.semantic)),
-        covariate=tuple(map(parts_record, view.covariate)),
-        trend={part: _trends(cells, part) for part in PARTS},
-        base_counts=tuple(base_counts),
-    )
-
-
-def _trends(cells: Sequence[Sequence[PartsRecord | None]], part: str) -> dict[str, Trend]:
-    """Return trends of one part over the cells that are there: correlation and slope per level, along either axis."""
-    present = np.array([[cell is not None for cell in row] for row in cells])
-    values = np.array([[getattr(cell, part) if cell else 0.0 for cell in row] for row in cells])
-    trends = shift_trend(values, present)
-    return {"semantic": trends.semantic, "covariate": trends.covariate}
+def _slopes(learner: str, near: OpenWorldByShift, grid: ShiftGrid) -> Iterator[Result]:
+    """Yield by how much each part changes from level to level: of the means of the cells at each level."""
+    for part, title in PARTS.items():
+        values = {place: areas.estimate(part).value for place, areas in near.cells.items()}
+        table, present = np.zeros(grid.shape), np.zeros(grid.shape, bool)
+        for place, value in values.items():
+            table[place], present[place] = value, True
+        trends = shift_trend(table, present)
+        for axis in ("semantic", "covariate"):
+            trend = getattr(trends, axis)
+            where = {"view": NEAR, "axis": axis, "part": title}
+            yield Result(learner, METRICS["slope"], value_or(trend.slope, trend.reason or "it is not defined"), where)
 
 
 def _scores_of(table: Table) -> tuple[np.ndarray, np.ndarray]:

@@ -5,35 +5,44 @@ together. Estimators are fitted on labelled validation images in the training ap
 them is zero-shot CLIP where it is the learner's own backbone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
-from openworld.evaluations.recognition_by_shift.record import OPEN_WORLD, OpenWorldLevelRecord, OpenWorldRecord
+from openworld.evaluations.recognition_by_shift.quantities import ALARM, OPEN_WORLD, SAME, estimated, value_or
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.shift_cells import DividedPool
+from openworld.results import Result
 
 NO_IMAGE = "the level has no image"
 
 
-def estimate_open_world(
+def open_world_rows(
     task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, divided: DividedPool, base: int, similar: Mapping
-) -> OpenWorldRecord:
-    """Return what every open-world estimator says of the images of every level of appearance.
+) -> Iterator[Result]:
+    """Yield what every open-world estimator says of the images of every level of appearance, and whether to trust it.
 
     Args:
         validation: answers on labelled base images. pool: on all images of the pool, in the order of `divided`.
         base: number of base names. similar: as for `estimate_cells`.
     """
+    learner = task.learner.label
     known = _outputs(task, validation, slice(None), base, similar["validation"], labelled=True)
     levels = divided.levels["covariate"]
-    members = (np.flatnonzero(levels == level) for level in range(divided.counts["covariate"]))
+    members = [np.flatnonzero(levels == level) for level in range(divided.counts["covariate"])]
     streams = [_outputs(task, pool, rows, base, similar["pool"]) if len(rows) else None for rows in members]
-    estimates = {name: _levels(name, known, streams) for name in task.open_world_estimators}
-    return OpenWorldRecord(estimates, tuple(_alarm(known, stream) for stream in streams))
+    for name in task.open_world_estimators:
+        for level, estimate in enumerate(_estimates(name, known, streams)):
+            where = {"learner": learner, "view": SAME, "axis": "covariate", "level": level}
+            reason = next(iter(estimate.reasons.values()), "it says nothing")
+            for part in OPEN_WORLD:
+                yield Result(name, estimated(part), value_or(estimate.value_of(part), reason), where)
+    for level, stream in enumerate(streams):
+        alarm = value_or(_alarm(known, stream), "there are too few images")
+        yield Result(learner, ALARM, alarm, {"view": SAME, "axis": "covariate", "level": level})
 
 
 def _outputs(
@@ -52,23 +61,18 @@ def _outputs(
     )
 
 
-def _levels(
+def _estimates(
     name: str, known: OpenWorldOutputs, streams: Sequence[OpenWorldOutputs | None]
-) -> tuple[OpenWorldLevelRecord, ...]:
+) -> Iterator[OpenWorldEstimate]:
     try:
-        fitted = OPEN_WORLD_ESTIMATORS[name]().fit(known)
+        fitted, refusal = OPEN_WORLD_ESTIMATORS[name]().fit(known), ""
     except OpenworldError as error:
-        return (OpenWorldLevelRecord(dict.fromkeys(OPEN_WORLD), str(error)),) * len(streams)
-    found = (
-        OpenWorldEstimate().without(OPEN_WORLD, NO_IMAGE) if stream is None else fitted.estimate(stream)
-        for stream in streams
-    )
-    return tuple(
-        OpenWorldLevelRecord(
-            {part: estimate.value_of(part) for part in OPEN_WORLD}, next(iter(estimate.reasons.values()), "")
-        )
-        for estimate in found
-    )
+        fitted, refusal = None, str(error)
+    for stream in streams:
+        if fitted is None or stream is None:
+            yield OpenWorldEstimate().without(tuple(OPEN_WORLD), refusal or NO_IMAGE)
+        else:
+            yield fitted.estimate(stream)
 
 
 def _alarm(known: OpenWorldOutputs, stream: OpenWorldOutputs | None) -> bool | None:

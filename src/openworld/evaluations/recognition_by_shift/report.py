@@ -1,10 +1,11 @@
 """What a run of recognition by shift shows, and two runs of a pool side by side."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from openworld.evaluations.recognition_by_shift.record import OPEN_WORLD, PARTS
-from openworld.evaluations.recognition_by_shift.results import AUC, LEVEL_START, RecognitionShiftFacts, read_results
+from openworld.evaluations.recognition_by_shift.quantities import AUC, LEVEL_START, OPEN_WORLD, PARTS
+from openworld.evaluations.recognition_by_shift.results import baseline_of, read_results
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.report.layout import ENTITY, Brief, Layout, Lines, Map, Pivot, Tests
 from openworld.report.layout.verdict import leaders
@@ -25,7 +26,8 @@ ERRORS = (
     "Points: the estimated minus the true accuracy of each cell, averaged over the seeds first, then over cells and "
     "learners. Bias: above 0 where the accuracy is overestimated."
 )
-NUMBERS, DISTANCE, CELLS = "The numbers", "How far off?", "Cell by cell"
+OVERALL, LEVELS_OF = "Against all new images", "Level by level"
+DISTANCE, CELLS = "How far off?", "Cell by cell"
 ESTIMATED, OPEN, HELD = (
     "How accurate, without labels?",
     "How good in an open world, without labels?",
@@ -38,22 +40,22 @@ LAYOUT = Layout(
     "How far off until it fails?",
     AUC.key,
     (
-        Pivot(name="overall", title="Against all new images", metrics=tuple(PARTS), per=("view",)),
-        Tests(name="tests", title="Against all new images", metrics=(AUC.key,), per=("view",), folded=True),
+        Pivot(name="overall", title=OVERALL, metrics=tuple(PARTS), per=("view",)),
+        Tests(name="tests", title=OVERALL, metrics=(AUC.key,), per=("view",), folded=True),
         Pivot(
             name="levels",
-            title="By level",
+            title=LEVELS_OF,
             metrics=(AUC.key,),
             columns=("level",),
             per=WHERE,
             note=LEVEL,
             terminal=True,
         ),
-        Pivot(name="parts", title="By level", metrics=tuple(PARTS)[1:], columns=("level",), per=WHERE, folded=True),
-        Tests(name="tests-by-level", title="By level", metrics=(AUC.key,), rows=("level",), per=WHERE, folded=True),
+        Pivot(name="parts", title=LEVELS_OF, metrics=tuple(PARTS)[1:], columns=("level",), per=WHERE, folded=True),
+        Tests(name="tests-by-level", title=LEVELS_OF, metrics=(AUC.key,), rows=("level",), per=WHERE, folded=True),
         Pivot(
             name="trends",
-            title="By level",
+            title=LEVELS_OF,
             metrics=("slope",),
             columns=("part", "axis"),
             per=("view",),
@@ -173,18 +175,44 @@ LAYOUT = Layout(
 
 def report(run: RunFolder) -> Report:
     """Return the report of a run."""
-    results, facts = read_results(run)
-    estimates = leaders("absolute_error", (), Brief(results, label="estimator")) if facts.estimators else ()
+    results, units = read_results(run), [record.metrics for record in run.records]
+    facts, seeds = units[0], " ".join(map(str, sorted({unit["seed"] for unit in units})))
+    styles = ", ".join(facts["pool"]["styles"])
+    estimates = leaders("absolute_error", (), Brief(results, label="estimator")) if facts["estimators"] else ()
     brief = Brief(
         results,
-        facts.baseline,
-        subtitle=tuple(_subtitle(facts)),
-        facts=tuple(_provenance(facts)),
-        notes={"errors": " ".join(_warnings(facts))},
+        baseline_of(run),
+        subtitle=(*_data(units), f"seeds {seeds}", facts["backbone"]),
+        facts=(
+            ("seeds", seeds),
+            ("records", str(len(units))),
+            ("styles in the pool", styles),
+        ),
+        notes={"errors": " ".join(_warnings(units))},
         sentences=(*estimates, "Degrees are those of one model, and levels are of this pool."),
         run=run,
     )
     return LAYOUT.report(brief)
+
+
+def _data(units: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What was tuned on what, for the subtitle."""
+    facts = units[0]
+    named = ([source.get("dataset"), source.get("domain")] for source in facts["sources"])
+    yield f"tuned on {' + '.join(', '.join(filter(None, parts)) for parts in named)}"
+    yield f"{facts['n_base_classes']} base + {facts['n_new_classes']} new classes"
+    if facts.get("left_out"):
+        yield f"{len(facts['left_out'])} left out"
+    yield shots_in_words(facts["shots"], training_images(units)) or "all images"
+
+
+def _warnings(units: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A sentence per estimator that warned, with its first warning."""
+    each = [unit["estimation"]["warnings"] for unit in units if "estimation" in unit]
+    for name in dict.fromkeys(name for warnings in each for name in warnings):
+        of_name = [warnings[name] for warnings in each if name in warnings]
+        cells = sum(warning["cells"] for warning in of_name)
+        yield f"{name} warned in {cells:,} cells of all learners and seeds; first: {of_name[0]['first']}."
 
 
 def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
@@ -194,34 +222,3 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     left_out = {"semantic_level"} if ours == theirs else {"semantic_level", "level"}
     kept = (replace(results, rows=tuple(row for row in results if not left_out & row.where.keys())) for results in both)
     return pair_results(*kept, metric)
-
-
-def _warnings(facts: RecognitionShiftFacts) -> Iterator[str]:
-    """A sentence per estimator that warned, with its first warning."""
-    for name in facts.estimators:
-        records = [record for records in facts.records.values() for record in records]
-        estimates = [record.estimation.estimates[name] for record in records]
-        warning = next((estimate.warning for estimate in estimates if estimate.warning), None)
-        if warning:
-            cells = sum(estimate.warned for estimate in estimates)
-            yield f"{name} warned in {cells:,} cells of all learners and seeds; first: {warning}."
-
-
-def _subtitle(facts: RecognitionShiftFacts) -> Iterator[str]:
-    first = facts.first
-    named = ([source.get("dataset"), source.get("domain")] for source in first.sources)
-    sources = (", ".join(filter(None, parts)) for parts in named)
-    yield f"tuned on {' + '.join(sources)}"
-    yield f"{first.n_base_classes} base + {first.n_new_classes} new classes"
-    if first.left_out:
-        yield f"{len(first.left_out)} left out"
-    records = [{"training_images": record.training_images} for runs in facts.records.values() for record in runs]
-    yield shots_in_words(first.shots, training_images(records)) or "all images"
-    yield f"seed{'s' * (len(facts.seeds) > 1)} {' '.join(map(str, facts.seeds))}"
-    yield first.backbone
-
-
-def _provenance(facts: RecognitionShiftFacts) -> Iterator[tuple[str, str]]:
-    yield "seeds", " ".join(map(str, facts.seeds))
-    yield "records", str(sum(map(len, facts.records.values())))
-    yield "styles in the pool", ", ".join(facts.first.pool.styles)

@@ -1,24 +1,23 @@
-"""The results of recognition by shift: OpenworldAUC and its parts overall, by level and by cell, and every estimate.
+"""The results of recognition by shift: the rows of its units joined over seeds, tests, and the errors of estimates.
 
-Averages by level are made anew from the images of the records: the interval over images of a mean over seeds does not
-follow from those of the seeds. Against all new images every learner is tested against every other; at every level
-against the baseline, on the same images, corrected over all learners and levels of an axis and kind of base images.
+The interval over images of a mean over seeds does not follow from those of the seeds: it is made anew from the images
+that the records keep. Against all new images every learner is tested against every other; at every level against the
+baseline, on the same images, corrected over all learners and levels of an axis and kind of base images.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 
-from openworld.evaluations.recognition_by_shift.estimation_results import estimation_rows, open_world_rows
-from openworld.evaluations.recognition_by_shift.record import PARTS, ShiftRecord
+from openworld.evaluations.recognition_by_shift.estimation_results import accuracy_errors, open_world_errors
+from openworld.evaluations.recognition_by_shift.quantities import ALARM, AUC, BY_LEVEL, NEAR, PARTS, SAME
+from openworld.evaluations.rows import rows_of_run
 from openworld.metrics import OpenworldAUC, SeedAverage, average, openworld_auc, paired_test
 from openworld.results import (
-    METRICS,
     Comparison,
-    Metric,
+    Interval,
     Result,
     Results,
     RunFolder,
@@ -26,102 +25,52 @@ from openworld.results import (
     comparison_of,
     correct_for_many,
     interval_of,
-    over_seeds,
-    student,
+    join_seeds,
+    mean,
 )
 from openworld.runs import Record
 
-NEAR, SAME = "training appearance", "appearance of the new images"
-"""In which appearance base images are shown."""
 
-FIELDS = {NEAR: "near", SAME: "same_looks"}
-BY_LEVEL = ((NEAR, "semantic"), (NEAR, "covariate"), (SAME, "covariate"))
-"""Of which kind of base images, and along which axis, there are numbers by level."""
-
-AUC = METRICS["openworld_auc"]
-LEVEL_START = Metric("level_start", "level starts at degree", "fraction", 2, 0, (0.0, 2.0))
+def baseline_of(run: RunFolder) -> str:
+    """Return the learner that tunes nothing; "" where there is none."""
+    return next((record.metrics["learner"] for record in run.records if not record.metrics["tuned_parameters"]), "")
 
 
-@dataclass(frozen=True, eq=False)
-class RecognitionShiftFacts:
-    """What the records of a run have in common.
+def read_results(run: RunFolder) -> Results:
+    """Return every number of a run."""
+    by_learner: dict[str, list[Record]] = {}
+    for record in sorted(run.records, key=lambda record: record.metrics["seed"]):
+        by_learner.setdefault(record.metrics["learner"], []).append(record)
+    learners = [*dict.fromkeys(record.metrics["learner"] for record in run.records)]
+    areas = _Areas({name: [_Images.read(record) for record in by_learner[name]] for name in learners})
 
-    Args:
-        records: {learner: its records, seeds in increasing order}, learners in the order of the run.
-    """
+    rows = [_alarm(row) if row.metric == ALARM else row for row in join_seeds(rows_of_run(run), areas.over_images)]
+    known = Results("recognition-by-shift", tuple(rows))
+    errors = (*accuracy_errors(known), *open_world_errors(known))
 
-    records: Mapping[str, tuple[ShiftRecord, ...]]
-
-    @property
-    def first(self) -> ShiftRecord:
-        """Some record, for what all have in common."""
-        return next(iter(self.records.values()))[0]
-
-    @property
-    def learners(self) -> tuple[str, ...]:
-        """In the order of the run."""
-        return tuple(self.records)
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """In increasing order."""
-        return tuple(sorted({record.seed for records in self.records.values() for record in records}))
-
-    @property
-    def baseline(self) -> str:
-        """The learner that tunes nothing; "" where there is none."""
-        return next((name for name, records in self.records.items() if not records[0].tuned_parameters), "")
-
-    @property
-    def estimators(self) -> tuple[str, ...]:
-        """Labels of the estimators of accuracy."""
-        return tuple(estimator["label"] for estimator in self.first.estimators)
-
-    @property
-    def open_world_estimators(self) -> tuple[str, ...]:
-        """Names of the estimators of OpenworldAUC and its parts; none without estimators."""
-        estimation = self.first.estimation
-        return tuple(estimation.open_world.estimates) if estimation and estimation.open_world else ()
-
-    def levels(self, axis: str) -> range:
-        """The levels of an axis, from 0, the nearest."""
-        return range(len(self.first.levels[axis].counts))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of covariate and of semantic levels."""
-        return len(self.first.counts), len(self.first.counts[0])
-
-
-def read_results(run: RunFolder) -> tuple[Results, RecognitionShiftFacts]:
-    """Return every number of a run, and what its records have in common."""
-    by_learner: dict[str, list[tuple[ShiftRecord, Record]]] = {}
-    for metrics, record in zip(run.metrics(ShiftRecord), run.records, strict=True):
-        by_learner.setdefault(metrics.learner, []).append((metrics, record))
-    for pairs in by_learner.values():
-        pairs.sort(key=lambda pair: pair[0].seed)
-    facts = RecognitionShiftFacts({name: tuple(record for record, _ in pairs) for name, pairs in by_learner.items()})
-    images = {name: [_Images.read(record) for _, record in pairs] for name, pairs in by_learner.items()}
-
-    overall = {name: average([seed.score(seed.new) for seed in seeds]) for name, seeds in images.items()}
-    rows = [row for name, areas in overall.items() for row in _average(name, areas, facts, {"view": NEAR})]
-    tests = [
-        *correct_for_many(
-            comparison_of(name, other, AUC, paired_test(overall[name], overall[other]), where={"view": NEAR})
-            for name, other in combinations(overall, 2)
-        )
-    ]
+    here = {"view": NEAR}
+    tests = [*_tests(areas, combinations(learners, 2), [here])]
+    baseline = baseline_of(run)
+    pairs = [(name, baseline) for name in learners if name != baseline] if baseline else []
     for view, axis in BY_LEVEL:
-        averages = {name: _averages(seeds, facts, view, axis) for name, seeds in images.items()}
-        for name, by_level in averages.items():
-            for level, areas in enumerate(by_level):
-                rows += _average(name, areas, facts, {"view": view, "axis": axis, "level": level})
-        tests += _tests(averages, facts.baseline, {"view": view, "axis": axis})
-    for name in facts.learners:
-        rows += [*_cells(name, facts), *_slopes(name, facts)]
-    rows += [*_counts(facts), *(estimation_rows(facts.records) if facts.estimators else ())]
-    rows += open_world_rows(facts.records, SAME) if facts.open_world_estimators else ()
-    return Results("recognition-by-shift", tuple(rows), tuple(tests)), facts
+        levels = known.where(entity=learners[0], metric=AUC.key, view=view, axis=axis)
+        tests += _tests(areas, pairs, [row.where for row in levels if row.value.value is not None])
+    return Results("recognition-by-shift", (*rows, *errors), tuple(tests))
+
+
+def _alarm(row: Result) -> Result:
+    """The share of the seeds where it is known whether the alarm stands."""
+    known = [value for value in row.per_seed if value is not None]
+    return Result(row.entity, ALARM, Value(mean(known), reason="" if known else row.value.reason), row.where)
+
+
+def _tests(areas: "_Areas", pairs, places: Sequence[Mapping]) -> Sequence[Comparison]:
+    """Pairs of learners in OpenworldAUC at some places, corrected together."""
+    return correct_for_many(
+        comparison_of(name, other, AUC, paired_test(areas.at(name, where), areas.at(other, where)), where=where)
+        for name, other in pairs
+        for where in places
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,106 +85,40 @@ class _Images:
         tables = (record.table(name) for name in ("base", "pool"))
         return cls(*({key: np.asarray(column) for key, column in table.items()} for table in tables))
 
-    @cached_property
-    def new(self) -> np.ndarray:
-        """bool[N], which images of the pool are of new classes."""
-        return self.pool["side"] == "new"
-
-    def at(self, view: str, axis: str, level: int) -> OpenworldAUC:
-        """The new images of a level against base images of a kind."""
-        members = self.pool[f"{axis}_level"] == level
-        return self.score(members & self.new, members & ~self.new if view == SAME else None)
-
-    def score(self, new: np.ndarray, base: np.ndarray | None = None) -> OpenworldAUC:
-        """Some new images against all base test images, or against some base images of the pool; bool[N]."""
-        chosen = {name: self.pool[name][new] for name in ("score", "correct", "group")}
-        if base is None:
+    def score(self, where: Mapping) -> OpenworldAUC:
+        """The new images of a place against all base test images, or against base images of the pool there."""
+        new = self.pool["side"] == "new"
+        members = self.pool[f"{where['axis']}_level"] == where["level"] if "axis" in where else np.ones_like(new)
+        chosen = {name: self.pool[name][members & new] for name in ("score", "correct", "group")}
+        if where["view"] == SAME:
+            beside = {name: self.pool[name][members & ~new] for name in chosen}
+        else:
             beside = self.base
             chosen["group"] = chosen["group"] + int(beside["group"].max(initial=-1)) + 1  # another image set
-        else:
-            beside = {name: self.pool[name][base] for name in chosen}
         groups = {"base_groups": beside["group"], "new_groups": chosen["group"]}
         return openworld_auc(beside["score"], beside["correct"], chosen["score"], chosen["correct"], **groups)
 
 
-def _averages(seeds: Sequence[_Images], facts: RecognitionShiftFacts, view: str, axis: str) -> list[SeedAverage | None]:
-    """The mean over the seeds at every level; None where the records say N/A."""
-    known = getattr(getattr(facts.first, FIELDS[view]), axis)
-    return [
-        None if record is None else average([seed.at(view, axis, level) for seed in seeds])
-        for level, record in enumerate(known)
-    ]
+@dataclass(frozen=True, eq=False)
+class _Areas:
+    """OpenworldAUC of learners from their images, seeds in increasing order: means over the seeds."""
 
+    images: Mapping[str, Sequence[_Images]]
+    made: dict[tuple, SeedAverage] = field(default_factory=dict)
 
-def _average(name: str, of: SeedAverage | None, facts: RecognitionShiftFacts, where: Mapping) -> Iterator[Result]:
-    seeds = tuple(record.seed for record in facts.records[name])
-    for part in PARTS:
-        if of is None:
-            yield Result(name, METRICS[part], _too_few(facts), where)
-            continue
-        estimate, per_seed = of.estimate(part), of.seed_values(part)
-        n = of.results[0].n_base + of.results[0].n_new
-        intervals = (*interval_of(estimate.interval(), "images", n), *student(per_seed, METRICS[part]))
-        value = Value(estimate.value, intervals, estimate.reason or "")
-        yield Result(name, METRICS[part], value, where, seeds, per_seed)
+    def at(self, learner: str, where: Mapping) -> SeedAverage:
+        """The mean over the seeds at a place, made once."""
+        key = learner, tuple(where.items())
+        if key not in self.made:
+            self.made[key] = average([seed.score(where) for seed in self.images[learner]])
+        return self.made[key]
 
-
-def _tests(averages: Mapping[str, Sequence[SeedAverage | None]], baseline: str, where: Mapping) -> Sequence[Comparison]:
-    """Every learner against the baseline at every level that is not N/A."""
-    return correct_for_many(
-        comparison_of(name, baseline, AUC, paired_test(area, baseline_area), where={**where, "level": level})
-        for name, by_level in (averages.items() if baseline else ())
-        for level, (area, baseline_area) in enumerate(zip(by_level, averages[baseline], strict=True))
-        if name != baseline and area is not None
-    )
-
-
-def _cells(name: str, facts: RecognitionShiftFacts) -> Iterator[Result]:
-    """Every cell, means over the seeds; of one seed with the interval over images."""
-    records = facts.records[name]
-    seeds = tuple(record.seed for record in records)
-    for view, field in FIELDS.items():
-        for row, column in np.ndindex(facts.shape):
-            each = [getattr(record, field).cells[row][column] for record in records]
-            where = {"view": view, "covariate_level": row, "semantic_level": column}
-            for part in PARTS:
-                if None in each:
-                    yield Result(name, METRICS[part], _too_few(facts), where)
-                    continue
-                numbers, n = tuple(getattr(cell, part) for cell in each), each[0].n_base + each[0].n_new
-                intervals = interval_of(each[0].intervals[part], "images", n) if len(each) == 1 else ()
-                value = over_seeds(numbers, METRICS[part], intervals=intervals)
-                yield Result(name, METRICS[part], value, where, seeds, numbers)
-
-
-def _slopes(name: str, facts: RecognitionShiftFacts) -> Iterator[Result]:
-    """Yield by how much each part changes from level to level: of the means of the cells at each level."""
-    records = facts.records[name]
-    seeds = tuple(record.seed for record in records)
-    for part, title in PARTS.items():
-        for axis in facts.first.levels:
-            each = tuple(record.near.trend[part][axis] for record in records)
-            slopes = tuple(trend.slope for trend in each)
-            value = over_seeds(slopes, METRICS["slope"], reason=each[0].reason or "")
-            yield Result(name, METRICS["slope"], value, {"view": NEAR, "axis": axis, "part": title}, seeds, slopes)
-
-
-def _counts(facts: RecognitionShiftFacts) -> Iterator[Result]:
-    """New images of every level and cell, and the degrees at which levels start."""
-    images = METRICS["images"]
-    for side, count in (("base", facts.first.n_base_images), ("new", sum(map(sum, facts.first.counts)))):
-        yield Result("", images, Value(count), {"side": side})
-    for axis, levels in facts.first.levels.items():
-        for level, count in enumerate(levels.counts):
-            where = {"axis": axis, "level": level}
-            yield Result("new images", images, Value(count), where)
-            yield Result("", LEVEL_START, Value(levels.edges[level]), where)
-    for level, count in enumerate(facts.first.same_looks.base_counts):
-        yield Result("base images of the pool", images, Value(count), {"axis": "covariate", "level": level})
-    for row, column in np.ndindex(facts.shape):
-        where = {"covariate_level": row, "semantic_level": column}
-        yield Result("new images", images, Value(facts.first.counts[row][column]), where)
-
-
-def _too_few(facts: RecognitionShiftFacts) -> Value:
-    return Value(None, reason=f"fewer than {facts.first.least} images")
+    def over_images(self, row: Result) -> tuple[Interval, ...] | None:
+        """The intervals over images of a learner's row at a level or overall; None for others."""
+        if row.metric.key not in PARTS or not row.where.keys() <= {"view", "axis", "level"}:
+            return None
+        if row.value.value is None:
+            return ()
+        areas = self.at(row.entity, row.where)
+        n = areas.results[0].n_base + areas.results[0].n_new
+        return interval_of(areas.estimate(row.metric.key).interval(), "images", n)
