@@ -149,26 +149,22 @@ def late_labels(estimate: AccuracyEstimate) -> str:
     found = [one for one in (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks)) if one is not None]
     if not found:
         return ""
-    total, where = sum(one.n for one in found), f" in {counted(len(found), 'chunk')}" * bool(estimate.chunks)
+    total, few = sum(one.n for one in found), [one.reason for one in found if one.accuracy is None]
+    where = f" in {counted(len(found), 'chunk')}" if estimate.chunks else ""
     if not found[0].drawn:
         right = sum(one.plain * one.n for one in found) / total
         return (
             f"{total:,} labels{where} were not drawn at random (no column inclusion): of these images "
             f"{percent(right)} % are named right, which says nothing sure of the others; nothing rests on them."
         )
-    few = [one.reason for one in found if one.accuracy is None]
+    sure = f"In {counted(len(found) - len(few), 'chunk')} they give" if estimate.chunks else "They give"
     parts = [f"{total:,} labels of images that were drawn{where}."]
     if len(few) < len(found):
-        sure = len(found) - len(few)
-        some = f"{sure} of these chunks {'has' if sure == 1 else 'have'}"
-        whole = "The chunk has" if len(found) == 1 else some
-        whose = whole if estimate.chunks else "They give"
-        parts.append(f"{whose} an interval that holds without any premise about the model.")
+        later = ", and they correct the estimates of later chunks" if estimate.chunks else ""
+        parts.append(f"{sure} an interval that holds without any premise about the model{later}.")
     if few:
-        they = f"In {counted(len(few), 'chunk')} they" if estimate.chunks else "They"
-        parts.append(f"{they} are too few ({few[0]}).")
-    if estimate.chunks and len(few) < len(found):
-        parts.append("Estimates of later chunks are corrected by them.")
+        of = f" of {counted(len(few), 'chunk')}" if estimate.chunks else ""
+        parts.append(f"Those{of} are too few ({few[0]}).")
     return " ".join(parts)
 
 
@@ -184,7 +180,7 @@ def causes(estimate: AccuracyEstimate) -> str:
     parts = []
     for cause, own in found.items():
         longest = sorted(sorted(own, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first)
-        names = ", ".join(episode.name(labels) for episode in longest) + ", ..." * (len(own) > CAUSED)
+        names = ", ".join(episode.name(labels) for episode in longest) + (", ..." if len(own) > CAUSED else "")
         parts.append(f"{cause} in {sum(map(len, own))} ({names})")
     return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
 
