@@ -162,7 +162,7 @@ def test_a_model_of_one_tower_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["transformers:someone/not-here", "transformers:not-here"])
 def test_what_transformers_cannot_load_is_told_in_a_sentence_with_where_to_look(name):
-    with pytest.raises(OpenworldError, match="transformers cannot load.*openworld backbone check"):
+    with pytest.raises(OpenworldError, match="transformers cannot load.*openworld doctor"):
         backbones.load(name)
 
 

@@ -1,7 +1,8 @@
 """What a backbone is and what runs on it: loaded, looked at, and shown some of the embedded pictures."""
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import numpy as np
 import torch
 
 from openworld import backbones, datasets
-from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld.backbones import DualEncoder, TwoTower, needed_files
+from openworld.backbones.fetching import fetch_commands
 from openworld.backbones.image_prompts import require_class_token
 from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.features import encode
@@ -29,12 +30,7 @@ _FIRST = 4  # pictures encoded before the clock starts: what happens only once
 
 @dataclass(frozen=True)
 class ZeroShotFigure:
-    """How many embedded pictures were named right.
-
-    Args:
-        right: of `pictures`. classes: how many names there were to choose from; one in so many is right by chance.
-        low, high: the 95 % interval of the share (Wilson).
-    """
+    """How many pictures were named right among how many classes, and the 95 % interval of the share (Wilson)."""
 
     right: int
     pictures: int
@@ -77,28 +73,67 @@ class BackboneCheck:
     zero_shot: ZeroShotFigure
     seconds_per_picture: float
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Everything in words, a line each."""
+        family = {"clip": "CLIP", "siglip": "SigLIP", "": "dual encoder"}[self.family]
+        shown, image, text = self.zero_shot, f"{self.pixels} x {self.pixels} pixels", []
+        if self.image:
+            token = "class token" if self.image["class_token"] else "no class token"
+            image += (
+                f" in patches of {self.image['patch_size']}; {_tower(self.image)}, {token}, {self.image['activation']}"
+            )
+        if self.tokenizer:
+            text.append(f"at most {self.tokenizer['positions']} tokens")
+        if "kind" in self.tokenizer:
+            text.append(f"vocabulary of {self.tokenizer['vocabulary']:,} ({self.tokenizer['kind']})")
+        if self.text:
+            causal = "causal, pooled at the end token" if self.text["causal"] else "bidirectional"
+            text.append(f"{_tower(self.text)}, {causal}")
+        facts = {
+            "images": image,
+            "sentences": "; ".join(text) or "by the library's own tokenizer",
+            "embeddings": f"{self.joint_dimension} numbers; cosines are multiplied by {self.logit_scale:.4g}",
+            "files": ", ".join(self.files) or "the library's own",
+            "fingerprint": self.fingerprint[:16],
+            "zero-shot": f"{shown.right} of {shown.pictures} embedded images named right among {shown.classes} names "
+            f"({100 * shown.low:.0f} to {100 * shown.high:.0f} %; by chance {100 / shown.classes:.3g} %)",
+            "speed": f"{self.seconds_per_picture:.3g} s an image",
+        }
+        head = f"{self.name}: {family}, run by {self.run_by}, {self.parameters / 1e6:,.1f} M weights"
+        lines = [f"{head} in {self.dtype} on {self.device}", *(f"  {what:<14}{fact}" for what, fact in facts.items())]
+        for what, able in (("learners", self.learners), ("methods", self.methods)):
+            by_reason: dict[str | None, list[str]] = {None: []}
+            for name, reason in able.items():
+                by_reason.setdefault(reason, []).append(name)
+            lines.append(f"  {what:<14}run: {', '.join(by_reason.pop(None)) or 'none'}")
+            lines += [f"{'':<16}do not: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+        return tuple(lines)
+
     def to_dict(self) -> dict:
         """Plain values for JSON."""
         return asdict(self)
 
 
 def check_backbone(
-    name: str, *, device: str = "cpu", pictures: int = 100, progress: Callable[[int, int], None] | None = None
+    name: str, *, device: str = "cpu", progress: Callable[[int, int], None] | None = None
 ) -> BackboneCheck:
-    """Load a backbone, try what needs which of its parts, and name some of the embedded pictures with it.
+    """Load a backbone, try what needs which of its parts, and name an embedded test picture of each class with it.
 
     Args:
         name: as for `openworld.backbones.load`. device: where it is run.
-        pictures: how many are shown, one class after the other; at most all of the test pictures.
         progress: called with (pictures done, pictures in all).
 
     Raises:
-        OpenworldError: what `load` raises; more pictures than there are, or none.
+        OpenworldError: what `load` raises.
     """
-    images = _chosen(pictures)
-    clip = backbones.load(name, device=device)
+    clip, images = backbones.load(name, device=device), datasets.load(DATASET)
+    images = images.subset(np.unique(images.labels, return_index=True)[1])
     zero_shot, seconds = _shown(clip, images, progress)
     ours = isinstance(clip, TwoTower)
+    engine = getattr(clip.tokenizer, "engine", None)
+    kind = {"kind": type(engine.model).__name__, "vocabulary": engine.get_vocab_size()} if engine else {}
+    whole = next((files for files in needed_files(name) if files.complete), None)
     return BackboneCheck(
         name=clip.name,
         run_by="openworld" if ours else clip.architecture,
@@ -111,35 +146,52 @@ def check_backbone(
         pixels=clip.config.image.image_size,
         image=asdict(clip.config.image) if ours else {},
         text=asdict(clip.config.text) if ours else {},
-        tokenizer=_tokenizer(clip),
-        files=files_read(name),
+        tokenizer=kind | ({} if clip.tokenizer is None else {"positions": clip.tokenizer.positions}),
+        files=tuple(dict.fromkeys(str(path) for need in whole.needs for path in need.found)) if whole else (),
         fingerprint=clip.fingerprint,
         learners={own: lacking(clip, learner.published("")) for own, learner in all_learners().items()},
-        methods=_methods(clip),
+        methods={
+            "zero-shot names, predict, estimate and its references": None,
+            "detectors on embeddings, shift taught by class names": None,
+            "GL-MCM (patch features)": missing_part(lambda: require_class_token(clip.image, "patch features need")),
+            "shift --taught-by pictures (activations)": missing_part(lambda: AppearanceEncoder(clip)),
+        },
         zero_shot=zero_shot,
         seconds_per_picture=seconds,
     )
 
 
-def files_read(name: str) -> tuple[str, ...]:
-    """The files that `load` reads of a name, as far as it is known."""
-    whole = next((one for one in needed_files(name) if one.complete), None)
-    if whole is None:
-        return ()
-    return tuple(dict.fromkeys(str(path) for need in whole.needs for path in need.found))
+def find_places(name: str) -> dict:
+    """Where a backbone's files are looked for, what is there, and what fetches them; {} for a name that is none."""
+    try:
+        places = json.dumps([asdict(files) for files in needed_files(name)], default=str)
+        return {"places": json.loads(places), "fetch": list(fetch_commands(name))}
+    except OpenworldError:
+        return {}
 
 
-def _chosen(count: int):
-    """So many test pictures, the first of every class, then the second."""
-    images = datasets.load(DATASET)
-    require_at_least(1, pictures=count)
-    if count > len(images):
-        raise OpenworldError(f"--images is {count:,}, and {DATASET} has {len(images):,}; ask for as many or fewer.")
-    labels = np.asarray(images.labels)
-    turn = np.empty(len(labels), np.int64)
-    for label in np.unique(labels):
-        turn[labels == label] = np.arange((labels == label).sum())
-    return images.subset(np.sort(np.lexsort((labels, turn))[:count]))
+def say_places(name: str, files: dict) -> Iterator[str]:
+    """Yield what to put where (any one of the places does), then the commands that fetch it (any one of them)."""
+    if files["places"]:
+        yield f"{name} is read from one of these places:"
+    for number, place in enumerate(files["places"], start=1):
+        folder = place["folder"] or "a folder of yours, given in place of the name, or the hub cache"
+        yield f"  {number}. {folder} (layout of {place['layout']})"
+        for need in place["needs"]:
+            forms = ", or ".join(" with ".join(form) for form in need["any_of"])
+            there = ", ".join(Path(path).name for path in need["found"])
+            yield f"       {need['purpose']:<14}{f'there: {there}' if there else forms}"
+    if files["fetch"]:
+        yield "On a machine with network, one of these fetches it:"
+        yield from (f"  {command}" for command in files["fetch"])
+        yield (
+            "Carry the folder over and give it in place of the name (transformers:FOLDER where transformers runs it), "
+            "or the package's cache: ~/.cache/huggingface/hub of the hub ($HF_HUB_CACHE)."
+        )
+
+
+def _tower(settings: dict) -> str:
+    return f"{settings['layers']} blocks of {settings['width']}"
 
 
 @torch.no_grad()
@@ -156,23 +208,3 @@ def _shown(clip: DualEncoder, images, progress) -> tuple[ZeroShotFigure, float]:
     right = int((guesses == np.asarray(images.labels)).sum())
     low, high = wilson_interval(right / len(images), len(images))
     return ZeroShotFigure(right, len(images), len(images.classnames), low, high), seconds
-
-
-def _tokenizer(clip: DualEncoder) -> dict:
-    """Class, vocabulary and longest sentence, as far as they are known."""
-    tokenizer = clip.tokenizer
-    if tokenizer is None:
-        return {}
-    engine = getattr(tokenizer, "engine", None)
-    kind = {} if engine is None else {"kind": type(engine.model).__name__, "vocabulary": engine.get_vocab_size()}
-    return kind | {"positions": tokenizer.positions}
-
-
-def _methods(clip: DualEncoder) -> dict[str, str | None]:
-    """What is no learner, by what it asks of a backbone."""
-    return {
-        "zero-shot names, predict, estimate and its references": None,
-        "detectors on embeddings, shift taught by class names": None,
-        "GL-MCM (patch features)": missing_part(lambda: require_class_token(clip.image, "patch features need")),
-        "shift --taught-by pictures (activations)": missing_part(lambda: AppearanceEncoder(clip)),
-    }

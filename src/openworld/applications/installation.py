@@ -19,14 +19,7 @@ DEVELOPERS = ("test", "docs", "build-world")
 
 @dataclass(frozen=True)
 class Package:
-    """A package that openworld uses.
-
-    Args:
-        name: as pip knows it.
-        needed: the least version.
-        extra: what brings it; "" for what openworld cannot do without.
-        installed: its version; None where it is missing.
-    """
+    """A package: its least version, the extra that brings it ("" for what is always needed), the installed version."""
 
     name: str
     needed: str
@@ -35,8 +28,11 @@ class Package:
 
     @property
     def ok(self) -> bool:
-        """Whether it is there in a version that will do."""
-        return self.installed is not None and _numbers(self.installed) >= _numbers(self.needed)
+        """Whether it is there in a version that will do; what stands behind a version's numbers is left out."""
+        ours, least = (
+            re.findall(r"\d+", (version or "").partition("+")[0]) for version in (self.installed, self.needed)
+        )
+        return [*map(int, ours)] >= [*map(int, least)]
 
     @property
     def state(self) -> str:
@@ -49,13 +45,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Installation:
-    """What is there.
-
-    Args:
-        packages: those needed, then those of extras.
-        devices: what `--device auto` would take, and what else there is.
-        places: {what: where}.
-    """
+    """Packages (those needed, then those of extras), devices, and {what: where it lies}."""
 
     packages: tuple[Package, ...]
     devices: tuple[str, ...]
@@ -70,11 +60,10 @@ class Installation:
     def table(self) -> Table:
         """A row per package."""
         columns = tuple(Column(TEXT, title, priority=2) for title in ("installed", "at least", "for", "state"))
-        rows = tuple(
-            Row(one.name, (one.installed or "–", one.needed, one.extra or "everything", one.state))
-            for one in self.packages
-        )
-        return Table("packages", f"openworld {__version__}", "", "package", columns, rows, best="")
+        rows = []
+        for one in self.packages:
+            rows.append(Row(one.name, (one.installed or "–", one.needed, one.extra or "everything", one.state)))
+        return Table("packages", f"openworld {__version__}", "", "package", columns, tuple(rows), best="")
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -90,24 +79,10 @@ class Installation:
 
 def installation() -> Installation:
     """Look at the packages, the devices and the folders of this machine; nothing is changed."""
-    found = map(_package, requires("openworld") or ())
-    packages = tuple(package for package in found if package and package.extra not in DEVELOPERS)
-    needed = sorted(packages, key=lambda package: bool(package.extra))
+    found = filter(None, map(_REQUIREMENT.match, requires("openworld") or ()))
+    packages = [Package(one[1], one[2], one[3] or "", installed_version(one[1])) for one in found]
+    needed = sorted((one for one in packages if one.extra not in DEVELOPERS), key=lambda package: bool(package.extra))
     return Installation(tuple(needed), _devices(), _places())
-
-
-def _package(requirement: str) -> Package | None:
-    found = _REQUIREMENT.match(requirement)
-    return found and Package(found[1], found[2], found[3] or "", installed_version(found[1]))
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version, without what stands behind them.
-
-    >>> _numbers("2.13.0+cpu") > _numbers("2.6")
-    True
-    """
-    return tuple(int(part) for part in re.match(r"[\d.]*", version)[0].strip(".").split(".") if part)
 
 
 def _devices() -> tuple[str, ...]:

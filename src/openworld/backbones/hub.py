@@ -31,7 +31,7 @@ def repository_folder(source: str, revision: str | None) -> Path:
         hint = "" if source in BACKBONES else f" Otherwise: {unknown_name('backbone', source, BACKBONES)}"
         raise OpenworldError(
             f"cannot fetch {source!r} from the hub ({type(error).__name__}: {(str(error) or '-').splitlines()[0]}); "
-            f"check the network, or pass a local folder: `openworld backbone check {source}` says what must lie in it."
+            f"check the network, or pass a local folder: `openworld doctor {source}` says what must lie in it."
             f"{hint}"
         ) from error
 

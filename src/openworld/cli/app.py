@@ -9,7 +9,6 @@ from openworld import __version__
 from openworld.cli import console
 from openworld.cli._parts import with_parts
 from openworld.cli.average import average
-from openworld.cli.backbone import backbone
 from openworld.cli.cache import cache
 from openworld.cli.check import check
 from openworld.cli.cite import cite
@@ -106,7 +105,6 @@ GROUPS = {
         "doctor": doctor,
         "cache": cache,
         "data": data,
-        "backbone": backbone,
     },
 }
 """Group of the help -> name -> command, or several commands under one name."""

@@ -34,7 +34,7 @@ def test_the_refusal_names_the_learner_and_those_that_run(foreign):
     assert not offers_everything(foreign)
     require_able(foreign, LEARNERS["zero-shot"]())
     with pytest.raises(
-        OpenworldError, match="CoOp cannot run on.*learned contexts.*zero-shot-ensemble.*backbone check"
+        OpenworldError, match="CoOp cannot run on.*learned contexts.*zero-shot-ensemble.*openworld doctor"
     ):
         require_able(foreign, LEARNERS["CoOp"]())
 

@@ -30,5 +30,5 @@ def refusing(package: str, name: str) -> Iterator[None]:
         reason = " ".join((str(error).strip() or type(error).__name__).split("\n")[0].split())
         raise OpenworldError(
             f"{package} cannot load {name!r} ({reason}); check the network, or give files that are here "
-            "(openworld backbone check says which)."
+            "(openworld doctor NAME says which)."
         ) from error

@@ -18,7 +18,7 @@ from openworld.learners.engine.fitted import Learner
 
 _INSTEAD = (
     "Learners of names alone run on every backbone (zero-shot, zero-shot-ensemble); for this one, take a backbone that "
-    "`openworld backbone check` says has what it needs, such as openai/clip-vit-base-patch16."
+    "`openworld doctor` says has what it needs, such as openai/clip-vit-base-patch16."
 )
 _NAMES = numbered_names(8)  # enough for learners that cut the classes into parts
 
