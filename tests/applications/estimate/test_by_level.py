@@ -226,7 +226,8 @@ def test_the_command_prints_the_curve_and_keeps_page_numbers_and_chart(files, tm
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     expected = curve(source, stream).found.numbers["ATC-MC"]["auc"].value
-    assert said["numbers"]["ATC-MC"]["auc"]["value"] == pytest.approx(expected)
+    areas = {row["entity"]: row["value"] for row in said["results"] if row["metric"] == "auc"}
+    assert said["quoted"] == "ATC-MC" and areas["ATC-MC"] == pytest.approx(expected)
     assert {"report.html", "results.parquet", "estimate.json", "curve.svg"} <= {
         p.name for p in (tmp_path / "out").iterdir()
     }

@@ -15,11 +15,7 @@ from openworld.applications.estimate.inputs import EstimateInputs
 from openworld.applications.images import are_images
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
-from openworld.report.data_files import json_text
 from openworld.report.report import Report
-from openworld.runs import to_json
-
-JSON = "estimate.json"
 
 
 def estimate_by_level(
@@ -55,10 +51,7 @@ def estimate_by_level(
     found = estimate_curve(
         source, stream, estimators, inputs.zero_shot, lambda doing, done: observer.progress(doing, done, None)
     )
-    found = replace(found, made=facts)
-    text = json_text(to_json(found))
-    answer = report(found)
-    answer = replace(answer, found=found, json=text, files={JSON: text.encode(), **answer.files})
+    answer = report(replace(found, made=facts))
     if inputs.out is not None:
         answer.write(inputs.out)
     return answer

@@ -19,6 +19,7 @@ from openworld.report.sentences import counted
 from openworld.report.text import bracketed, percent
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
 
+JSON = "estimate.json"
 APART = 0.05  # what is estimated of level 0, and what labels say
 PREMISE = (
     "Intervals say what other images would change, of the stream and of the labelled source. They do not say whether "
@@ -80,6 +81,7 @@ LAYOUT = Layout(
             of=TARGET,
             note="PA, NA, ΔAUC and ΔPN are not estimated without labels.",
         ),
+        Pivot(name="sets", title="Source and target", metrics=("images",), rows=("images",), label="set"),
     ),
 )
 
@@ -100,13 +102,25 @@ def report(estimate: CurveEstimate) -> Report:
         sentences=said,
         warnings=notes,
     )
-    answer = LAYOUT.report(brief, text=said[1:], notes=notes, made=estimate.made)
-    return replace(answer, files=chart_files(answer.page, ("curve",)))
+    facts = {
+        "source": estimate.source.name,
+        "target": estimate.target.name,
+        "quoted": estimate.quoted,
+        "methods": list(estimate.methods),
+        "grouped_by": estimate.grouped_by,
+        "untold": list(estimate.unknown),
+        "warnings": list(estimate.warnings),
+        "made": dict(estimate.made),
+    }
+    answer = LAYOUT.report(brief, text=said[1:], notes=notes, made=estimate.made, found=estimate, facts=facts)
+    return replace(answer, files={JSON: answer.to_json().encode(), **chart_files(answer.page, ("curve",))})
 
 
 def results_of(estimate: CurveEstimate) -> Results:
     """Return all rows; `level` says which level a row is of."""
     rows = [row for point in estimate.levels for row in _level(estimate, point)]
+    sets = {"source": estimate.source, "target": estimate.target}
+    rows += [Result("", IMAGES, Value(own.n), {"images": name}) for name, own in sets.items()]
     return Results("estimate", (*rows, *_curves(estimate), *_comparisons(estimate)))
 
 

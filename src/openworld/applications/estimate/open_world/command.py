@@ -13,12 +13,8 @@ from openworld.applications.estimate.open_world.measurement import NO_OPTIONS, O
 from openworld.applications.estimate.open_world.report import report
 from openworld.applications.open_world_stream.reading import Source, read_stream
 from openworld.applications.predict import read_names
-from openworld.report.data_files import json_text
 from openworld.report.report import Report
-from openworld.runs import to_json
 from openworld.runs.outputs import ESTIMATE, require_folder
-
-JSON = "estimate.json"
 
 
 @dataclass(frozen=True)
@@ -108,10 +104,7 @@ def estimate_open_world(
         )
     paths = [str(place) for place in inputs.target if isinstance(place, str | Path)]
     path = paths[0] if len(inputs.target) == 1 and paths else ""
-    quality = replace(measure_quality(*streams, options, path), made=facts)
-    answer = report(quality)
-    text = json_text(to_json(quality) | {"alerts": list(quality.alerts), "untold": list(quality.unknown)})
-    answer = replace(answer, found=quality, json=text, files={JSON: text.encode(), **answer.files})
+    answer = report(replace(measure_quality(*streams, options, path), made=facts))
     if inputs.out is not None:
         answer.write(inputs.out)
     return answer

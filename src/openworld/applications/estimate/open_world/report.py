@@ -5,6 +5,7 @@ rests, and which labels tell more. No OpenworldAUC is told: see `openworld.estim
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from openworld.applications.estimate.open_world.stream_quality import LABELS, QUANTITIES, StreamQuality
 from openworld.estimators.open_world import SHARE_MARGIN
@@ -14,6 +15,7 @@ from openworld.report.sentences import counted, listed
 from openworld.report.text import percent
 from openworld.results import METRICS, Metric, Result, Results, Value
 
+JSON = "estimate.json"
 TARGET = {"images": "target"}
 NEW_SHARE = Metric("new_share", "share of new", better=0)
 CARDS: dict[str, Metric] = {
@@ -23,7 +25,12 @@ CARDS: dict[str, Metric] = {
 LEAST_SHARE = Metric("new_share_least", "share of new, at least", better=0)
 MOST_SHARE = Metric("new_share_most", "share of new, at most", better=0)
 MOST = Metric("openworld_auc_most", "OpenworldAUC, at most")
+GAP = Metric("share_gap", "the two shares part by", "points", better=0)
+MOVED = Metric("confidence_moved", "surer than at home by", "points", better=0, bounds=(-1.0, 1.0))
+MOVED_ERROR = Metric("confidence_error", "standard error", "points", better=0)
+NAMES = {side: Metric(f"{side}_names", f"{side} names", "count", 0, 0, (0.0, None)) for side in ("base", "new")}
 NO_EASIER = "the images are no easier than the source's"
+SHARES = ("new_share", "share_gap", "confidence_moved", "confidence_error")
 WAYS = {"probabilities": "of zero-shot", "scores": "of the learner", "truth": "labels, which were not looked at"}
 
 
@@ -34,17 +41,23 @@ LAYOUT = Layout(
         Pivot(
             name="bounds",
             title="What holds without labels",
-            metrics=("openworld_auc_most", "new_share_least", "new_share_most", "new_share"),
+            metrics=("openworld_auc_most", "new_share_least", "new_share_most"),
             of=TARGET,
             label="by",
             note="Without labels nothing bounds OpenworldAUC from below.",
         ),
+        Pivot(name="shares", title="On what it rests", metrics=SHARES, of=TARGET, label="by", terminal=True),
         Pivot(
             name="sets",
             title="Source and target",
             rows=("images",),
             columns=(METRIC, ENTITY),
-            metrics=("images", *(quantity for quantity in QUANTITIES if quantity != "new_share")),
+            metrics=(
+                "images",
+                "base_names",
+                "new_names",
+                *(quantity for quantity in QUANTITIES if quantity != "new_share"),
+            ),
             label="set",
         ),
     ),
@@ -61,11 +74,22 @@ def report(quality: StreamQuality) -> Report:
             f"{target.name}: {target.images:,} images, {target.base_names} base and {target.new_names} new names",
             f"source {source.name}, {source.images:,} labelled base images",
         ),
-        words={"bounds": {"what it is": WAYS}},
+        words={"shares": {"what it is": WAYS}},
         sentences=tuple(said),
         warnings=notes,
     )
-    return LAYOUT.report(brief, text=tuple(said[1:]), notes=notes, made=quality.made)
+    facts = {
+        "source": source.name,
+        "target": target.name,
+        "labels": quality.labels,
+        "plan": quality.plan,
+        "given_new_share": quality.new_share,
+        "untold": list(quality.unknown),
+        "warnings": list(quality.warnings),
+        "made": dict(quality.made),
+    }
+    answer = LAYOUT.report(brief, text=tuple(said[1:]), notes=notes, made=quality.made, found=quality, facts=facts)
+    return replace(answer, files={JSON: answer.to_json().encode()})
 
 
 def results_of(quality: StreamQuality) -> Results:
@@ -76,6 +100,8 @@ def results_of(quality: StreamQuality) -> Results:
 def _facts(quality: StreamQuality) -> Iterator[Result]:
     for place, facts in (({"images": "source"}, quality.source), (TARGET, quality.target)):
         yield Result("", METRICS["images"], Value(facts.images), place)
+        yield Result("", NAMES["base"], Value(facts.base_names), place)
+        yield Result("", NAMES["new"], Value(facts.new_names), place)
         for quantity, value in facts.truth.items():
             yield Result("truth", CARDS[quantity], _value(value, "its labels do not say"), place)
 
@@ -88,6 +114,9 @@ def _bounds(quality: StreamQuality) -> Iterator[Result]:
     if bounds.shares is not None:
         yield Result("probabilities", NEW_SHARE, Value(bounds.shares.by_posterior), TARGET)
         yield Result("scores", NEW_SHARE, Value(bounds.shares.by_best_bin), TARGET)
+        yield Result("scores", GAP, Value(bounds.shares.gap), TARGET)
+        yield Result("probabilities", MOVED, Value(bounds.shares.confidence_moved), TARGET)
+        yield Result("probabilities", MOVED_ERROR, Value(bounds.shares.confidence_error), TARGET)
 
 
 def _value(number: float | None, reason: str) -> Value:
