@@ -1,7 +1,6 @@
 """Scores and shift degrees of one's own become the page of IS-OOD: what `detect` does with such a table."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from openworld._errors import OpenworldError, failing
@@ -37,8 +36,8 @@ def detect_by_shift(
     """
     from openworld.evaluations.ood_detection.facts import ShiftFacts
     from openworld.evaluations.ood_detection.pool_records import record_of_scores
-    from openworld.evaluations.ood_detection.report import page_of, papers_of
-    from openworld.evaluations.ood_detection.results import DetectionResults
+    from openworld.evaluations.ood_detection.report import report_of
+    from openworld.evaluations.ood_detection.results import results_of
 
     options = options or DetectOptions()
     if options.flag_rate is not None:
@@ -49,20 +48,12 @@ def detect_by_shift(
     with failing():
         pool = _placed(given, levels)
         record = record_of_scores(pool, least=least, title=TITLE)
-        results = DetectionResults.of(ShiftFacts((record,), (pool,), least))
+        facts = ShiftFacts((record,), (pool,), least)
+        results = results_of(facts)
     observer.progress("comparing detectors", 1, 1)
-    page, tables = page_of(results), papers_of(results)
-    numbers = [{name: value for name, value in row.items() if value is not None} for row in results.rows.records()]
-    report = Report(
-        results.rows,
-        tables[:1],
-        page,
-        page.verdict[1:-1],
-        notes=page.verdict[-1:],
-        found=record,
-        json=json_text({"results": numbers, "warnings": []}),
-    )
-    report = replace(report, made={"command": made} if made else {})
+    numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]
+    told = {"found": record, "json": json_text({"results": numbers, "warnings": []})}
+    report = report_of(results, facts, made={"command": made} if made else {}, **told)
     if options.out is not None:
         report.write(options.out)
     return report

@@ -22,6 +22,7 @@ from openworld._types import checked
 from openworld.metrics.estimate import LEVEL
 from openworld.results.comparison import Comparison, correct_for_many
 from openworld.results.results import Result
+from openworld.results.value import Interval, Value
 
 CHANCE_NAME = "chance"
 CHANCE = 0.5
@@ -89,6 +90,11 @@ def standing(
     return Standing(names, others, tuple(tests), tuple(name for name in values if name not in known))
 
 
+def over_images(area: Value) -> Interval | None:
+    """Return the interval of an AUROC over images, or over these and seeds; None where there is none."""
+    return area.over("images") or area.over("seeds and images")
+
+
 @checked
 def against_chance(rows: Iterable[Result], correlation: ArrayLike | None = None) -> tuple[Comparison, ...]:
     """Return the tests of AUROCs against chance, as one family, from their intervals over images.
@@ -107,7 +113,7 @@ def against_chance(rows: Iterable[Result], correlation: ArrayLike | None = None)
     tests, distances = [], []
     quantile = NormalDist().inv_cdf((1 + LEVEL) / 2)
     for row in rows:
-        area, interval = row.value.value, row.value.over("images")
+        area, interval = row.value.value, over_images(row.value)
         if area is None:
             continue
         distances.append(0.0)

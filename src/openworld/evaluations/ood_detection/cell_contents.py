@@ -1,4 +1,4 @@
-"""What lies in the cells: how many images, and some of them as a record keeps them."""
+"""Images of the cells, as a record keeps some of them."""
 
 import io
 import re
@@ -9,7 +9,6 @@ from PIL import Image
 
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.report.charts import CellImage, ChartCell
-from openworld.report.charts.cells import count_cell
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.shift_axes import NEAR, Place, level_map, place_text
@@ -23,16 +22,6 @@ NAMED = 1_000_000
 """Images of a pool up to which the table of a record is read for what each example shows."""
 
 _IMAGE = re.compile(r"pictures/(\d+)-(\d+)/(\d+)\.png")
-
-
-def cell_counts(facts: ShiftFacts) -> Figure:
-    """Return a map of how many images every cell has: the darker, the more."""
-    counts, present, cells = facts.counts(), facts.present(), {}
-    for place, count in np.ndenumerate(counts):
-        row = {"images": int(count), "present": bool(present[place])}
-        cells[place] = count_cell(int(count), int(counts.max()) if present[place] else None, row)
-    caption = (f"{NEAR}. Hatched: fewer than {facts.least} images, N/A; they count nowhere.",)
-    return Figure("counts", "How many images?", caption, (level_map("Images per cell", cells, counts.shape),))
 
 
 def cell_images(facts: ShiftFacts, room: int = IMAGE_BYTES, *, small: bool = True) -> Figure | None:

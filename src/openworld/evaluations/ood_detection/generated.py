@@ -124,5 +124,5 @@ def _against(facts, detector, sides, scores, cells: np.ndarray, **where) -> Resu
 
 
 def _result(facts: ShiftFacts, detector: Detector, metric: Metric, value: Value, values, **where) -> Result:
-    place = {"model": detector.model, "id_classes": facts.counting, **where}
-    return Result(detector.label, metric, value, place, facts.seeds(detector.model), values)
+    place = {"id_classes": facts.counting, **where}
+    return Result(detector.title, metric, value, place, facts.seeds(detector.model), values)

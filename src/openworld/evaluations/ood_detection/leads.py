@@ -11,7 +11,6 @@ import numpy as np
 
 from openworld.evaluations.ood_detection.errors import UNKNOWN, joint_error, seed_mean
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
-from openworld.evaluations.ood_detection.record import SUBSETS
 from openworld.metrics import MetricEstimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
 from openworld.results import METRICS, Comparison, Metric, Value
@@ -40,8 +39,8 @@ def area_test(contender: Contender, other: Contender) -> Comparison:
     """AUROC of the one minus that of the other, not corrected yet."""
     value, p = difference(contender, other)
     reason = "its error is not known" if p is None else ""
-    titles, where = (contender.detector.title, other.detector.title), {"images": SUBSETS[contender.facts.whole]}
-    return Comparison(*titles, METRICS["auroc"], value.value, p, reason, value.over(), where)
+    titles = contender.detector.title, other.detector.title
+    return Comparison(*titles, METRICS["auroc"], value.value, p, reason, value.over())
 
 
 def difference(contender: Contender, other: Contender) -> tuple[Value, float | None]:

@@ -7,13 +7,12 @@ from openworld.evaluations.ood_detection.record import THUMBNAILS, DetectionReco
 from openworld.report.charts import CellChart, CellImage, ChartCell
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
-from openworld.report.page import Section
-from openworld.report.table import Column, Row, Table
-from openworld.results import TEXT, Metric, Value
+from openworld.report.sentences import counted
+from openworld.results import Metric, Result, Value
 from openworld.runs import Record
 
 HEADING = "Which other classes pass for known ones?"
-CONFIDENCE = Metric("confidence", "MSP", "percent", 1, 0, (0.0, 1.0))
+CONFIDENCE = Metric("confidence", "largest softmax probability", "percent", 1, 0, (0.0, 1.0))
 SIDE = 76.0  # of an image
 MOST_MODELS = 3
 BELOW = "class of the image in the middle, and the known class that it is taken for"
@@ -21,14 +20,13 @@ ROWS = ("MSP, %", "other class", "taken for")
 """From below: how confident the model is, the marginal image, and a known image of the class that it is taken for."""
 
 
-def marginal_section(facts: ShiftFacts) -> Section | None:
-    """Return the images with their predictions, of the first seed of every model; None where no record has any."""
-    pairs = list(_first_of_models(facts))
-    if not pairs:
-        return None
-    figure, several = marginal_figure(facts), len(facts.models) > 1
-    tables = tuple(_table(record, several) for record, _ in pairs)
-    return Section(HEADING, tuple(_sentence(record, several) for record, _ in pairs), tables, (figure,) * bool(figure))
+def marginal_rows(facts: ShiftFacts) -> Iterator[Result]:
+    """Yield how sure each model is of the images that it takes for known ones, of its first seed."""
+    for record, _ in _first_of_models(facts):
+        for image in record.marginal.images:
+            place = {"class": image.label, "taken_for": image.prediction, "image": image.id}
+            place["taken_for_name"] = f"taken for {image.prediction}"
+            yield Result(record.model, CONFIDENCE, Value(image.confidence), place)
 
 
 def marginal_figure(facts: ShiftFacts) -> Figure | None:
@@ -57,28 +55,17 @@ def _first_of_models(facts: ShiftFacts) -> Iterator[tuple[DetectionRecord, Recor
             yield record, stored
 
 
-def _sentence(record: DetectionRecord, several: bool) -> str:
-    marginal = record.marginal
-    who = f"of {record.model}" if several else "here"
-    return (
-        f"{marginal.n:,} images of other classes are at semantic level {marginal.semantic_level}, the nearest that has "
-        f"any; {100 * marginal.accepted:.1f}\u00a0% of them pass {marginal.detector} {who} where 95\u00a0% of the "
-        "in-distribution test images do."
-    )
-
-
-def _table(record: DetectionRecord, several: bool) -> Table:
-    columns = (Column(TEXT, "taken for"), Column(CONFIDENCE, headline=True), Column(TEXT, "covariate level"))
-    rows = tuple(
-        Row(image.label, (image.prediction, Value(image.confidence), str(image.covariate_level)))
-        for image in record.marginal.images
-    )
-    title = "Most confidently accepted images of other classes" + f", {record.model}" * several
-    caption = (
-        f"Images of other classes at semantic level {record.marginal.semantic_level}, seed {record.seed}, ranked by "
-        f"{record.marginal.detector}. MSP: the largest softmax probability of the model, percent."
-    )
-    return Table(f"marginal-{record.model}" if several else "marginal", title, caption, "class", columns, rows, best="")
+def marginal_note(facts: ShiftFacts) -> str:
+    """Return how many such images there are, and what share of them passes."""
+    sentences = []
+    for record, _ in _first_of_models(facts):
+        marginal = record.marginal
+        sentences.append(
+            f"{record.model}: of {counted(marginal.n, 'image')} of other classes at semantic level "
+            f"{marginal.semantic_level}, the nearest that has any, {100 * marginal.accepted:.1f}\u00a0% pass "
+            f"{marginal.detector} where 95\u00a0% of the in-distribution test images do; shown are the surest."
+        )
+    return " ".join(sentences)
 
 
 def _chart(record: DetectionRecord, stored: Record) -> CellChart:

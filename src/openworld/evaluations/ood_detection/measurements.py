@@ -29,9 +29,6 @@ CELL_METRICS = {
 }
 """What a record has of a detector in a cell -> the metric that it is."""
 
-TREND_METRICS = {"auroc": "AUROC", "fpr_out_positive": "FPR@95", "aupr_in": "AUPR"}
-"""Metrics whose trends IS-OOD prints, as it names them."""
-
 CELLS = {"all cells": "all", "common cells": "common"}
 """Over which cells a curve is, all that are present or those of common levels alone -> how records call them."""
 ALL, COMMON = CELLS
@@ -50,7 +47,9 @@ def slope_of(metric: Metric) -> Metric:
 
 def correlation_of(metric: Metric) -> Metric:
     """Pearson's correlation of a metric with the level."""
-    return Metric(f"{metric.key}_correlation", f"r of {metric.title}", "difference", 2, 0, (-1.0, 1.0))
+    return Metric(
+        f"{metric.key}_correlation", f"correlation of {metric.title} with the level", "difference", 2, 0, (-1.0, 1.0)
+    )
 
 
 def detector_rows(facts: ShiftFacts, detector: Detector) -> Iterator[Result | Comparison]:
@@ -79,6 +78,8 @@ def further_rows(facts: ShiftFacts) -> Iterator[Result]:
             continue
         value = over_seeds(values, METRICS["accuracy"])
         yield Result(model, METRICS["accuracy"], value, {}, facts.seeds(model), values)
+    yield _count("images", facts.first.source.n, side="in-distribution")
+    yield _count("images", facts.counts().sum(), side="pool")
     for subset, size in facts.first.labelling.subsets.items():
         yield _count("images", size, images=SUBSETS[subset])
     for counting in (KEPT, REMOVED):
@@ -97,7 +98,7 @@ def further_rows(facts: ShiftFacts) -> Iterator[Result]:
 
 
 def _areas(facts: ShiftFacts, detector: Detector) -> Iterator[Result]:
-    """AUROC against the pool and its subsets."""
+    """AUROC against the pool as the run counts it, at no place, and against its other subsets."""
     labellings = [record.labelling for record in facts.of(detector.model)]
     for subset, images in SUBSETS.items():
         areas = [labelling.detectors[detector.label][subset] for labelling in labellings]
@@ -108,7 +109,8 @@ def _areas(facts: ShiftFacts, detector: Detector) -> Iterator[Result]:
         else:
             errors = [joint_error(labelling.joint.get(subset), {detector.label: 1}) for labelling in labellings]
             value, _ = seed_mean(values, AUROC, errors)
-        yield _result(facts, detector, AUROC, value, values, images=images)
+        place = {} if subset == facts.whole else {"images": images}
+        yield _result(facts, detector, AUROC, value, values, **place)
 
 
 def _table(record: PoolRecord, label: str, name: str) -> np.ndarray:
@@ -165,13 +167,11 @@ def _along(facts, detector, metric: Metric, trends: Sequence[ShiftTrend], **wher
     yield _result(facts, detector, correlation_of(metric), correlation, correlations, **where)
     if metric is AUROC and main:
         untested = reason if value.value is None else "its error is not known" * (p is None)
-        place = {"model": detector.model, "axis": axis, "cells": where["cells"]}
-        yield Comparison(detector.title, NO_SLOPE, slope_of(metric), value.value, p, untested, value.over(), place)
+        yield Comparison(detector.title, NO_SLOPE, slope_of(metric), value.value, p, untested, value.over(), where)
 
 
 def _result(facts: ShiftFacts, detector: Detector, metric: Metric, value: Value, values: Sequence, **where) -> Result:
-    place = {"model": detector.model, **where}
-    return Result(detector.label, metric, value, place, facts.seeds(detector.model), tuple(values))
+    return Result(detector.title, metric, value, where, facts.seeds(detector.model), tuple(values))
 
 
 def _count(key: str, count: int, **where) -> Result:

@@ -13,10 +13,10 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.measurements import ALL
 from openworld.evaluations.ood_detection.record import SUBSETS
-from openworld.evaluations.ood_detection.results import DetectionResults
+from openworld.evaluations.ood_detection.results import read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
-from openworld.results import Result, RunFolder, over_seeds
+from openworld.results import Result, Results, RunFolder, over_seeds
 
 EVALUATION = "ood-detection"
 GIVEN = "given cells"
@@ -38,14 +38,14 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
     The paper prints slopes without their sign.
     """
     for run in runs:
-        results = run.read(_load)
-        facts = results.facts
+        results, facts = run.read(_load)
         classifiers = [model for model in facts.models if facts.of(model)[0].kind == "classifier"] or facts.models
-        for row in results.rows:
-            place = dict(row.where)
-            if place.pop("model", None) == classifiers[0] and place.pop("id_classes", facts.counting) == facts.counting:
+        labels = {each.title: each.label for each in facts.detectors if each.model == classifiers[0]}
+        for row in results:
+            place = dict(row.where) or {"images": SUBSETS[facts.whole]}
+            if row.entity in labels and place.pop("id_classes", facts.counting) == facts.counting:
                 shown = _over_seeds(row) if "axis" in place or len(row.seeds) > 1 else row
-                dataset, method = run.dataset(_pool(facts)), run.method(row.entity)
+                dataset, method = run.dataset(_pool(facts)), run.method(labels[row.entity])
                 yield PaperRow(replace(shown, where=place), dataset, method, classifiers[0])
 
 
@@ -55,11 +55,11 @@ def _over_seeds(row: Result) -> Result:
     return replace(row, value=over_seeds(values, row.metric), per_seed=values)
 
 
-def _load(folder: Path) -> DetectionResults:
+def _load(folder: Path) -> tuple[Results, ShiftFacts]:
     run = RunFolder.read(folder)
     if run.evaluation != EVALUATION:
         raise OpenworldError(f"{folder} is a run of {run.evaluation or 'nothing'}, expected {EVALUATION}.")
-    return DetectionResults.read(run)
+    return read_results(run)
 
 
 def _pool(facts: ShiftFacts) -> str:

@@ -1,77 +1,307 @@
-"""What an OOD-detection run says: its tables and figures under the questions that they answer; two runs of a pool."""
+"""What a run of OOD detection shows: who sees what is out of distribution, and how far off it must be; two runs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from statistics import fmean
+
+import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.cell_contents import cell_counts, cell_images
-from openworld.evaluations.ood_detection.drawn_metrics import FURTHER
-from openworld.evaluations.ood_detection.facts import ShiftFacts
-from openworld.evaluations.ood_detection.figures import level_figures
-from openworld.evaluations.ood_detection.generated_report import generated_section
+from openworld.evaluations.ood_detection.cell_contents import cell_images
+from openworld.evaluations.ood_detection.facts import KEPT, REMOVED, ShiftFacts
+from openworld.evaluations.ood_detection.generated import AGAINST, KINDS, SHARED
 from openworld.evaluations.ood_detection.leads import Contender, area_test
-from openworld.evaluations.ood_detection.maps import cell_differences, heat_maps
-from openworld.evaluations.ood_detection.marginal_report import marginal_section
-from openworld.evaluations.ood_detection.measurements import CELLS, TREND_METRICS
-from openworld.evaluations.ood_detection.record import SUBSETS
-from openworld.evaluations.ood_detection.results import DetectionResults
-from openworld.evaluations.ood_detection.tables import (
-    cell_tables,
-    known_class_table,
-    labelling_table,
-    level_table,
-    main_table,
-    metric_table,
-    model_table,
-    trend_table,
+from openworld.evaluations.ood_detection.maps import cell_differences
+from openworld.evaluations.ood_detection.marginal_report import CONFIDENCE, marginal_figure, marginal_note
+from openworld.evaluations.ood_detection.measurements import (
+    ALL,
+    AUROC,
+    CELL_METRICS,
+    CELLS,
+    COMMON,
+    NO_SLOPE,
+    correlation_of,
+    slope_of,
 )
-from openworld.evaluations.ood_detection.verdict import axis_sentence, seeds_text, verdict
-from openworld.report.page import Page, Section
+from openworld.evaluations.ood_detection.results import COUNTS, areas_of_cells, is_blind, read_results
+from openworld.report.layout import ENTITY, Brief, Layout, Lines, Map, Mark, Own, Pivot, Tests
 from openworld.report.report import Report
-from openworld.report.sentences import counted
-from openworld.report.series_style import SeriesStyle, series_styles
-from openworld.report.shift_axes import AXES
-from openworld.report.table import Table
-from openworld.results import Pair, Results, RunFolder, correct_for_many, pair_results
+from openworld.report.sentences import HOLM, counted, few, listed
+from openworld.report.shift_axes import AXES, LEVELS, NEAR
+from openworld.results import Pair, Results, RunFolder, Value, correct_for_many, pair_results
+from openworld.results.standing import CHANCE
 
 WHOLE_ALONE = "only the AUROC against the whole pool is tested"
-CROWD = 24
-"""Detectors beyond which a page has no room for a second and a third metric."""
+POINT = 0.01
+SLOPE = slope_of(AUROC)
 
 SAME = ("pool", "test pictures")
 """What of a unit's inputs must be the same for two runs to be comparable."""
 
+NUMBERS, FAR, SEEN, INSIDE = (
+    "The numbers",
+    "How far off must it be?",
+    "Where does a detector see it?",
+    "What is in the cells?",
+)
+SHARED_BY_ALL, EVERY = "How far off, on the cells that all levels share?", "AUROC in every cell"
+MARGINAL, GENERATED = "Which other classes pass for known ones?", "Are generated images themselves detectable?"
+RATES, KNOWN, LABELS, HELD = (
+    "False alarms and precision",
+    "With and without images of in-distribution classes",
+    "How much is labelling?",
+    "What levels and models hold",
+)
+OF_LEVELS = "Levels count from 0, the nearest to the training images; a level is the mean of its cells."
+OF_SLOPES = (
+    "Points per level, by least squares; their sizes are the sensitivities of IS-OOD. Common cells: only those of the "
+    "other axis that all levels share; where these differ from all cells, the mix of cells makes the difference."
+)
+OF_RATES = (
+    "Means over the cells. In positive: the share of images out of distribution that pass where 95 % of the "
+    "in-distribution ones do; out positive (OpenOOD v1.5, IS-OOD): the share of in-distribution images flagged "
+    "where 95 % of the others are. AUPRs depend on how many images a cell has, but for the last: as if half were in."
+)
+OF_ORDER = Mark("†", "depends on the order of the images, since the detector remembers those that it scored")
+OTHERS = tuple(metric for metric in CELL_METRICS.values() if metric is not AUROC)
 
-def story(run: RunFolder) -> Report:
-    """The story of a run."""
-    results = DetectionResults.read(run)
-    page, tables = page_of(results), papers_of(results)
-    return Report(results.rows, tables[:1], page, page.verdict[1:-1], papers=tables, run_folder=run)
 
-
-def papers_of(results: DetectionResults) -> tuple[Table, ...]:
-    """Return the tables of a paper, the main one first."""
-    return main_table(results), trend_table(results, next(iter(TREND_METRICS))), *cell_tables(results)
-
-
-def page_of(results: DetectionResults) -> Page:
-    """Return the page of a run, or of scores that came without a model."""
-    styles, facts = series_styles(results.facts.labels), results.facts
-    trends = tuple(trend_table(results, metric) for metric in TREND_METRICS)
-    models = (model_table(results),) if facts.has_models else ()
-    further = Section("Every other number", tables=(level_table(results), *models))
-    return Page(
-        title="How far off, and is it seen?",
-        subtitle=tuple(_subtitle(facts)),
-        verdict=verdict(results),
-        sections=(
-            Section("The numbers", tables=(main_table(results), *trends), folded=(further,)),
-            *_sections(results, styles),
+def _layout(counting: str) -> Layout:
+    """What is shown where the tables count the pool's images of in-distribution classes, or leave them out."""
+    here, there = {"id_classes": counting}, {"id_classes": REMOVED if counting == KEPT else KEPT}
+    rates, moves = tuple(metric.key for metric in OTHERS), ("axis", "cells")
+    slopes = tuple(kind(metric).key for metric in OTHERS for kind in (slope_of, correlation_of))
+    grid = {"rows": "covariate_level", "columns": "semantic_level", "titles": (LEVELS["covariate"], LEVELS["semantic"])}
+    auroc, generated = (AUROC.key,), (AGAINST.key,)
+    return Layout(
+        "How far off, and is it seen?",
+        AUROC.key,
+        (
+            Pivot(name="main", title=NUMBERS, metrics=(*auroc, *COUNTS), note="AUROC against the whole pool."),
+            Pivot(
+                name="slopes", title=FAR, metrics=(SLOPE.key,), columns=moves, of=here, note=OF_SLOPES, terminal=True
+            ),
+            Pivot(
+                name="correlations",
+                title=FAR,
+                metrics=(correlation_of(AUROC).key,),
+                columns=moves,
+                of=here,
+                note="Pearson's correlation.",
+            ),
+            Lines(name="levels", title=FAR, metrics=auroc, along="level", per=("axis",), of=here | {"cells": ALL}),
+            Pivot(
+                name="by-level",
+                title=FAR,
+                metrics=auroc,
+                columns=("level",),
+                per=moves,
+                of=here,
+                note=OF_LEVELS,
+                folded=True,
+            ),
+            Tests(name="slope-tests", title=FAR, metrics=(SLOPE.key,), rows=("axis",), folded=True),
+            Lines(
+                name="levels-common",
+                title=SHARED_BY_ALL,
+                metrics=auroc,
+                along="level",
+                per=("axis",),
+                of=here | {"cells": COMMON},
+            ),
+            Map(name="cells", title=SEEN, metrics=auroc, of=here, note=f"{NEAR}.", **grid),
+            Pivot(
+                name="cells-of",
+                title=EVERY,
+                metrics=auroc,
+                rows=("covariate_level",),
+                columns=("semantic_level",),
+                per=(ENTITY,),
+                of=here,
+            ),
+            Own(name="differences", title="Model against model", draw=cell_differences),
+            Map(name="counts", title=INSIDE, metrics=("images",), of=here, note=f"{NEAR}.", **grid),
+            Own(name="cell-images", title=INSIDE, draw=lambda brief: [cell_images(brief.source)]),
+            Map(name="counts-otherwise", title=INSIDE, metrics=("images",), of=there, folded=True, **grid),
+            Own(name="marginal-images", title=MARGINAL, draw=lambda brief: [marginal_figure(brief.source)]),
+            Pivot(
+                name="marginal",
+                title=MARGINAL,
+                metrics=(CONFIDENCE.key,),
+                rows=("class", "taken_for", "image"),
+                per=(ENTITY,),
+            ),
+            Pivot(name="generated", title=GENERATED, metrics=generated, of=here | {"cells": SHARED}),
+            Pivot(name="generated-and-real", title=GENERATED, metrics=auroc, columns=("images",), of=here),
+            Lines(
+                name="generated-by-level",
+                title=GENERATED,
+                metrics=generated,
+                along="level",
+                per=("axis",),
+                of=here | {"cells": SHARED},
+            ),
+            Pivot(
+                name="generated-of-levels",
+                title=GENERATED,
+                metrics=generated,
+                columns=("level",),
+                per=("axis",),
+                of=here | {"cells": SHARED},
+                folded=True,
+            ),
+            Pivot(name="metrics", title=RATES, metrics=(*auroc, *rates), of=here | {"cells": ALL}, note=OF_RATES),
+            Pivot(name="slopes-of-rates", title=RATES, metrics=slopes, columns=moves, of=here, folded=True),
+            Lines(name="levels-of-rates", title=RATES, metrics=rates, along="level", per=moves, of=here, folded=True),
+            Pivot(
+                name="rates-by-level", title=RATES, metrics=rates, columns=("level",), per=moves, of=here, folded=True
+            ),
+            Map(name="cells-of-rates", title=RATES, metrics=rates, of=here, folded=True, **grid),
+            Pivot(name="known", title=KNOWN, metrics=auroc, columns=("id_classes",), of={"cells": ALL}),
+            Pivot(
+                name="slopes-otherwise",
+                title=KNOWN,
+                metrics=(SLOPE.key, correlation_of(AUROC).key),
+                columns=moves,
+                of=there,
+            ),
+            Pivot(
+                name="otherwise-by-level",
+                title=KNOWN,
+                metrics=auroc,
+                columns=("level",),
+                per=moves,
+                of=there,
+                folded=True,
+            ),
+            Map(name="cells-otherwise", title=KNOWN, metrics=auroc, of=there, folded=True, **grid),
+            Pivot(
+                name="labelling",
+                title=LABELS,
+                metrics=auroc,
+                columns=("images",),
+                note="AUROC against subsets with fewer images that may show what is in distribution. Far: the upper "
+                "half of the semantic levels; IS-OOD's Table 8 does not say where its larger shift begins.",
+            ),
+            Pivot(name="subsets", title=LABELS, metrics=("images",), rows=("images",), label="images", folded=True),
+            Pivot(name="sides", title=HELD, metrics=("images",), rows=("side",), folded=True),
+            Pivot(name="models", title=HELD, metrics=("accuracy",), label="model", folded=True),
+            Pivot(name="present", title=HELD, metrics=("present_cells",), rows=("id_classes",), folded=True),
+            Pivot(
+                name="levels-hold",
+                title=HELD,
+                metrics=("degree_from", "images", "present_cells"),
+                rows=("level",),
+                per=("id_classes", "axis"),
+                folded=True,
+            ),
         ),
-        styles=styles,
-        series="Detectors",
-        facts=tuple(_provenance(facts)) if facts.has_models else (),
     )
+
+
+LAYOUTS = {counting: _layout(counting) for counting in (KEPT, REMOVED)}
+
+
+def report(run: RunFolder) -> Report:
+    """Return the report of a run."""
+    results, facts = read_results(run)
+    return report_of(results, facts, run=run)
+
+
+def report_of(results: Results, facts: ShiftFacts, run: RunFolder | None = None, **fields) -> Report:
+    """Return the report of a run, or of scores that came without a model; further fields are those of `Report`."""
+    brief = Brief(
+        results,
+        label="detector",
+        subtitle=tuple(_subtitle(facts)),
+        facts=tuple(_provenance(facts)) if facts.has_models else (),
+        notes={
+            "main": _counted(facts),
+            "counts": f"Cells with fewer than {facts.least} images are N/A.",
+            "marginal": marginal_note(facts),
+            "generated": _generated(results),
+        },
+        marks={each.title: OF_ORDER for each in facts.detectors if each.sequential},
+        sentences=tuple(_sentences(results, facts)),
+        source=facts,
+        run=run,
+    )
+    return LAYOUTS[facts.counting].report(brief, **fields)
+
+
+def _sentences(results: Results, facts: ShiftFacts) -> Iterator[str]:
+    """Say whether shift raises the AUROC, in how many cells nobody sees it, and where levels come from."""
+    if not facts.present().any():
+        yield (
+            f"No cell holds {facts.least} images, so nothing can be said of shift by cell; give a larger pool, fewer "
+            "levels, or a lower `least`."
+        )
+        return
+    for axis in AXES:
+        yield _axis_sentence(results, facts, axis)
+    blind = [[is_blind(row.value) for row in rows] for rows in areas_of_cells(results, facts).values()]
+    everywhere, present = int(np.all(blind, axis=0).sum()), int(facts.present().sum())
+    if everywhere:
+        yield f"In {everywhere} of {present} cells every detector is blind: its interval reaches down to 50."
+    measured = facts.first.levels["semantic"].edges is not None
+    yield "Levels cut this pool's own degrees." if measured else "Levels are those that were given."
+
+
+def _axis_sentence(results: Results, facts: ShiftFacts, axis: str) -> str:
+    """Whether shift along an axis raises the AUROC of most detectors, and whether the mix of cells makes that."""
+    tests = [test for test in results.comparisons if test.other == NO_SLOPE and test.where["axis"] == axis]
+    first, other = f"{axis.capitalize()} shift ({AXES[axis]})", "column" if axis == "covariate" else "row"
+    if any(test.difference is None for test in tests):
+        return f"{first}: fewer than two levels have a cell, so nothing can be said."
+    up, down = (sum(test.differs and sign * test.difference > 0 for test in tests) for sign in (1, -1))
+    most = {2 * up > len(tests): "raises", 2 * down > len(tests): "lowers"}.get(True, "is not shown to move")
+    size = SLOPE.write(fmean(test.difference for test in tests))
+    ways = " and ".join([f"up for {up}"] * bool(up) + [f"down for {down}"] * bool(down)) or "for none"
+    sure = f"significantly {ways} of {counted(len(tests), 'detector')}, {HOLM}"
+    text = f"{first} {most} the AUROC: {size} points per level ({sure})."
+    if tests[0].where["cells"] != COMMON:
+        return f"{text} No {other} is present at all levels, so the mix of cells may make this trend."
+    place = {"id_classes": facts.counting, "axis": axis, "cells": ALL}
+    everything = [results.value(test.entity, SLOPE.key, **place) for test in tests]
+    mixed = sum(is_mixed(value, test.difference) for value, test in zip(everything, tests, strict=True))
+    if not mixed:
+        return text
+    return (
+        f"{text} Over all cells it would be {SLOPE.write(fmean(value.value for value in everything))}, for {mixed} of "
+        f"{counted(len(tests), 'detector')} a trend that the mix of cells makes, since some levels lack cells."
+    )
+
+
+def is_mixed(everything: Value, common: float | None) -> bool:
+    """Whether the mix of cells makes a slope: it turns, or changes by a point per level, on the common levels."""
+    slope = everything.value
+    if None in (slope, common):
+        return False
+    apart = abs(slope - common)
+    return apart >= POINT or (slope * common < 0 and apart >= POINT / 2)
+
+
+def _generated(results: Results) -> str:
+    """How many detectors score generated images otherwise than real ones at equal degree."""
+    rows = [row for row in results.where(metric=AGAINST.key) if "level" not in row.where]
+    ends = [row.value.over() for row in rows]
+    lower, higher = (
+        sum(end is not None and end.low > CHANCE for end in ends),
+        sum(end is not None and end.high < CHANCE for end in ends),
+    )
+    return (
+        f"Real against generated images of one cell, in the cells with enough of both ({' and '.join(KINDS)}): "
+        f"{lower} of {counted(len(rows), 'detector')} give generated images lower scores, {higher} higher."
+    )
+
+
+def _counted(facts: ShiftFacts) -> str:
+    """Which cells and which images the numbers count."""
+    present, known = facts.present(), facts.first.pool.known
+    cells = f"N/A cells (fewer than {facts.least} images: {int((~present).sum())} of {present.size}) count nowhere"
+    kept = "counted" if facts.counting == KEPT else "left out"
+    images = f"the pool's {known:,} images of in-distribution classes are {kept}" if known else ""
+    return f"{'; '.join(filter(None, (cells, images)))}. Blind: the interval over images reaches down to 50."
 
 
 def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
@@ -85,10 +315,8 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     """
     before, after = (ShiftFacts.read(side.run_folder) for side in (first, second))
     _require_same(before, after, (first.run_folder.folder, second.run_folder.folder))
-    ours, theirs = first.results, second.results
     alone = len(before.models) == len(after.models) == 1
-    if alone:
-        theirs = _of_model(theirs, after.models[0], before.models[0])
+    ours, theirs = (_by_detector(*side, alone=alone) for side in ((first.results, before), (second.results, after)))
     if metric not in ("", "auroc"):
         return pair_results(ours, theirs, metric)
     detectors = [(old, new) for old in before.detectors for new in after.detectors
@@ -98,12 +326,9 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
             f"{first.folder} and {second.folder} have no detector of the same name and model in common."
         )
     tests = correct_for_many(area_test(Contender(after, new), Contender(before, old)) for old, new in detectors)
-    pairs, images = [], {"images": SUBSETS[before.whole]}
+    pairs = []
     for (old, new), test in zip(detectors, tests, strict=True):
-        values = (
-            side.results.result(detector.label, "auroc", model=detector.model, **images)
-            for side, detector in ((first, old), (second, new))
-        )
+        values = first.results.result(old.title, "auroc"), second.results.result(new.title, "auroc")
         pairs.append(Pair(*values, test))
     means, slopes = ({"id_classes": before.counting, "cells": cells} for cells in CELLS)
     for pair in pair_results(_at(ours, "auroc", means), _at(theirs, "auroc", means)):
@@ -111,50 +336,6 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
     for axis in AXES:
         pairs += pair_results(*(_at(rows, "auroc_slope", slopes | {"axis": axis}) for rows in (ours, theirs)))
     return tuple(pairs)
-
-
-def _sections(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> Iterator[Section]:
-    """Figures and tables under the questions that they answer."""
-    for axis in AXES:
-        figures = level_figures(results, axis, styles)
-        yield Section(f"Does {axis} shift raise the AUROC?", (axis_sentence(results, axis),), figures=figures)
-    for figure in (heat_maps(results), cell_differences(results)):
-        if figure is not None:
-            yield Section(figure.title, figures=(figure,))
-    contents = filter(None, (cell_counts(results.facts), cell_images(results.facts)))
-    yield Section("What is in the cells?", figures=tuple(contents))
-    if marginal := marginal_section(results.facts):
-        yield marginal
-    if generated := generated_section(results, styles):
-        yield generated
-    yield _further_section(results, styles)
-    pool = results.facts.first.pool
-    text = (
-        f"{pool.known:,} of the pool's {pool.n:,} images are of in-distribution classes: out of distribution by their "
-        "place in the pool, not by their label. With them a detector that sees classes appears worse than it is; "
-        "without them nothing says what shift alone does to known classes."
-    )
-    if pool.known:
-        yield Section("With and without in-distribution classes", (text,), tables=(known_class_table(results),))
-    yield Section("How much is labelling?", tables=(labelling_table(results),))
-
-
-def _further_section(results: DetectionResults, styles: Mapping[str, SeriesStyle]) -> Section:
-    """Every metric as a mean; FPR@95 and AUPR by level and by cell, unless the page has no room for the detectors."""
-    heading, tables = "False alarms and precision", (metric_table(results),)
-    count = len(results.facts.detectors)
-    if count > CROWD:
-        text = f"FPR@95 and AUPR are drawn of up to {CROWD} detectors; of these {count} they are in results.parquet."
-        return Section(heading, (text,), tables)
-    drawings = {
-        drawn.title: (
-            *(figure for axis in AXES for figure in level_figures(results, axis, styles, drawn)),
-            heat_maps(results, drawn),
-        )
-        for drawn in FURTHER
-    }
-    folded = (Section(f"{title} by level and by cell", figures=figures) for title, figures in drawings.items())
-    return Section(heading, tables=tables, folded=tuple(folded))
 
 
 def _subtitle(facts: ShiftFacts) -> Iterator[str]:
@@ -170,13 +351,13 @@ def _subtitle(facts: ShiftFacts) -> Iterator[str]:
     yield counted(len(facts.labels), "detector")
     yield f"{rows} × {columns} cells of {first.pool.n:,} images"
     if facts.has_models:
-        yield seeds_text(facts)
+        yield _seeds(facts)
 
 
 def _provenance(facts: ShiftFacts) -> Iterator[tuple[str, str]]:
     """What records say of how the run was made, beside its spec."""
     first = facts.first
-    yield "seeds", seeds_text(facts)
+    yield "seeds", _seeds(facts)
     yield "records", str(len(facts.records))
     if first.decomposition:
         split = first.decomposition
@@ -202,14 +383,22 @@ def _require_same(first: ShiftFacts, second: ShiftFacts, names) -> None:
         )
 
 
-def _of_model(results: Results, model: str, name: str) -> Results:
-    """The results with a model under another name."""
-    rows = (replace(row, where=row.where | {"model": name}) if row.where.get("model") == model else row
-            for row in results)  # fmt: skip
-    return replace(results, rows=tuple(rows))
+def _by_detector(results: Results, facts: ShiftFacts, *, alone: bool) -> Results:
+    """The results under the names of detectors, with those of their models unless each run has a single one."""
+    names = {each.title: each.label if alone else f"{each.label} of {each.model}" for each in facts.detectors}
+    return replace(results, rows=tuple(replace(row, entity=names.get(row.entity, row.entity)) for row in results))
 
 
 def _at(results: Results, metric: str, place: Mapping[str, str]) -> Results:
-    """The results of a metric at a place that says no more than this and the model."""
-    rows = (row for row in results.where(metric=metric, **place) if row.where.keys() == {"model", *place})
+    """The results of a metric at exactly a place."""
+    rows = (row for row in results.where(metric=metric, **place) if row.where.keys() == place.keys())
     return replace(results, rows=tuple(rows), comparisons=())
+
+
+def _seeds(facts: ShiftFacts) -> str:
+    """Seeds of every model, those that are alike together."""
+    by_count: dict[int, list[str]] = {}
+    for model in facts.models:
+        by_count.setdefault(len(facts.seeds(model)), []).append(model)
+    parts = {counted(count, "seed"): few(models, "models") for count, models in by_count.items()}
+    return listed([f"{seeds} of {models}" for seeds, models in parts.items()] if len(parts) > 1 else list(parts))

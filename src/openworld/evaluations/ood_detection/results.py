@@ -1,7 +1,6 @@
-"""The results of OOD detection: the numbers of every detector, their tests, and what is read from them."""
+"""The rows of OOD detection: the numbers of every detector, in how many cells it is best or blind, and the tests."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -9,111 +8,44 @@ import numpy as np
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.generated import generated_rows
 from openworld.evaluations.ood_detection.leads import Contender, area_test
-from openworld.evaluations.ood_detection.measurements import (
-    CELLS,
-    COMMON,
-    NO_SLOPE,
-    detector_rows,
-    further_rows,
-)
-from openworld.evaluations.ood_detection.record import SUBSETS
+from openworld.evaluations.ood_detection.marginal_report import marginal_rows
+from openworld.evaluations.ood_detection.measurements import CELLS, COMMON, detector_rows, further_rows
 from openworld.report.shift_axes import AXES
 from openworld.results import Comparison, Metric, Result, Results, RunFolder, Value, correct_for_many
-from openworld.results.standing import SAME_DIGITS
-
-CHANCE = 0.5
-POINT = 0.01
+from openworld.results.standing import CHANCE, SAME_DIGITS
 
 _COUNTS = {"best_cells": "best in", "blind_cells": "blind in", "cells_below_chance": "below chance in"}
 COUNTS = {key: Metric(key, title, "count", 0, 0, (0.0, None)) for key, title in _COUNTS.items()}
-
-Place = tuple[int, int]
-"""A covariate and a semantic level."""
+"""In how many cells a detector has the largest AUROC, is not shown to be above chance, or is shown to be below it."""
 
 
-@dataclass(frozen=True, eq=False)
-class DetectionResults:
-    """The results of a run by detector.
+def read_results(run: RunFolder) -> tuple[Results, ShiftFacts]:
+    """Return all rows of a run, and what its records have in common; raises as `ShiftFacts.read` does."""
+    facts = ShiftFacts.read(run)
+    return results_of(facts), facts
 
-    Args:
-        facts: what the records have in common.
-        rows: every number, and the tests of slopes and of the best detector.
-    """
 
-    facts: ShiftFacts
-    rows: Results
+def results_of(facts: ShiftFacts) -> Results:
+    """Return all rows of what records have in common."""
+    measured = [row for detector in facts.detectors for row in detector_rows(facts, detector)]
+    rows = [row for row in measured if isinstance(row, Result)]
+    rows += [*_cell_counts(Results("ood-detection", tuple(rows)), facts), *further_rows(facts)]
+    rows += [row for detector in facts.detectors for row in generated_rows(facts, detector)]
+    rows += marginal_rows(facts)
+    best, *others = _ranked(facts) or [None]
+    pairs = (area_test(Contender(facts, best), Contender(facts, other)) for other in others)
+    leads = correct_for_many(pairs, among=comb(len(others) + 1, 2))
+    slopes = _families([row for row in measured if isinstance(row, Comparison)])
+    return Results("ood-detection", tuple(rows), (*slopes, *leads))
 
-    @classmethod
-    def read(cls, run: RunFolder) -> "DetectionResults":
-        """All results of a run; raises as `ShiftFacts.read` does."""
-        return cls.of(ShiftFacts.read(run))
 
-    @classmethod
-    def of(cls, facts: ShiftFacts) -> "DetectionResults":
-        """All results of what records have in common."""
-        measured = [row for detector in facts.detectors for row in detector_rows(facts, detector)]
-        rows = [row for row in measured if isinstance(row, Result)]
-        results = cls(facts, Results("ood-detection", tuple(rows)))
-        rows += [*results._cell_counts(), *further_rows(facts)]
-        rows += [row for detector in facts.detectors for row in generated_rows(facts, detector)]
-        tests = _families([row for row in measured if isinstance(row, Comparison)])
-        best, *others = results.ranked() or [None]
-        pairs = (area_test(Contender(facts, best), Contender(facts, other)) for other in others)
-        leads = correct_for_many(pairs, among=comb(len(others) + 1, 2))
-        return cls(facts, Results("ood-detection", tuple(rows), (*tests, *leads)))
-
-    def value(self, detector: Detector, metric: str, **where) -> Value:
-        """A number of a detector."""
-        return self.rows.value(detector.label, metric, model=detector.model, **where)
-
-    def whole_pool(self, detector: Detector, subset: str = "") -> Value:
-        """The AUROC against the whole pool as the run counts it, or against another of `SUBSETS`."""
-        return self.value(detector, "auroc", images=SUBSETS[subset or self.facts.whole])
-
-    def cells(self, detector: Detector, metric: str = "auroc") -> dict[Place, Value]:
-        """A metric in every cell; None where it is N/A."""
-        counting = self.facts.counting
-        return {
-            (row, column): self.value(detector, metric, id_classes=counting, covariate_level=row, semantic_level=column)
-            for row, column in np.ndindex(self.facts.shape)
-        }
-
-    def curve(self, detector: Detector, axis: str, cells: str, metric: str = "auroc") -> list[Result]:
-        """A metric at every level of an axis."""
-        where = {"model": detector.model, "id_classes": self.facts.counting, "axis": axis, "cells": cells}
-        levels = range(self.facts.shape[axis == "semantic"])
-        return [self.rows.result(detector.label, metric, level=level, **where) for level in levels]
-
-    def trend(self, detector: Detector, axis: str, cells: str, key: str = "auroc_slope") -> Value:
-        """The slope of a metric along an axis, or its correlation with the level."""
-        return self.value(detector, key, id_classes=self.facts.counting, axis=axis, cells=cells)
-
-    def slope_tests(self, axis: str) -> list[Comparison]:
-        """The tests of all slopes along an axis, in the order of detectors: on common cells where there are any."""
-        return [test for test in self.rows.comparisons if test.other == NO_SLOPE and test.where["axis"] == axis]
-
-    def ranked(self) -> list[Detector]:
-        """Return the detectors that have an AUROC against the whole pool, the largest first."""
-        values = {detector: self.whole_pool(detector).value for detector in self.facts.detectors}
-        known = [detector for detector in values if values[detector] is not None]
-        return sorted(known, key=lambda detector: -round(values[detector], SAME_DIGITS))
-
-    def best_cells(self) -> dict[Detector, np.ndarray]:
-        """bool[R, C], the cells in which each detector has the largest AUROC; a tie counts for all of them."""
-        values = {detector: self.cells(detector).values() for detector in self.facts.detectors}
-        areas = [[-np.inf if area.value is None else area.value for area in row] for row in values.values()]
-        areas = np.array(areas).round(12).reshape(-1, *self.facts.shape)
-        largest = np.where(self.facts.present(), areas.max(axis=0), np.inf)
-        return {detector: cells == largest for detector, cells in zip(values, areas, strict=True)}
-
-    def _cell_counts(self) -> Iterator[Result]:
-        """Yield in how many cells each detector is the best, blind, or below chance."""
-        best = self.best_cells()
-        for detector in self.facts.detectors:
-            areas = self.cells(detector).values()
-            counts = (best[detector].sum(), sum(map(is_blind, areas)), sum(map(is_below_chance, areas)))
-            for metric, count in zip(COUNTS.values(), counts, strict=True):
-                yield Result(detector.label, metric, Value(int(count)), {"model": detector.model})
+def areas_of_cells(results: Results, facts: ShiftFacts) -> dict[str, list[Result]]:
+    """Return the AUROCs of every detector in the cells, row by row, as the run counts the pool."""
+    areas: dict[str, list[Result]] = {}
+    for row in results.where(metric="auroc", id_classes=facts.counting):
+        if "covariate_level" in row.where:
+            areas.setdefault(row.entity, []).append(row)
+    return areas
 
 
 def is_blind(area: Value) -> bool:
@@ -129,17 +61,30 @@ def is_below_chance(area: Value) -> bool:
     return area.value is not None and _end(area, "high") < CHANCE
 
 
-def is_mixed(everything: Value, common: Value) -> bool:
-    """Whether the mix of cells makes a slope: it turns, or changes by a point per level, on the common levels."""
-    first, second = everything.value, common.value
-    if None in (first, second):
-        return False
-    apart = abs(first - second)
-    return apart >= POINT or (first * second < 0 and apart >= POINT / 2)
-
-
 def _end(area: Value, end: str) -> float:
     return getattr(area.over("images"), end, area.value)
+
+
+def _cell_counts(results: Results, facts: ShiftFacts) -> Iterator[Result]:
+    """Yield in how many cells each detector is the best, blind, or below chance; a tie counts for all of them."""
+    areas = {name: [row.value for row in rows] for name, rows in areas_of_cells(results, facts).items()}
+    values = np.array([[-np.inf if area.value is None else area.value for area in own] for own in areas.values()])
+    values = values.round(SAME_DIGITS)
+    best = (values == values.max(axis=0)) & np.isfinite(values)
+    for (name, own), wins in zip(areas.items(), best, strict=True):
+        counts = (wins.sum(), sum(map(is_blind, own)), sum(map(is_below_chance, own)))
+        for metric, count in zip(COUNTS.values(), counts, strict=True):
+            yield Result(name, metric, Value(int(count)))
+
+
+def _ranked(facts: ShiftFacts) -> list[Detector]:
+    """The detectors that have an AUROC against the whole pool, the largest first."""
+    means = {}
+    for detector in facts.detectors:
+        areas = Contender(facts, detector).areas.values()
+        if None not in areas:
+            means[detector] = round(float(np.mean([*areas])), SAME_DIGITS)
+    return sorted(means, key=lambda detector: -means[detector])
 
 
 def _families(tests: Sequence[Comparison]) -> Iterator[Comparison]:

@@ -20,7 +20,7 @@ DEVIATION = "±: the standard deviation of what a number is the mean of, which i
 def title_of(part: Part, row: Result) -> str:
     """Return the title of a table or chart: that of the part, where it is, and by what its columns are."""
     arranged = {*getattr(part, "rows", ()), *getattr(part, "columns", ())}
-    keys = [key for key in (*part.per, METRIC, ENTITY) if key not in arranged]
+    keys = [key for key in dict.fromkeys((*part.per, METRIC, ENTITY)) if key not in arranged]
     return headed(part.title, " ".join(filter(None, (", ".join(words_of(row, keys)), columns_of(part)))))
 
 
@@ -33,7 +33,9 @@ def headed(title: str, place: str) -> str:
 
 def columns_of(part: Part) -> str:
     """Return by what the columns of a table are: "by level"; "" where they are entities or metrics."""
-    keys = [key.replace("_", " ") for key in getattr(part, "columns", ()) if key not in (ENTITY, METRIC)]
+    columns = getattr(part, "columns", ())
+    columns = () if isinstance(columns, str) else columns  # a map has one key, which its axis names
+    keys = [key.replace("_", " ") for key in columns if key not in (ENTITY, METRIC)]
     return f"by {listed(keys)}" if keys else ""
 
 

@@ -16,6 +16,7 @@ from openworld.report.charts import (
     LineChart,
     Quantity,
     RankChart,
+    Reference,
     ScatterChart,
 )
 from openworld.report.figure import Chart, Figure
@@ -23,13 +24,15 @@ from openworld.report.layout.captions import figure_caption
 from openworld.report.layout.parts import ENTITY, METRIC, NAME_OF, Brief, Key, Part, key_of, words_of
 from openworld.report.sentences import listed
 from openworld.report.series_style import SeriesStyle
-from openworld.results import Metric, Result, Results
+from openworld.results import METRICS, Metric, Result, Results
+from openworld.results.standing import CHANCE
 
 MOST = 36  # charts of a figure
 WIDE = 20  # numbers without a limit, the largest so many times the least, are drawn on a logarithmic axis
 SEED = "seed"
 """The key of dots that are a row's numbers of every seed."""
 
+AREA = METRICS["auroc"]
 CRITICAL_DIFFERENCE = "critical_difference"
 """The metric, of nobody, that says how far apart two mean ranks must lie."""
 
@@ -39,19 +42,28 @@ class Charts(Part):
 
     def figure(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Figure | None:
         """Return the figure; None where no row is drawn."""
-        rows = [row for _, row in self.take(brief.results, self._required) if row.value.value is not None]
+        rows = [row for row in self.rows_of(brief.results) if row.value.value is not None]
         charts = tuple(self._charts(brief, styles)) if rows else ()
         if not charts:
             return None
         about = figure_caption(self, rows, brief, self._spread, each_seed=SEED in getattr(self, "dots", ()))
+        about = tuple(filter(None, (*about, self._legend(rows))))
         if len(charts) > MOST:
             about = (*about, f"The first {MOST} of {len(charts)} charts; results.parquet has all numbers.")
         small, series = len(charts) > 6, "series" if ENTITY in (*self.per,) else brief.label
         return Figure(self.name, self.title, about, charts[:MOST], styles, small=small, names=("panel", series))
 
+    def rows_of(self, results: Results) -> list[Result]:
+        """Return the rows that it draws."""
+        return [row for _, row in self.take(results, self._required)]
+
     def names(self, results: Results) -> list[str]:
         """Return the names of the series that it draws."""
-        return list(dict.fromkeys(row.entity for _, row in self.take(results, self._required)))
+        return list(dict.fromkeys(row.entity for row in self.rows_of(results)))
+
+    def _legend(self, rows: Sequence[Result]) -> str:
+        """What colours and dashes say, where a caption of numbers does not."""
+        return ""
 
     _required: tuple[str, ...] = ()
     _spread = "bars"
@@ -89,13 +101,17 @@ class Lines(Charts):
     def _spread(self) -> str:
         return "bands" if self.show == "interval" else ""
 
+    def _legend(self, rows: Sequence[Result]) -> str:
+        has_areas = self.series != METRIC and any(row.metric.key == AREA.key for row in rows)
+        return "Dashed: an AUROC of 50, chance." if has_areas else ""
+
     @property
     def _required(self) -> tuple[str, ...]:
         return (self.along, self.series, *([ENTITY] if self.series == METRIC else []))
 
     def names(self, results: Results) -> list[str]:
         """Return the values of the key of the series, and the title of what is true."""
-        rows = [row for _, row in self.take(results, self._required)]
+        rows = self.rows_of(results)
         truth = [self._truth_title(results)] if self.truth and rows else []
         return [*truth, *dict.fromkeys(map(self._series_of, rows))]
 
@@ -125,9 +141,11 @@ class Lines(Charts):
                 at = {tick: place for place, tick in enumerate(texts)}
             drawn = {name: _line(own, self.along, at, self.show) for name, own in lines.items() if name in styles}
             if any(line.known for line in drawn.values()):
-                y = Quantity.of(rows[0].metric)
-                y = replace(y, title=self.title.lower()) if self.series == METRIC else y
-                yield LineChart(title, x, y, drawn, (brief.baseline,))
+                metric, several = rows[0].metric, self.series == METRIC
+                chance = (CHANCE,) if metric.key == AREA.key and not several else ()
+                y, references = Quantity.of(metric, covers=chance), tuple(map(Reference, chance))
+                y = replace(y, title=self.title.lower()) if several else y
+                yield LineChart(title, x, y, drawn, (brief.baseline,), references=references)
 
 
 def _truth_of(row: Result, truth: str, true: Mapping[tuple, Result]) -> Result | None:
@@ -272,7 +290,9 @@ def _cloud(dots: Mapping[Key, tuple[float, float]], seeds: Sequence[float]) -> C
 
 @dataclass(frozen=True, kw_only=True)
 class Map(Charts):
-    """Grids of one metric, a grid per entity; shades run from the least to the largest number of all grids.
+    """Grids of one metric, a grid per entity, all on one scale, with the number in every cell.
+
+    Shades of AUROCs start at chance, blue above and orange below; of others they run from the least to the largest.
 
     Args:
         rows, columns: keys of whole numbers from 0. titles: of the two axes; their keys where they are "".
@@ -281,33 +301,45 @@ class Map(Charts):
     rows: str
     columns: str
     titles: tuple[str, str] = ("", "")
+    _spread = "tooltips"
 
     @property
     def _required(self) -> tuple[str, ...]:
         return (self.rows, self.columns)
 
+    def _legend(self, rows: Sequence[Result]) -> str:
+        if any(row.metric.key == AREA.key for row in rows):
+            return "AUROC: blue above 50, chance, and orange below; dashed: the interval over images reaches 50."
+        return ""
+
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
         panels = [*self._panels(brief, self._required)]
-        ends: dict[str, list[float]] = {}
+        known: dict[str, list[float]] = {}
         for _, rows in panels:
             for row in rows:
                 if row.value.value is not None:
-                    ends.setdefault(row.metric.key, []).append(row.value.value)
+                    known.setdefault(row.metric.key, []).append(row.value.value)
+        ends = {key: (min(values), max(values)) for key, values in known.items()}
+        ends |= {AREA.key: (CHANCE, 1.0)} if AREA.key in ends else {}
         for title, rows in panels:
-            known = ends.get(rows[0].metric.key, [0.0])
-            low, size = min(known), (max(known) - min(known)) or 1.0
-            cells = {}
-            for row in rows:
-                value, metric = row.value.value, row.metric
-                text = metric.write(value) if value is not None else "N/A"
-                shade = None if value is None else (value - low) / size
-                hint = row.value.reason or f"{metric.title} {text} {metric.write_interval(row.value.over())}".strip()
-                cells[row.where[self.rows], row.where[self.columns]] = ChartCell(
-                    text, shade, hint, row={metric.key: value}
-                )
+            cells = {(row.where[self.rows], row.where[self.columns]): _map_cell(row, ends) for row in rows}
             labels = ([str(level) for level in range(max(place[at] for place in cells) + 1)] for at in (0, 1))
             axes = (title or key.replace("_", " ") for title, key in zip(self.titles, self._required, strict=True))
             yield CellChart(title, *axes, *labels, cells, self._required)
+
+
+def _map_cell(row: Result, ends: Mapping[str, tuple[float, float]]) -> ChartCell:
+    """A number with its shade between the ends of its metric; of an AUROC that may be chance with a dashed outline."""
+    value, metric, interval = row.value.value, row.metric, row.value.over("images")
+    if value is None:
+        return ChartCell("N/A", hint=row.value.reason, row={metric.key: None})
+    low, high = ends[metric.key]
+    text, further = metric.write(value), {}
+    if interval is not None:
+        further = {"low": interval.low, "high": interval.high}
+    dashed = metric.key == AREA.key and interval is not None and interval.low <= CHANCE
+    hint = f"{metric.title} {text} {metric.write_interval(row.value.over())}".strip()
+    return ChartCell(text, (value - low) / ((high - low) or 1.0), hint, dashed, row={metric.key: value} | further)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from itertools import groupby
 
 from openworld.report.album import Album
 from openworld.report.figure import Figure
-from openworld.report.layout.captions import columns_of
-from openworld.report.layout.charts import Charts, Lines
+from openworld.report.layout.captions import columns_of, headed
+from openworld.report.layout.charts import Charts, Lines, Map
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part
 from openworld.report.layout.tables import Pivot, Tests
 from openworld.report.layout.verdict import verdict
@@ -19,7 +19,7 @@ from openworld.report.report import Report
 from openworld.report.sentences import listed
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Table
-from openworld.results import Comparison, Results
+from openworld.results import Comparison, Result, Results
 
 OPEN = 4  # tables of a part that stand open; of more the first
 TERMINAL_TABLES, TERMINAL_ROWS = 4, 30
@@ -64,7 +64,8 @@ class Layout:
         """
         styles = dict(brief.styles) or self._styles(brief)
         tables = {part.name: tuple(part.tables(brief)) for part in self.parts if isinstance(part, Pivot | Tests)}
-        rest = tuple(_rest(brief, [table for own in tables.values() for table in own]))
+        printed = [row for part in self.parts if isinstance(part, Map) for row in part.rows_of(brief.results)]
+        rest = tuple(_rest(brief, printed, [table for own in tables.values() for table in own]))
         rest = tuple(map(_for_page, rest))
         tables = {name: tuple(map(_for_page, own)) for name, own in tables.items()}
         sections = [*self._sections(brief, styles, tables)]
@@ -93,11 +94,10 @@ class Layout:
         )
 
     @property
-    def _along(self) -> str:
-        """The key along which the headline is drawn; "" where it is not."""
-        return next(
-            (part.along for part in self.parts if isinstance(part, Lines) and self.headline in part.metrics), ""
-        )
+    def _along(self) -> Lines | None:
+        """The first chart of the headline along a key."""
+        charts = (part for part in self.parts if isinstance(part, Lines) and self.headline in part.metrics)
+        return next(charts, None)
 
     def _styles(self, brief: Brief) -> dict[str, SeriesStyle]:
         """A style for whatever the charts draw, or for every entity where there is no chart; what is true is grey."""
@@ -132,8 +132,8 @@ def _folded(part: Part, each: Sequence[str | Table | Figure | Album], brief: Bri
     known = brief.results.metrics()
     of = listed([known[key].title for key in part.metrics if key in known][:OPEN])
     if len(each) <= OPEN:
-        ends = [f": {of}" if of and own.title == part.title else "" for own in each]
-        return [_section(f"{own.title}{end}", [own]) for own, end in zip(each, ends, strict=True)]
+        headings = [headed(part.title, of) if own.title == part.title else own.title for own in each]
+        return [_section(heading, [own]) for heading, own in zip(headings, each, strict=True)]
     by = columns_of(part)
     heading = f"{of} {by}" if of and by else f"{part.title}: {len(each)} {'tables' if part.folded else 'more'}"
     return [_section(f"{heading[0].upper()}{heading[1:]}", each)]
@@ -175,10 +175,10 @@ def _shortened(table: Table, most: int, elsewhere: str, *, last: bool = False) -
     return replace(table, rows=table.rows[-most:] if last else table.rows[:most], caption=caption)
 
 
-def _rest(brief: Brief, tables: Sequence[Table]) -> Iterator[Table]:
-    """Yield tables of the rows that no table shows, by the keys of their places, and of few such tests."""
+def _rest(brief: Brief, printed: Sequence[Result], tables: Sequence[Table]) -> Iterator[Table]:
+    """Yield tables of the rows that no table and no map shows, by the keys of their places, and of few such tests."""
     contents = [_content(cell) for table in tables for row in table.rows for cell in row.cells]
-    values = {id(content) for content in contents}
+    values = {id(content) for content in contents} | {id(row.value) for row in printed}
     rows = [row for row in brief.results if id(row.value) not in values]
     by_keys: dict[tuple[str, ...], list] = {}
     for row in rows:

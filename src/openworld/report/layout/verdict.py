@@ -6,11 +6,15 @@ tests: "better" is a difference shown after correction, "highest" a number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from openworld.report.layout.parts import Brief, words_of
 from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or, possessive
 from openworld.results import METRICS, Comparison, Result, Standing, against_chance, standing
-from openworld.results.standing import CHANCE_NAME
+from openworld.results.standing import CHANCE_NAME, over_images
+
+if TYPE_CHECKING:
+    from openworld.report.layout.charts import Lines
 
 SPELLED = 4  # places that are told one by one; of more, counts
 AREA = METRICS["auroc"]
@@ -21,7 +25,7 @@ Places = Mapping[tuple, Sequence[Result]]
 
 
 def verdict(
-    headline: str, places: Sequence[str], brief: Brief, *, beside: Sequence[str] = (), along: str = ""
+    headline: str, places: Sequence[str], brief: Brief, *, beside: Sequence[str] = (), along: "Lines | None" = None
 ) -> tuple[str, ...]:
     """Return the sentences that follow from the numbers of a metric.
 
@@ -32,7 +36,7 @@ def verdict(
         headline: key of the metric by which entities are compared. places: keys of the places where it is told.
         brief: the rows, and sentences of its own, which come before what the numbers rest on.
         beside: keys of rows that no sentence says, since another key says the same.
-        along: key of a place along which it is told how the best one fares; "" for none.
+        along: a chart along whose key it is told how the best one fares.
     """
     by_place = _by_place(headline, (*places, *beside), brief)
     parts, sentences, chance = by_place, [], _chance_tests(by_place, brief)
@@ -47,7 +51,7 @@ def verdict(
         else:
             sentences.append(_leader_of_many(by_place, brief))
         sentences += _against_baseline(parts, brief)
-        if along:
+        if along is not None:
             sentences += _along(headline, along, next(iter(by_place.values())), brief)
     sentences.append(below_chance(chance, INSIDE.get(brief.label, "in-distribution")))
     return tuple(filter(None, (*sentences, *brief.sentences, _evidence(parts, brief), *brief.warnings)))
@@ -128,7 +132,7 @@ def _chance_tests(by_place: Places, brief: Brief) -> tuple[Comparison, ...]:
         for test in brief.results.comparisons
         if test.other == CHANCE_NAME and (test.entity, tuple(test.where.items())) in known
     ]
-    return tuple(made) or against_chance([row for row in rows if row.value.over("images")])
+    return tuple(made) or against_chance([row for row in rows if over_images(row.value)])
 
 
 def _leader_of_many(by_place: Places, brief: Brief) -> str:
@@ -180,17 +184,17 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
         yield f"Against {brief.baseline}, of {len(every)} tests {listed(counts)} ({HOLM}{family})."
 
 
-def _along(headline: str, along: str, rows: Sequence[Result], brief: Brief) -> Iterator[str]:
+def _along(headline: str, chart: "Lines", rows: Sequence[Result], brief: Brief) -> Iterator[str]:
     """How the best entity fares from the first to the last place along a key, and who differs from the baseline there.
 
     Args:
-        rows: the numbers by which it is the best.
+        chart: of the curves. rows: the numbers by which it is the best.
     """
-    found, key, curves, places = _standing(rows, brief), along.replace("_", " "), {}, {}
+    found, along, curves, places = _standing(rows, brief), chart.along, {}, {}
     if found is None:
         return
-    for row in brief.results.where(metric=headline):
-        if row.entity and along in row.where and row.value.value is not None:
+    for row in chart.rows_of(brief.results):
+        if row.metric.key == headline and row.entity and row.value.value is not None:
             apart = {name: value for name, value in row.where.items() if not name.startswith(along)}
             curves.setdefault(tuple(apart.items()), []).append(row)
             places.setdefault(tuple(row.where.items()), []).append(row)
@@ -198,13 +202,13 @@ def _along(headline: str, along: str, rows: Sequence[Result], brief: Brief) -> I
     for curve in curves.values():
         own = sorted((row for row in curve if row.entity == found.names[0]), key=lambda row: row.where[along])
         if len(own) > 1:
-            apart = ", ".join(words_of(own[0], [name for name in own[0].where if not name.startswith(along)]))
+            apart = ", ".join(words_of(own[0], chart.per))
             ends = [f"{row.metric.write(row.value.value)} at {words_of(row, (along,))[0]}" for row in (own[0], own[-1])]
             changes.append(f"from {ends[0]} to {ends[1]}{f' ({apart})' if apart else ''}")
     if changes:
         yield f"{rows[0].metric.title} of {found.names[0]} goes {listed(changes)}."
     for sentence in _against_baseline(places, brief, "") if len(places) > 1 else ():
-        yield f"By {key}: {sentence[0].lower()}{sentence[1:]}"
+        yield f"By {along.replace('_', ' ')}: {sentence[0].lower()}{sentence[1:]}"
 
 
 def _evidence(by_place: Places, brief: Brief) -> str:
