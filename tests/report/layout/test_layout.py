@@ -245,14 +245,28 @@ def test_scatter_draws_the_first_metric_over_each_other():
 
 
 def test_maps_share_a_scale_and_say_what_is_not_known():
-    rows = [row("a", AREA, value, row=place, column=0) for place, value in enumerate((0.2, 0.4))]
-    rows += [row("b", AREA, None, row=0, column=0), row("b", AREA, 0.3, row=1, column=0)]
+    rows = [row("a", ERROR, value, row=place, column=0) for place, value in enumerate((0.2, 0.4))]
+    rows += [row("b", ERROR, None, row=0, column=0), row("b", ERROR, 0.3, row=1, column=0)]
     figure = drawn(
-        Map(name="map", title="t", metrics=("auroc",), rows="row", columns="column"), Brief(Results("d", tuple(rows)))
+        Map(name="map", title="t", metrics=("absolute_error",), rows="row", columns="column"),
+        Brief(Results("d", tuple(rows))),
     )
     first, second = (chart.cells for chart in figure.charts)
     assert [first[place, 0].shade for place in (0, 1)] == [0.0, 1.0] and second[1, 0].shade == pytest.approx(0.5)
     assert second[0, 0].shade is None and second[0, 0].text == "N/A" and second[0, 0].hint == "not measured"
+
+
+def test_maps_of_aurocs_start_at_chance_and_dash_what_may_be_chance():
+    sure, unsure = (Value(0.75, (Interval(low, 0.9, "images"),)) for low in (0.6, 0.5))
+    places = ({"row": 0, "column": column} for column in (0, 1))
+    rows = [Result("a", AREA, value, place) for value, place in zip((sure, unsure), places, strict=True)]
+    rows.append(row("a", AREA, 0.25, row=1, column=0))
+    part = Map(name="map", title="t", metrics=("auroc",), rows="row", columns="column")
+    results = Results("d", tuple(rows))
+    cells = drawn(part, Brief(results)).charts[0].cells
+    assert [(cell.shade, cell.dashed) for cell in cells.values()] == [(0.5, False), (0.5, True), (-0.5, False)]
+    layout = Layout("?", "auroc", (part,))
+    assert [section.heading for section in layout.report(Brief(results)).page.sections] == ["t"], "a map prints numbers"
 
 
 def test_ranks_are_drawn_or_it_is_said_why_not():
