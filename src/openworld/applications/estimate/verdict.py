@@ -12,7 +12,6 @@ from openworld.report.sentences import counted
 from openworld.report.text import bracketed, percent, signed
 
 AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which they do not
-HARDLY = 0.5  # share of the agreement on the source below which two models hardly agree
 SETTLED = 0.05  # half width of the interval that labels would have to reach
 Z = 1.96
 DRAWN_BY = "`openworld label plan` draws them and shows them to you"
@@ -22,7 +21,7 @@ CAUSED = 3  # episodes of a cause that are named
 
 def sentences(estimate: AccuracyEstimate) -> list[str]:
     """Return everything that is to be said, the answer first."""
-    parts = (headline, why, lost, labelled, agreement, classes_moved, together, truth)
+    parts = (headline, why, lost, labelled, agreement, classes_moved, truth)
     over = (over_time, causes, late_labels, alert, shift_alert)
     return [*filter(None, (part(estimate) for part in (*parts, *over, what_would_settle)))]
 
@@ -102,17 +101,6 @@ def classes_moved(estimate: AccuracyEstimate) -> str:
     return (
         f"The model predicts classes in other shares than on the source (total variation {shift.distance:.2f}; chance "
         f"makes {shift.chance:.2f})."
-    )
-
-
-def together(estimate: AccuracyEstimate) -> str:
-    """Return how much less model and reference agree than on the source, where they hardly agree any more."""
-    source, target = estimate.agreement or (0.0, 0.0)
-    if target >= HARDLY * source:
-        return ""
-    return (
-        f"Model and reference name {percent(target)} % of the images alike, on the source {percent(source)} %: at "
-        "least one of the two fails here."
     )
 
 

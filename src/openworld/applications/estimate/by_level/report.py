@@ -173,7 +173,7 @@ def value_of(number: CurveNumber) -> Value:
 
 def sentences(estimate: CurveEstimate) -> tuple[str, ...]:
     """Return everything that is to be said, the area first."""
-    return tuple(filter(None, (headline(estimate), worst(estimate), own_images(estimate), PREMISE, compared(estimate))))
+    return tuple(filter(None, (headline(estimate), own_images(estimate), PREMISE, compared(estimate))))
 
 
 def headline(estimate: CurveEstimate) -> str:
@@ -185,21 +185,6 @@ def headline(estimate: CurveEstimate) -> str:
     return (
         f"Estimated area under the curve of {of}: {percent(area.value)} % {bracketed(area.interval)}, by {quoted}."
     ).replace("  ", " ")
-
-
-def worst(estimate: CurveEstimate) -> str:
-    """Return where the curve begins and ends, and its lowest level."""
-    first, last = estimate.levels[0], estimate.levels[-1]
-    known = [(point.methods[estimate.quoted].value, point) for point in estimate.levels]
-    if any(value is None for value, _ in known):
-        return ""
-    lowest, point = min(known, key=lambda pair: pair[0])
-    end = f"{percent(known[-1][0])} % at level {last.name}"
-    low = "" if point in (first, last) else f"; it is lowest at level {point.name}, {percent(lowest)} %"
-    return (
-        f"It leads from {percent(known[0][0])} % of {first.n:,} labelled images of {estimate.source.name} at level 0 "
-        f"to {end}{low}."
-    )
 
 
 def own_images(estimate: CurveEstimate) -> str:

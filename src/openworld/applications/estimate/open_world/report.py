@@ -126,7 +126,7 @@ def _value(number: float | None, reason: str) -> Value:
 
 def sentences(quality: StreamQuality) -> list[str]:
     """Return everything that is to be said, the bound first."""
-    parts = (headline, premise, share_of_new, signs, truth, what_tells)
+    parts = (headline, premise, share_of_new, signs, what_tells)
     return [*filter(None, (part(quality) for part in parts))]
 
 
@@ -176,17 +176,6 @@ def signs(quality: StreamQuality) -> str:
     return (
         f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do that, and "
         "so does another appearance; without labels nothing tells the one from the other."
-    )
-
-
-def truth(quality: StreamQuality) -> str:
-    """Return what labels of the stream say, where it has some."""
-    true, share = (quality.target.truth.get(quantity) for quantity in ("openworld_auc", "new_share"))
-    if true is None:
-        return ""
-    return (
-        f"The stream has labels, which were not looked at: OpenworldAUC is {percent(true)} %, and {percent(share)} % "
-        "of the images are new."
     )
 
 
