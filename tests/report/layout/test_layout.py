@@ -224,11 +224,34 @@ def test_lines_have_bands_seeds_and_the_truth_beside_them():
     figure = drawn(replace(LINES, truth="true"), Brief(Results("demo", (*rows, *truth))))
     line = figure.charts[0].series["a"]
     assert list(line.x) == [1, 2] and list(line.y) == [0.1, 0.2] and line.low[0] == pytest.approx(0.08)
-    assert line.further["highest_seed"] == pytest.approx([0.11, 0.21]) and "truth" not in figure.charts[0].series
+    assert line.further["highest_seed"] == pytest.approx([0.11, 0.21])
+    assert list(figure.charts[0].series["true truth"].y) == [0.5, 0.5]
     assert "bands: 95 % over images" in figure.caption[0]
     words = [row("a", AREA, 0.1 * place, when=name) for place, name in enumerate(("May", "June"))]
     chart = drawn(replace(LINES, along="when"), Brief(Results("demo", tuple(words)))).charts[0]
     assert chart.x.labels == ("May", "June") and list(chart.series["a"].x) == [0, 1]
+
+
+def test_the_truth_of_an_estimate_is_that_of_whom_its_place_names():
+    said = Metric("said", "estimate")
+    rows = [row(name, AREA, 0.2 + 0.1 * level + 0.3 * (name == "b"), level=level) for name in "ab" for level in (0, 1)]
+    rows += [row("est", said, 0.9, learner=name, level=level) for name in "ab" for level in (0, 1)]
+    part = replace(LINES, metrics=("said",), per=("learner",), truth="auroc")
+    charts = drawn(part, Brief(Results("demo", tuple(rows)))).charts
+    true = {chart.title: list(chart.series["true AUROC"].y) for chart in charts}
+    assert true == {"a": pytest.approx([0.2, 0.3]), "b": pytest.approx([0.5, 0.6])}
+
+
+def test_the_best_is_followed_along_the_key_of_its_chart_and_tests_of_levels_share_a_table():
+    part, brief = Differences(name="tests", title="t", rows=("level",)), replace(BRIEF, label="learner")
+    rows = tuple(row("GMoP", AREA, value, level=level) for level, value in ((0, 0.9), (10, 0.7), (9, 0.8)))
+    brief = replace(brief, results=Results("demo", (*ROWS, *rows), TESTS))
+    found, report = tables(MAIN, LINES, part, brief=brief)
+    along = next(sentence for sentence in report.verdict if "goes" in sentence)
+    assert along == "AUROC of GMoP goes from 90.0 at level 0 to 70.0 at level 10."
+    by_level = next(sentence for sentence in report.verdict if sentence.startswith("By level"))
+    assert "of 2 tests 1 is better and 1 is worse" in by_level
+    assert [line.label for line in found["tests"].rows] == [f"CoOp − zero-shot, level {level}" for level in (9, 10)]
 
 
 def test_bars_stack_or_stand_with_intervals():

@@ -26,8 +26,7 @@ ERRORS = (
     "Points: the estimated minus the true accuracy of each cell, averaged over the seeds first, then over cells and "
     "learners. Bias: above 0 where the accuracy is overestimated."
 )
-OVERALL, LEVELS_OF = "Against all new images", "Level by level"
-DISTANCE, CELLS = "How far off?", "Cell by cell"
+OVERALL, DISTANCE, CELLS = "Against all new images", "How far off?", "Cell by cell"
 ESTIMATED, OPEN, HELD = (
     "How accurate, without labels?",
     "How good in an open world, without labels?",
@@ -44,18 +43,18 @@ LAYOUT = Layout(
         Tests(name="tests", title=OVERALL, metrics=(AUC.key,), per=("view",), folded=True),
         Pivot(
             name="levels",
-            title=LEVELS_OF,
+            title=DISTANCE,
             metrics=(AUC.key,),
             columns=("level",),
             per=WHERE,
             note=LEVEL,
             terminal=True,
         ),
-        Pivot(name="parts", title=LEVELS_OF, metrics=tuple(PARTS)[1:], columns=("level",), per=WHERE, folded=True),
-        Tests(name="tests-by-level", title=LEVELS_OF, metrics=(AUC.key,), rows=("level",), per=WHERE, folded=True),
+        Pivot(name="parts", title=DISTANCE, metrics=tuple(PARTS)[1:], columns=("level",), per=WHERE, folded=True),
+        Tests(name="tests-by-level", title=DISTANCE, metrics=(AUC.key,), rows=("level",), per=WHERE, folded=True),
         Pivot(
             name="trends",
-            title=LEVELS_OF,
+            title=DISTANCE,
             metrics=("slope",),
             columns=("part", "axis"),
             per=("view",),
@@ -189,7 +188,10 @@ def report(run: RunFolder) -> Report:
             ("styles in the pool", styles),
         ),
         notes={"errors": " ".join(_warnings(units))},
-        sentences=(*estimates, "Degrees are those of one model, and levels are of this pool."),
+        sentences=(
+            *(f"Without labels: {sentence}" for sentence in estimates),
+            "Degrees are those of one model, and levels are of this pool.",
+        ),
         run=run,
     )
     return LAYOUT.report(brief)
