@@ -57,12 +57,13 @@ def usual(known, monkeypatch):
 def test_a_plan_tells_cells_disk_and_time_and_makes_nothing(usual, tmp_path):
     done = openworld(*usual, "--plan")
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("25 prompts: 5 labels in 5 styles. ") and "appearance \\ meaning" in done.output
+    assert done.output.startswith("25 prompts: 5 labels in 5 styles. ") and "Prompts of every cell" in done.output
     assert "Painting takes about 0.0 MB of disk and 0 s here with own_painters:plain (tried on 4 of the " in done.output
     kept = openworld(*usual, "--plan", "--json", "--out", tmp_path / "set")
     told = json.loads(kept.output)
-    assert np.sum(told["plan"]["candidates"]) == 25 and told["expected"]["tried"] == 4
-    assert len(told["cuts"]["semantic"]) == 2 and "made" not in told
+    assert sum(row["value"] for row in told["results"] if row["metric"] == "candidate_prompts") == 25
+    assert len([row for row in told["results"] if (row["entity"], row["metric"]) == ("meaning", "level_start")]) == 3
+    assert told["expected"]["tried"] == 4 and "made" not in told
     assert [one.name for one in (tmp_path / "set").iterdir()] == ["division"]
 
 
@@ -130,7 +131,8 @@ def test_a_screen_of_ones_own_and_what_it_refused(usual, tmp_path):
     done = openworld(*usual, "--screen", "own_painters:bright", "--out", tmp_path / "set", "--json")
     told, found = json.loads(done.output), read_generated(tmp_path / "set")
     assert told["made"]["pictures"] == len(found) and told["made"]["refused"] == found.refused
-    assert len(found) + found.refused == told["plan"]["images"]
+    (planned,) = (row["value"] for row in told["results"] if row["metric"] == "planned_images")
+    assert len(found) + found.refused == planned
     assert all(found.images.image(row).getpixel((0, 0))[0] >= 128 for row in range(len(found)))
 
 

@@ -77,10 +77,8 @@ def synthesize(
     """
     from openworld.applications.shift.decomposition import DecompositionSource
     from openworld.applications.synthesize import report
-    from openworld.applications.synthesize.command import SynthesisInputs, json_of, plan_set
+    from openworld.applications.synthesize.command import SynthesisInputs, plan_set
     from openworld.cli import console
-    from openworld.report.data_files import json_text
-    from openworld.report.render import terminal_table
 
     further = {"weights": weights} if weights else {}
     inputs = SynthesisInputs(
@@ -98,23 +96,21 @@ def synthesize(
     _hush(output.quiet)
     with console.observer(output) as observer:
         planned = plan_set(inputs, observer)
-    output.print(report.headline(planned), style="bold", markup=False)
+    answer = report.report(planned)
+    answer.show(output)
     output.print()
-    output.print(terminal_table(report.cell_table(planned.plan)))
-    for line in report.plan_notes(planned):
-        output.print(line, markup=False)
-    output.print()
-    expected = made = None
     if only_plan:
         expected = planned.expect()
         output.print(report.expected_line(expected, planned), markup=False)
+        answer = report.with_facts(answer, expected=expected)
     else:
         with console.observer(output) as observer:
             made = planned.paint(observer)
         for line in report.made_lines(made, out):
             output.print(line, markup=False)
+        answer = report.with_facts(answer, made=made)
     if as_json:
-        console.write(json_text(json_of(planned, expected, made)))
+        console.write(answer.to_json())
 
 
 def _hush(quiet: bool) -> None:

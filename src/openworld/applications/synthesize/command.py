@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -110,17 +110,6 @@ def plan_set(inputs: SynthesisInputs, observer: Observer = SILENT) -> PlannedSet
     screen, options = find_screen(inputs.screen), _options(inputs, settings)
     painter = _painter(inputs, settings, options.prompts)
     return PlannedSet(inputs, options, _plan(inputs, options, device, observer), painter, screen)
-
-
-def json_of(planned: PlannedSet, expected: Expected | str | None = None, made: GeneratedSet | None = None) -> dict:
-    """Return the plan's report with its cuts, what painting takes, and what was made."""
-    data: dict[str, Any] = {"plan": planned.plan.report()}
-    data |= {name: planned.plan.origin[name] for name in ("cuts", "held_out_right")}
-    if expected is not None:
-        data["expected"] = {"unknown": expected} if isinstance(expected, str) else asdict(expected)
-    if made is not None:
-        data["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
-    return data
 
 
 def _options(inputs: SynthesisInputs, settings: PainterSettings) -> SynthesisOptions:

@@ -1,51 +1,91 @@
-"""What is said of a plan and of a finished set: sentences, and the table of cells."""
+"""What is said of a plan and of a finished set: a layout over the counts of every cell, and sentences."""
 
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from openworld._sizes import duration, size_in_words
 from openworld.applications.shift.remarks import unsure
 from openworld.applications.synthesize.command import PlannedSet
 from openworld.applications.synthesize.plan import Expected
+from openworld.report.layout import Brief, Layout, Pivot
+from openworld.report.report import Report
 from openworld.report.shift_axes import AXES
-from openworld.report.table import Column, Row, Table
-from openworld.results import METRICS
-from openworld.shifts.synthesis import GeneratedSet, SynthesisPlan
+from openworld.results import Metric, Result, Results, Value
+from openworld.shifts import HALVES
+from openworld.shifts.synthesis import GeneratedSet
+
+IMAGES = Metric("planned_images", "images", "count", 0, 0, (0.0, None))
+UNIQUE = Metric("unique_prompts", "different prompts drawn", "count", 0, 0, (0.0, None))
+CANDIDATES = Metric("candidate_prompts", "prompts there are", "count", 0, 0, (0.0, None))
+REPEATS = Metric("most_repeats", "images of the commonest prompt", "count", 0, 0, (0.0, None))
+START = Metric("level_start", "from", "fraction", 4, 0, (0.0, 2.0))
+LAYOUT = Layout(
+    "A set of images by shift",
+    "",
+    tuple(
+        Pivot(
+            name=metric.key.replace("_", "-"),
+            title="Prompts of every cell",
+            metrics=(metric.key,),
+            rows=("covariate_level",),
+            columns=("semantic_level",),
+            folded=metric == REPEATS,
+            terminal=metric == CANDIDATES,
+        )
+        for metric in (UNIQUE, CANDIDATES, REPEATS)
+    ),
+)
 
 
-def headline(planned: PlannedSet) -> str:
-    """Return how many prompts and images there are."""
-    plan, options, cells = planned.plan, planned.options, _filled(planned.plan)
-    return (
+def report(planned: PlannedSet) -> Report:
+    """Return what a plan says: how many prompts every cell has, which have none, and where levels begin."""
+    plan, options, cells = planned.plan, planned.options, _filled(planned)
+    first = (
         f"{len(plan.prompts):,} prompts: {len(options.labels):,} labels in {len(options.styles)} styles. "
         f"{cells} of {plan.shape[0] * plan.shape[1]} cells have {options.least} or more: {cells} x {plan.count:,} = "
         f"{len(plan):,} images of {plan.report()['unique_prompts']:,} different prompts."
     )
+    results = Results("synthesize", tuple(_rows(planned)))
+    notes = {UNIQUE.key.replace("_", "-"): "Levels from 0 (near), of appearance downwards, of meaning to the right."}
+    return LAYOUT.report(Brief(results, sentences=(first, *_plan_notes(planned)), notes=notes), found=planned)
 
 
-def cell_table(plan: SynthesisPlan) -> Table:
-    """Return different prompts per cell: rows are levels of appearance, columns of meaning."""
-    rows = []
-    for level in range(plan.shape[0]):
-        columns = (plan.unique[level], plan.repeats[level], plan.candidates[level])
-        rows.append(Row(str(level), tuple(_cell(*map(int, cell)) for cell in zip(*columns, strict=True))))
-    caption = "Different prompts drawn per cell (x: the commonest is painted so often), levels from 0 (near)."
-    heads = tuple(Column(METRICS["images"], str(level)) for level in range(plan.shape[1]))
-    label = f"{AXES['covariate']} \\ {AXES['semantic']}"
-    return Table("cells", "Prompts of every cell", caption, label, heads, tuple(rows), best="")
+def _rows(planned: PlannedSet) -> Iterator[Result]:
+    plan = planned.plan
+    yield Result("", IMAGES, Value(len(plan)))
+    yield Result("", UNIQUE, Value(plan.report()["unique_prompts"]))
+    for metric, counts in ((UNIQUE, plan.unique), (CANDIDATES, plan.candidates), (REPEATS, plan.repeats)):
+        for (row, column), count in np.ndenumerate(counts):
+            yield Result("", metric, Value(int(count)), {"covariate_level": row, "semantic_level": column})
+    for half in HALVES:
+        for level, start in enumerate((0.0, *plan.origin["cuts"][half])):
+            yield Result(AXES[half], START, Value(start), {"level": level})
 
 
-def plan_notes(planned: PlannedSet) -> Iterator[str]:
+def _plan_notes(planned: PlannedSet) -> Iterator[str]:
     """Yield which cells have no images, and what to know before trusting the levels."""
-    plan, cells = planned.plan, planned.plan.shape[0] * planned.plan.shape[1]
-    if plan.report()["left_out"]:
-        least = planned.options.least
-        yield f"N/A: {cells - _filled(plan)} of {cells} cells, with fewer than {least} prompts (in brackets)."
-    for half, other, share in unsure(plan.origin["held_out_right"]):
+    cells = planned.plan.shape[0] * planned.plan.shape[1]
+    if planned.plan.report()["left_out"]:
+        yield f"N/A: {cells - _filled(planned)} of {cells} cells, with fewer than {planned.options.least} prompts."
+    for half, other, share in unsure(planned.plan.origin["held_out_right"]):
         yield (
             f"Note: of the texts kept back to try it, the half for {AXES[half]} puts {100 * share:.0f} % in the right "
             f"order, so what is far in {other} moves its levels too; look at the images of each level."
         )
+
+
+def with_facts(report: Report, expected: Expected | str | None = None, made: GeneratedSet | None = None) -> Report:
+    """Return the report with what painting takes, or what was made, among its facts."""
+    facts: dict[str, Any] = {"held_out_right": dict(report.found.plan.origin["held_out_right"])}
+    if expected is not None:
+        facts["expected"] = {"unknown": expected} if isinstance(expected, str) else asdict(expected)
+    if made is not None:
+        facts["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
+    return replace(report, facts=facts)
 
 
 def expected_line(expected: Expected | str, planned: PlannedSet) -> str:
@@ -68,16 +108,5 @@ def made_lines(made: GeneratedSet, folder: Path) -> tuple[str, ...]:
     )
 
 
-def _filled(plan: SynthesisPlan) -> int:
-    return len(plan) // plan.count
-
-
-def _cell(unique: int, repeats: int, candidates: int) -> str:
-    """Return what the table says of a cell.
-
-    >>> _cell(100, 1, 250), _cell(12, 9, 12), _cell(0, 0, 3), _cell(0, 0, 0)
-    ('100', '12 x9', '(3)', '·')
-    """
-    if not unique:
-        return f"({candidates})" if candidates else "·"
-    return f"{unique:,} x{repeats}" if repeats > 1 else f"{unique:,}"
+def _filled(planned: PlannedSet) -> int:
+    return len(planned.plan) // planned.plan.count
