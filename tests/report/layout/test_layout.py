@@ -22,6 +22,7 @@ from openworld.report.layout import (
 from openworld.report.layout import Tests as Differences
 from openworld.report.layout.layout import ON_PAGE
 from openworld.report.layout.tables import DOWN, UP
+from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
 from openworld.results import METRICS, TEXT, Comparison, Interval, Metric, Result, Results, Value
 
@@ -360,3 +361,61 @@ def test_columns_of_entities_and_metrics_are_named_by_what_tells_them_apart():
     both = (*named, row("p", OTHER, 1.0, chunk=0, chunk_name="day 0"))
     table = tables(part, brief=Brief(Results("demo", both)))[0]["time"]
     assert {"AUROC, q", "another, p"} <= {column.heading for column in table.columns}
+
+
+def chart_of(part, rows, baseline=""):
+    return part.figure(Brief(Results("demo", tuple(rows)), baseline), series_styles(["a", "b"]))
+
+
+def test_dots_are_seeds_or_one_with_a_line_through_its_seeds():
+    rows = [row(name, metric, 0.5, seeds=(1, 2, 3)) for name in "ab" for metric in (AREA, ERROR)]
+    each = chart_of(Scatter(name="s", title="t", metrics=("auroc", "absolute_error"), dots=("seed",)), rows)
+    assert [len(cloud.dots) for cloud in each.charts[0].series.values()] == [3, 3]
+    assert each.charts[0].series["a"].dots[2] == pytest.approx((0.52, 0.52)) and "seeds" not in each.caption[0]
+    (one,) = chart_of(Scatter(name="s", title="t", metrics=("auroc", "absolute_error")), rows).charts
+    assert one.series["a"].dots == [(0.5, 0.5)] and one.series["a"].spread == ((0.5, 0.5), (0.5, 0.52))
+
+
+def test_numbers_that_grow_by_a_factor_and_costs_stand_on_logarithmic_axes():
+    def axis(*ticks, key="shots"):
+        part = Lines(name="l", title="t", metrics=("auroc",), along=key)
+        return chart_of(part, [row("a", AREA, 0.5, **{key: tick}) for tick in ticks]).charts[0].x
+
+    assert axis(1, 2, 4, 8, 16).log and axis(0.1, 0.3, 1.0, 3.0, 10.0).log
+    assert not any(axis(*ticks).log for ticks in ((0, 1, 2, 4, 8, 16), range(1, 30), (1, 2, 4), (1, 8)))
+    assert axis(0.1, 0.5, key="new_share").unit == "percent" and not axis(0.01, 0.1, 1.0, key="new_share").log
+    for tuned, log in (((0, 512), True), ((100, 512), False), ((10, 512), True)):
+        rows = [row(name, metric, value) for name, cost in zip("ab", tuned, strict=True)
+                for metric, value in ((AREA, 0.5), (METRICS["tuned_parameters"], cost))]  # fmt: skip
+        part = Scatter(name="s", title="t", metrics=("auroc", "tuned_parameters"))
+        assert chart_of(part, rows).charts[0].x.log == log
+
+
+def test_bands_may_be_deviations_and_bars_that_lack_a_part_are_not_drawn():
+    rows = [replace(row("a", AREA, 0.5, 0.2, level=level), value=Value(0.5, (), deviation=0.1)) for level in (1, 2)]
+    part = Lines(name="l", title="t", metrics=("auroc",), along="level", show="deviation")
+    drawn = chart_of(part, rows)
+    assert (drawn.charts[0].series["a"].low, drawn.charts[0].series["a"].high) == ([0.4, 0.4], [0.6, 0.6])
+    assert "95 %" not in drawn.caption[0]
+    bars = Bars(name="b", title="t", metrics=("auroc", "absolute_error"), per=("place",), stacked=True)
+    whole, lacking = (row("a", metric, 0.5, place="x") for metric in (AREA, ERROR)), row("a", AREA, 0.5, place="y")
+    assert [chart.title for chart in chart_of(bars, (*whole, lacking)).charts] == ["x"]
+
+
+def test_charts_and_tables_stand_in_the_order_of_metrics_and_what_lacks_all_keys_is_all():
+    rows = [
+        row("a", metric, 0.5, **where) for metric in (ERROR, AREA) for where in ({}, {"place": "x"}, {"place": "y"})
+    ]
+    part = Bars(name="b", title="t", metrics=("auroc", "absolute_error"), per=("place",))
+    titles = [chart.title for chart in chart_of(part, rows).charts]
+    assert [title.split(", ")[0] for title in titles] == ["all", "all", "x", "x", "y", "y"]
+    assert [title.split(", ")[1] for title in titles] == ["AUROC", "mean absolute error"] * 3
+
+
+def test_the_caption_tells_over_what_the_intervals_are_that_stand_there():
+    many = [AREA, *(METRICS[key] for key in ("aupr_in", "aupr_out", "accuracy", "top1", "top5", "macro_f1"))]
+    rows = [row("a", AREA, 0.5, 0.1), *(row("a", metric, 0.5) for metric in many[1:-1])]
+    rows.append(replace(row("a", many[-1], 0.5), value=Value(0.5, (Interval(0.4, 0.6, "seeds"),))))
+    part = Pivot(name="t", title="t", metrics=tuple(metric.key for metric in many))
+    (table,) = part.tables(Brief(Results("demo", tuple(rows))))
+    assert "over images" in table.caption and "seeds" not in table.caption

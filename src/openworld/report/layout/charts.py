@@ -207,8 +207,8 @@ class Bars(Charts):
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
         for title, rows in self._panels(brief, self._required):
             if self.stacked:
-                metrics = {row.metric.key: row.metric for row in rows}
-                parts = [metrics[key] for key in self.metrics if key in metrics]
+                known = brief.results.metrics()
+                parts = [known[key] for key in self.metrics if key in known]
                 values = {(row.entity, row.metric.key): row.value.value for row in rows}
                 bars = {name: [values.get((name, part.key)) for part in parts] for name in _entities(rows, styles)}
                 bars = {name: None if None in own else own for name, own in bars.items()}
