@@ -52,7 +52,7 @@ def verdict(
             sentences.append(_leader_of_many(by_place, brief))
         sentences += _against_baseline(parts, brief)
         if along is not None:
-            sentences += _along(headline, along, next(iter(by_place.values())), brief)
+            sentences += _along(headline, along, by_place, brief)
     sentences.append(below_chance(chance, INSIDE.get(brief.label, "in-distribution")))
     return tuple(filter(None, (*sentences, *brief.sentences, _evidence(parts, brief), *brief.warnings)))
 
@@ -184,17 +184,19 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
         yield f"Against {brief.baseline}, of {len(every)} tests {listed(counts)} ({HOLM}{family})."
 
 
-def _along(headline: str, chart: "Lines", rows: Sequence[Result], brief: Brief) -> Iterator[str]:
+def _along(headline: str, chart: "Lines", by_place: Places, brief: Brief) -> Iterator[str]:
     """How the best entity fares from the first to the last place along a key, and who differs from the baseline there.
 
     Args:
-        chart: of the curves. rows: the numbers by which it is the best.
+        chart: of the curves. by_place: what is told place by place; by the first it is the best.
     """
+    rows = next(iter(by_place.values()))
     found, along, curves, places = _standing(rows, brief), chart.along, {}, {}
     if found is None:
         return
     for row in chart.rows_of(brief.results):
-        if row.metric.key == headline and row.entity and row.value.value is not None:
+        alone = tuple(row.where.items()) not in by_place
+        if alone and row.metric.key == headline and row.entity and row.value.value is not None:
             apart = {name: value for name, value in row.where.items() if not name.startswith(along)}
             curves.setdefault(tuple(apart.items()), []).append(row)
             places.setdefault(tuple(row.where.items()), []).append(row)
