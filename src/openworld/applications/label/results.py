@@ -37,23 +37,6 @@ THESE, LIKE_THESE = "labels", "images"
 """What the intervals are over: other draws of the labels on these images, and other images like these too."""
 
 
-@dataclass(frozen=True)
-class Bounded:
-    """A number and its intervals.
-
-    Args:
-        value: None with `reason`. these, like_these: its intervals. p: of a difference; None where not tested.
-        more: about how many more labels it needs, where that is known.
-    """
-
-    value: float | None
-    reason: str
-    these: tuple[float, float] | None
-    like_these: tuple[float, float] | None
-    p: float | None = None
-    more: int | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class LabelledStream:
     """What the labels of a plan say.
@@ -86,20 +69,23 @@ class LabelledStream:
         base = sum(answer.base is not False for answer in known)
         return len(known), base, len(known) - base
 
-    def number(self, quantity: str, models: tuple[int, ...]) -> Bounded:
-        """Return a number of a model, (0,) or (1,), or the difference of both, (0, 1)."""
+    def number(self, quantity: str, models: tuple[int, ...]) -> tuple[Value, float | None]:
+        """Return a number of a model, (0,) or (1,), or the difference of both, (0, 1); and of that the p-value."""
         found = []
         for fills in self._fills(quantity, models):
             try:
                 own = _of(self._quality(fills), quantity, models)
             except OpenworldError as error:  # the plan or the answers say nothing of it
-                return Bounded(None, str(error).rstrip("."), None, None)
+                return Value(None, reason=str(error).rstrip(".")), None
             if own.value is None:
-                return Bounded(None, own.reason, None, None, more=own.more_labels)
+                return Value(None, reason=own.reason), None
             found.append(own)
-        values = [own.value for own in found]
-        these, like = ([own.interval(like_these=wide) for own in found] for wide in (False, True))
-        return Bounded(float(min(values) + max(values)) / 2, "", _hull(these), _hull(like), _largest_p(found, models))
+        values, intervals = [own.value for own in found], []
+        for over, n in ((THESE, self.batches.used), (LIKE_THESE, self.kept.size)):
+            ends = [own.interval(like_these=over == LIKE_THESE) for own in found]
+            if None not in ends:
+                intervals.append(Interval(float(min(ends)[0]), float(max(high for _, high in ends)), over, n))
+        return Value(float(min(values) + max(values)) / 2, tuple(intervals)), _largest_p(found, models)
 
     @cached_property
     def _known(self) -> dict[tuple[ImageAnswer, ...], LabelledQuality]:
@@ -160,11 +146,20 @@ class LabelledStream:
 
 def results_of(labelled: LabelledStream) -> Results:
     """Return all rows, and the tests of differences, corrected together."""
-    comparisons = list(_comparisons(labelled))
-    tested = [place for place, own in enumerate(comparisons) if own.p is not None]
-    for place, p in zip(tested, holm([comparisons[place].p for place in tested]) if tested else (), strict=True):
-        comparisons[place] = replace(comparisons[place], p=p)
-    return Results("label", (*_rows(labelled), *_counts(labelled)), tuple(comparisons))
+    models, rows, tests = labelled.kept.models, [], []
+    for quantity in quantities_of(labelled):
+        metric = metric_of(labelled, quantity)
+        if not labelled.is_difference_alone:
+            for place, model in enumerate(models[: 1 if quantity == "base_share" else None]):
+                rows.append(Result(model, metric, labelled.number(quantity, (place,))[0]))
+        if len(models) == 2 and quantity != "base_share":
+            value, p = labelled.number(quantity, (0, 1))
+            rows.append(Result(difference_entity(labelled), difference_of(metric), value))
+            tests.append(Comparison(*models, metric, value.value, p, value.reason, value.over(THESE)))
+    tested = [place for place, own in enumerate(tests) if own.p is not None]
+    for place, p in zip(tested, holm([tests[place].p for place in tested]) if tested else (), strict=True):
+        tests[place] = replace(tests[place], p=p)
+    return Results("label", (*rows, *_counts(labelled)), tuple(tests))
 
 
 def quantities_of(labelled: LabelledStream) -> list[str]:
@@ -193,44 +188,12 @@ def difference_entity(labelled: LabelledStream) -> str:
     return f"{first} minus {second}"
 
 
-def _rows(labelled: LabelledStream) -> Iterator[Result]:
-    models = labelled.kept.models
-    for quantity in quantities_of(labelled):
-        metric = metric_of(labelled, quantity)
-        if not labelled.is_difference_alone:
-            for place, model in enumerate(models[: 1 if quantity == "base_share" else None]):
-                yield Result(model, metric, value_of(labelled.number(quantity, (place,)), labelled))
-        if len(models) == 2 and quantity != "base_share":
-            entity = difference_entity(labelled)
-            yield Result(entity, difference_of(metric), value_of(labelled.number(quantity, (0, 1)), labelled))
-
-
-def value_of(number: Bounded, labelled: LabelledStream) -> Value:
-    """Return a number with its intervals, or why there is none."""
-    labels, images = labelled.batches.used, labelled.kept.size
-    ends = ((number.these, THESE, labels), (number.like_these, LIKE_THESE, images))
-    intervals = tuple(Interval(*pair, over, n) for pair, over, n in ends if pair is not None)
-    return Value(number.value, intervals if number.value is not None else (), number.reason)
-
-
 def _counts(labelled: LabelledStream) -> Iterator[Result]:
     labels, base, new = labelled.counts
     sides = {} if labelled.kept.closed else {BASE: base, NEW: new}
     unsure = {UNSURE: labelled.batches.unsure} if labelled.batches.unsure else {}
     for images, count in ({ALL: labelled.kept.size, LABELLED: labels} | sides | unsure).items():
         yield Result("", METRICS["images"], Value(count), {"images": images})
-
-
-def _comparisons(labelled: LabelledStream) -> Iterator[Comparison]:
-    if len(labelled.kept.models) < 2:
-        return
-    for quantity in quantities_of(labelled):
-        if quantity != "base_share":
-            number = labelled.number(quantity, (0, 1))
-            interval = Interval(*number.these, THESE, labelled.batches.used) if number.these else None
-            yield Comparison(
-                *labelled.kept.models, metric_of(labelled, quantity), number.value, number.p, number.reason, interval
-            )
 
 
 def _of(quality: LabelledQuality, quantity: str, models: tuple[int, ...]) -> LabelledNumber:
@@ -243,12 +206,6 @@ def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> floa
     if None in own:
         return None
     return 1.0 if min(number.value for number in found) < 0 < max(number.value for number in found) else max(own)
-
-
-def _hull(intervals: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
-    if any(pair is None for pair in intervals):
-        return None
-    return float(min(low for low, _ in intervals)), float(max(high for _, high in intervals))
 
 
 def _outcome(answer: ImageAnswer, model: int) -> dict[str, float]:
