@@ -9,11 +9,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openworld.evaluations.accuracy_estimation import cards
 from openworld.evaluations.accuracy_estimation.measurements import read_measurements
+from openworld.evaluations.accuracy_estimation.metrics import condition_rows
+from openworld.evaluations.accuracy_estimation.record import Condition
 from openworld.evaluations.accuracy_estimation.results import read_results
-from openworld.results import RunFolder
+from openworld.evaluations.estimate_records import EstimateRecord
+from openworld.evaluations.rows import rows_of_unit
+from openworld.results import Result, RunFolder, Value
 from openworld.runs import RunStore, Unit, UnitResult
 
+ECE = "expected_calibration_error"
+CARDS = {metric.key: metric for metric in (cards.SOURCE_ACCURACY, cards.TEMPERATURE, cards.CALIBRATION)}
+CONDITION = ("row", "name", "kind", "dataset", "domain", "corruption", "severity")
 CORRUPTIONS = ("fog", "snow", "gaussian_noise", "pixelate")
 STYLES = ("twemoji", "<b>clay</b>", "outline")
 # {label: (estimator, reference, settings, share of the drop that it sees, noise)}
@@ -48,6 +56,16 @@ def estimates(make_estimates):
 def measured(estimates):
     """The measurements of `estimates`."""
     return read_measurements(estimates)
+
+
+@pytest.fixture(scope="session")
+def targets():
+    """What `estimates` was made of: everything of a model under a condition, model by model."""
+    return [[Target(**target) for target in metrics["targets"]] for _, metrics, _ in made_up()]
+
+
+class Target(SimpleNamespace):
+    """Numbers of a model under a condition; `estimates` by method, with `error` and `interval`."""
 
 
 @pytest.fixture(scope="session")
@@ -112,7 +130,40 @@ def _run(records):
 
 
 def _as_record(name, metrics, timing):
-    return SimpleNamespace(name=name, metrics=metrics, timing=timing, attachments=())
+    facts, rows = _facts_and_rows(metrics)
+    return SimpleNamespace(name=name, metrics=facts, timing=timing, attachments=(*rows,), attachment=rows.get)
+
+
+def _facts_and_rows(metrics):
+    """What a record says of its unit, and its rows as an attachment."""
+    facts = {key: value for key, value in metrics.items() if key not in ("targets", "source")}
+    source = metrics["source"]
+    model, seed, rows = {"model": metrics["model"], "epoch": metrics["epoch"]}, metrics["seed"], []
+    conditions = [{key: each.get(key) for key in CONDITION if each.get(key)} for each in metrics["targets"]]
+    numbers = [("source_accuracy", {}, source["accuracy"])]
+    numbers += [("temperature", {}, source["temperature"])] if "temperature" in source else []
+    numbers += [(ECE, {"calibration": kind}, error) for kind, error in source.get("ece", {}).items()]
+    for metric, further, number in numbers:
+        rows.append(Result("", CARDS[metric], Value(number), model | further, (seed,), (number,)))
+    for target, facts_of in zip(metrics["targets"], conditions, strict=True):
+        place = Condition(**facts_of).place | model | {"seed": seed}
+        rows += condition_rows(_answers(target), _estimates(target), place)
+        for name, errors in target.get("ece", {}).items():
+            entity = "classifiers" if name == "base" else name
+            for kind, number in errors.items():
+                metric, further = ("temperature", {}) if kind == "tau" else (ECE, {"calibration": kind})
+                rows.append(Result(entity, CARDS[metric], Value(number), place | further))
+        for name, number in (target.get("alignment") or {}).items():
+            rows.append(Result("classifiers" if name == "base" else name, cards.ALIGNMENT, Value(number), place))
+    return facts | {"conditions": conditions}, rows_of_unit("accuracy-estimation", rows)
+
+
+def _answers(target):
+    return SimpleNamespace(accuracy=target["accuracy"], any=SimpleNamespace(n=target["n"]))
+
+
+def _estimates(target):
+    return {label: EstimateRecord(**estimate) for label, estimate in target["estimates"].items()}
 
 
 def write_estimates(folder, **options):
@@ -122,8 +173,9 @@ def write_estimates(folder, **options):
     planned = [(Unit("math:sqrt", {"x": name}, name=name), *record) for name, *record in made_up(**options)]
     store.plan([unit for unit, *_ in planned])
     for place, (unit, metrics, timing) in enumerate(planned):
-        attachments = {} if place else _thumbnails(metrics)
-        store.write(unit, UnitResult(metrics=metrics, attachments=attachments, timing=timing))
+        facts, rows = _facts_and_rows(metrics)
+        attachments = rows if place else rows | _thumbnails(metrics)
+        store.write(unit, UnitResult(metrics=facts, attachments=attachments, timing=timing))
     return folder
 
 
@@ -207,8 +259,8 @@ def _target(condition, source, luck, methods, references, aligned, silent, inter
         raw = 1 - source + seen * (source - accuracy) + luck.normal(0, noise)
         estimates[label] = _estimate(None if label in silent and drop > 0.4 else float(raw), intervals)
     ece = {"base": {"raw": 0.1 + drop / 2, "scaled": 0.02 + drop / 3}}
-    fixed = {"tau 0.1": 0.3 + drop / 5, "tau 0.05": 0.2, "tau 0.01": 0.04 + drop / 2}
-    ece |= {one: {"raw": 0.4, "unscaled": 0.6, "ttc": 0.1 + drop / 4, "tau": 0.02} | fixed for one in references}
+    fixed = {"τ = 0.1": 0.3 + drop / 5, "τ = 0.05": 0.2, "τ = 0.01": 0.04 + drop / 2}
+    ece |= {one: {"raw": 0.4, "unscaled": 0.6, "TTC": 0.1 + drop / 4, "tau": 0.02} | fixed for one in references}
     alignment = {"base": 0.5 + accuracy / 3}
     for one in references:
         alignment |= {one: 0.6, f"fused with {one}": 0.58 + accuracy / 4}

@@ -17,6 +17,7 @@ from openworld.evaluations.accuracy_estimation import images as run_images
 from openworld.evaluations.accuracy_estimation.evaluation import EVALUATION, summary
 from openworld.evaluations.accuracy_estimation.task import tasks
 from openworld.evaluations.artifacts import Crew
+from openworld.evaluations.rows import ROWS, read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute
 
@@ -101,10 +102,12 @@ def test_a_judged_model_by_hand(by_hand):
     made, (record, other) = by_hand
     assert made == [0, 16]  # nothing to train; eight pictures of the source and eight of the target
     assert record.name == "by colour, seed 0, epoch 3"
-    metrics, target = record.metrics, record.metrics["targets"][0]
-    assert (metrics["source"]["n"], metrics["source"]["mistakes"], metrics["source"]["accuracy"]) == (8, 1, 7 / 8)
-    assert (target["n"], target["accuracy"], target["row"], target["kind"]) == (8, 5 / 8, "away", "natural")
-    errors = {label: one["error"] for label, one in target["estimates"].items()}
+    metrics, rows = record.metrics, read_rows(record)
+    assert (metrics["source_images"], metrics["source_mistakes"]) == (8, 1)
+    assert rows.value("", "source_accuracy").value == 7 / 8 and rows.value("", "images").value == 8
+    truth = rows.result("", "true_accuracy")
+    assert (truth.value.value, truth.where["images"], truth.where["kind"]) == (5 / 8, "away", "natural")
+    errors = {row.entity: 1 - row.value.value for row in rows.where(metric="estimated_accuracy")}
     # Source: levels 51 51 51 102 102 153 153 204, one mistake at 51: the lowest two tie, so that none lies below.
     assert errors["ATC-MC"] == 0.0
     assert errors["GDE"] == 1.0  # its partner says the opposite of every picture
@@ -112,14 +115,14 @@ def test_a_judged_model_by_hand(by_hand):
     there = np.mean([confidence(level) for level in (51, 204, 102, 255, 51, 204, 51, 102)])
     assert errors["AC"] == pytest.approx(1 - there, abs=1e-6)
     assert errors["DoC"] == pytest.approx(1 / 8 + here - there, abs=1e-6)
-    assert other.metrics["targets"][0]["accuracy"] == 3 / 8
+    assert read_rows(other).value("", "true_accuracy").value == 3 / 8
 
 
 def test_the_table_holds_every_image(by_hand):
     record = by_hand[1][0]
-    table, target = record.table("images"), record.metrics["targets"][0]
+    table, truth = record.table("images"), read_rows(record).value("", "true_accuracy").value
     assert table["id"].tolist() == list(range(8)) and set(table["target"]) == {0}
-    assert (table["prediction"] == table["label"]).mean() == target["accuracy"]
+    assert (table["prediction"] == table["label"]).mean() == truth
     assert table["prediction"].tolist() == [0, 0, 1, 0, 1, 1, 0, 0]
 
 
@@ -152,15 +155,17 @@ def calibration_error(confidences, right):
 def test_calibration_errors_of_a_reference_at_fixed_temperatures_by_hand(with_a_reference):
     levels = np.array([51, 204, 102, 255, 51, 204, 51, 102])
     right = np.array([True, True, False, True, True, True, False, False])
-    ece = with_a_reference[0].metrics["targets"][0]["ece"]["its twin"]
-    for kind, tau in {"unscaled": 1, "tau 0.1": 0.1, "tau 0.05": 0.05, "tau 0.01": 0.01, "ttc": ece["tau"]}.items():
+    rows = read_rows(with_a_reference[0]).where(entity="its twin")
+    ttc = rows.value("its twin", "temperature").value
+    for kind, tau in {"unscaled": 1, "τ = 0.1": 0.1, "τ = 0.05": 0.05, "τ = 0.01": 0.01, "TTC": ttc}.items():
         confidences = 1 / (1 + np.exp(-SCALE * levels / 255 / tau))
-        assert ece[kind] == pytest.approx(calibration_error(confidences, right), abs=1e-6), kind
+        error = rows.value("its twin", "expected_calibration_error", calibration=kind).value
+        assert error == pytest.approx(calibration_error(confidences, right), abs=1e-6), kind
 
 
 def test_the_first_unit_keeps_what_references_say_of_images_that_they_name_right(with_a_reference):
     first, second = with_a_reference
-    examples, tau = first.metrics["examples"], first.metrics["targets"][0]["ece"]["its twin"]["tau"]
+    examples, tau = first.metrics["examples"], read_rows(first).value("its twin", "temperature").value
     assert [(one["id"], one["label"], one["classes"]) for one in examples] == [
         (0, "green", ["green", "red"]),
         (4, "red", ["red", "green"]),
@@ -170,13 +175,15 @@ def test_the_first_unit_keeps_what_references_say_of_images_that_they_name_right
             likeliest = 1 / (1 + np.exp(-SCALE * 51 / 255 / temperature))
             assert one[scale] == pytest.approx([likeliest, 1 - likeliest], abs=1e-6)
         assert f"examples/{one['id']}.png" in first.attachments
-    assert not second.metrics["examples"] and not second.attachments
+    assert not second.metrics["examples"] and second.attachments == (ROWS,)
 
 
 def test_an_uninformative_reference_is_said_to_be_one(by_hand):
-    target = by_hand[1][0].metrics["targets"][0]
-    assert any("uninformative" in one for one in target["estimates"]["FRAP"]["warnings"])
-    assert set(target["ece"]) == {"base"} and target["alignment"] is None
+    record = by_hand[1][0]
+    assert any("uninformative" in warning for warning in record.metrics["notes"]["away"]["FRAP"]["warnings"])
+    rows = read_rows(record)
+    assert rows.where(metric="expected_calibration_error", condition="away").entities == ("classifiers",)
+    assert not len(rows.where(metric="semantic_alignment"))
     assert "no taxonomy" in by_hand[1][0].metrics["taxonomy"]["reason"]
 
 
@@ -190,7 +197,7 @@ def test_a_record_says_what_ran(by_hand):
     seconds = by_hand[1][0].timing["seconds"]
     assert set(seconds["fit"]) == set(seconds["estimate"]) == set(BY_HAND)
     shown = [name for name in by_hand[1][0].attachments if name.startswith("pictures/0/")]
-    assert len(shown) == 2 and not by_hand[1][1].attachments
+    assert len(shown) == 2 and by_hand[1][1].attachments == (ROWS,)
 
 
 @pytest.fixture(scope="module")
@@ -248,15 +255,14 @@ def test_a_run_trains_looks_and_estimates_once(trained, few_corruptions, tmp_pat
     # The corrupted target is the corrupted source and looked at once; four corruptions of the source are for scores.
     assert made == [6, 16 + 16 + 16 + 4 * 16]
     assert len(records) == 3 and {path.name for path in folder.glob(".*")} == {".locks", ".writing"}
-    one = records[0].metrics
-    assert set(one["targets"][0]["estimates"]) == set(ESTIMATORS)
-    said = {
-        name: estimate for name, estimate in one["targets"][0]["estimates"].items() if estimate["error"] is not None
-    }
-    assert set(ESTIMATORS) - set(said) <= {"two-views"}  # a reference that knows nothing of the source tells nothing
-    assert all(0 <= estimate["error"] <= 1 for estimate in said.values())
-    assert len(one["training"]["history"]) == 2
-    assert len(one["targets"]) == 3
+    metrics, rows = records[0].metrics, read_rows(records[0])
+    estimates = {row.entity: row.value.value for row in rows.where(metric="estimated_accuracy", condition="fog 5")}
+    assert set(estimates) == set(ESTIMATORS)
+    known = {name: value for name, value in estimates.items() if value is not None}
+    assert set(ESTIMATORS) - set(known) <= {"two-views"}  # a reference that knows nothing of the source tells nothing
+    assert all(0 <= value <= 1 for value in known.values())
+    assert len(metrics["training"]["history"]) == 2
+    assert len(metrics["conditions"]) == 3
     assert prepare(spec, folder, tmp_path / "cache") == [0, 0]
     assert prepare(read_protocol(small | {"severities": [4, 5]}), folder, tmp_path / "cache") == [0, 16]
 
@@ -265,7 +271,8 @@ def test_a_score_has_seen_nothing_of_the_corruption_it_is_asked_about(trained, f
     small = {"models": trained["models"][:1], "corruptions": ["fog"], "severities": [5], "seeds": [0]}
     spec = read_protocol(trained | small | {"estimators": [{"estimator": "MDE"}]})
     _, records = run(spec, tmp_path / "run", tmp_path / "cache")
-    sets = [target["estimates"]["MDE"]["details"]["sets"] for target in records[0].metrics["targets"]]
+    metrics = records[0].metrics
+    sets = [metrics["notes"][each["name"]]["MDE"]["details"]["sets"] for each in metrics["conditions"]]
     assert sets == [4, 3, 3]
 
 
@@ -302,7 +309,7 @@ def test_an_unreadable_image_stops_or_is_left_out(colours, tmp_path):
     with pytest.raises(OpenworldError, match=r"condition 1: away.*3\.png"):
         run(spec, folder, tmp_path / "cache")
     record = run(spec, folder, tmp_path / "cache", allow_corrupt=1)[1][0]
-    assert record.metrics["targets"][0]["n"] == 7 and record.table("images")["id"].max() == 6
+    assert read_rows(record).value("", "images").value == 7 and record.table("images")["id"].max() == 6
 
 
 BAD = {
@@ -347,7 +354,8 @@ def test_a_single_saved_classifier_needs_neither_seed_nor_epoch_in_its_folder(co
     asked = {"seeds": [0], "estimators": [{"estimator": "FRAP"}]}
     spec = read_protocol(given(colours, models=[model], references=[reference], **asked))
     record = run(spec, tmp_path / "run", tmp_path / "cache")[1][0]
-    assert record.metrics["targets"][0]["n"] == 8 and record.metrics["targets"][0]["estimates"]
+    rows = read_rows(record)
+    assert rows.value("", "images").value == 8 and rows.value("FRAP", "estimated_accuracy").value is not None
 
 
 def test_estimators_that_cannot_be_had_are_left_out_where_none_is_asked_for(colours):

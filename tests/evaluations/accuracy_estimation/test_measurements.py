@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.accuracy_estimation.measurements import Condition, Model, read_measurements
+from openworld.evaluations.accuracy_estimation.measurements import Model, read_measurements
+from openworld.evaluations.accuracy_estimation.record import Condition
 from openworld.results import RunFolder
 
 
-def test_records_become_arrays(estimates_folder, measured):
+def test_rows_become_arrays(estimates_folder, measured, targets):
     read = read_measurements(RunFolder.read(estimates_folder))
-    assert read.error.shape == (11, 8, 15) and read.accuracy.shape == (8, 15) and len(read.targets) == 8 * 15
-    np.testing.assert_array_equal(read.error, measured.error)
+    assert read.estimated.shape == (11, 8, 15) and read.accuracy.shape == (8, 15)
+    np.testing.assert_array_equal(read.estimated, measured.estimated)
     np.testing.assert_array_equal(read.accuracy, measured.accuracy)
     assert read.lines == ("Emoji, natural", "Emoji, synthetic", "Average") and read.main == "Average"
     assert read.seeds == (0, 1) and read.baseline == "AC" and read.references == ("CLIP", "dirichlet")
-    target = read.records[3].targets[4]
-    assert read.accuracy[3, 4] == target.accuracy and read.error[0, 3, 4] == target.estimates["AC"].error
+    target = targets[3][4]
+    assert read.accuracy[3, 4] == target.accuracy and read.estimated[0, 3, 4] == 1 - target.estimates["AC"]["error"]
 
 
 def test_a_single_line_has_no_average(smallest):
@@ -24,7 +25,7 @@ def test_a_single_line_has_no_average(smallest):
 
 
 def test_what_a_method_could_not_say_is_nan(measured):
-    silent = np.isnan(measured.error)
+    silent = np.isnan(measured.estimated)
     place = measured.labels.index("ALine-S")
     assert silent[place].any() and not np.delete(silent, place, axis=0).any()
 
@@ -37,7 +38,7 @@ def test_signed_errors_are_above_zero_where_a_method_overestimates(handmade):
 def test_models_may_have_seen_different_conditions(handmade):
     measured = read_measurements(handmade({"a": ("row", 0.6, {"AC": 0.1})}, {"b": ("row", 0.5, {"AC": 0.2})}))
     assert [condition.name for condition in measured.conditions] == ["a", "b"]
-    assert [place for *place, _ in measured.targets] == [[0, 0], [1, 1]] and np.isnan(measured.accuracy[0, 1])
+    assert np.isfinite(measured.accuracy).tolist() == [[True, False], [False, True]]
 
 
 def test_severities_of_one_corruption_are_one_shift_and_checkpoints_one_training():

@@ -107,17 +107,16 @@ def test_two_runs_are_compared_by_seed(estimates_folder, make_estimates_folder):
     assert all(pair.comparison.p is not None for pair in found.pairs)
 
 
-def test_a_chart_per_line_of_calibration_errors_by_temperature(run_story, measured):
+def test_a_chart_per_line_of_calibration_errors_by_temperature(run_story, measured, targets):
     figure = run_story.figures["temperatures"]
     assert [chart.title for chart in figure.charts] == [
         f"{name}, {line}" for name in ("CLIP", "dirichlet") for line in measured.lines
     ]
-    kinds = {"τ = 0.1": "tau 0.1", "τ = 0.05": "tau 0.05", "τ = 0.01": "tau 0.01", "TTC": "ttc"}
     for row in figure.rows():
         name, line = row["line"].split(", ", 1)
         means = [
-            np.mean([target.ece[name][kinds[row["temperature"]]] for record in measured.records
-                     for target in record.targets if target.row == each])
+            np.mean([target.ece[name][row["temperature"]] for of_model in targets
+                     for target in of_model if target.row == each])
             for each in ([line] if line in measured.rows else measured.rows)
         ]  # fmt: skip
         assert row["expected_calibration_error"] == pytest.approx(np.mean(means))
@@ -137,7 +136,7 @@ def test_example_images_with_what_a_reference_says_of_them(run_story):
     assert "<i>crane" not in run_story.html() and "<b>clay" not in run_story.html()
 
 
-def test_nearness_in_meaning_by_kind_of_shift(measured):
+def test_nearness_in_meaning_by_kind_of_shift(measured, targets):
     whole, apart = alignment_gap(measured), alignment_gap(measured, by_kind=True)
     assert [chart.title for chart in apart.charts[:2]] == [
         "fused with CLIP, natural shift",
@@ -147,7 +146,7 @@ def test_nearness_in_meaning_by_kind_of_shift(measured):
     assert sorted(natural + synthetic) == sorted(dots for group in whole.charts[0].groups for dots in group.points)
     expected = [
         (target.alignment["fused with CLIP"] - target.alignment["base"], target.alignment["fused with CLIP"] - 0.6)
-        for record in measured.records for target in record.targets if target.kind == "natural"
+        for of_model in targets for target in of_model if target.kind == "natural"
     ]  # fmt: skip
     assert np.array(sorted(natural)) == pytest.approx(np.array(sorted(expected)))
     assert apart.rows() == whole.rows()

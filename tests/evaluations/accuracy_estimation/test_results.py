@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from openworld.evaluations.accuracy_estimation.cards import CLASSIFIERS
 from openworld.evaluations.accuracy_estimation.measurements import AVERAGE
-from openworld.evaluations.accuracy_estimation.reference_results import ALL, CLASSIFIERS
+from openworld.evaluations.accuracy_estimation.reference_results import ALL
 from openworld.evaluations.accuracy_estimation.results import best, is_complete, read_results
 from openworld.results import find_comparison
 
@@ -37,14 +38,14 @@ def test_a_case_by_hand(handmade):
     assert [found.value(label, "lines_won").value for label in ("AC", "COT")] == [1, 1]
 
 
-def test_a_brute_force_twin(found, measured):
+def test_a_brute_force_twin(found, measured, targets):
     for row in measured.rows:
         for label in measured.labels:
             sizes = [
-                abs((1 - target.estimates[label].error) - target.accuracy)
-                for record in measured.records
-                for target in record.targets
-                if target.row == row and target.estimates[label].error is not None
+                abs((1 - target.estimates[label]["error"]) - target.accuracy)
+                for of_model in targets
+                for target in of_model
+                if target.row == row and target.estimates[label]["error"] is not None
             ]
             numbers = [found.value(label, metric, images=row).value for metric in NUMBERS]
             assert numbers == pytest.approx([np.mean(sizes), np.median(sizes), max(sizes)])
@@ -85,16 +86,16 @@ def test_every_method_is_tested_against_the_baseline_in_every_line_and_against_t
         assert sorted(pairs) == sorted((name, other) for other in others for name in measured.labels if name != other)
 
 
-def test_every_estimate_stands_beside_the_truth(found, measured):
+def test_every_estimate_stands_beside_the_truth(found, measured, targets):
     estimates = found.where(metric="estimated_accuracy")
     assert len(estimates) == 11 * 8 * 15
     silent = [result for result in estimates if result.value.value is None]
     assert len(silent) == 32 and {result.entity for result in silent} == {"ALine-S"}
     assert len(found.where(metric="warnings")) == 32
-    first = measured.records[0].targets[0]
+    first = targets[0][0]
     place = measured.conditions[0].place | measured.models[0].place | {"seed": measured.models[0].seed}
     assert found.value("", "true_accuracy", **place).value == first.accuracy
-    assert found.value("AC", "estimated_accuracy", **place).value == 1 - first.estimates["AC"].error
+    assert found.value("AC", "estimated_accuracy", **place).value == 1 - first.estimates["AC"]["error"]
 
 
 def test_intervals_of_single_estimates_are_compared_with_the_truth(make_estimates):
@@ -104,9 +105,9 @@ def test_intervals_of_single_estimates_are_compared_with_the_truth(make_estimate
     assert found.value("AC", "interval_width").value == pytest.approx(0.06)
 
 
-def test_calibration_of_judged_and_reference_models(found, measured):
-    targets = [target for record in measured.records for target in record.targets]
-    scaled = [target.ece["base"]["scaled"] for target in targets if target.kind == "natural"]
+def test_calibration_of_judged_and_reference_models(found, measured, targets):
+    every = [target for of_model in targets for target in of_model]
+    scaled = [target.ece["base"]["scaled"] for target in every if target.kind == "natural"]
     assert found.value(
         CLASSIFIERS, "expected_calibration_error", images=NATURAL, calibration="scaled"
     ).value == pytest.approx(np.mean(scaled))
@@ -116,12 +117,12 @@ def test_calibration_of_judged_and_reference_models(found, measured):
     ]
     assert lines[2] == pytest.approx(np.mean(lines[:2]))
     whole = found.value("CLIP", "expected_calibration_error", images=ALL, calibration="TTC").value
-    assert whole == pytest.approx(np.mean([target.ece["CLIP"]["ttc"] for target in targets]))
+    assert whole == pytest.approx(np.mean([target.ece["CLIP"]["TTC"] for target in every]))
     assert found.value("CLIP", "temperature", images=NATURAL).value == 0.02
 
 
-def test_gains_of_fusing(found, measured):
-    scores = [target.alignment for record in measured.records for target in record.targets if target.kind == "natural"]
+def test_gains_of_fusing(found, targets):
+    scores = [target.alignment for of_model in targets for target in of_model if target.kind == "natural"]
     gain = found.value("fused with CLIP", "semantic_alignment_gain", images=NATURAL, baseline=CLASSIFIERS).value
     assert gain == pytest.approx(np.mean([score["fused with CLIP"] - score["base"] for score in scores]))
     share = found.value("fused with CLIP", "share_of_gains", images=NATURAL, baseline="CLIP").value
@@ -147,4 +148,3 @@ def test_what_a_run_does_not_measure_is_no_row(handmade):
     found = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.3})}))[0]
     absent = ("semantic_alignment", "fit_seconds", "interval_coverage", "threshold_cost", "absolute_error_at_severity")
     assert not [metric for metric in absent if len(found.where(metric=metric))]
-    assert found.value("", "temperature", model="convnet", epoch=5).reason

@@ -2,6 +2,17 @@
 
 from openworld.results import METRICS, Metric
 
+CLASSIFIERS = "classifiers"
+"""The judged models, beside whom references have names of their own."""
+
+FUSED = "fused with "
+"""Before the name of a reference: its prediction fused with the judged model's."""
+
+RAW, SCALED, UNSCALED, TTC = "raw", "scaled", "unscaled", "TTC"
+FIXED = {f"τ = {tau:g}": tau for tau in (0.1, 0.05, 0.01)}
+"""Kinds of calibration: as the model says it, with the temperature of the source, of bare similarities, calibrated at
+test time; and at fixed temperatures of a reference's similarities (FRAP, Figure 3)."""
+
 _UP, _GAIN = (0.0, None), (-1.0, 1.0)
 
 ERROR, BIAS, ESTIMATED = (METRICS[key] for key in ("absolute_error", "bias", "estimated_accuracy"))

@@ -7,7 +7,7 @@ from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.report.sentences import counted
 
-ALGORITHM_VERSION = 3
+ALGORITHM_VERSION = 4
 
 
 def summary(spec: AccuracyEstimationSpec) -> list[str]:

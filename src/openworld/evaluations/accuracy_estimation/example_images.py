@@ -6,8 +6,8 @@ The first record of a run keeps thumbnails by condition. Where all would weigh t
 from collections.abc import Iterator, Sequence
 
 from openworld.evaluations.accuracy_estimation.cards import TRUE_ACCURACY
-from openworld.evaluations.accuracy_estimation.measurements import Condition, Measurements, condition_of, mean_of
-from openworld.evaluations.accuracy_estimation.record import THUMBNAILS
+from openworld.evaluations.accuracy_estimation.measurements import Measurements, mean_of
+from openworld.evaluations.accuracy_estimation.record import THUMBNAILS, Condition
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.data_files import data_address
 from openworld.report.layout import Brief
@@ -42,9 +42,9 @@ def _thumbnails(run: RunFolder, measured: Measurements) -> Iterator[tuple[Condit
     """A condition and the addresses of its images, of the record that keeps some."""
     for stored, record in zip(run.records, measured.records, strict=True):
         names = [name for name in stored.attachments if name.startswith(f"{THUMBNAILS}/")]
-        for number, target in enumerate(record.targets if names else ()):
+        for number, condition in enumerate(record.conditions if names else ()):
             files = [stored.attachment(name) for name in names if name.split("/")[1] == str(number)]
-            yield condition_of(target), [data_address("image/png", file) for file in files]
+            yield condition, [data_address("image/png", file) for file in files]
         if names:
             return
 

@@ -29,7 +29,7 @@ def estimated_and_true(brief: Brief) -> Iterator[Figure]:
     """Yield one chart per method, on one range for all: on the diagonal the estimate is right."""
     measured = brief.source
     cloud = ModelGroups.within(measured, len(measured.methods))
-    accuracy, estimates = cloud.mean(measured.accuracy), [cloud.mean(1 - error) for error in measured.error]
+    accuracy, estimates = cloud.mean(measured.accuracy), [cloud.mean(each) for each in measured.estimated]
     known = np.concatenate([accuracy.ravel(), *(estimate.ravel() for estimate in estimates)])
     known = known[np.isfinite(known)]
     covers = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)

@@ -10,9 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld.evaluations.accuracy_estimation.record import AccuracyRecord, MethodRecord, TargetRecord
+from openworld.evaluations.accuracy_estimation.cards import ESTIMATED, TRUE_ACCURACY
+from openworld.evaluations.accuracy_estimation.record import AccuracyRecord, Condition, MethodRecord
 from openworld.evaluations.estimate_records import Seconds
-from openworld.results import RunFolder, Value
+from openworld.evaluations.rows import rows_of_run
+from openworld.results import Metric, Result, Results, RunFolder, Value
 
 AVERAGE = "Average"
 """The line of the table that is the unweighted mean of the others."""
@@ -48,41 +50,18 @@ class Model:
         return {"model": self.name, "epoch": self.epoch}
 
 
-@dataclass(frozen=True)
-class Condition:
-    """One set of target images; `row` is the line of the table that it counts in."""
-
-    row: str
-    name: str
-    kind: str
-    dataset: str = ""
-    domain: str | None = None
-    corruption: str | None = None
-    severity: int | None = None
-
-    @property
-    def shift(self) -> str:
-        """What moved: a corruption at any severity, or a data set's domain. Conditions of one shift are alike."""
-        return self.corruption or (f"{self.dataset}, {self.domain}" if self.domain else self.name)
-
-    @property
-    def place(self) -> dict[str, str | int]:
-        """What tells its results apart: its line and name, and what else is known of it."""
-        facts = {"kind": self.kind, "dataset": self.dataset, "domain": self.domain, "corruption": self.corruption}
-        known = {name: fact for name, fact in (facts | {"severity": self.severity}).items() if fact not in (None, "")}
-        return {"images": self.row, "condition": self.name, **known}
-
-
 @dataclass(frozen=True, eq=False)
 class Measurements:
     """Everything that was measured; in arrays K methods, M judged models, C conditions, NaN for what is not there.
 
     Args:
         records: of every judged model.
+        units: the rows that were measured of each.
         seconds: how long every estimator took there.
     """
 
     records: tuple[AccuracyRecord, ...]
+    units: tuple[Results, ...]
     seconds: tuple[Seconds, ...]
 
     @cached_property
@@ -107,45 +86,44 @@ class Measurements:
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """In order of first appearance."""
-        return tuple(dict.fromkeys(condition_of(target) for record in self.records for target in record.targets))
+        return tuple(dict.fromkeys(condition for record in self.records for condition in record.conditions))
 
     @cached_property
-    def targets(self) -> tuple[tuple[int, int, TargetRecord], ...]:
-        """What is recorded of every condition that a model has seen: (place of the model, of the condition, record)."""
-        places = {condition: place for place, condition in enumerate(self.conditions)}
-        return tuple(
-            (model, places[condition_of(target)], target)
-            for model, record in enumerate(self.records)
-            for target in record.targets
-        )
+    def _arrays(self) -> dict[tuple[str, str, str], np.ndarray]:
+        """{(entity, key of a metric, kind of calibration): float[M, C]} of what units measured under conditions."""
+        places = {condition.name: place for place, condition in enumerate(self.conditions)}
+        arrays: dict[tuple[str, str, str], np.ndarray] = {}
+        for model, row in self.single:
+            if row.value.value is not None:
+                key = row.entity, row.metric.key, str(row.where.get("calibration", ""))
+                values = arrays.setdefault(key, np.full((len(self.models), len(places)), np.nan))
+                values[model, places[row.where["condition"]]] = row.value.value
+        return arrays
 
-    def read(self, number: Callable[[TargetRecord], float | None]) -> np.ndarray:
-        """Return float[M, C] of a number that records hold of a target."""
-        values = np.full((len(self.models), len(self.conditions)), np.nan)
-        for model, condition, target in self.targets:
-            known = number(target)
-            if known is not None:
-                values[model, condition] = known
-        return values
+    @cached_property
+    def single(self) -> tuple[tuple[int, Result], ...]:
+        """(place of the model, number) of every model under every condition."""
+        return tuple((model, row) for model, rows in enumerate(self.units) for row in rows if "condition" in row.where)
+
+    def read(self, entity: str, metric: Metric, calibration: str = "") -> np.ndarray:
+        """Return float[M, C] of a number of every model under every condition."""
+        missing = np.full((len(self.models), len(self.conditions)), np.nan)
+        return self._arrays.get((entity, metric.key, calibration), missing)
 
     @cached_property
     def accuracy(self) -> np.ndarray:
         """float[M, C], true."""
-        return self.read(lambda target: target.accuracy)
+        return self.read("", TRUE_ACCURACY)
 
     @cached_property
-    def error(self) -> np.ndarray:
-        """float[K, M, C], estimated, in [0, 1]."""
-
-        def estimated(label: str) -> np.ndarray:
-            return self.read(lambda target: target.estimates[label].error if label in target.estimates else None)
-
-        return np.stack([estimated(label) for label in self.labels])
+    def estimated(self) -> np.ndarray:
+        """float[K, M, C], accuracy in [0, 1]."""
+        return np.stack([self.read(label, ESTIMATED) for label in self.labels])
 
     @cached_property
     def signed_error(self) -> np.ndarray:
         """float[K, M, C], estimated minus true accuracy: above 0 where a method overestimates."""
-        return (1 - self.error) - self.accuracy
+        return self.estimated - self.accuracy
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
@@ -204,13 +182,8 @@ def read_measurements(run: RunFolder) -> Measurements:
     Raises:
         OpenworldError: a record of another evaluation, or of another version.
     """
-    return Measurements(run.metrics(AccuracyRecord), tuple(Seconds.of(record.timing) for record in run.records))
-
-
-def condition_of(target: TargetRecord) -> Condition:
-    """Return the condition that a record speaks of."""
-    names = ("row", "name", "kind", "dataset", "domain", "corruption", "severity")
-    return Condition(*(getattr(target, name) for name in names))
+    seconds = tuple(Seconds.of(record.timing) for record in run.records)
+    return Measurements(run.metrics(AccuracyRecord), rows_of_run(run), seconds)
 
 
 def finite(values: np.ndarray) -> np.ndarray:

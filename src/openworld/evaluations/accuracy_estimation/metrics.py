@@ -1,31 +1,46 @@
-"""What the record of a judged model holds of each condition, estimates aside: accuracy, calibration, alignment."""
+"""From outputs to rows: what is known of a model on its source set and under a condition, and what estimators say."""
+
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from openworld.estimators import fuse
 from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
-from openworld.evaluations.accuracy_estimation.record import (
-    BASE,
-    FIXED_TAUS,
-    FUSED,
-    RAW,
-    SCALED,
-    TAU,
-    TTC,
-    UNSCALED,
-    SourceRecord,
-)
+from openworld.evaluations.accuracy_estimation import cards
+from openworld.evaluations.accuracy_estimation.cards import CLASSIFIERS, FIXED, FUSED, RAW, SCALED, TTC, UNSCALED
+from openworld.evaluations.accuracy_estimation.measurements import NO_ESTIMATE
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
+from openworld.evaluations.estimate_records import EstimateRecord
 from openworld.evaluations.estimates import Answers
 from openworld.evaluations.references import own_temperature
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import expected_calibration_error, semantic_alignment
+from openworld.results import METRICS, Result, Value, interval_of
+from openworld.results.results import Place
 
 
-def source_record(source: Answers) -> SourceRecord:
-    """The source set in numbers."""
-    outputs, scale = source.any, temperature_of(source)
-    return SourceRecord(source.accuracy, outputs.n, outputs.mistakes, scale, _base_calibration(source, scale))
+def source_rows(source: Answers, place: Mapping[str, Place], seed: int) -> Iterator[Result]:
+    """Yield the numbers of the judged model on the labelled source set."""
+    scale = temperature_of(source)
+    numbers = [(cards.SOURCE_ACCURACY, {}, source.accuracy), (cards.TEMPERATURE, {}, scale)]
+    numbers += [(cards.CALIBRATION, {"calibration": kind}, error) for kind, error in _own_errors(source, scale).items()]
+    for metric, further, number in numbers:
+        yield Result("", metric, Value(number), {**place, **further}, (seed,), (number,))
+
+
+def condition_rows(
+    target: Answers, estimates: Mapping[str, EstimateRecord], place: Mapping[str, Place]
+) -> Iterator[Result]:
+    """Yield the true accuracy under a condition, what every estimator says of it, and how often it warns."""
+    yield Result("", cards.TRUE_ACCURACY, Value(target.accuracy), place)
+    yield Result("", METRICS["images"], Value(float(target.any.n)), place)
+    for label, estimate in estimates.items():
+        value = Value(None, reason=NO_ESTIMATE)
+        if estimate.error is not None:
+            value = Value(1 - estimate.error, interval_of(estimate.interval, "images", target.any.n))
+        yield Result(label, cards.ESTIMATED, value, place)
+        if estimate.warnings:
+            yield Result(label, cards.WARNINGS, Value(float(len(estimate.warnings))), place)
 
 
 def temperature_of(source: Answers) -> float:
@@ -33,37 +48,43 @@ def temperature_of(source: Answers) -> float:
     return source.any.once("temperature", lambda: source_temperature(source.any.logits, source.labels)).value
 
 
-def calibration(task: AccuracyTask, target: Answers, scale: float, machine: Machine) -> dict[str, dict[str, float]]:
-    """Expected calibration error of the judged model, raw and with T, and of each reference model.
+def calibration_rows(
+    task: AccuracyTask, target: Answers, scale: float, machine: Machine, place: Mapping[str, Place]
+) -> Iterator[Result]:
+    """Yield expected calibration errors of the judged model, raw and with T, and of each reference model, with its tau.
 
     Of a reference `RAW` is as it was trained, `UNSCALED` the softmax of bare similarities, which FRAP's Table 2 calls
-    raw, `TTC` calibrated at test time, and `FIXED_TAUS` at temperatures that nobody fits.
+    raw, `TTC` calibrated at test time, and `FIXED` at temperatures that nobody fits.
     """
-    by_model = {BASE: _base_calibration(target, scale)}
+    for kind, error in _own_errors(target, scale).items():
+        yield Result(CLASSIFIERS, cards.CALIBRATION, Value(error), {**place, "calibration": kind})
     for reference in task.references:
         if reference.is_model:
             tau = target.tau(reference.name, scale).value
             similarities = target.outputs[reference.name].reference
-            scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau, **FIXED_TAUS}
-            errors = {name: _error(similarities, scale, target.labels) for name, scale in scales.items()}
-            by_model[reference.name] = errors | {TAU: tau}
-    return by_model
+            yield Result(reference.name, cards.TEMPERATURE, Value(tau), place)
+            scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau, **FIXED}
+            for kind, temperature in scales.items():
+                error = Value(_error(similarities, temperature, target.labels))
+                yield Result(reference.name, cards.CALIBRATION, error, {**place, "calibration": kind})
 
 
-def alignment(
-    task: AccuracyTask, target: Answers, scale: float, similarity: np.ndarray | None
-) -> dict[str, float] | None:
-    """Semantic Alignment Score of the judged model, of each calibrated reference model, and of the two fused."""
+def alignment_rows(
+    task: AccuracyTask, target: Answers, scale: float, similarity: np.ndarray | None, place: Mapping[str, Place]
+) -> Iterator[Result]:
+    """Yield the Semantic Alignment Score of the judged model, of each calibrated reference, and of the two fused."""
     if similarity is None:
-        return None
+        return
     base = probabilities(target.any.logits, scale)
-    predicted = {BASE: base}
+    predicted = {CLASSIFIERS: base}
     for reference in task.references:
         if reference.is_model:
             name, outputs = reference.name, target.outputs[reference.name]
             alone = probabilities(outputs.reference, target.tau(name, scale).value)
             predicted |= {name: alone, f"{FUSED}{name}": fuse(base, alone)}
-    return {name: semantic_alignment(p, target.labels, similarity).value for name, p in predicted.items()}
+    for name, p in predicted.items():
+        score = semantic_alignment(p, target.labels, similarity).value
+        yield Result(name, cards.ALIGNMENT, Value(score), place)
 
 
 def image_table(target: Answers, scale: float, number: int) -> dict[str, np.ndarray]:
@@ -78,9 +99,9 @@ def image_table(target: Answers, scale: float, number: int) -> dict[str, np.ndar
     }
 
 
-def _base_calibration(target: Answers, scale: float) -> dict[str, float]:
-    logits, labels = target.any.logits, target.labels
-    return {RAW: _error(logits, 1.0, labels), SCALED: _error(logits, scale, labels)}
+def _own_errors(answers: Answers, scale: float) -> dict[str, float]:
+    """The calibration error of the judged model, raw and with T."""
+    return {kind: _error(answers.any.logits, each, answers.labels) for kind, each in ((RAW, 1.0), (SCALED, scale))}
 
 
 def _error(logits: np.ndarray, scale: float, labels: np.ndarray) -> float:

@@ -9,16 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from openworld.evaluations.accuracy_estimation.cards import CALIBRATION, ERROR
+from openworld.evaluations.accuracy_estimation.cards import CALIBRATION, ERROR, TTC, UNSCALED
 from openworld.evaluations.accuracy_estimation.measurements import Measurements
-from openworld.evaluations.accuracy_estimation.record import TTC, UNSCALED
-from openworld.evaluations.accuracy_estimation.reference_results import ALL, CALIBRATIONS
+from openworld.evaluations.accuracy_estimation.reference_results import ALL
 from openworld.evaluations.accuracy_estimation.results import is_complete, read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
 from openworld.results import Results, RunFolder, Value
 
-KINDS = {CALIBRATIONS[UNSCALED]: "raw", CALIBRATIONS[TTC]: "TTC"}
+KINDS = {UNSCALED: "raw", TTC: "TTC"}
 """Our kind of calibration -> how a method of Table 2 ends. The paper's raw probabilities are the softmax of bare
 similarities: its section 4.1 finds them nearly uniform."""
 

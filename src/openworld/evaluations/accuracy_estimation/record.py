@@ -1,22 +1,7 @@
-"""What a record of accuracy estimation holds: written by `task`, read by `measurements` and `results`."""
+"""What a record of accuracy estimation says of its unit; the numbers are rows beside it (`metrics`)."""
 
 from dataclasses import dataclass, field
 from typing import Any
-
-from openworld.evaluations.estimate_records import EstimateRecord
-
-BASE = "base"
-"""The judged model among those whose calibration and alignment are measured; references have their own names."""
-
-FUSED = "fused with "
-"""Before the name of a reference: its prediction fused with the judged model's."""
-
-RAW, SCALED, UNSCALED, TTC, TAU = "raw", "scaled", "unscaled", "ttc", "tau"
-"""Calibration errors: as the model says it, with the temperature of the source, of bare similarities, calibrated at
-test time; and the temperature that this last one finds."""
-
-FIXED_TAUS = {"tau 0.1": 0.1, "tau 0.05": 0.05, "tau 0.01": 0.01}
-"""Calibration errors at fixed temperatures of a reference's similarities (FRAP, Figure 3)."""
 
 EXAMPLES = "examples"
 """The folder of attachments with the images of `ReferenceExample`, by their ids."""
@@ -36,29 +21,36 @@ class MethodRecord:
 
 
 @dataclass(frozen=True)
-class TargetRecord:
-    """One condition, with n images.
-
-    Args:
-        row: the line of the table that it counts in.
-        accuracy: the true one.
-        ece: model -> kind of calibration -> expected calibration error, or the temperature under `TAU`.
-        alignment: prediction -> semantic alignment; None where no taxonomy holds the classes.
-        estimates: by the label of their method.
-    """
+class Condition:
+    """One set of target images; `row` is the line of the table that it counts in."""
 
     row: str
     name: str
     kind: str
-    n: int
-    accuracy: float
     dataset: str = ""
     domain: str | None = None
     corruption: str | None = None
     severity: int | None = None
-    ece: dict[str, dict[str, float]] = field(default_factory=dict)
-    alignment: dict[str, float] | None = None
-    estimates: dict[str, EstimateRecord] = field(default_factory=dict)
+
+    @property
+    def shift(self) -> str:
+        """What moved: a corruption at any severity, or a data set's domain. Conditions of one shift are alike."""
+        return self.corruption or (f"{self.dataset}, {self.domain}" if self.domain else self.name)
+
+    @property
+    def place(self) -> dict[str, str | int]:
+        """What tells its results apart: its line and name, and what else is known of it."""
+        facts = {"kind": self.kind, "dataset": self.dataset, "domain": self.domain, "corruption": self.corruption}
+        known = {name: fact for name, fact in (facts | {"severity": self.severity}).items() if fact not in (None, "")}
+        return {"images": self.row, "condition": self.name, **known}
+
+
+@dataclass(frozen=True)
+class EstimateNote:
+    """What an estimator says beside its number."""
+
+    warnings: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -80,17 +72,6 @@ class ReferenceExample:
     raw: tuple[float, ...]
     own: tuple[float, ...]
     calibrated: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class SourceRecord:
-    """The labelled source set as the judged model sees it."""
-
-    accuracy: float
-    n: int = 0
-    mistakes: int = 0
-    temperature: float | None = None
-    ece: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -122,10 +103,13 @@ class TaxonomyRecord:
 
 @dataclass(frozen=True)
 class AccuracyRecord:
-    """The metrics of one unit: one checkpoint of one model, judged under every condition.
+    """What one unit was: one checkpoint of one model, judged under every condition.
 
     Args:
+        conditions: in the order of the numbers in tables and attachments.
+        source_images, source_mistakes: how many the labelled source set has, and the model makes there.
         checkpoint: its place among those kept.
+        notes: condition -> label of a method -> what it says beside its number.
         training: the recipe, and the history of its epochs.
         left_out: estimator -> why it could not be had.
         examples: of the first unit of a run alone; empty where no reference is a model.
@@ -135,9 +119,10 @@ class AccuracyRecord:
     model: str
     seed: int
     epoch: int
-    source: SourceRecord
     estimators: tuple[MethodRecord, ...]
-    targets: tuple[TargetRecord, ...]
+    conditions: tuple[Condition, ...]
+    source_images: int = 0
+    source_mistakes: int = 0
     architecture: str = ""
     checkpoint: int = 0
     sources: tuple[SourceSet, ...] = ()
@@ -147,4 +132,5 @@ class AccuracyRecord:
     training: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     taxonomy: TaxonomyRecord = TaxonomyRecord()
+    notes: dict[str, dict[str, EstimateNote]] = field(default_factory=dict)
     examples: tuple[ReferenceExample, ...] = ()

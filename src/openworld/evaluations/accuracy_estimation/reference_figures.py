@@ -5,16 +5,11 @@ They are FRAP's Figures 2, 3 and 4 to 7.
 
 from collections.abc import Iterator, Mapping
 
-from openworld.evaluations.accuracy_estimation.cards import CALIBRATION
+from openworld.evaluations.accuracy_estimation.cards import CALIBRATION, CLASSIFIERS, FIXED, FUSED, TTC
 from openworld.evaluations.accuracy_estimation.figures import ModelGroups
 from openworld.evaluations.accuracy_estimation.measurements import Measurements
-from openworld.evaluations.accuracy_estimation.record import EXAMPLES, FUSED, TTC, AccuracyRecord, ReferenceExample
-from openworld.evaluations.accuracy_estimation.reference_results import (
-    CALIBRATIONS,
-    CLASSIFIERS,
-    FIXED,
-    alignment_values,
-)
+from openworld.evaluations.accuracy_estimation.record import EXAMPLES, AccuracyRecord, ReferenceExample
+from openworld.evaluations.accuracy_estimation.reference_results import alignment_values
 from openworld.report.charts import CellChart, CellImage, ChartCell, DotsChart, IntervalChart, Quantity, Reference
 from openworld.report.charts.dots import KINDS
 from openworld.report.charts.intervals import IntervalRow
@@ -30,7 +25,7 @@ ROW = 8
 
 MOST_LINES = 12  # charts of calibration that a page has room for
 GAPS = ("over_judged_model", "over_reference")
-TEMPERATURES = (*FIXED.values(), CALIBRATIONS[TTC])
+TEMPERATURES = (*FIXED, TTC)
 """Kinds of calibration that FRAP's Figure 3 holds beside one another."""
 
 SIDE = 76.0  # of an example image

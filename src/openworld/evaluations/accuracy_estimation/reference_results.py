@@ -9,26 +9,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from openworld.evaluations.accuracy_estimation.cards import ALIGNMENT, ALIGNMENT_GAIN, CALIBRATION, GAINS, TEMPERATURE
+from openworld.evaluations.accuracy_estimation.cards import (
+    ALIGNMENT,
+    ALIGNMENT_GAIN,
+    CALIBRATION,
+    CLASSIFIERS,
+    FIXED,
+    FUSED,
+    GAINS,
+    RAW,
+    SCALED,
+    TEMPERATURE,
+    TTC,
+    UNSCALED,
+)
 from openworld.evaluations.accuracy_estimation.crossed_bootstrap import CrossedBootstrap
 from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite, mean_of, value_of
-from openworld.evaluations.accuracy_estimation.record import BASE, FIXED_TAUS, FUSED, RAW, SCALED, TAU, TTC, UNSCALED
 from openworld.results import Result, Value, student
 
 ALL = "All conditions"
 """Where a mean is over all conditions alike, whatever their lines."""
 
-CLASSIFIERS = "classifiers"
-FIXED = {kind: f"τ = {tau:g}" for kind, tau in FIXED_TAUS.items()}
-CALIBRATIONS = {RAW: "raw", SCALED: "scaled", UNSCALED: "unscaled", TTC: "TTC", **FIXED}
-"""A kind of calibration in records -> what tables call it."""
-
 NOT_KNOWN = "no record tells it"
-
-
-def calibration_values(measured: Measurements, name: str, kind: str) -> np.ndarray:
-    """Return float[M, C], a calibration error of a model on the targets, or the temperature that calibrates it."""
-    return measured.read(lambda target: target.ece.get(name, {}).get(kind))
 
 
 def alignment_values(measured: Measurements) -> dict[str, np.ndarray]:
@@ -36,14 +38,11 @@ def alignment_values(measured: Measurements) -> dict[str, np.ndarray]:
 
     Empty where no reference was fused.
     """
-
-    def read(key: str) -> np.ndarray:
-        return measured.read(lambda target: (target.alignment or {}).get(key))
-
-    fused = {name: scores for name in measured.references if np.isfinite(scores := read(f"{FUSED}{name}")).any()}
-    values = {CLASSIFIERS: read(BASE)} if fused else {}
-    for name, scores in fused.items():
-        values |= {name: read(name), f"{FUSED}{name}": scores}
+    scores = {name: measured.read(f"{FUSED}{name}", ALIGNMENT) for name in measured.references}
+    fused = {name: each for name, each in scores.items() if np.isfinite(each).any()}
+    values = {CLASSIFIERS: measured.read(CLASSIFIERS, ALIGNMENT)} if fused else {}
+    for name, each in fused.items():
+        values |= {name: measured.read(name, ALIGNMENT), f"{FUSED}{name}": each}
     return values
 
 
@@ -51,22 +50,21 @@ def calibration(bootstrap: CrossedBootstrap) -> Iterator[Result]:
     """Yield calibration errors of judged and of reference models on the targets, as FRAP's Table 2 and Figure 3."""
     measured = bootstrap.measured
     references = [(name, kind) for name in measured.references for kind in (RAW, UNSCALED, TTC, *FIXED)]
-    for name, kind in [(BASE, RAW), (BASE, SCALED), *references]:
-        values = calibration_values(measured, name, kind)
+    for entity, kind in [(CLASSIFIERS, RAW), (CLASSIFIERS, SCALED), *references]:
+        values = measured.read(entity, CALIBRATION, kind)
         if np.isfinite(values).any():
-            entity, where = CLASSIFIERS if name == BASE else name, {"calibration": CALIBRATIONS[kind]}
             for line in measured.lines:
-                yield bootstrap.result(entity, CALIBRATION, values, line, NOT_KNOWN, **where)
-            yield _over_all(bootstrap, entity, values, where)
+                yield bootstrap.result(entity, CALIBRATION, values, line, NOT_KNOWN, calibration=kind)
+            yield _over_all(bootstrap, entity, values, kind)
 
 
-def _over_all(bootstrap: CrossedBootstrap, entity: str, values: np.ndarray, where: dict[str, str]) -> Result:
+def _over_all(bootstrap: CrossedBootstrap, entity: str, values: np.ndarray, kind: str) -> Result:
     """The mean over all conditions alike; None where one is not known."""
     measured = bootstrap.measured
     known = np.isfinite(measured.accuracy)
     seeds = np.array([model.seed for model in measured.models])
     per_seed = tuple(mean_of(values[known & (seeds == seed)[:, None]]) for seed in measured.seeds)
-    place = {"images": ALL, **where}
+    place = {"images": ALL, "calibration": kind}
     if not np.isfinite(values[known]).all():
         return Result(entity, CALIBRATION, Value(None, reason="it is not known for every condition"), place)
     drawn = bootstrap.intervals(values, measured.main) if len(measured.rows) == 1 else ()
@@ -77,7 +75,7 @@ def _over_all(bootstrap: CrossedBootstrap, entity: str, values: np.ndarray, wher
 def temperatures(measured: Measurements) -> Iterator[Result]:
     """Yield the median temperature that FRAP finds for a reference on unlabelled images."""
     for name in measured.references:
-        values = calibration_values(measured, name, TAU)
+        values = measured.read(name, TEMPERATURE)
         if np.isfinite(values).any():
             for line in measured.lines:
                 known = finite(values[:, measured.of_line(line)])

@@ -220,11 +220,12 @@ def _sentences(results: Results, measured: Measurements) -> Iterator[str]:
             f"Of {counted(len(known), 'method')} {none_or(over)} mostly overestimate and {none_or(under)} mostly "
             "underestimate."
         )
+    sizes = [int(row.value.value) for _, row in measured.single if row.metric == METRICS["images"]]
     natural, true = sum(condition.kind == "natural" for condition in measured.conditions), finite(measured.accuracy)
     low, high = (METRICS["accuracy"].write(float(end)) for end in (true.min(), true.max()))
     yield (
         f"{counted(len(measured.conditions), 'condition')} ({natural} natural, {len(measured.conditions) - natural} "
-        f"synthetic) of {span([target.n for _, _, target in measured.targets])} images; true accuracy runs from {low} "
+        f"synthetic) of {span(sizes)} images; true accuracy runs from {low} "
         f"to {high}\u00a0%."
     )
 

@@ -21,28 +21,25 @@ from openworld.evaluations.accuracy_estimation.measurements import (
     read_measurements,
     value_of,
 )
-from openworld.evaluations.accuracy_estimation.record import RAW, SCALED
-from openworld.evaluations.accuracy_estimation.reference_results import (
-    CALIBRATIONS,
-    NOT_KNOWN,
-    alignment,
-    calibration,
-    temperatures,
-)
+from openworld.evaluations.accuracy_estimation.reference_results import NOT_KNOWN, alignment, calibration, temperatures
 from openworld.results import (
     METRICS,
     Comparison,
+    Interval,
     Metric,
     Result,
     Results,
     RunFolder,
     Value,
-    interval_of,
+    join_seeds,
     over_seeds,
     standing,
 )
 
 NAME = "accuracy-estimation"
+SINGLE = (TRUE_ACCURACY, METRICS["images"], cards.ESTIMATED, cards.WARNINGS)
+"""What results hold of every model under every condition; of the rest means."""
+
 Summary = Callable[[np.ndarray], float]
 """A function such as `np.median`."""
 
@@ -55,7 +52,7 @@ def read_results(run: RunFolder) -> tuple[Results, Measurements]:
     rows = [*errors, *_lines_won(errors, measured), *_shifts(measured), *_severities(measured), *_coverage(measured)]
     rows += [*_thresholds(errors, measured), *_models(measured)]
     rows += [*calibration(bootstrap), *temperatures(measured), *alignment(bootstrap)]
-    rows += [*_times(measured), *_estimates(measured)]
+    rows += [*_times(measured), *(row for _, row in measured.single if row.metric in SINGLE)]
     return Results(NAME, tuple(rows), tuple(_tests(bootstrap, errors))), measured
 
 
@@ -142,32 +139,28 @@ def _of_sizes(summary: Summary) -> Summary:
 
 def _coverage(measured: Measurements) -> Iterator[Result]:
     """How often the intervals of a method's estimates hold the true accuracy, and how wide they are."""
-    for label in measured.labels:
-        pairs = [(target.accuracy, target.estimates.get(label)) for _, _, target in measured.targets]
-        known = [(accuracy, *estimate.interval) for accuracy, estimate in pairs if estimate and estimate.interval]
-        if known:
-            held = [low <= accuracy <= high for accuracy, low, high in known]
-            yield Result(label, cards.COVERAGE, Value(float(np.mean(held))))
-            yield Result(label, cards.WIDTH, Value(float(np.mean([high - low for _, low, high in known]))))
+    known: dict[str, list[tuple[float, Interval]]] = {}
+    names = [condition.name for condition in measured.conditions]
+    for model, row in measured.single:
+        if row.metric.key == cards.ESTIMATED.key and row.value.intervals:
+            truth = measured.accuracy[model, names.index(row.where["condition"])]
+            known.setdefault(row.entity, []).append((truth, row.value.over()))
+    for label, pairs in known.items():
+        held = [interval.low <= truth <= interval.high for truth, interval in pairs]
+        yield Result(label, cards.COVERAGE, Value(float(np.mean(held))))
+        yield Result(label, cards.WIDTH, Value(float(np.mean([interval.width for _, interval in pairs]))))
 
 
 def _models(measured: Measurements) -> Iterator[Result]:
     """What was judged: on the source set, and truly in every line; means over seeds."""
+    yield from join_seeds([row for row in unit if "condition" not in row.where] for unit in measured.units)
     for title, where in {model.title: model.place for model in measured.models}.items():
         places = [place for place, model in enumerate(measured.models) if model.title == title]
-        sources = [measured.records[place].source for place in places]
-        numbers = [(cards.SOURCE_ACCURACY, {}, [source.accuracy for source in sources])]
-        numbers += [(cards.TEMPERATURE, {}, [source.temperature for source in sources])]
-        for kind in (RAW, SCALED):
-            errors = [source.ece.get(kind) for source in sources]
-            numbers.append((cards.CALIBRATION, {"calibration": CALIBRATIONS[kind]}, errors))
+        seeds = tuple(measured.models[place].seed for place in places)
         for row in measured.rows:
             true = [mean_of(measured.accuracy[place, measured.chosen(row=row)]) for place in places]
-            numbers.append((TRUE_ACCURACY, {"images": row}, true))
-        seeds = tuple(measured.models[place].seed for place in places)
-        for metric, further, values in numbers:
-            value = over_seeds(values, metric, reason=NOT_KNOWN)
-            yield Result("", metric, value, where | further, seeds, tuple(values))
+            value = over_seeds(true, TRUE_ACCURACY, reason=NOT_KNOWN)
+            yield Result("", TRUE_ACCURACY, value, where | {"images": row}, seeds, tuple(true))
 
 
 def _thresholds(errors: Results, measured: Measurements) -> Iterator[Result]:
@@ -195,21 +188,3 @@ def _times(measured: Measurements) -> Iterator[Result]:
         yield Result(label, cards.ESTIMATE, Value(estimate))
         ratio = Value(estimate / fastest) if fastest else Value(None, reason="the fastest took no time")
         yield Result(label, cards.TIMES_FASTEST, ratio)
-
-
-def _estimates(measured: Measurements) -> Iterator[Result]:
-    """Every estimate beside the true accuracy, one by one."""
-    for model_place, condition_place, target in measured.targets:
-        model, condition = measured.models[model_place], measured.conditions[condition_place]
-        where = condition.place | model.place | {"seed": model.seed}
-        yield Result("", TRUE_ACCURACY, Value(target.accuracy), where)
-        yield Result("", METRICS["images"], Value(float(target.n)), where)
-        for label in measured.labels:
-            estimate = target.estimates.get(label)
-            if estimate is None or estimate.error is None:
-                value = Value(None, reason=NO_ESTIMATE)
-            else:
-                value = Value(1 - estimate.error, interval_of(estimate.interval, "images", target.n))
-            yield Result(label, cards.ESTIMATED, value, where)
-            if estimate is not None and estimate.warnings:
-                yield Result(label, cards.WARNINGS, Value(float(len(estimate.warnings))), where)

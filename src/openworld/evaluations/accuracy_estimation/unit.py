@@ -8,30 +8,31 @@ import numpy as np
 from openworld.estimators import Outputs
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
 from openworld.evaluations.accuracy_estimation.examples import example_thumbnails, reference_examples
-from openworld.evaluations.accuracy_estimation.images import TargetImages
 from openworld.evaluations.accuracy_estimation.metrics import (
-    alignment,
-    calibration,
+    alignment_rows,
+    calibration_rows,
+    condition_rows,
     image_table,
-    source_record,
+    source_rows,
     temperature_of,
 )
 from openworld.evaluations.accuracy_estimation.record import (
     THUMBNAILS,
     AccuracyRecord,
+    Condition,
+    EstimateNote,
     MethodRecord,
     ReferenceRecord,
     SourceSet,
-    TargetRecord,
     TaxonomyRecord,
 )
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
-from openworld.evaluations.estimate_records import EstimateRecord
 from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import logits_of
 from openworld.evaluations.record_images import thumbnail, with_names
 from openworld.evaluations.references import similarities
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Machine
 from openworld.runs import UnitResult, to_json
 
@@ -43,22 +44,27 @@ def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
         images.corruption: answers(task, images, machine, labelled=True, alone=True) for images in task.labelled_shifts
     }
     fits = fit_all(task.estimators, source, shifts)
-    targets, tables, first = [], [], None
+    scale, similarity = temperature_of(source), taxonomy_of(task.ground.sources[0].dataset).similarity
+    checkpoint = task.judged_checkpoint
+    model = {"model": task.models[task.model].label, "epoch": checkpoint.epoch}
+    rows, tables, notes, first = [*source_rows(source, model, task.seed)], [], {}, None
     for number, condition in enumerate(task.ground.conditions):
         target = answers(task, condition.images, machine)
         first = first or target
         estimates = fits.estimates(target, condition.corruption, task.resamples)
-        targets.append(_target_record(task, condition, target, source, estimates, machine))
+        place = Condition(**condition.facts()).place | model | {"seed": task.seed}
+        rows += condition_rows(target, estimates, place)
+        rows += calibration_rows(task, target, scale, machine, place)
+        rows += alignment_rows(task, target, scale, similarity, place)
+        notes[condition.name] = {label: EstimateNote(each.warnings, each.details) for label, each in estimates.items()}
         images = condition.images.load()
-        table = image_table(target, temperature_of(source), number)
-        tables.append(with_names(table, images.classnames, images.path_of))
-    examples = reference_examples(task, first, temperature_of(source), machine) if task.is_first else ()
-    record = replace(_record(task, source, tuple(targets), machine), examples=examples)
+        tables.append(with_names(image_table(target, scale, number), images.classnames, images.path_of))
+    examples = reference_examples(task, first, scale, machine) if task.is_first else ()
     attachments = (*_thumbnails(task, tables), *example_thumbnails(task, examples)) if task.is_first else ()
     return UnitResult(
         outputs={"images": {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}},
-        metrics=to_json(record),
-        attachments=dict(attachments),
+        metrics=to_json(replace(_record(task, source, machine), notes=notes, examples=examples)),
+        attachments=dict(attachments) | rows_of_unit("accuracy-estimation", rows),
         timing=seconds_alone(task.estimators, source, shifts, first, machine.device).timing,
     )
 
@@ -86,27 +92,7 @@ def answers(
     return Answers(rows, labels, outputs or {"": known})
 
 
-def _target_record(
-    task: AccuracyTask,
-    condition: TargetImages,
-    target: Answers,
-    source: Answers,
-    estimates: dict[str, EstimateRecord],
-    machine: Machine,
-) -> TargetRecord:
-    scale = temperature_of(source)
-    similarity = taxonomy_of(task.ground.sources[0].dataset).similarity
-    return TargetRecord(
-        **condition.facts(),
-        n=target.any.n,
-        accuracy=target.accuracy,
-        ece=calibration(task, target, scale, machine),
-        alignment=alignment(task, target, scale, similarity),
-        estimates=estimates,
-    )
-
-
-def _record(task: AccuracyTask, source: Answers, targets: tuple[TargetRecord, ...], machine: Machine) -> AccuracyRecord:
+def _record(task: AccuracyTask, source: Answers, machine: Machine) -> AccuracyRecord:
     checkpoint, taxonomy = task.judged_checkpoint, taxonomy_of(task.ground.sources[0].dataset)
     model = task.models[task.model]
     return AccuracyRecord(
@@ -121,11 +107,12 @@ def _record(task: AccuracyTask, source: Answers, targets: tuple[TargetRecord, ..
         references=tuple(reference.name for reference in task.references),
         reference_models=tuple(ReferenceRecord(**asdict(reference)) for reference in task.references),
         training={"recipe": model.recipe, "history": checkpoint.load(machine).history if checkpoint.training else ()},
-        source=source_record(source),
+        source_images=source.any.n,
+        source_mistakes=source.any.mistakes,
         estimators=tuple(MethodRecord(**estimator.facts()) for estimator in task.estimators),
         left_out=task.left_out,
         taxonomy=TaxonomyRecord(taxonomy.name, taxonomy.reason),
-        targets=targets,
+        conditions=tuple(Condition(**condition.facts()) for condition in task.ground.conditions),
     )
 
 
