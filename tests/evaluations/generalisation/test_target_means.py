@@ -80,7 +80,7 @@ def test_all_pairs_of_means_are_tested_and_corrected_together(averages):
     for test in mean.comparisons:
         first, second = (mean.value(name, "openworld_auc").value for name in (test.entity, test.other))
         assert test.difference == pytest.approx(first - second)
-    parts = [target.compare("GMoP", "CoOp").difference for target in averages[0].targets]
+    parts = [find_comparison(target.results.comparisons, "GMoP", "CoOp").difference for target in averages[0].targets]
     assert find_comparison(mean.comparisons, "GMoP", "CoOp").difference == pytest.approx(np.mean(parts))
 
 
@@ -101,7 +101,8 @@ def test_one_target_has_its_own_interval_and_tests(outcomes):
         assert mine.value == pytest.approx(its.value)
         assert mine.over("images").low == pytest.approx(its.over("images").low)
     for test in one.results.comparisons:
-        assert test.p == pytest.approx(target.compare(test.entity, test.other).p, rel=1e-6)
+        its = find_comparison(target.results.comparisons, test.entity, test.other)
+        assert test.p == pytest.approx(its.p, rel=1e-6)
 
 
 def test_other_runs_have_no_targets(small_results, outcomes):

@@ -84,7 +84,7 @@ def story_of(
         source=results,
         run=run,
     )
-    headline = results.settings[0].headline.key if all(each.closed_set for each in results.settings) else MAIN[0]
+    headline = CLOSED[0] if all(setting.closed_set for setting in results.settings) else MAIN[0]
     parts = tuple(_parts(results))
     return Layout(title or known, headline, parts, SETTING, BESIDE).report(replace(brief, **fields))
 

@@ -4,7 +4,7 @@ Two kinds of chance are kept apart: over images (others could have been taken; c
 they share, given these seeds) and over seeds (training could have gone otherwise; Student's t on the seeds' values).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,14 +22,11 @@ from openworld.metrics.estimate import MetricEstimate, combine
 from openworld.report.sentences import counted
 from openworld.results import (
     METRICS,
-    Comparison,
     Interval,
     Metric,
     Result,
     Results,
-    Standing,
     Value,
-    find_comparison,
     interval_of,
     mean,
     over_seeds,
@@ -134,42 +131,16 @@ class SettingResults:
         return knows_base_names_alone(self.outcomes)
 
     @property
-    def headline(self) -> Metric:
-        """The number by which its learners are compared: OpenworldAUC, or AUROC where there is none."""
-        return headline_of(self.outcomes)
-
-    @cached_property
-    def standing(self) -> Standing | None:
-        """Who has the largest headline number, and over whom that is shown; None where nobody has one."""
-        return standing(
-            {learner: self.value(learner, self.headline.key).value for learner in self.learners}, self.compare
-        )
-
-    @property
     def best(self) -> str:
         """The learner of the largest headline number; of several the first."""
-        found = self.standing
+        metric = headline_of(self.outcomes).key
+        found = standing({learner: self.value(learner, metric).value for learner in self.learners})
         return self.learners[0] if found is None else found.names[0]
 
     @property
     def untuned(self) -> tuple[str, ...]:
         """The learners that tune nothing."""
         return tuple(name for name, seeds in self.outcomes.items() if seeds[0].record.tuned_parameters == 0)
-
-    @property
-    def baseline(self) -> str | None:
-        """The learner that tunes nothing (the first one if there are several), or None."""
-        return next(iter(self.untuned), None)
-
-    @property
-    def trained(self) -> bool:
-        """Whether any learner was trained here, so that its size and times are known."""
-        return any(seeds[0].record.tuned_parameters is not None for seeds in self.outcomes.values())
-
-    @property
-    def opponents(self) -> tuple[str, ...]:
-        """Whom every learner is compared with: what tunes nothing, and the best of all; none beside one alone."""
-        return tuple(dict.fromkeys((*self.untuned[:1], self.best))) if len(self.learners) > 1 else ()
 
     @property
     def shots(self) -> str:
@@ -181,26 +152,11 @@ class SettingResults:
         """What images that are not independent have in common ("drawing"); "" where every image stands alone."""
         return self.first.group_name
 
-    def compare(self, learner: str, other: str, mix: str | None = None) -> Comparison | None:
-        """The test of `learner` against `other`, on the images as they are or in a mix; None against itself."""
-        test = self._tests.get((mix, learner, other))
-        return test or find_comparison(filter(None, [self._tests.get((mix, other, learner))]), learner, other)
-
-    @cached_property
-    def _tests(self) -> dict[tuple[str | None, str, str], Comparison]:
-        return {(test.where.get("mix"), test.entity, test.other): test for test in self.results.comparisons}
-
     @cached_property
     def _here(self) -> dict[tuple[str, str], Value]:
         return {
             (row.entity, row.metric.key): row.value for row in reversed(self.results.rows) if row.where == self.place
         }
-
-    @property
-    def tested(self) -> int:
-        """For how many pairs of learners the tests are corrected: all but those that could not be tested."""
-        untested = sum(test.p is None for test in self.results.comparisons if "mix" not in test.where)
-        return len(self.learners) * (len(self.learners) - 1) // 2 - untested
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,21 +178,18 @@ class RecognitionResults:
         """The learners that tune nothing."""
         return tuple(dict.fromkeys(learner for setting in self.settings for learner in setting.untuned))
 
-    @cached_property
-    def averages(self) -> dict[str, float]:
-        """Mean OpenworldAUC over all settings, equally weighted, of the learners that have one in each."""
-        means = {learner: mean([setting.auc(learner) for setting in self.settings]) for learner in self.learners}
-        return {learner: value for learner, value in means.items() if value is not None}
-
     def results(self) -> Results:
         """All of them, with means over the settings where there are several."""
         where = {"setting": f"mean over {len(self.settings)} settings"}
-        averages = self.averages if len(self.settings) > 1 and not self.over_datasets else {}
-        means = [Result(learner, AUC, Value(value), where) for learner, value in averages.items()]
-        means += [row for each in self.over_datasets for row in each.rows()]
-        whole = join_results("recognition", self.settings, means)
-        tests = (test for each in self.over_datasets for test in each.tests)
-        return replace(whole, comparisons=(*whole.comparisons, *tests))
+        rows = [row for each in self.over_datasets for row in each.rows()]
+        tests = [test for each in self.over_datasets for test in each.tests]
+        for learner in self.learners if len(self.settings) > 1 and not rows else ():
+            value = mean([setting.auc(learner) for setting in self.settings])
+            if value is not None:
+                rows.append(Result(learner, AUC, Value(value), where))
+        rows += [row for setting in self.settings for row in setting.results]
+        tests += [test for setting in self.settings for test in setting.results.comparisons]
+        return Results("recognition", tuple(rows), tuple(tests))
 
     @cached_property
     def over_datasets(self) -> tuple[DatasetMeans, ...]:
@@ -268,13 +221,6 @@ def _means_of(settings: Sequence[SettingResults], place: Mapping[str, int]) -> D
     shots = f" · {counted(place['shots'], 'shot')}" if place else ""
     where = {"setting": f"mean over {len(settings)} data sets{shots}", **place}
     return DatasetMeans(AUC, tuple(setting.key.task for setting in settings), numbers, where)
-
-
-def join_results(evaluation: str, settings: Sequence[SettingResults], further: Iterable[Result] = ()) -> Results:
-    """The results of several settings, and further ones, as those of one evaluation."""
-    rows = [row for setting in settings for row in setting.results]
-    tests = tuple(test for setting in settings for test in setting.results.comparisons)
-    return Results(evaluation, (*further, *rows), tests)
 
 
 def join(outcomes: Sequence[Outcome], *, all_pairs: bool = False) -> RecognitionResults:
@@ -319,7 +265,8 @@ def setting_results(
     rows += prediction_rows(tables, next(iter(learners.values()))[0].record.classnames, place)
     results = Results("recognition", (*rows, *_counts(learners, place)))
     untested = SettingResults(setting, title, learners, results, points)
-    against = untested.opponents if len(learners) > ALL_PAIRS and not all_pairs else ()
+    many = len(learners) > ALL_PAIRS and not all_pairs
+    against = tuple(dict.fromkeys((*untested.untuned[:1], untested.best))) if many else ()
     tests = compare_all(scores, place, headline_of(learners), against)
     tests = (*tests, *mix_comparisons(learners, place, against))
     return replace(untested, results=replace(results, comparisons=tests))
