@@ -18,6 +18,15 @@ def test_naming_them_loads_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
+@pytest.mark.parametrize("name", EVALUATIONS)
+def test_a_report_needs_no_torch(name):
+    code = (
+        "import sys; from importlib import import_module; from openworld.evaluations import report_of; "
+        f"import_module(report_of({name!r})); assert 'torch' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
 @pytest.mark.parametrize("text", [None, 'protocol = "recogniton"'])
 def test_a_spec_that_will_not_do_is_refused_before_anything_heavy_is_loaded(text, tmp_path):
     if text:
