@@ -110,6 +110,7 @@ LAYOUT = Layout(
         Pivot(
             name="rates", title="Rates and AUPR", metrics=RATES, per=(*SPECTRUM, *SET), note=OF_RATES, folded=True
         ),
+        Pivot(name="models", title="How well is what is known named?", metrics=("accuracy",), label="model"),
         Tests(name="tests", title="Is the best one better?", metrics=("auroc",)),
         Pivot(name="images", title="How many images?", metrics=("images",), rows=SET, per=SPECTRUM, folded=True),
         Pivot(
@@ -127,8 +128,8 @@ def detection_brief(sets: ScoredSets, results: Results, **fields) -> Brief:
     Args:
         fields: further ones of `Brief`.
     """
-    order = ["", *ranked(sets, results)]
-    rows = sorted((*results, *_image_counts(sets)), key=lambda row: order.index(row.entity))
+    order = {name: place for place, name in enumerate(ranked(sets, results))}
+    rows = sorted((*results, *_image_counts(sets)), key=lambda row: order.get(row.entity, -1))
     sides = [counted(len(sets.test), "in-distribution image")]
     sides += [f"{each.name} ({each.group}): {counted(len(each), 'image')}" for each in sets.others]
     sentences = [OF_SHIFT] if sets.of(*SAME_CLASSES) else []

@@ -11,6 +11,7 @@ from openworld.evaluations.ood_benchmark.evaluation import data, summary
 from openworld.evaluations.ood_benchmark.record import OODBenchmarkRecord
 from openworld.evaluations.ood_benchmark.results import read_results
 from openworld.evaluations.ood_benchmark.task import tasks
+from openworld.evaluations.rows import read_rows
 from openworld.metrics import detection_metrics
 from openworld.results import RunFolder
 from openworld.results.detection_results import detection_results
@@ -75,11 +76,12 @@ def test_a_record_says_what_its_numbers_rest_on(ran):
     _, _, records = ran
     for record in records:
         typed = read_spec(record.metrics, OODBenchmarkRecord)
-        assert typed.groups == SETS and typed.classes == 8 and typed.training_images == 16 and typed.searches == ()
+        assert typed.classes == 8 and typed.training_images == 16
         table = record.table("images")
         names = table["set"].astype(str)
         assert {name: int((names == name).sum()) for name in ("test", *SETS)} == dict.fromkeys(("test", *SETS), 16)
-        assert 0 <= typed.accuracy <= 1
+        (right,) = read_rows(record).where(metric="accuracy")
+        assert right.entity == typed.model and 0 <= right.value.value <= 1
         assert [entry["label"] for entry in typed.detector_settings] == [
             name.removeprefix("score ") for name in table if name.startswith("score ")
         ]
@@ -94,8 +96,8 @@ def test_numbers_are_those_of_the_kept_scores_group_by_group(ran):
         of = {name: {label: np.array(table[f"score {label}"])[names == name] for label in labels}
               for name in ("test", *SETS)}  # fmt: skip
         found = {
-            (number["detector"], number["metric"], number["set"], number["in_distribution"]): number["value"]
-            for number in record.metrics["numbers"]
+            (row.entity, row.metric.key, row.where.get("set"), row.where.get("in_distribution", "")): row.value.value
+            for row in read_rows(record)
         }
         for label in labels:
             near = detection_metrics(of["test"][label], of["inverted"][label])
@@ -114,14 +116,11 @@ def test_results_are_means_over_seeds_and_tests_are_over_seeds(ran):
     results, facts = read_results(RunFolder(folder / "run", "ood-benchmark", tuple(records)))
     assert facts.seeds == (0, 1) and facts.models == ("convnet", "embedded", "tuned")
     row = results.result("KNN of convnet", "auroc", group="near", set="inverted")
-    each = [
-        number["value"]
-        for record in records[:2]
-        for number in record.metrics["numbers"]
-        if (number["detector"], number["metric"], number["set"], number["in_distribution"])
-        == ("KNN", "auroc", "inverted", "")
-    ]
-    assert row.per_seed == pytest.approx(tuple(each)) and row.value.value == pytest.approx(np.mean(each))
+    each = [read_rows(record).result("KNN", "auroc", group="near", set="inverted") for record in records[:2]]
+    assert row.per_seed == tuple(one.value.value for one in each)
+    assert row.value.value == pytest.approx(np.mean(row.per_seed))
+    lows = [one.value.over("images").low for one in each]
+    assert row.value.over("images").low == pytest.approx(np.mean(lows)), "the same images: their errors go together"
     assert {test.interval.over for test in results.comparisons if test.interval} <= {"seeds"}
     assert results.comparisons
 

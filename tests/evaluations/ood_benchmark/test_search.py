@@ -11,6 +11,7 @@ from openworld.evaluations.ood_benchmark.evaluation import EVALUATION, summary
 from openworld.evaluations.ood_benchmark.report import report
 from openworld.evaluations.ood_benchmark.results import read_results
 from openworld.evaluations.ood_benchmark.task import inputs, tasks
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.results import RunFolder
 from openworld.runs import to_json
@@ -55,18 +56,24 @@ def test_the_choice_and_test_scores_are_those_of_running_every_setting_as_a_dete
     worth = run(spec_of(places, by_hand, id_part="validation", **plain), tmp_path / "worth")
     tested = run(spec_of(places, by_hand, **plain | {"sets": to_json(searched[0])["sets"]}), tmp_path / "tested")
     for record, known, shown in zip(records, worth, tested, strict=True):
-        areas = {
-            number["detector"]: number["value"]
-            for number in known.metrics["numbers"]
-            if number["metric"] == "auroc" and number["set"] == "validation"
-        }
-        assert record.metrics["searches"]
-        for search in record.metrics["searches"]:
-            labels = [_label(search["detector"], trial["settings"]) for trial in search["trials"]]
-            assert [trial["auroc"] for trial in search["trials"]] == pytest.approx([areas[label] for label in labels])
-            assert search["chosen"] == int(np.argmax([areas[label] for label in labels]))
-            own = record.table("images")[f"score {search['detector']}"]
-            assert np.allclose(own, shown.table("images")[f"score {labels[search['chosen']]}"], atol=1e-6)
+        areas = {row.entity: row.value.value for row in read_rows(known).where(metric="auroc", set="validation")}
+        searches = _searches(read_rows(record))
+        assert searches
+        for detector, rows in searches.items():
+            labels = [_label(detector, {"": float(row.where["settings"].split()[-1])}) for row in rows]
+            assert [row.value.value for row in rows] == pytest.approx([areas[label] for label in labels])
+            (chosen,) = (place for place, row in enumerate(rows) if row.where["chosen"] == "yes")
+            assert chosen == int(np.argmax([areas[label] for label in labels]))
+            own = record.table("images")[f"score {detector}"]
+            assert np.allclose(own, shown.table("images")[f"score {labels[chosen]}"], atol=1e-6)
+
+
+def _searches(results):
+    """{detector: rows of the settings that were tried}."""
+    searches = {}
+    for row in results.where(metric="validation_auroc"):
+        searches.setdefault(row.entity, []).append(row)
+    return searches
 
 
 def _each(detector, name, values, **fixed):
@@ -83,20 +90,16 @@ def _label(detector, settings):
 def test_every_setting_is_a_row_and_the_choice_is_shown_on_the_page(searched):
     spec, folder, records = searched
     run_folder = RunFolder(folder / "run", "ood-benchmark", tuple(records))
-    results, facts = read_results(run_folder)
-    searches = [search for record in facts.records for search in facts.searches(record)]
-    rows = [row for row in results.rows if row.metric.key == "validation_auroc"]
-    assert len(rows) == sum(len(search.trials) for search in searches)
-    assert sum(row.where["chosen"] == "yes" for row in rows) == len(searches)
-    labels = {row.label for row in report(run_folder).terminal_tables[1].rows}
-    assert labels == {
-        f"{search.detector}, {search.best.words}{' (the default)' if search.chosen == search.default else ''}"
-        for search in searches
-    }
-    assert [(search.detector, len(search.trials)) for search in searches] == [
-        ("KNN of convnet", 3), ("GEN of convnet", 7), ("KNN of embedded", 3), ("MCM of embedded", 3),
-        ("GEN of tuned", 7), ("MCM of tuned", 3),
-    ]  # fmt: skip
+    results, _ = read_results(run_folder)
+    searches = _searches(results)
+    assert {name: len(rows) for name, rows in searches.items()} == {
+        "KNN of convnet": 3, "GEN of convnet": 7, "KNN of embedded": 3, "MCM of embedded": 3, "GEN of tuned": 7,
+        "MCM of tuned": 3,
+    }  # fmt: skip
+    chosen = {(name, row.where["settings"]) for name, rows in searches.items() for row in rows
+              if row.where["chosen"] == "yes"}  # fmt: skip
+    labels = {row.label.removesuffix(" (the default)") for row in report(run_folder).terminal_tables[1].rows}
+    assert labels == {f"{name}, {settings}" for name, settings in chosen}
     assert "settings searched on" in " ".join(summary(spec))
 
 

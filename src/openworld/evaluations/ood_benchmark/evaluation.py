@@ -59,7 +59,7 @@ EVALUATION = Evaluation(
     OODBenchmarkTask,
     tasks,
     evaluate,
-    1,
+    2,
     inputs,
     artifacts=preparations,
     require=require,

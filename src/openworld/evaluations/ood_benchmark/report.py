@@ -6,7 +6,7 @@ from openworld.evaluations.ood_benchmark.results import BenchmarkFacts, read_res
 from openworld.report.detection import LAYOUT, detection_brief
 from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.results import METRICS, RunFolder
+from openworld.results import RunFolder
 
 
 def report(run: RunFolder) -> Report:
@@ -18,10 +18,9 @@ def report(run: RunFolder) -> Report:
 def _facts(facts: BenchmarkFacts) -> Iterator[tuple[str, str]]:
     yield "seeds", " ".join(map(str, facts.seeds))
     for record in facts.records:
-        right = METRICS["accuracy"].write(record.accuracy)
         name = f"{record.model}, seed {record.seed}"
         known = f"{record.classes} classes, {counted(record.training_images, 'training image')}"
-        yield name, f"{right} % of the in-distribution test images named right; {known}"
+        yield name, known
         if record.learner:
             training, settings = record.learner.sentences()
             yield f"training, {name}", training

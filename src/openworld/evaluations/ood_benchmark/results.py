@@ -5,7 +5,7 @@ are averaged, and there is one over seeds. Tests are over images where there is 
 """
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
@@ -14,7 +14,8 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.datasets.formats.decoding import decode
-from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchmarkRecord
+from openworld.evaluations.ood_benchmark.record import OODBenchmarkRecord
+from openworld.evaluations.rows import read_rows
 from openworld.metrics import seeds_test
 from openworld.results import (
     METRICS,
@@ -23,12 +24,11 @@ from openworld.results import (
     Result,
     Results,
     RunFolder,
-    Value,
     comparison_of,
     correct_for_many,
-    over_seeds,
+    join_seeds,
 )
-from openworld.results.detection_results import SHIFT_SEEN, detection_tests
+from openworld.results.detection_results import detection_tests
 from openworld.results.scored_sets import (
     OTHER_CLASSES,
     SCORE_COLUMN,
@@ -37,11 +37,8 @@ from openworld.results.scored_sets import (
     stream_column,
     with_streams,
 )
-from openworld.results.settings_search import SettingsSearch, search_results
 from openworld.results.standing import SAME_DIGITS
 from openworld.runs import Record
-
-_METRICS = METRICS | {SHIFT_SEEN.key: SHIFT_SEEN}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +71,6 @@ class BenchmarkFacts:
     def title(self, model: str, detector: str) -> str:
         """A detector, with its model where there are several."""
         return f"{detector} of {model}" if len(self.models) > 1 else detector
-
-    def searches(self, record: OODBenchmarkRecord) -> list[SettingsSearch]:
-        """What was searched for a record, its detectors as `title` has them."""
-        return [replace(search, detector=self.title(record.model, search.detector)) for search in record.searches]
 
     @cached_property
     def sets(self) -> ScoredSets:
@@ -125,30 +118,29 @@ class BenchmarkFacts:
 def read_results(run: RunFolder) -> tuple[Results, BenchmarkFacts]:
     """Return every number of a run and the tests, and what its records have in common."""
     facts = BenchmarkFacts.read(run)
-    rows = [row for model in facts.models for row in _rows(facts, model)]
-    counts = (Result("", METRICS["images"], Value(len(each)), {"group": each.group, "set": each.name})
-              for each in facts.sets.all)  # fmt: skip
+    units = [[_titled(row, record, facts) for row in read_rows(output)]
+             for record, output in zip(facts.records, facts.outputs, strict=True)]  # fmt: skip
+    known: dict[tuple, list[Interval | None]] = {}
+    for row in (row for unit in units for row in unit):
+        known.setdefault(row.key, []).append(row.value.over("images"))
+    rows = join_seeds(units, lambda row: _mean_ends(known[row.key]))
     tests = detection_tests(facts.sets) if len(facts.seeds) == 1 else tuple(_seed_tests(rows))
-    searched = (row for record in facts.records for row in search_results(facts.searches(record), seed=record.seed))
-    return Results("ood-benchmark", (*rows, *counts, *searched), tests), facts
+    return Results("ood-benchmark", rows, tests), facts
 
 
-def _rows(facts: BenchmarkFacts, model: str) -> Iterator[Result]:
-    records = [record for record in facts.records if record.model == model]
-    by_key: dict[tuple, list[DetectorNumber]] = {}
-    for record in records:
-        for number in record.numbers:
-            by_key.setdefault(_key(number), []).append(number)
-    seeds = tuple(record.seed for record in records)
-    for (detector, metric, *_), numbers in by_key.items():
-        values = tuple(number.value for number in numbers)
-        ends = [(number.low, number.high) for number in numbers if number.low is not None]
-        low, high = np.mean(ends, axis=0).tolist() if len(ends) == len(numbers) else (None, None)
-        intervals = () if low is None else (Interval(low, high, "images"),)
-        card = _METRICS[metric]
-        reason = next((number.reason for number in numbers if number.value is None), "")
-        value = over_seeds(values, card, intervals=intervals, reason=reason)
-        yield Result(facts.title(model, detector), card, value, _place(numbers[0]), seeds, values)
+def _titled(row: Result, record: OODBenchmarkRecord, facts: BenchmarkFacts) -> Result:
+    """A row of a unit, its detector with the model where the run has several."""
+    if not row.entity or row.metric == METRICS["accuracy"]:
+        return row
+    return replace(row, entity=facts.title(record.model, row.entity))
+
+
+def _mean_ends(intervals: Sequence[Interval | None]) -> tuple[Interval, ...]:
+    """The ends of the intervals of all seeds over images, averaged: of the same images the errors go together."""
+    if None in intervals:
+        return ()
+    ends = np.mean([(interval.low, interval.high) for interval in intervals], axis=0).tolist()
+    return (Interval(*ends, "images", intervals[0].n),)
 
 
 def _seed_tests(rows: Sequence[Result]) -> Iterator[Comparison]:
@@ -176,12 +168,3 @@ def _seed_tests(rows: Sequence[Result]) -> Iterator[Comparison]:
 
 def _per_seed(row: Result, count: int) -> list[float]:
     return list(row.per_seed) if len(row.per_seed) == count else [row.value.value] * count
-
-
-def _key(number: DetectorNumber) -> tuple:
-    return number.detector, number.metric, number.group, number.set, number.in_distribution
-
-
-def _place(number: DetectorNumber) -> Mapping[str, str]:
-    where = {"group": number.group, "in_distribution": number.in_distribution, "set": number.set}
-    return {name: value for name, value in where.items() if value}

@@ -15,13 +15,17 @@ from openworld.evaluations.model_scores import (
     tuned_scores,
     two_tower_scores,
 )
-from openworld.evaluations.ood_benchmark.record import DetectorNumber, OODBenchmarkRecord
+from openworld.evaluations.ood_benchmark.record import OODBenchmarkRecord
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask
 from openworld.evaluations.record_images import thumbnail
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded
 from openworld.evaluations.searched_classifiers import searched_classifier_scores
+from openworld.metrics import accuracy
+from openworld.results import METRICS, Result, Value, interval_of
 from openworld.results.detection_results import detection_results
 from openworld.results.scored_sets import OTHER_CLASSES, WORST_IMAGES, ScoredSets, SetScores, score_columns
+from openworld.results.settings_search import search_results
 from openworld.runs import UnitResult, to_json
 
 
@@ -35,7 +39,7 @@ def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
     sets = scored_sets(task, readable, scores)
     results = detection_results(sets, replicates=task.replicates, seed=task.seed)
     clock.stop("numbers")
-    truth = test.labels[readable[0].rows]
+    right = accuracy(scores.prediction == test.labels[readable[0].rows], groups=test.groups[readable[0].rows])
     record = OODBenchmarkRecord(
         "ood-benchmark",
         task.judged.label,
@@ -43,15 +47,18 @@ def evaluate(task: OODBenchmarkTask, machine: Machine) -> UnitResult:
         task.seed,
         len(test.classnames),
         len(task.ground.training.load()),
-        float((scores.prediction == truth).mean()),
-        {each.name: each.group for each in task.sets},
-        tuple(_numbers(results)),
         tuple({"label": detector.label, **to_json(detector)} for detector in task.judged.detectors),
         tuple(dict.fromkeys(scores.warnings)),
         scores.learner,
-        scores.searches,
     )
-    kept = dict(_thumbnails(sets, readable))
+    named = Value(right.value, interval_of(right.interval, "images", len(sets.test)))
+    rows = [Result(task.judged.label, METRICS["accuracy"], named), *(row for row in results if row.entity)]
+    searched = search_results(scores.searches, seed=task.seed)
+    counts = (Result("", METRICS["images"], Value(len(each)), {"group": each.group, "set": each.name})
+              for each in sets.all)  # fmt: skip
+    kept = rows_of_unit("ood-benchmark", rows, seed=task.seed, shared=(*counts, *searched)) | dict(
+        _thumbnails(sets, readable)
+    )
     return UnitResult(
         outputs={"images": score_columns(sets)}, metrics=to_json(record), attachments=kept, timing=clock.timing
     )
@@ -106,15 +113,6 @@ def _readable(task: OODBenchmarkTask, images: ImageSet, machine: Machine) -> Rea
     if task.judged.backbone:
         return ReadableImages(images, encoded(images, task.judged.backbone, machine).rows[:])
     return ReadableImages(images, np.arange(len(images)))
-
-
-def _numbers(results) -> Iterator[DetectorNumber]:
-    for row in results.rows:
-        if row.entity:
-            place, interval = row.where, row.value.over()
-            ends = (None, None) if interval is None else (interval.low, interval.high)
-            where = place["group"], place.get("set", ""), place.get("in_distribution", "")
-            yield DetectorNumber(row.entity, row.metric.key, *where, row.value.value, *ends, row.value.reason)
 
 
 def _thumbnails(sets: ScoredSets, readable: list[ReadableImages]) -> Iterator[tuple[str, bytes]]:
