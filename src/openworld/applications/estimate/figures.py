@@ -76,8 +76,8 @@ def _text(chunk: ChunkEstimate) -> str:
     text = f"{percent(quote.accuracy)} %"
     if quote.accuracy is None:
         text = f"cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
-    alarms = [", alarm"] * chunk.alarming + [", shift alarm"] * chunk.shifted
-    return f"{chunk.label}: {text}{''.join(alarms)}, {chunk.n:,} images"
+    alarms = f"{', alarm' if chunk.alarming else ''}{', shift alarm' if chunk.shifted else ''}"
+    return f"{chunk.label}: {text}{alarms}, {chunk.n:,} images"
 
 
 def _rows(chunk: ChunkEstimate) -> list[dict]:

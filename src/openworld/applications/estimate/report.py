@@ -259,7 +259,8 @@ def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:
 def remark(chunk: ChunkEstimate) -> str:
     """Return whether the accuracy cannot be told, what counts then, and which alarms stand."""
     unknown = chunk.quote.accuracy is None
-    parts = ["alarm"] * chunk.alarming + ["shift alarm"] * chunk.shifted + ["cannot be told"] * unknown
+    standing = {"alarm": chunk.alarming, "shift alarm": chunk.shifted, "cannot be told": unknown}
+    parts = [name for name, stands in standing.items() if stands]
     if unknown and chunk.alarm is not None:
         counted = chunk.alarm.counted
         parts.append(f"counts as {'nothing' if counted is None else ESTIMATED.write(counted)}")

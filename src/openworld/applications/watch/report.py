@@ -144,9 +144,9 @@ def _remarks(view: WatchView) -> dict[str, str]:
     """Return what is new, which alarms stand, what labels did, and what moved, by period."""
     new, remarks = {record.number for record in view.new}, {}
     for record in view.state.records:
-        words = ["new"] * (record.number in new) + [remark(quoted_chunk(record))]
-        words += ["corrected"] * (CORRECTED in record.further)
-        words += [record.further.get("cause", "")] if record.further.get("cause_why") else []
+        words = ["new" if record.number in new else "", remark(quoted_chunk(record))]
+        words.append("corrected" if CORRECTED in record.further else "")
+        words.append(record.further.get("cause", "") if record.further.get("cause_why") else "")
         remarks[record.chunk.label] = ", ".join(filter(None, words))
     return remarks
 
@@ -216,7 +216,8 @@ def _said(record: PeriodRecord) -> Iterator[str]:
     chunk = quoted_chunk(record)
     yield answer(chunk.quote, f"in {chunk.label} ({counted(chunk.n, 'image')})")
     yield f"Why: {chunk.quote.why}."
-    alarms = ["an accuracy alarm"] * chunk.alarming + ["a shift alarm"] * chunk.shifted
+    standing = {"an accuracy alarm": chunk.alarming, "a shift alarm": chunk.shifted}
+    alarms = [name for name, stands in standing.items() if stands]
     if alarms:
         yield f"In {chunk.label} {listed(alarms)} {'stands' if len(alarms) == 1 else 'stand'}."
 
