@@ -94,11 +94,7 @@ _LEGACY_END = 2
 
 
 def described(path: Path, read: Callable[[dict], Description]) -> Description:
-    """What `read` makes of a JSON file that describes a model.
-
-    Raises:
-        OpenworldError: no such file, no JSON, or one that does not say what is needed in the kinds that are needed.
-    """
+    """Return what `read` makes of a JSON file that describes a model."""
     try:
         settings = json.loads(read_plain(path))
     except FileNotFoundError:

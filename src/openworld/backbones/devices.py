@@ -8,14 +8,9 @@ AUTO = "auto"
 
 
 def find_devices(device: str) -> tuple[str, ...]:
-    """The devices that the units of a run are spread over.
+    """Return the devices that the units of a run are spread over.
 
-    Args:
-        device: "auto" (all GPUs where there are any, else "mps", else "cpu"), "cuda" (all GPUs), one device such as
-            "cuda:1", "mps" or "cpu", or GPUs with commas between, such as "cuda:0,cuda:2".
-
-    Raises:
-        OpenworldError: a device that is not there or named twice, a list that holds something else than GPUs.
+    "auto" is all GPUs, else "mps", else "cpu"; "cuda" all GPUs; GPUs may be listed with commas ("cuda:0,cuda:2").
 
     >>> find_devices("cpu")
     ('cpu',)
@@ -33,13 +28,7 @@ def find_devices(device: str) -> tuple[str, ...]:
 
 
 def find_device(device: str) -> str:
-    """The one device of a command that has no units to spread.
-
-    Args:
-        device: "auto" (a GPU where there is one, else "mps", else "cpu") or a device such as "cuda:1".
-
-    Raises:
-        OpenworldError: a list; a device that is not there.
+    """Return the one device of a command that has no units to spread; "auto" is a GPU, else "mps", else "cpu".
 
     >>> find_device("cpu")
     'cpu'

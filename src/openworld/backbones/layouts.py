@@ -136,11 +136,7 @@ def export_state(model: nn.Module, layout: str) -> dict[str, Tensor]:
 
 
 def require_finite(tensors: Mapping[str, Tensor], where: str) -> None:
-    """Refuse weights that are no numbers: everything computed with them would be none either.
-
-    Raises:
-        OpenworldError: names the first tensor that holds NaN or infinity. where: how to call the file.
-    """
+    """Refuse weights that are no numbers: everything computed with them would be none either."""
     for name, tensor in tensors.items():
         # Both ends are NaN if any number is; 80 times as fast as looking at each.
         if tensor.numel() and not all(end.isfinite() for end in tensor.aminmax()):

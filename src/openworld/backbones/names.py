@@ -131,11 +131,7 @@ def known_name(name: str | os.PathLike) -> str:
 
 
 def require_ours(name: str) -> None:
-    """Refuse what open_clip names "ARCHITECTURE/TAG" and is not among `OPEN_CLIP_NAMES`; it is no hub repository.
-
-    Raises:
-        OpenworldError: a known architecture with an unknown tag, or an architecture whose towers are not ours.
-    """
+    """Refuse what open_clip names "ARCHITECTURE/TAG" and is not among `OPEN_CLIP_NAMES`; it is no hub repository."""
     architecture, tag = (re.split("[/:]", name, maxsplit=1) + [""])[:2]
     if architecture in OPEN_CLIP_NAMES:
         raise unknown_name(f"weights of {architecture}", tag, OPEN_CLIP_NAMES[architecture])

@@ -16,16 +16,9 @@ _FETCHING = (*LIBRARIES, "timm", "hf")
 
 
 def require_data(name: str, where: Path | str, say: str, *, is_read: bool = False) -> str:
-    """Return a name that stands in a file, where loading it runs no code and fetches nothing.
+    """Return a name that stands in the file `where`, if loading it runs no code and fetches nothing.
 
-    Args:
-        name: of a backbone or another model.
-        where: the file, for the message.
-        say: how the name is given by whoever starts the command, such as "--backbone {}".
-        is_read: whether it is known to be a file or a folder that is read as data.
-
-    Raises:
-        OpenworldError: a function, a model of another library, a repository or a vocabulary that is not here.
+    `say` is how a command gives it ("--backbone {}"); `is_read` that it is a file or folder read as data.
 
     >>> require_data("embedded", "learner.json", "--backbone {}")
     'embedded'

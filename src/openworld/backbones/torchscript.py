@@ -44,11 +44,9 @@ def is_torchscript(path: Path) -> bool:
 
 
 def read_torchscript(path: Path) -> dict[str, Tensor]:
-    """The parameters and buffers of the archived module by their names, mapped from the file and not copied.
+    """Return the parameters and buffers of the archived module by their names, mapped from the file and not copied.
 
-    Raises:
-        OpenworldError: a file that is damaged, or whose module tree holds something else than modules, tensors and
-            plain values. Nothing of it was run.
+    Nothing of the file is run.
     """
     try:
         with zipfile.ZipFile(path) as archive:

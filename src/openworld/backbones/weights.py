@@ -11,16 +11,8 @@ from openworld._errors import OpenworldError
 def with_weights(module: nn.Module, weights: Mapping[str, Tensor], prefix: str = "") -> nn.Module:
     """Return a module like `module` in which the named weights are other tensors; `module` stays as it is.
 
-    Nothing else is copied: the modules on the way to a replaced weight are made anew, all others are shared. A pass
-    through the result is differentiable with respect to the tensors.
-
-    Args:
-        module: frozen or not.
-        weights: name, as `named_parameters` gives it, to a tensor of the same shape.
-        prefix: of the names in a refusal.
-
-    Raises:
-        OpenworldError: a name that the module does not have, or a tensor of another shape.
+    Modules on the way to a replaced weight are made anew, all others are shared; a pass through the result is
+    differentiable with respect to the tensors.
 
     >>> import torch
     >>> layer = nn.Linear(1, 1)

@@ -76,9 +76,7 @@ def load(place: Path | str, architecture: str | None = None, classnames: Sequenc
 def named_after(classifier: Classifier, classnames: Sequence[str] | None) -> Classifier:
     """Return a classifier whose classes have numbers with class names instead, if there are as many.
 
-    Args:
-        classnames: such as those of class folders in the order of their names, which is the order that torchvision's
-            ImageFolder gives labels in; None for none.
+    The order is that of torchvision's ImageFolder: class folders sorted by name.
     """
     if not classnames or not are_numbered(classifier.classnames) or len(classnames) != len(classifier.classnames):
         return classifier

@@ -9,11 +9,7 @@ from torch import nn
 
 
 def convnet(classes: int, side: int) -> nn.Sequential:
-    """Untrained.
-
-    Args:
-        classes: C, the length of its logits.
-        side: of the pictures in pixels, at least 4.
+    """Return the untrained network for images of `side` pixels, at least 4.
 
     >>> sum(weights.numel() for weights in convnet(10, 28).parameters())
     422218

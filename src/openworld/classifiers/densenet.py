@@ -10,13 +10,9 @@ from torch.nn.functional import relu
 
 
 def densenet(classes: int, layers: tuple[int, ...], growth: int, stride: int) -> nn.Sequential:
-    """Untrained; takes pictures of any side.
+    """Return the untrained network, for images of any side; `growth` channels are added by a layer.
 
-    Args:
-        classes: C, the length of its logits.
-        layers: how many each block has.
-        growth: channels that a layer adds; the first convolution gives twice as many.
-        stride: of the first convolution; 2 halves the picture before any block sees it: a quarter of the work.
+    A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
 
     >>> sum(weights.numel() for weights in densenet(10, (6, 12, 24, 16), 32, 1).parameters())
     6956298

@@ -91,15 +91,9 @@ def describe(path: Path | str, classnames: Sequence[str], preprocess: Preprocess
 
 
 def load(place: Path | str, architecture: str | None = None) -> Classifier:
-    """Return the classifier of an exported file.
+    """Return the classifier of an exported file; class names and preprocessing stand beside it.
 
-    Args:
-        place: the file; class names and preprocessing stand beside it.
-        architecture: "torch.export" or "torchscript", which says that the file may run code; None for ONNX.
-
-    Raises:
-        OpenworldError: no such file or description, a pickle, a file that is not what its ending says, code that
-            nobody has allowed, a package that is not there.
+    "torch.export" and "torchscript" must be said, as such files may run code; None is ONNX.
     """
     path = Path(place)
     if path.suffix.lower() in PICKLES:
@@ -182,11 +176,7 @@ def require_description(place: Path | str) -> None:
 
 
 def described(path: Path) -> tuple[tuple[str, ...], Preprocess]:
-    """Return class names and preprocessing of the JSON file beside a file.
-
-    Raises:
-        OpenworldError: none there, or another kind of file.
-    """
+    """Return class names and preprocessing of the JSON file beside a file."""
     require_description(path)
     beside = description_of(path)
     said = read_saved(beside, _Described, f"{beside} describes no classifier", f"expected such as {_EXAMPLE}.")

@@ -28,21 +28,9 @@ def read_ahead(
     readers: int = 1,
     pinned: bool = False,
 ) -> Iterator[torch.Tensor]:
-    """Yield images in order, in batches that were read while the caller worked on those before.
+    """Yield images uint8[B, *shape] in order, in batches that were read while the caller worked on those before.
 
-    Args:
-        read: number of an image -> uint8[shape]; called by several threads.
-        rows: numbers of the images, int64[n].
-        shape: of an image.
-        batch_size: images at a time.
-        readers: threads.
-        pinned: whether a GPU is to copy the batches by itself.
-
-    Yields:
-        uint8[B, *shape], B = batch_size but for the last; at most `AHEAD` + 1 of them are held at a time.
-
-    Raises:
-        OpenworldError: what `read` raises, once its batch is due.
+    `read` is called by several threads; at most `AHEAD` + 1 batches are held at a time.
 
     >>> batches = read_ahead(lambda row: np.full(1, row, np.uint8), np.arange(5), (1,), batch_size=2)
     >>> [batch.flatten().tolist() for batch in batches]

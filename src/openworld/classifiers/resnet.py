@@ -9,13 +9,9 @@ from torch.nn.functional import relu
 
 
 def resnet(classes: int, blocks: tuple[int, ...], width: int, stride: int) -> nn.Sequential:
-    """Untrained; takes pictures of any side.
+    """Return the untrained network, for images of any side; `blocks` of each stage.
 
-    Args:
-        classes: C, the length of its logits.
-        blocks: how many each stage has.
-        width: channels of the first stage.
-        stride: of the first convolution; 2 halves the picture before any block sees it: a quarter of the work.
+    A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
 
     >>> sum(weights.numel() for weights in resnet(10, (2, 2, 2, 2), 64, 1).parameters())
     11173962

@@ -118,11 +118,7 @@ def function_of(folder: Path | str) -> str:
 
 
 def without_function(where: str, named: str, remedy: str) -> OpenworldError:
-    """The error for a classifier whose function was not given.
-
-    Args:
-        where: the classifier. named: what it says of its function. remedy: how to give one, with a place for the name.
-    """
+    """Return the error for a classifier whose function was not given; `remedy` has a place for its name."""
     if named in exported.ASKED:
         return not_said(f"{where} may run code of its own when it is loaded", remedy, named)
     if ":" in named:

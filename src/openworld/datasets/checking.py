@@ -87,12 +87,7 @@ def require_places(names: Iterable[str], root: str | Path | None = None) -> None
 
 
 def first_missing(name: str, root: Path) -> str:
-    """Return what a data set to download lacks first, a folder or a list, in a sentence; "" if it lacks none.
-
-    Args:
-        name: as for `check`.
-        root: the folder of all data sets.
-    """
+    """Return in a sentence what a data set to download lacks first, a folder or a list; "" if it lacks none."""
     if name in BENCHMARKS:
         places = missing_folder(place_of(root) / LISTS, root)
     else:

@@ -18,18 +18,9 @@ from openworld.datasets.splits import ClassSplit
 
 
 def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) -> ImageSet:
-    """Image sets one behind the other, labels by one list of names.
+    """Return image sets one behind the other, labels by one list of names (None: the first set's).
 
-    Args:
-        sets: at least one.
-        classnames: C names; None for those of the first set. A set may show some of them, in any order.
-
-    Returns:
-        An image set that is called like the first, of the domains of all. Pictures share a group where they do so
-        within one set.
-
-    Raises:
-        OpenworldError: no set, or one with a class that is not among the names.
+    Images share a group where they do so within one set; a set may show some of the classes, in any order.
 
     >>> white = lambda number: Image.new("RGB", (2, 2), "white")
     >>> one = ImageSet("toy", "a", ("cat", "dog"), [0, 1], [0, 0], "two", white)
@@ -52,12 +43,9 @@ def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) ->
 
 
 def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
-    """Which pictures to take so that classes keep their shares: int64[count], rising; all where there are fewer.
+    """Return which images to take so that classes keep their shares: int64[count], rising; all where there are fewer.
 
-    Args:
-        images: any image set.
-        count: at least 1.
-        seed: of the draw within each class. Fewer of the same seed are among more of it.
+    Fewer of the same seed are among more of it.
     """
     require_at_least(1, count=count)
     order = np.random.RandomState(seed).permutation(len(images))  # its numbers are promised never to change
@@ -70,14 +58,7 @@ def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
 
 
 def of_classes(images: ImageSet, classes: Sequence[int]) -> ImageSet:
-    """The pictures of some classes, as if there were no others.
-
-    Args:
-        images: any image set of C classes.
-        classes: distinct places in its names, in the order that the names shall have.
-
-    Raises:
-        OpenworldError: a place that comes twice, or is none.
+    """Return the images of some classes, as if there were no others; `classes` are distinct places in the names.
 
     >>> white = lambda number: Image.new("RGB", (2, 2), "white")
     >>> three = ImageSet("toy", "", ("cat", "dog", "owl"), [0, 1, 2, 1], [0, 1, 2, 3], "four", white)

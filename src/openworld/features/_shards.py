@@ -32,19 +32,9 @@ Arrays = dict[str, np.ndarray]
 def compute_shards(
     clip: DualEncoder, images: ImageSet, encodings: Sequence, rows: range, cores: int | None = None
 ) -> list[Arrays]:
-    """The arrays of some images of a set for every encoding.
+    """Return for every encoding its arrays of some images by name.
 
-    Args:
-        clip, images: as for `encode`.
-        encodings: at least one.
-        rows: which images, at least one.
-        cores: how many to use; None for all.
-
-    Returns:
-        For every encoding its arrays by name; rows of NaN (0 in pixels) for images that cannot be read.
-
-    Raises:
-        OpenworldError: an embedding that is not finite.
+    Rows are NaN (0 in pixels) where one cannot be read.
     """
     batches = compute_batches(clip, images, encodings, batches_of(clip, rows), cores)
     return [_join([batch[place] for batch in batches]) for place in range(len(encodings))]
@@ -67,11 +57,7 @@ def batches_of(clip: DualEncoder, rows: range) -> list[range]:
 
 
 def read_pixels(clip: DualEncoder, images: ImageSet, rows: Sequence[int], cores: int | None = None) -> np.ndarray:
-    """uint8[n, 3, H, W]: pictures in the backbone's size, without its tower.
-
-    Raises:
-        OpenworldError: a picture that cannot be read.
-    """
+    """Return images uint8[n, 3, H, W] in the backbone's size, without its tower."""
 
     def read(row: int) -> np.ndarray:
         return clip.preprocess.prepare(images.image(row))

@@ -70,11 +70,7 @@ class CacheContents:
 
 
 def look(folder: Path) -> CacheContents:
-    """What lies in the folder of a cache; nothing, where there is no such folder.
-
-    Raises:
-        OpenworldError: a file where the folder should be.
-    """
+    """Return what lies in the folder of a cache; nothing, where there is no such folder."""
     if folder.exists() and not folder.is_dir():
         raise OpenworldError(f"{folder} is a file; the cache is a folder.")
     entries = sorted(entry for entry in folder.iterdir() if entry.name != LOCK) if folder.exists() else []
@@ -84,11 +80,9 @@ def look(folder: Path) -> CacheContents:
 
 
 def remove(kept: CacheContents, sets: Sequence[CachedSet] | None = None) -> int:
-    """Take sets away, None for all, but leave those that another process reads; returns how many bytes that were.
+    """Take sets away, None for all, but leave those that another process reads; return how many bytes that were.
 
-    Raises:
-        OpenworldError: something in the folder is not ours, so that it may be no cache at all, or a set has changed
-            into something else since it was looked at. Nothing is removed then.
+    Nothing is removed where something in the folder is not ours, or a set has changed since it was looked at.
     """
     sets = kept.sets if sets is None else sets
     if kept.foreign:

@@ -35,11 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 def hold(folder: Path) -> SharedLock | None:
-    """Mark a set as used now, and as in use while what is returned lives; None where nothing can be marked.
-
-    Args:
-        folder: of the set; made where it is missing.
-    """
+    """Mark a set as used now, and as in use while what is returned lives; None where nothing can be marked."""
     while True:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -56,14 +52,9 @@ def hold(folder: Path) -> SharedLock | None:
 
 
 def reserve(sizes: Mapping[Path, int], limit: int) -> list[SharedLock]:
-    """Make room for sets that will be written, and hold them; waits while what is in the way is being read.
+    """Make room for sets that will be written (folder -> bytes), and hold them.
 
-    Args:
-        sizes: {folder of a set: bytes that it will have}, in one cache.
-        limit: bytes that the cache may have.
-
-    Raises:
-        OpenworldError: the limit is too small for them, or the cache is on a file system that cannot lock.
+    Waits while what is in the way is read.
     """
     cache, waiting = next(iter(sizes)).parent, False
     while True:

@@ -44,21 +44,13 @@ def is_intact(path: Path) -> bool:
 
 
 def read_intact(path: Path) -> bytes:
-    """Return the content of an intact file.
-
-    Raises:
-        OpenworldError: it is missing or damaged.
-    """
+    """Return the content of an intact file."""
     require_intact(path)
     return path.read_bytes()
 
 
 def require_intact(path: Path) -> Path:
-    """Return the path of an intact file.
-
-    Raises:
-        OpenworldError: it is missing or damaged.
-    """
+    """Return the path of an intact file."""
     if not is_intact(path):
         what = "was damaged in the cache" if path.exists() else "is gone from the cache"
         raise OpenworldError(f"{path} {what}; start the run again, which makes it anew.")

@@ -215,11 +215,7 @@ def _damaged(path: Path, what: str) -> OpenworldError:
 
 
 def memory_map(path: Path, name: str) -> np.ndarray | None:
-    """One array of a safetensors file, not read yet; None where it holds none of that name.
-
-    Raises:
-        OpenworldError: no such file, or one that is cut short.
-    """
+    """Return one array of a safetensors file, not read yet; None where it holds none of that name."""
     if not path.exists():
         raise _damaged(path, "is missing")
     try:

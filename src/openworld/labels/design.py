@@ -52,11 +52,7 @@ class DesignChoice:
 def choice_of(
     streams: tuple[ScoredStream, ...], tau: np.ndarray, n: int, of: str, settings: PlanSettings, earlier: Earlier
 ) -> DesignChoice:
-    """Return the design of the next n labels.
-
-    Args:
-        streams: recalibrated on `earlier`. tau: float64[N], their `influence_spread`.
-    """
+    """Return the design of the next n labels, of streams recalibrated on `earlier` and their `influence_spread` tau."""
     if settings.design != AUTO:
         return DesignChoice(settings.design, "")
     labels = known_images(earlier).size

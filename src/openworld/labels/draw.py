@@ -9,10 +9,9 @@ MOST_STRATA, LABELS_PER_STRATUM = 8, 8
 
 
 def strata(order: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
-    """Cut images into strata of equal cumulated q, int64[N].
+    """Cut the images `order` into strata of equal cumulated q, int64[N].
 
-    Args:
-        order: int64[M], the images that may be drawn, so that those beside each other resemble one another.
+    Those beside each other resemble one another.
     """
     count = count_of_strata(n)
     heaped = np.cumsum(q[order])

@@ -85,11 +85,9 @@ def _mean_square(parts: Sequence[Residuals]) -> float:
 
 
 def over_images(batches: Sequence[Batch], psi: Sequence[np.ndarray], pseudo: np.ndarray, groups: np.ndarray | None):
-    """Variance of the mean influence over images like these, and its degrees of freedom.
+    """Return the variance of the mean influence over images like these, and its degrees of freedom.
 
-    Args:
-        psi: of each batch's images, known beforehand or drawn, float64[m]. pseudo: float64[N], psi of the
-            pseudo-outcomes. groups: int64[N], codes; None where every image stands for itself.
+    psi float64[m] is of each batch's images, pseudo float64[N] that of the pseudo-outcomes, groups int64[N] are codes.
     """
     size = pseudo.size
     alone = sum(batch.weight * float((each**2 / batch.q).sum()) for batch, each in zip(batches, psi, strict=True))

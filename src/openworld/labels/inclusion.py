@@ -56,11 +56,9 @@ def inclusion_probabilities(worth: np.ndarray, n: int) -> np.ndarray:
 
 
 def worth_of_labels(tau: np.ndarray, even: float, expected: Outcomes | None, n: int, least: float) -> np.ndarray:
-    """What each image's label is worth, float64[N], sum 1: tau, an even share, and what a rare side needs.
+    """Return what each image's label is worth, float64[N], sum 1: tau, an even share, and what a rare side needs.
 
-    Args:
-        tau: float64[N]. even: share of the labels that goes to all images alike, in (0, 1].
-        expected: proxies whose two sides need `least` labels each; None where sides do not matter.
+    Each side of `expected`, proxies, needs `least` labels; None where sides do not matter.
     """
     total = tau.sum()
     worth = np.full(tau.size, 1 / tau.size)

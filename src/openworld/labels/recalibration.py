@@ -17,11 +17,9 @@ STEPS, RIDGE = 200, np.eye(2) / PRIOR
 
 
 def recalibrated(stream: ScoredStream, images: np.ndarray, truth: Outcomes, weights: np.ndarray) -> ScoredStream:
-    """Return the stream with proxies that agree better with labelled images.
+    """Return the stream with proxies that agree better with labelled images, int64[n].
 
-    Args:
-        images: int64[n], those labelled. truth: their outcomes, float64[n] each. weights: float64[n], what each stands
-            for; their mean is made 1.
+    A label stands for its weight, float64[n], whose mean is made 1.
     """
     hat, weights = stream.expected, weights / weights.mean()
     base = _corrected(hat.base, images, truth.base, weights)

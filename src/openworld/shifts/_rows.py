@@ -90,14 +90,12 @@ def sum_in_order(values: Tensor) -> Tensor:
 
 
 def same_product(rows: Tensor, basis: Tensor, longest: float) -> Tensor:
-    """rows @ basis, float64[n, D] and float64[D, A], the same bits in any blocks, threads and libraries.
+    """Return rows @ basis, float64[n, D] and float64[D, A], the same bits in any blocks, threads and libraries.
 
-    Libraries sum in orders of their own, which depend on the shape. Here both factors are first rounded to multiples
-    of a 2^-26th of the longest vector's length, so that (Cauchy and Schwarz) all products and sums are whole numbers
-    below 2^53 and exact in any order. What that rounding does to unit vectors is less than float32 would do.
-
-    Args:
-        longest: at least the length of each row.
+    Libraries sum in orders of their own, which depend on the shape. Here both factors are first rounded to multiples of
+    a 2^-26th of `longest`, at least the length of each row, so that (Cauchy and Schwarz) all products and sums are
+    whole numbers below 2^53 and exact in any order. What that rounding does to unit vectors is less than float32 would
+    do.
     """
     row_step, step = longest * 2.0**-26, longest_of(basis.T) * 2.0**-26
     return ((rows / row_step).round_() @ (basis / step).round_()).mul_(row_step * step)

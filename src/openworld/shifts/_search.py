@@ -79,11 +79,7 @@ Engine = Callable[[Tensor, SearchReference, int], Candidates]
 
 
 def matrix_search(queries: Tensor, reference: SearchReference, count: int) -> Candidates:
-    """The `count` largest products of each query; of equal ones any.
-
-    Args:
-        queries: unit vectors [b, D] in the reference's arithmetic. reference: M rows. count: 1 to M.
-    """
+    """Return the `count` largest products of each query (unit vectors [b, D]); of equal ones any."""
     best = _Best(queries, count)
     size = TILE_ON_GPU if queries.is_cuda else TILE
     for start in range(0, len(reference), size):

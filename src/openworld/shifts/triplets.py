@@ -70,13 +70,7 @@ def write_texts(labels: Sequence[str], templates: Sequence[str]) -> list[str]:
 
 
 def hold_out(labels: int, templates: int, shares: tuple[float, float], generator: torch.Generator) -> HeldOut:
-    """Keep random shares of labels and of templates for validation: two of each at least, or none.
-
-    Args:
-        labels, templates: how many there are. shares: of labels and of templates to keep, in [0, 1); 0 for none.
-    Raises:
-        OpenworldError: a share outside [0, 1), fewer than two labels or templates left on either side.
-    """
+    """Keep random shares, in [0, 1), of labels and of templates for validation: two of each at least, or none."""
     parts = [_split(*args, generator) for args in (("labels", labels, shares[0]), ("templates", templates, shares[1]))]
     (trained, kept), (trained_templates, kept_templates) = parts
     return HeldOut(trained, trained_templates, kept, kept_templates)
@@ -91,11 +85,7 @@ def draw_triplets(texts: Tensor, labels: Tensor, templates: Tensor, count: int, 
 def triplets(
     texts: Tensor, labels: Tensor, templates: Tensor, count: int, generator: torch.Generator
 ) -> Iterator[Triplets]:
-    """Batches of `count` triplets without end, s != s' and c != c', uniform.
-
-    Args:
-        texts: float[S, C, D]. labels, templates: int64 places in S and C to draw from, two or more of each.
-    """
+    """Yield batches of `count` triplets without end, s != s' and c != c', uniform, from texts float[S, C, D]."""
     while True:
         (s, other_s), (c, other_c) = (_pairs(places, count, generator) for places in (labels, templates))
         drawn = [texts[pair].to(torch.float32) for pair in ((s, c), (other_s, c), (s, other_c))]

@@ -49,11 +49,7 @@ class GivenEncoder(ForeignEncoder):
         super().__init__(name, model, "cpu", torch.float32)
 
     def class_sentences(self, names: Sequence[str]) -> Tensor:
-        """float32[C, S, D], each name in every sentence.
-
-        Raises:
-            OpenworldError: a name without an embedding, or a single sentence, whose variation nobody knows.
-        """
+        """Return float32[C, S, D], each name in every sentence."""
         if self.sentences.shape[1] < 2:
             raise OpenworldError(
                 f"{self.name} has each class name in one sentence, and LAID learns from several what is meaning: give "

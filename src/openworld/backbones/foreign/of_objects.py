@@ -38,12 +38,7 @@ def is_encoder(given: Any) -> bool:
 
 
 def encoder_of(given: Any, name: str = "") -> TwoTower | ForeignEncoder:
-    """Return the dual encoder of an object; `name` is what people call it, by default its class.
-
-    Raises:
-        OpenworldError: an object without towers for images and for sentences, without its processor or its scale, or
-            in training mode.
-    """
+    """Return the dual encoder of an object; `name` is what people call it, by default its class."""
     if hasattr(type(given), "preprocess_fingerprint"):
         return given  # one of ours, or as ours
     model, *parts = given if isinstance(given, tuple) and len(given) in (2, 3) else (given,)
@@ -69,11 +64,7 @@ def load(name: str) -> TwoTower | ForeignEncoder:
 
 
 def made_by(name: str) -> Any:
-    """Return what a function "package.module:function" returns when it is called without arguments.
-
-    Raises:
-        OpenworldError: no such function, or one that fails.
-    """
+    """Return what a function "package.module:function" returns when it is called without arguments."""
     function = find_function(name)
     try:
         return function()

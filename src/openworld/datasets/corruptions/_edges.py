@@ -8,15 +8,10 @@ _SLANT, _KNIGHT = 1.4, 2.1969
 
 
 def edges(levels: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Where a picture's slope is steepest across itself.
+    """Return the edges bool[H, W] of grey levels float64[H, W].
 
-    Args:
-        levels: grey levels float64[H, W].
-        low: an edge has at least this slope (the sum of both Sobel differences' sizes)...
-        high: ... and hangs together with a place of more than this.
-
-    Returns:
-        bool[H, W].
+    An edge has a slope (the sum of both Sobel differences' sizes) of at least `low`, and hangs together with a place of
+    more than `high`.
 
     Source: Canny (1986), with the tie rules of OpenCV 4, canny.cpp, which the published corruptions call.
     """
@@ -28,14 +23,10 @@ def edges(levels: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def distances(outline: np.ndarray) -> np.ndarray:
-    """Length of a way to an edge in steps of a chess king and knight: 1 aside, 1.4 slantwise, 2.1969 two and one.
+    """Return how far each place float64[H, W] is from an outline bool[H, W], in steps of a chess king and knight.
 
-    Args:
-        outline: bool[H, W], True somewhere.
-
-    Returns:
-        float64[H, W], 0 on the outline. The way leads to the place that is nearest as the crow flies, of which another
-        may be nearer in steps by some hundredths of a pixel.
+    A step aside is 1, slantwise 1.4, two and one 2.1969. The way leads to the place that is nearest as the crow flies,
+    of which another may be nearer in steps by some hundredths of a pixel.
 
     Source: Borgefors (1986), 5 x 5, with the lengths of OpenCV's distanceTransform, which the published code calls.
     """

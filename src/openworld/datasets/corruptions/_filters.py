@@ -49,11 +49,9 @@ def _gain(length: int, deviation: float) -> np.ndarray:
 
 
 def sampled(pixels: np.ndarray, rows: np.ndarray, columns: np.ndarray, *, twice: bool) -> np.ndarray:
-    """Pixels of float[H, W, C] at places float[H, W] between pixels, linearly, mirrored outside.
+    """Return pixels of float[H, W, C] at places float[H, W] between pixels, linearly, mirrored outside.
 
-    Args:
-        pixels, rows, columns: as above; all channels are taken at the same places.
-        twice: the mirror says the edge twice (as scipy.ndimage's "reflect"), or once ("mirror").
+    With `twice` the mirror says the edge twice (as scipy.ndimage's "reflect"), else once ("mirror").
     """
     upper, left = np.floor(rows).astype(int), np.floor(columns).astype(int)
     down, right = (rows - upper)[..., None], (columns - left)[..., None]

@@ -6,12 +6,7 @@ from openworld.datasets.corruptions._corruption import Draws
 
 
 def plasma(side: int, decay: float, draws: Draws) -> np.ndarray:
-    """Heights float64[side, side] from 0 to 1, without a seam at the borders.
-
-    Args:
-        side: a power of two.
-        decay: by how much the swing of the draws falls from a step to the next half as long; larger is smoother.
-        draws: consumed.
+    """Return heights float64[side, side] from 0 to 1, without a seam at the borders; `side` is a power of two.
 
     Source: the plasma fractal of hendrycks/robustness @ e0377d4, with its order of draws. Its swing enters twice, so
         heights fall by the square of `decay`.

@@ -61,16 +61,9 @@ _UNREADABLE = (
 
 
 def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN) -> Image.Image:
-    """Return one picture, decoded whole, in RGB.
+    """Return one image, decoded whole, in RGB; `name` is for messages.
 
-    Args:
-        source: a plain file, or an open stream that can be sought in.
-        name: of the picture, for messages.
-        formats: those of KNOWN that the picture may have; others are refused.
-
-    Raises:
-        OpenworldError: names the picture: no plain file, damaged, cut short, of another format, of more than
-            MOST_PIXELS, or of more than 8 bits a channel.
+    Another format than `formats`, more than MOST_PIXELS or more than 8 bits a channel is refused.
     """
     if isinstance(source, Path):
         require_plain(source)

@@ -20,14 +20,9 @@ from openworld.datasets.splits import few_shot
 def load(
     name: str, *, domain: str | None = None, part: str = "test", shots: int | None = None, seed: int = 0
 ) -> ImageSet:
-    """A part of a file of embeddings as an image set whose images are not there.
+    """Return a part of a file of embeddings as an image set whose images are not there.
 
-    Args:
-        name: the file. domain: of its column `domain`; None for all. part: of its column `split`; without one every
-            row is a test image. shots, seed: as for `datasets.load`.
-
-    Raises:
-        OpenworldError: no labels, or numbers without class names; no row of that part and domain.
+    Without a column `split` every row is a test image.
     """
     if part not in PARTS:
         raise unknown_name("part", part, PARTS)

@@ -17,16 +17,7 @@ from openworld.datasets.image_set import ImageSet, file_of
 
 
 def listed(images: ImageSet, path: str | Path) -> np.ndarray:
-    """The places int64[M] of the pictures that a text file lists, in the order of the image set.
-
-    Args:
-        images: a set whose pictures are files of names of their own.
-        path: of the text file; folders before a name do not count.
-
-    Raises:
-        OpenworldError: no such file, an empty one, a name that comes twice on either side or that no picture has, a
-            set whose pictures are no files.
-    """
+    """Return the places int64[M] of the images that a text file lists by file name, in the order of the image set."""
     wanted = [PurePosixPath(line).name for line in read_lines(Path(path))]
     _require_once(wanted, f"{path} lists")
     paths = [file_of(images.read, place) for place in range(len(images))]

@@ -22,13 +22,10 @@ MISSING = -1
 
 
 def image_set(name: str, folder: Path, classnames: Sequence[str], rows: ImageRows, chosen: np.ndarray | None = None):
-    """The pictures `rows` below `folder`, or those of them at `chosen` (int[M]), as an `ImageSet`.
+    """Return the images `rows` below `folder`, or those at `chosen` (int[M]), as an `ImageSet`.
 
-    Its content is a hash of paths and sizes, so that a million pictures need not be read; a file that is replaced by
+    Its content is a hash of paths and sizes, so that a million images need not be read; a file that is replaced by
     another of the same size goes unnoticed.
-
-    Raises:
-        OpenworldError: files that are missing, how many and the first of them.
     """
     chosen = np.arange(len(rows)) if chosen is None else chosen
     paths = tuple(rows.paths[index] for index in chosen.tolist())
@@ -72,11 +69,7 @@ def sizes_of(folder: Path, paths: Iterable[str]) -> list[int]:
 
 
 def content_of(sized: Iterable[tuple[str, int]]) -> str:
-    """Hex SHA-256 of names and sizes.
-
-    Raises:
-        OpenworldError: a name that is not text.
-    """
+    """Return the hex SHA-256 of names and sizes."""
     digest = hashlib.sha256()
     for path, size in sized:
         require_text(path)

@@ -44,24 +44,15 @@ class NumberedList:
 
 
 def read(path: Path) -> NumberedList:
-    """Return what a list says; a line without a number is of no known class.
-
-    Raises:
-        OpenworldError: a file that is no text, or empty.
-    """
+    """Return what a list says; a line without a number is of no known class."""
     pairs = [_entry(line) for line in read_lines(path, "path")]
     return NumberedList(tuple(name for name, _ in pairs), np.array([number for _, number in pairs], np.int64))
 
 
 def image_set(found: NumberedList, name: str, root: Path, classnames: Sequence[str] = ()) -> ImageSet:
-    """Return the images of a list; without labels where some line has none.
+    """Return the images of a list below `root`; without labels where some line has none.
 
-    Args:
-        name: of the set. root: the folder that paths are relative to.
-        classnames: in the order of the numbers; () for `numbered_names`.
-
-    Raises:
-        OpenworldError: files that are not there.
+    Without `classnames` the classes are called by `numbered_names`.
     """
     if found.numbers.min() < 0:
         names, numbers = UNLABELLED, np.zeros_like(found.numbers)

@@ -18,10 +18,9 @@ from openworld._plain import require_plain
 
 
 def read_pickle(path: Path) -> dict[str, Any]:
-    """A pickled dict whose keys are text, as CIFAR's python files hold it; text of Python 2 is read as Latin-1.
+    """Return a pickled dict whose keys are text, as CIFAR's python files hold it.
 
-    Raises:
-        OpenworldError: no such file, a damaged one, one that names anything but arrays, one that holds no dict.
+    Text of Python 2 is read as Latin-1.
     """
     require_plain(path)
     try:

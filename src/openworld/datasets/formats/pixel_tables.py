@@ -74,11 +74,7 @@ class _PixelReader:
 
 
 def unpacked(path: Path, file: BinaryIO) -> bytes:
-    """All that a packed file holds.
-
-    Raises:
-        OpenworldError: more than MOST_BYTES.
-    """
+    """Return all that a packed file holds, if that is no more than MOST_BYTES."""
     held = file.read(MOST_BYTES + 1)
     if len(held) > MOST_BYTES:
         raise OpenworldError(f"{path} unpacks to more than {MOST_BYTES:,} bytes, many times a data set; get it again.")
@@ -86,11 +82,7 @@ def unpacked(path: Path, file: BinaryIO) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file, or the same with .gz behind its name, unpacked.
-
-    Raises:
-        OpenworldError: neither is there, or the packed one is damaged or holds more than MOST_BYTES.
-    """
+    """Return the bytes of a file, or of the same with .gz behind its name, unpacked."""
     packed = path.with_name(path.name + ".gz")
     require_plain(path)
     require_plain(packed)

@@ -54,12 +54,7 @@ class Split:
 
 
 def read_split_file(path: Path) -> Split:
-    """A CoOp split file.
-
-    Raises:
-        OpenworldError: no such file, no JSON, other parts or entries than above, a path that leaves the image folder,
-            labels that leave out a number or have two names.
-    """
+    """Read a CoOp split file."""
     entries = _entries(path)
     names: dict[int, str] = {}
     for picture, label, name in (entry for own in entries.values() for entry in own):
@@ -74,11 +69,7 @@ def read_split_file(path: Path) -> Split:
 
 
 def read_variants(folder: Path) -> Split:
-    """FGVC-Aircraft's own lists, by variant.
-
-    Raises:
-        OpenworldError: a list that is missing, a line without a variant or with one that variants.txt does not know.
-    """
+    """Read FGVC-Aircraft's own lists, by variant."""
     variants = read_lines(folder / "variants.txt")
     labels = {name: label for label, name in enumerate(variants)}
     parts = {}

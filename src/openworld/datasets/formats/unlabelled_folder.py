@@ -16,11 +16,9 @@ from openworld.datasets.image_set import ImageSet
 
 
 def find_pictures(paths: Sequence[Path]) -> list[Path]:
-    """The files among `paths`, and every picture in and below the folders among them by name, each once; links to
-    folders are followed.
+    """Return the files among `paths`, and every image in and below the folders among them by name, each once.
 
-    Raises:
-        OpenworldError: a path that does not exist, one that is no plain file or not text, a folder without pictures.
+    Links to folders are followed.
     """
     found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
     for file in found:

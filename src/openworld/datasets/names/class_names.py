@@ -43,15 +43,9 @@ class ClassNames:
 
 
 def class_names(name: str, root: str | Path | None = None) -> ClassNames:
-    """The class names of a data set or of a text file.
+    """Return the class names of whatever `datasets.load` takes, or of a .txt file.
 
-    Args:
-        name: whatever `datasets.load` takes, or a path ending in .txt: a name per line, each after its WordNet id
-            ("n01440764 tench") if it has one.
-        root: as for `datasets.load`.
-
-    Raises:
-        OpenworldError: an unknown data set, or files that are missing or hold no name.
+    A line of such a file is a name, after its WordNet id ("n01440764 tench") if it has one.
     """
     if name.endswith(".txt"):
         return _listed(Path(name))

@@ -93,11 +93,7 @@ class Audit:
 
     @staticmethod
     def from_dict(saved: Mapping[str, Any]) -> "Audit":
-        """What `to_dict` gave, read again.
-
-        Raises:
-            OpenworldError: other keys than those of an audit.
-        """
+        """Read what `to_dict` gave."""
         try:
             findings = tuple(Finding(**one) for one in saved["findings"])
             return Audit(saved["dataset"], saved["classes"], findings, tuple(saved["not_made"]))

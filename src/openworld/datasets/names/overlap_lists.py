@@ -33,11 +33,7 @@ class Words:
     by_meaning: Mapping[int, tuple[str, ...]]
 
     def names(self, meaning: int) -> tuple[str, ...]:
-        """As `WordNet.names`.
-
-        Raises:
-            OpenworldError: a meaning that is not in this list.
-        """
+        """Return what `WordNet.names` does."""
         if meaning not in self.by_meaning:
             raise OpenworldError(
                 f"n{meaning:08d} is no class of ImageNet's 1,000, whose names in WordNet come along; compare by "
@@ -47,14 +43,7 @@ class Words:
 
 
 def published_overlaps(name: str, base: str = "imagenet") -> tuple[Overlap, ...]:
-    """The list of an outer data set, as it came with the package.
-
-    Args:
-        name: the outer data set.
-        base: the data set whose base half is tuned on, a key of LISTS.
-
-    Raises:
-        OpenworldError: a pair of which there is no list.
+    """Return the list of an outer data set that came with the package; `base` is tuned on, a key of LISTS.
 
     >>> [one.base_name for one in published_overlaps("ucf101")]
     ['balance beam', 'basketball']
@@ -67,14 +56,9 @@ def published_overlaps(name: str, base: str = "imagenet") -> tuple[Overlap, ...]
 
 
 def overlaps_with(names: Sequence[str], source: ClassNames) -> tuple[Overlap, ...]:
-    """Which names are base classes of a source, by the rule of `overlaps`; no WordNet need be installed.
+    """Return which names are base classes of a source, by the rule of `overlaps`; no WordNet need be installed.
 
-    Args:
-        names: class names of the outer data set.
-        source: class names that learners are tuned on, base and new (`class_names` gives them): the first half counts.
-
-    Raises:
-        OpenworldError: a source with WordNet ids that are not ImageNet's.
+    The first half of the source's names counts as base.
 
     >>> overlaps_with(["Hens", "sea hen"], ClassNames("farm", ("hen", "pig")))
     (Overlap(name='Hens', base_name='hen', wordnet_name=''),)

@@ -37,20 +37,10 @@ def overlaps(
     base_synsets: Sequence[str] = (),
     wordnet: WordNet | None = None,
 ) -> tuple[Overlap, ...]:
-    """The classes of an outer data set that are base classes under another, or the same, name.
+    """Return the classes of an outer data set that are base classes under another, or the same, name.
 
-    Args:
-        names: class names of the outer data set.
-        base_names: names of the base classes.
-        base_synsets: their WordNet ids ("n01440764"), one per base name; () where they have none.
-        wordnet: WordNet 3.0; needed where there are ids.
-
-    Returns:
-        One Overlap for each class that overlaps, in the order of `names`; the base class's own name counts before
-        its names in WordNet.
-
-    Raises:
-        OpenworldError: ids without WordNet, or not one per name.
+    `base_synsets` are WordNet ids ("n01440764"), one per base name, and need WordNet 3.0; the base class's own name
+    counts before its names in WordNet.
 
     >>> overlaps(["Sunflowers", "car_side"], ["sunflower", "crab"])
     (Overlap(name='Sunflowers', base_name='sunflower', wordnet_name=''),)

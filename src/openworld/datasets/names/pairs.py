@@ -29,12 +29,9 @@ class NamePair:
 
 
 def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[NamePair]:
-    """Every pair of names that are alike, each once, as the first that fits of the kinds below.
+    """Yield every pair of names that are alike, each once, as the first that fits of the kinds below.
 
-    Args:
-        names: class names.
-        others: the same object for pairs within one list, or the names of another data set.
-        wordnet: where synonyms are looked up; None for no look at synonyms.
+    `others` is the same object for pairs within one list; without WordNet no synonyms are looked up.
     """
     found_pairs: set[tuple[int, int]] = set()
     for kind, keys in _keys(wordnet):

@@ -14,12 +14,7 @@ from openworld.datasets.names.wordnet import SYNSET_ID, WordNet, find_wordnet, m
 def name_synsets(names: Sequence[str], wordnet: WordNet | None = None) -> tuple[str, ...]:
     """Return the names, with the first of WordNet's names in the place of every WordNet id.
 
-    Args:
-        names: class names, of which any may be WordNet ids.
-        wordnet: WordNet 3.0; None for `find_wordnet`, which is asked only where the list does not have an id.
-
-    Raises:
-        OpenworldError: an id beyond the list where there is no WordNet, or one that WordNet does not have.
+    WordNet is asked only where the list that came with the package does not have an id.
 
     >>> name_synsets(["n01440764", "my own class"])
     ('tench', 'my own class')

@@ -27,13 +27,9 @@ class Speller(Protocol):
 
 
 def token_findings(names: Sequence[str], tokenizer: Speller, template: str, context: int) -> Iterator[Finding]:
-    """Every finding that a tokenizer gives rise to.
+    """Yield every finding that a tokenizer gives rise to.
 
-    Args:
-        names: class names, spaces for underscores.
-        tokenizer: of the backbone that will read them.
-        template: the sentence of zero-shot CLIP.
-        context: number of learned tokens that stand in place of the sentence's words, 0 for none.
+    `context` tokens are learned in the place of the sentence's words.
     """
     spelled = [tokenizer.spell(name) for name in names]
     yield from _same_tokens(names, spelled)

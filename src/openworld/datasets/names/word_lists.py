@@ -44,14 +44,8 @@ class WordList:
 def word_list(source: str) -> WordList:
     """Read nouns, and adjectives where there are any.
 
-    Args:
-        source: "wordnet", for WordNet where it is usually kept; a folder with WordNet's data.noun and data.adj, or with
-            nouns.txt and perhaps adjectives.txt, a word per line; or whatever `class_names` takes, such as a text file
-            of nouns.
-
-    Raises:
-        OpenworldError: WordNet is in no usual place; a folder with neither kind of files; a file that is damaged, or
-            holds no word.
+    The source is "wordnet" (where it is usually kept), a folder with WordNet's data.noun and data.adj or with nouns.txt
+    and perhaps adjectives.txt, a word per line, or whatever `class_names` takes.
     """
     if source == WORDNET:
         return _wordnet(_wordnet_folder())

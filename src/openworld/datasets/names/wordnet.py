@@ -57,20 +57,12 @@ class WordNet:
         return tuple(int(field) for field in line.split() if len(field) == 8 and field.isdigit())
 
     def names(self, meaning: int) -> tuple[str, ...]:
-        """All names of a synset, spaces for underscores.
-
-        Raises:
-            OpenworldError: no synset starts at that place.
-        """
+        """Return all names of a synset, spaces for underscores."""
         fields = self._fields(meaning)
         return tuple(word.replace("_", " ") for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2])
 
     def hypernyms(self, meaning: int) -> tuple[int, ...]:
-        """Synsets that a synset is a kind of, or one of; () for the topmost noun, "entity".
-
-        Raises:
-            OpenworldError: no synset starts at that place.
-        """
+        """Return the synsets that a synset is a kind of, or one of; () for the topmost noun, "entity"."""
         fields = self._fields(meaning)
         pointers = fields[5 + 2 * int(fields[3], 16) :]
         return tuple(int(place) for symbol, place in zip(pointers[::4], pointers[1::4], strict=False) if symbol in _UP)
@@ -107,14 +99,7 @@ class WordNet:
 
 
 def find_wordnet(folder: Path | str | None = None) -> WordNet | None:
-    """WordNet in a folder, or where `$WNSEARCHDIR` says, or where it is usually installed; None where it is not.
-
-    Args:
-        folder: where to look and nowhere else; None for the usual places.
-
-    Raises:
-        OpenworldError: a folder, given or of `$WNSEARCHDIR`, without WordNet 3.0.
-    """
+    """Return WordNet of a folder, or from where `$WNSEARCHDIR` says, or where it is usually installed, or None."""
     named = folder or os.environ.get("WNSEARCHDIR")
     if named:
         return WordNet(named)
@@ -123,10 +108,7 @@ def find_wordnet(folder: Path | str | None = None) -> WordNet | None:
 
 
 def meaning_of(synset_id: str) -> int:
-    """The number in an ImageNet class id.
-
-    Raises:
-        OpenworldError: another kind of id.
+    """Return the number in an ImageNet class id.
 
     >>> meaning_of("n01440764")
     1440764

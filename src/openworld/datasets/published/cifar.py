@@ -37,11 +37,7 @@ def read_cifar100(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]
 
 
 def read_cifar100_names(folder: Path) -> tuple[str, ...]:
-    """The 100 fine classes in label order, of the file "meta".
-
-    Raises:
-        OpenworldError: it names no fine labels.
-    """
+    """Return the 100 fine classes in label order, of the file "meta"."""
     names = read_pickle(folder / "meta").get("fine_label_names")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise OpenworldError(f"{folder / 'meta'} has no list of fine_label_names; get it again.")
@@ -56,11 +52,7 @@ def read_cifar101(folder: Path, version: str) -> tuple[tuple[str, ...], PixelTab
 
 
 def read_cifar102(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
-    """Class names and pictures of cifar102_train.npz or cifar102_test.npz.
-
-    Raises:
-        OpenworldError: no such file, a damaged one, or one without images and labels.
-    """
+    """Return class names and images of cifar102_train.npz or cifar102_test.npz."""
     path = folder / f"cifar102_{part}.npz"
     require_plain(path)
     try:

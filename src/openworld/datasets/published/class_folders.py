@@ -50,16 +50,9 @@ class ClassFolders:
 
 
 def read_class_folders(folder: Path, images: Path, layout: ClassFolders, parts: tuple[str, ...]) -> Split:
-    """The pictures of `parts`, by class folder.
+    """Return the images of `parts`, by class folder; `folder` holds classnames.txt, or its sibling "imagenet" does.
 
-    Args:
-        folder: holds classnames.txt, or its sibling "imagenet" does.
-        images: the image folder.
-        layout: see ClassFolders.
-        parts: those to list; each takes a look into every class folder.
-
-    Raises:
-        OpenworldError: a missing listing or folder, class folders that are missing or that the listing does not name.
+    Each part takes a look into every class folder.
     """
     names, remarks = read_names(find_listing(folder))
     ids = list(names)
@@ -83,11 +76,7 @@ def find_listing(folder: Path) -> Path:
 
 
 def read_names(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """WordNet id -> class name, in label order, and WordNet id -> what was mended about it (see MENDED).
-
-    Raises:
-        OpenworldError: a line without a name, ids that repeat or are not in order.
-    """
+    """Return WordNet id -> class name, in label order, and WordNet id -> what was mended about it (see MENDED)."""
     names: dict[str, str] = {}
     for line in read_lines(path):
         wordnet_id, _, name = line.partition(" ")
@@ -108,11 +97,7 @@ def read_names(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def class_folders(place: Path) -> list[str]:
-    """Return the names of the folders in a place, sorted.
-
-    Raises:
-        OpenworldError: no such place, or one without folders, and what lies there instead.
-    """
+    """Return the names of the folders in a place, sorted."""
     if not place.is_dir():
         raise OpenworldError(f"there is no folder {place}.")
     with os.scandir(place) as entries:
@@ -148,13 +133,7 @@ def _require_same(place: Path, found: list[str], called: dict[str, int], listing
 
 
 def image_rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
-    """Return the images of class folders, in the order of their names.
-
-    Args:
-        images: the image folder.
-        place: of the class folders, below it.
-        called: name of a class folder -> label.
-    """
+    """Return the images of class folders (name -> label) at a place below `images`, in the order of their names."""
     paths, labels = [], []
     for name, label in called.items():
         with os.scandir(images / place / name) as entries:

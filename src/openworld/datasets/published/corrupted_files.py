@@ -45,15 +45,7 @@ CONDITIONS = tuple(f"{name} {severity}" for name in NAMES for severity in range(
 
 
 def read_cifar_c(folder: Path, condition: str) -> PixelTable:
-    """The pictures of one corruption in one severity.
-
-    Args:
-        folder: of CORRUPTION.npy and labels.npy.
-        condition: of CONDITIONS.
-
-    Raises:
-        OpenworldError: no such file, a damaged one, pictures and labels that are not five times as many alike.
-    """
+    """Return the images of one corruption in one severity, of CORRUPTION.npy and labels.npy."""
     name, severity = condition.split(" ")
     path = folder / f"{name}.npy"
     pictures, labels = read_array(path), read_array(folder / "labels.npy")
@@ -73,11 +65,7 @@ def read_imagenet_c(folder: Path, condition: str) -> Split:
 
 
 def read_array(path: Path) -> np.ndarray:
-    """An array of a .npy file, left on disk until it is looked at.
-
-    Raises:
-        OpenworldError: no such file, or a damaged one.
-    """
+    """Return an array of a .npy file, left on disk until it is looked at."""
     require_plain(path)
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)

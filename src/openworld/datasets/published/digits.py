@@ -32,12 +32,9 @@ def read_mnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
 
 
 def read_qmnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
-    """The ten digits and pictures of qmnist-train-... or qmnist-test-images-idx3-ubyte; a group is a writer.
+    """Return the ten digits and images of qmnist-train-...
 
-    Its first 10,000 test pictures are MNIST's test over again.
-
-    Raises:
-        OpenworldError: labels that are not the extended ones, which name the writers.
+    or qmnist-test-images-idx3-ubyte; a group is a writer. Its first 10,000 test images are MNIST's test over again.
     """
     pictures, labels = folder / f"qmnist-{part}-images-idx3-ubyte", folder / f"qmnist-{part}-labels-idx2-int"
     rows = read_idx(labels)
@@ -48,11 +45,7 @@ def read_qmnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """The array of an IDX file of bytes or 32-bit integers, packed or not.
-
-    Raises:
-        OpenworldError: no such file, another type of values, a file that is longer or shorter than it says.
-    """
+    """Return the array of an IDX file of bytes or 32-bit integers, packed or not."""
     held = read_bytes(path)
     if len(held) < 4 or held[:2] != b"\0\0" or held[2] not in _IDX_TYPES:
         raise OpenworldError(f"{path} is no IDX file of bytes or integers; it begins with {held[:4].hex()}.")
@@ -66,12 +59,9 @@ def read_idx(path: Path) -> np.ndarray:
 
 
 def read_usps(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
-    """The ten digits and pictures of usps.bz2 ("train") or usps.t.bz2 ("test").
+    """Return the ten digits and images of usps.bz2 ("train") or usps.t.bz2 ("test").
 
     Values from -1 to 1 become levels cut to whole numbers, as torchvision does it, so that pixels are the same.
-
-    Raises:
-        OpenworldError: no such file, a damaged one, a line that is no label and values.
     """
     path = folder / {"train": "usps.bz2", "test": "usps.t.bz2"}[part]
     require_plain(path)
@@ -105,11 +95,7 @@ def _usps_line(path: Path, number: int, line: str) -> tuple[int, np.ndarray]:
 
 
 def read_svhn(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
-    """The ten digits and pictures of train_32x32.mat or test_32x32.mat; its label 10 is the digit 0.
-
-    Raises:
-        OpenworldError: no such file, a damaged one, or one without X and y.
-    """
+    """Return the ten digits and images of train_32x32.mat or test_32x32.mat; its label 10 is the digit 0."""
     from scipy.io import loadmat
 
     path = folder / f"{part}_32x32.mat"

@@ -47,15 +47,9 @@ _COLUMNS = ("split", "category", "country_code", "timestamp")
 
 
 def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
-    """The pictures of a part, of one region or of all, in the order of rgb_metadata.csv.
+    """Return the images of a part, of one region or of all (""), in the order of rgb_metadata.csv.
 
-    Args:
-        folder: WILDS' folder, such as "fmow_v1.1".
-        part: a key of PARTS.
-        region: of REGIONS; "" for all, those that lie in none of them included.
-
-    Raises:
-        OpenworldError: a list that is missing or lacks a column, a row without a year or of an unknown class.
+    All includes those that lie in no region.
     """
     split, first, end = PARTS[part]
     regions = _regions(folder / "country_code_mapping.csv") if region else {}

@@ -38,11 +38,7 @@ Choice = Callable[[Path, Split, str], Split]
 
 
 def read_variant(name: str, variant: str, choose: Choice, root: Path, part: str) -> ImageSet:
-    """Return the images of a task out of a variant of ImageNet, or out of ImageNet-C in a condition such as "fog 3".
-
-    Raises:
-        OpenworldError: a part that the variant does not have, files that are missing or not as expected.
-    """
+    """Return the images of a task out of a variant of ImageNet, or out of ImageNet-C in a condition such as "fog 3"."""
     if variant in CONDITIONS:
         return _read_corrupted(name, variant, choose, root, part)
     card = VARIANTS[variant]

@@ -169,19 +169,9 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """In-distribution images of a benchmark, or one of its sets.
+    """Return in-distribution images of a benchmark (domain "" or None), or one of its sets, which have "test" alone.
 
-    Args:
-        name: a key of BENCHMARKS.
-        root: OpenOOD's data folder, or one that holds it as openood/; None for `$OPENWORLD_DATA`.
-        domain: "" or None for in-distribution images, or the name of a set.
-        part: of in-distribution images; the sets have "test" alone.
-        shots: so many training images per class (`splits.few_shot`); None for all.
-        seed: of that draw.
-
-    Raises:
-        OpenworldError: an unknown benchmark, set or part, no root, lists or images that are missing, where they come
-            from and into which folder.
+    The root is OpenOOD's data folder, or holds it as openood/.
     """
     card, place = find(name, domain or "", part), place_of(root)
     path = require_list(name, card, place)
@@ -197,11 +187,7 @@ def load(
 
 
 def find(name: str, domain: str, part: str = TESTED) -> ListedSet:
-    """Return what is known of a part of in-distribution images (domain ""), or of a set.
-
-    Raises:
-        OpenworldError: an unknown benchmark, set or part.
-    """
+    """Return what is known of a part of in-distribution images (domain ""), or of a set."""
     if name not in BENCHMARKS:
         raise unknown_name("benchmark", name, BENCHMARKS)
     benchmark = BENCHMARKS[name]
@@ -220,11 +206,7 @@ def place_of(root: str | Path | None) -> Path:
 
 
 def require_list(name: str, card: ListedSet, place: Path) -> Path:
-    """Return the list of a set.
-
-    Raises:
-        OpenworldError: it is missing.
-    """
+    """Return the list of a set."""
     path = card.list_of(place)
     if not path.is_file():
         raise OpenworldError(

@@ -42,12 +42,7 @@ def is_there(name: str, root: Path) -> bool:
 
 
 def lacking_corruptions(name: str, root: Path) -> tuple[str, ...]:
-    """Return the published corruptions that a folder lacks in any severity: all where it is not there at all.
-
-    Args:
-        name: such as "cifar10-c".
-        root: the folder of all data sets.
-    """
+    """Return the published corruptions that a folder lacks in any severity: all where it is not there at all."""
     if not is_there(name, root):
         return NAMES
     folder = SHIFTED[name].place(root)

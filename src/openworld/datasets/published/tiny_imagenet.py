@@ -30,15 +30,7 @@ _EXTRA = "Tiny-ImageNet-C-extra"
 
 
 def read_tiny(folder: Path, part: str) -> Split:
-    """The pictures of "train", or the labelled validation pictures as "test", in the order of ids and file names.
-
-    Args:
-        folder: tiny-imagenet-200.
-        part: "train" or "test".
-
-    Raises:
-        OpenworldError: files that are missing, class folders or annotations that name other classes than wnids.txt.
-    """
+    """Return the images of "train", or the labelled validation images as "test", in the order of ids and file names."""
     ids = read_ids(folder)
     rows = _taught(folder, ids) if part == "train" else _annotated(folder, ids)
     return Split(_names(ids, folder), {part: rows}, ids)
@@ -88,12 +80,9 @@ def _sorted_into(folder: Path, wordnet_id: str) -> str:
 
 
 def read_tiny_c(folder: Path, condition: str) -> tuple[Path, Split]:
-    """The folder and the pictures of one corruption in one severity.
+    """Return the folder and the images of one corruption in one severity.
 
     The four further corruptions come in an archive of their own, whose folder may lie beside the first one's.
-
-    Raises:
-        OpenworldError: no such folder, or one without classes.
     """
     place = condition.replace(" ", "/")
     beside = folder.parent / _EXTRA
