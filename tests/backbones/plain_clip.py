@@ -96,18 +96,3 @@ class PlainClip(nn.Module):
 
     def forward(self, pixels, tokens):
         return self.encode_image(pixels), self.encode_text(tokens)
-
-
-class Archived(PlainClip):
-    """As OpenAI archived it: three numbers as tensors among the weights."""
-
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        self.register_buffer("input_resolution", torch.tensor(16))
-        self.register_buffer("context_length", torch.tensor(77))
-        self.register_buffer("vocab_size", torch.tensor(49408))
-
-    def forward(self, pixels, tokens):
-        images, texts = super().forward(pixels, tokens)
-        kept = self.input_resolution + self.context_length + self.vocab_size
-        return images + 0 * kept, texts

@@ -8,7 +8,6 @@ the repositories named.
 import gzip
 import json
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import torch
 import transformers
 from PIL import Image
-from plain_clip import Archived, PlainClip
+from plain_clip import PlainClip
 from safetensors.torch import save_file
 from small_models import IMAGE, TEXT, VOCABULARY, randomise
 from tokenizers import Tokenizer as Engine
@@ -403,46 +402,6 @@ def write_openai_vocabulary(folder: Path) -> list[tuple[str, str]]:
     return [tuple(line.split()) for line in lines[1 : 49152 - 256 - 2 + 1]]
 
 
-def openai_ids(merges: list[tuple[str, str]], sentence: str) -> list[int]:
-    """What OpenAI's SimpleTokenizer makes of lower-case ASCII, written anew: the earliest merge first, word by word."""
-    letters = byte_letters()
-    vocabulary = [*letters, *(letter + "</w>" for letter in letters), *(a + b for a, b in merges), "<s>", "<e>"]
-    number, rank = {token: n for n, token in enumerate(vocabulary)}, {pair: n for n, pair in enumerate(merges)}
-    ids = []
-    for word in re.findall(r"'s|'t|'re|'ve|'m|'ll|'d|[a-z]+|[0-9]|[^\sa-z0-9]+", sentence.lower()):
-        parts = [*word[:-1], word[-1] + "</w>"]
-        while len(parts) > 1:
-            best = min(range(len(parts) - 1), key=lambda n: rank.get((parts[n], parts[n + 1]), 10**9))
-            if (parts[best], parts[best + 1]) not in rank:
-                break
-            parts[best : best + 2] = [parts[best] + parts[best + 1]]
-        ids += [number[part] for part in parts]
-    return [49406, *ids, 49407]
-
-
-def openai_archive(folder: Path, name: str = "ViT-B-16.pt") -> Reference:
-    """OpenAI's ViT-B-16.pt: a traced module in half precision, three whole numbers among its weights."""
-    model = Archived(quick=True).half().float().eval()
-    merges = write_openai_vocabulary(folder)
-    tokens = torch.zeros(len(SENTENCES), 77, dtype=torch.int64)
-    for row, sentence in zip(tokens, SENTENCES, strict=True):
-        ids = openai_ids(merges, sentence)
-        row[: len(ids)] = torch.tensor(ids)
-    reference = plain_reference(model, tokens)
-    save_archive(model, folder / name)
-    return reference
-
-
-def save_archive(model: PlainClip, path: Path) -> None:
-    """A traced module as torch.jit saves it; its parameters, and the model's, are then in half precision."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # TorchScript is deprecated; files of it stay
-        traced = torch.jit.trace(model, (clip_pixels(), clip_tokens()), check_trace=False)
-        for parameter in traced.parameters():
-            parameter.data = parameter.data.half()
-        torch.jit.save(traced, str(path))
-
-
 def training_checkpoint(folder: Path) -> Reference:
     """What open_clip's training writes: weights of several GPUs beside the optimiser's state, in one .pt."""
     model = PlainClip(quick=False).eval()
@@ -470,7 +429,6 @@ LAYOUTS: dict[str, Callable[[Path], Reference]] = {
     "timm/vit_base_patch16_clip_224.openai": timm_conversion,
     "open_clip, custom text tower": custom_text,
     "open_clip, checkpoint of a training": training_checkpoint,
-    "OpenAI's ViT-B-16.pt": openai_archive,
     "google/siglip-base-patch16-224": siglip,
     "google/siglip-so400m-patch14-384": siglip_so400m,
     "google/siglip2-base-patch16-224": siglip2,

@@ -1,10 +1,11 @@
 """What is fetched of a repository, from which revision, and what happens without network."""
 
 import shutil
+import warnings
 
 import pytest
 import torch
-from published_layouts import dfn, openai_archive, timm_conversion, write_openai_vocabulary
+from published_layouts import dfn, timm_conversion, training_checkpoint, write_openai_vocabulary
 from safetensors.torch import load_file
 
 from openworld import backbones
@@ -135,40 +136,51 @@ def test_a_short_name_means_the_model_of_the_papers(short, hub):
     assert hub.sources == {SHORT_NAMES[short]}
 
 
-def test_what_openais_package_has_fetched_is_not_fetched_again(hub, tmp_path):
-    folder = tmp_path / "home" / ".cache" / "clip"
-    folder.mkdir(parents=True)
-    openai_archive(folder)
-    model = backbones.load("ViT-B-16/openai")
-    assert model.name == SHORT_NAMES["ViT-B/16"] and not hub.fetched
-    assert model.fingerprint == backbones.load(folder / "ViT-B-16.pt").fingerprint
-    assert backbones.needed_files("ViT-B/16")[-1].complete
-
-
-def test_without_a_vocabulary_beside_it_an_archive_takes_that_of_the_hub(hub, tmp_path, clip_checkpoint):
-    openai_archive(tmp_path)
-    (tmp_path / "bpe_simple_vocab_16e6.txt.gz").unlink()
-    model = backbones.load(tmp_path / "ViT-B-16.pt")
+def test_without_a_vocabulary_beside_it_a_checkpoint_takes_that_of_the_hub(hub, tmp_path, clip_checkpoint):
+    training_checkpoint(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    model = backbones.load(tmp_path / "epoch_32.pt")
     assert hub.sources <= set(BACKBONES) and hub.fetched == SMALL
     assert model.tokenizer(["an owl"]) == backbones.load(clip_checkpoint[0]).tokenizer(["an owl"])
 
 
 def test_without_vocabulary_and_network_it_is_said_what_to_put_where(hub, tmp_path):
-    openai_archive(tmp_path)
-    (tmp_path / "bpe_simple_vocab_16e6.txt.gz").unlink()
+    training_checkpoint(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
     hub.offline = True
     with pytest.raises(OpenworldError, match="put bpe_simple_vocab_16e6.txt.gz.*tokenizer.json") as refusal:
-        backbones.load(tmp_path / "ViT-B-16.pt")
+        backbones.load(tmp_path / "epoch_32.pt")
     assert str(tmp_path) in str(refusal.value)
     write_openai_vocabulary(tmp_path)
-    backbones.load(tmp_path / "ViT-B-16.pt")
+    backbones.load(tmp_path / "epoch_32.pt")
 
 
 def test_the_vocabulary_may_lie_in_openais_package(hub, tmp_path, monkeypatch):
     (tmp_path / "site" / "clip").mkdir(parents=True)
     (tmp_path / "site" / "clip" / "__init__.py").write_text("raise RuntimeError('imported')")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    openai_archive(tmp_path)
-    shutil.move(tmp_path / "bpe_simple_vocab_16e6.txt.gz", tmp_path / "site" / "clip")
-    backbones.load(tmp_path / "ViT-B-16.pt")
+    training_checkpoint(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    write_openai_vocabulary(tmp_path / "site" / "clip")
+    backbones.load(tmp_path / "epoch_32.pt")
     assert not hub.fetched
+
+
+@pytest.mark.parametrize("described", [False, True])
+def test_torchscript_is_refused_with_what_to_give(tmp_path, described):
+    """OpenAI's own archives are TorchScript; the hub has the same weights."""
+    if described:
+        training_checkpoint(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), tmp_path / "ViT-B-16.pt")
+    with pytest.raises(OpenworldError, match="TorchScript.*ViT-B/16.*same weights from the hub"):
+        backbones.load(tmp_path / "ViT-B-16.pt")
+    with pytest.raises(OpenworldError, match="there is no file"):
+        backbones.load(tmp_path / "RN50.pt")
+
+
+def test_a_state_dict_alone_does_not_tell_its_activation(tmp_path):
+    torch.save({"weight": torch.zeros(1)}, tmp_path / "mine.pt")
+    with pytest.raises(OpenworldError, match="open_clip_config.json beside it"):
+        backbones.load(tmp_path / "mine.pt")

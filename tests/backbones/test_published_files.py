@@ -6,7 +6,6 @@ import pytest
 
 from openworld._errors import OpenworldError
 from openworld.backbones import needed_files
-from openworld.backbones.published_files import OPENAI_ARCHIVES
 
 
 @pytest.fixture(autouse=True)
@@ -61,20 +60,6 @@ def test_of_a_repository_that_is_not_here_everything_is_missing_and_any_folder_d
     hugging_face, open_clip = needed_files("someone/small-clip@refs/pr/3")
     assert hugging_face.folder is open_clip.folder is None
     assert purposes(hugging_face.missing) == ["weights", "configuration", "tokenizer", "preprocessing"]
-
-
-@pytest.mark.parametrize("short", ["ViT-B/16", "openai/clip-vit-base-patch16"])
-def test_a_model_of_openai_may_also_lie_where_its_own_package_puts_it(short, home):
-    *_, archive = needed_files(short)
-    assert archive.layout == "openai" and archive.folder == home / ".cache" / "clip"
-    assert archive.needs[0].any_of == (("ViT-B-16.pt",),)
-    archive.folder.mkdir(parents=True)
-    (archive.folder / "ViT-B-16.pt").write_bytes(b"")
-    assert purposes(needed_files(short)[-1].missing) == ["tokenizer"]
-
-
-def test_the_archives_of_openai_have_the_names_of_its_package():
-    assert sorted(OPENAI_ARCHIVES.values()) == ["ViT-B-16.pt", "ViT-B-32.pt", "ViT-L-14-336px.pt", "ViT-L-14.pt"]
 
 
 def test_an_unknown_name_gets_the_nearest_spelling():

@@ -148,15 +148,15 @@ def test_a_model_that_is_named_again_is_used_and_checked(thresholds, tmp_path):
 
 
 def test_a_file_that_may_run_code_is_allowed_by_the_person_alone(thresholds):
-    (thresholds.parents[1] / "script.pt").write_bytes(b"an archive")
+    (thresholds.parents[1] / "script.pt2").write_bytes(b"an archive")
     description = (thresholds.parents[1] / "model" / "classifier.json").read_text()
     kept = {key: value for key, value in json.loads(description).items() if key in ("classnames", "preprocess")}
     (thresholds.parents[1] / "script.json").write_text(json.dumps(kept))
-    edit(thresholds, model="script.pt", architecture="torchscript")
-    with pytest.raises(OpenworldError, match="may run code of its own .*--architecture torchscript"):
+    edit(thresholds, model="script.pt2", architecture="torch.export")
+    with pytest.raises(OpenworldError, match="may run code of its own .*--architecture torch.export"):
         ow.detect("others", apply="kept", quiet=True)
-    with pytest.raises(OpenworldError, match="cannot be loaded as torchscript"):
-        ow.detect("others", apply="kept", architecture="torchscript", quiet=True)
+    with pytest.raises(OpenworldError, match="cannot be loaded as torch.export"):
+        ow.detect("others", apply="kept", architecture="torch.export", quiet=True)
 
 
 @pytest.fixture
@@ -243,8 +243,8 @@ def test_a_finished_run_is_read_and_nothing_of_its_spec_is_run(watched, tmp_path
 def test_a_spec_says_which_code_it_runs_before_it_runs_it(watched):
     from openworld.evaluations.running import code_named
 
-    spec = {"backbone": CODE, "models": [{"weights": "mine.pt", "architecture": "torchscript"}], "title": "a:b"}
-    assert code_named(spec) == (f"{CODE} from ./planted/marker.py", "mine.pt, loaded by torchscript")
+    spec = {"backbone": CODE, "models": [{"weights": "mine.pt2", "architecture": "torch.export"}], "title": "a:b"}
+    assert code_named(spec) == (f"{CODE} from ./planted/marker.py", "mine.pt2, loaded by torch.export")
 
 
 def test_a_pipeline_of_weights_brings_no_code(watched):

@@ -16,7 +16,7 @@ from openworld.evaluations.accuracy_estimation.entries import ModelSpec
 from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 
 PREPARED = Preprocess(20, 16, "shortest", (0.5,) * 3, (0.25,) * 3)
-ALLOWED = {"mine.pt2": "torch.export", "one.pt2": "torch.export", "mine.pt": "torchscript", "mine.onnx": None}
+ALLOWED = {"mine.pt2": "torch.export", "one.pt2": "torch.export", "mine.onnx": None}
 
 
 def network():
@@ -52,7 +52,6 @@ def folder(tmp_path_factory):
         any_batch = {0: torch.export.Dim("batch")}
         torch.export.save(torch.export.export(network(), (pixels,), dynamic_shapes=(any_batch,)), place / "mine.pt2")
         torch.export.save(torch.export.export(network(), (pixels[:1],)), place / "one.pt2")
-        torch.jit.save(torch.jit.trace(network(), pixels), place / "mine.pt")
     for name in ALLOWED:
         describe(place / name, NAMES, PREPARED)
     return place
@@ -77,12 +76,19 @@ def test_logits_are_those_of_the_network_for_any_number_of_images(folder, name):
     assert exported.classnames == NAMES and exported.fingerprint == loaded(folder, name).fingerprint
 
 
-@pytest.mark.parametrize("name", ["mine.pt2", "mine.pt"])
-def test_a_file_that_may_run_code_is_not_loaded_unasked(folder, name, monkeypatch):
+def test_a_file_that_may_run_code_is_not_loaded_unasked(folder, monkeypatch):
     monkeypatch.setattr("torch.export.load", None)
-    monkeypatch.setattr("torch.jit.load", None)
-    with pytest.raises(OpenworldError, match=f"may run code.*--architecture {ALLOWED[name]}"):
-        load(folder / name)
+    with pytest.raises(OpenworldError, match="may run code.*--architecture torch.export"):
+        load(folder / "mine.pt2")
+
+
+@pytest.mark.parametrize("name", ["mine.pt", "mine.ts", "mine.torchscript"])
+def test_torchscript_is_refused_with_what_to_do_instead(tmp_path, name):
+    (tmp_path / name).write_bytes(b"whatever")
+    describe(tmp_path / name, NAMES, PREPARED)
+    assert is_exported(tmp_path / name)
+    with pytest.raises(OpenworldError, match="TorchScript.*torch.export.save.*ONNX.*state_dict"):
+        load(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["mine.pickle", "mine.pkl", "mine.joblib"])
@@ -128,9 +134,9 @@ def test_another_side_or_other_classes_than_it_was_exported_for(folder, tmp_path
             load(path, architecture="torch.export").logits(image_set())
 
 
-def test_an_archive_without_a_description_is_left_to_the_backbones(folder, tmp_path):
-    (tmp_path / "clip.pt").write_bytes((folder / "mine.pt").read_bytes())
-    assert is_exported(folder / "mine.pt") and not is_exported(tmp_path / "clip.pt")
+def test_a_pt_without_a_description_is_left_to_the_backbones(tmp_path):
+    (tmp_path / "clip.pt").write_bytes(b"weights")
+    assert not is_exported(tmp_path / "clip.pt")
 
 
 def test_an_exported_file_is_not_saved_as_weights(folder):

@@ -8,7 +8,6 @@ a two-tower model of anybody's          `backbones.foreign.of_objects`
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -18,7 +17,6 @@ from openworld.backbones.cached import load_once
 from openworld.backbones.foreign import is_function
 from openworld.backbones.foreign.of_objects import encoder_of, is_encoder, made_by
 from openworld.classifiers import Classifier, from_timm
-from openworld.classifiers.exported import description_of
 
 EXPECTED = (
     "expected openworld.classifiers.Classifier(module, classnames, preprocess, 'any name'), a timm model with class "
@@ -49,25 +47,12 @@ def own_encoder(given: Any, device: str):
     """
     found = own_model(given)
     if isinstance(found, str):
-        return _by_name(found, device)
+        return load_once(found, device)
     if isinstance(found, Classifier):
         raise OpenworldError(
             f"{found.architecture} tells classes apart and embeds no sentences; give a two-tower model as the backbone."
         )
     return found
-
-
-def _by_name(name: str, device: str):
-    """A backbone; an archive that is none may be a classifier that lacks its description."""
-    try:
-        return load_once(name, device)
-    except OpenworldError as error:
-        if Path(name).suffix != ".pt" or not Path(name).is_file():
-            raise
-        raise OpenworldError(
-            f"{error} If it is a classifier, write {description_of(name)} and name --architecture torchscript "
-            "(docs/own-models.md)."
-        ) from error
 
 
 def _of_object(given: Any, classnames: Sequence[str] | None, name: str):

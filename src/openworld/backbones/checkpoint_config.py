@@ -6,13 +6,9 @@ refused with the way to run them all the same: a part of the architecture is nev
 """
 
 import json
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
-
-from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._plain import read_plain
@@ -206,46 +202,6 @@ def from_open_clip(settings: dict) -> TwoTowerConfig:
         ),
         joint_dimension=model["embed_dim"],
     )
-
-
-def from_openai(weights: Mapping[str, Tensor], activation: str) -> TwoTowerConfig:
-    """The configuration that the shapes of OpenAI's state dict imply: all its heads are 64 features wide.
-
-    Raises OpenworldError for a model whose image tower is a ResNet, and for tensors of another model.
-    """
-    if "visual.layer1.0.conv1.weight" in weights:
-        raise OpenworldError(f"the image tower is a ResNet, not a vision transformer; {_ELSEWHERE}")
-    try:
-        patches, places = weights["visual.conv1.weight"].shape, weights["visual.positional_embedding"].shape[0]
-        vocabulary, width = weights["token_embedding.weight"].shape
-        image = _openai_tower(weights, "visual.", patches[0], activation)
-        size = patches[-1] * math.isqrt(places - 1)
-        return TwoTowerConfig(
-            text=TextConfig(
-                **_openai_tower(weights, "", width, activation),
-                vocabulary=vocabulary,
-                positions=weights["positional_embedding"].shape[0],
-            ),
-            image=ImageConfig(**image, image_size=size, patch_size=patches[-1]),
-            joint_dimension=weights["text_projection"].shape[1],
-        )
-    except (LookupError, ValueError) as error:
-        if isinstance(error, OpenworldError):
-            raise
-        raise OpenworldError(
-            f"the tensors are not those of OpenAI's CLIP ({type(error).__name__}: {error})."
-        ) from error
-
-
-def _openai_tower(weights: Mapping[str, Tensor], prefix: str, width: int, activation: str) -> dict:
-    blocks = [name for name in weights if re.fullmatch(rf"{prefix}transformer\.resblocks\.\d+\.ln_1\.weight", name)]
-    return {
-        "width": width,
-        "layers": len(blocks),
-        "heads": max(width // 64, 1),
-        "mlp_width": weights[f"{prefix}transformer.resblocks.0.mlp.c_fc.weight"].shape[0],
-        "activation": activation,
-    }
 
 
 def _sizes(settings: dict) -> dict:

@@ -5,22 +5,14 @@ import shlex
 
 from openworld.backbones.foreign import is_foreign
 from openworld.backbones.names import known_name, local_path
-from openworld.backbones.published_files import OPENAI_CACHE, needed_files
-
-_OPENAI = "pip install git+https://github.com/openai/CLIP && python -c {}"
-_OPENAI_NAMES = {
-    "ViT-B-32.pt": "ViT-B/32",
-    "ViT-B-16.pt": "ViT-B/16",
-    "ViT-L-14.pt": "ViT-L/14",
-    "ViT-L-14-336px.pt": "ViT-L/14@336px",
-}
+from openworld.backbones.published_files import needed_files
 
 
 def fetch_commands(name: str) -> tuple[str, ...]:
     r"""What gets the files of a backbone, any one of them; none for a folder or a file of one's own.
 
     A repository's files come into a folder of its name, which is then given in place of the name. What another package
-    fetches lies in that package's cache: OpenAI's in ~/.cache/clip, open_clip's in the hub cache.
+    fetches lies in that package's cache: open_clip's in the hub cache.
 
     >>> fetch_commands("open_clip:EVA02-B-16/merged2b_s8b_b131k")
     ('python -c "import open_clip; ...create_model_from_pretrained(\'EVA02-B-16\', \'merged2b_s8b_b131k\')"',)
@@ -32,11 +24,7 @@ def fetch_commands(name: str) -> tuple[str, ...]:
     commands = []
     if source.count("/") == 1 and not local_path(source).exists() and name != "embedded":
         commands.append(_of_library(source) if name.startswith("open_clip:") and not sets else _of_hub(source, sets))
-    archives = [
-        _OPENAI_NAMES.get(files.needs[0].any_of[0][0]) for files in sets if files.folder == OPENAI_CACHE.expanduser()
-    ]
-    loading = (f"import clip; clip.load('{called}', device='cpu')" for called in archives if called)
-    return (*commands, *(_OPENAI.format(f'"{line}"') for line in loading))
+    return tuple(commands)
 
 
 def _source(name: str) -> str:
@@ -51,7 +39,7 @@ def _of_library(source: str) -> str:
 
 def _of_hub(source: str, sets) -> str:
     repository, _, revision = source.partition("@")
-    wanted = (need for files in sets if files.layout != "openai" for need in files.needs)
+    wanted = (need for files in sets for need in files.needs)
     files = (file for need in wanted for form in need.any_of for file in form)
     words = ["hf", "download", repository, *dict.fromkeys(map(_pattern, files))]
     words += ["--revision", revision] if revision else []

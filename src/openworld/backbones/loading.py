@@ -1,7 +1,7 @@
 """`load`: a model by name, folder or hub id, ready to use.
 
-Weights are read in the layouts of Hugging Face (CLIPModel, SiglipModel), of open_clip, and from OpenAI's archives; the
-files of each are listed in `published_files`. Only tensors are read of any of them, and nothing of a file is run.
+Weights are read in the layouts of Hugging Face (CLIPModel, SiglipModel) and of open_clip; the files of each are listed
+in `published_files`. Only tensors are read of any of them, and nothing of a file is run.
 """
 
 from dataclasses import dataclass, replace
@@ -14,30 +14,26 @@ from torch.overrides import TorchFunctionMode
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import foreign
-from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip, from_openai
+from openworld.backbones.checkpoint_config import described, from_hugging_face, from_open_clip
 from openworld.backbones.config import TwoTowerConfig
 from openworld.backbones.devices import require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.hub import fetch_small_files, repository_folder
 from openworld.backbones.layouts import load_state
 from openworld.backbones.names import QUICK_GELU_UNSAID, known_name, local_path
-from openworld.backbones.preprocess import Preprocess, openai_preprocess, read_preprocess
+from openworld.backbones.preprocess import Preprocess, read_preprocess
 from openworld.backbones.published_files import (
     CONFIGURATIONS,
     EMBEDDED,
     FORMS,
-    OPENAI_ARCHIVES,
+    OPENAI,
     VOCABULARY,
-    archive_files,
-    cached_folders,
+    checkpoint_files,
     files_of,
     hub_id,
-    openai_archives,
     weight_form,
-    whole_form,
 )
 from openworld.backbones.tokenizer import Tokenizer, read_tokenizer
-from openworld.backbones.torchscript import is_torchscript, read_activation, read_torchscript
 from openworld.backbones.two_tower import TwoTower
 from openworld.backbones.weight_files import read_pickled, read_weights
 
@@ -81,7 +77,7 @@ def load(
 ) -> TwoTower | ForeignEncoder:
     """A frozen two-tower model in evaluation mode, with its tokenizer and preprocessing.
 
-    name: "embedded"; a folder that holds a checkpoint; one of OpenAI's archives (a .pt file); what papers, OpenAI or
+    name: "embedded"; a folder that holds a checkpoint; a .pt file of an open_clip training; what papers, OpenAI or
     open_clip call a model ("ViT-B/16", "ViT-B-16/laion2b_s34b_b88k"); or a hub id such as
     "openai/clip-vit-base-patch16", if wanted with a revision ("openai/clip-vit-base-patch16@main"); `needed_files` says
     which files are looked for and where. "transformers:REPOSITORY" and "open_clip:MODEL/WEIGHTS" are run by these
@@ -98,7 +94,7 @@ def load(
     if path.is_dir():
         model = _from_folder(path, name)
     elif path.suffix == ".pt":
-        model = _from_archive(path, name)
+        model = _from_checkpoint(path, name)
     else:
         model = _from_hub(name)
     scale = model.log_scale.data
@@ -110,10 +106,6 @@ def load(
 
 def _from_hub(name: str) -> TwoTower:
     source, revision = hub_id(name)
-    for archive in openai_archives(source, revision):
-        # What OpenAI's own package has fetched is not fetched again from the hub.
-        if archive.is_file() and not any(whole_form(folder) for folder in cached_folders(source, revision)):
-            return _from_archive(archive, name)
     return _from_folder(repository_folder(source, revision), name)
 
 
@@ -144,35 +136,26 @@ def _incomplete(folder: Path) -> str:
     return f"{folder} holds no weights ({names}); give a folder that holds a whole checkpoint."
 
 
-def _from_archive(path: Path, name: str) -> TwoTower:
-    """OpenAI's archive, described by its shapes; or another .pt, by the open_clip_config.json beside it."""
+def _from_checkpoint(path: Path, name: str) -> TwoTower:
+    """Return the model of an open_clip training's .pt, described by the open_clip_config.json beside it."""
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; give the weights' path, or a name of a model.")
-    beside = path.parent / CONFIGURATIONS["open_clip"]
-    if is_torchscript(path):
-        weights, activation = read_torchscript(path), read_activation(path)
-        try:
-            config = from_openai(weights, activation)
-        except OpenworldError as error:
-            raise OpenworldError(f"{path}: {error}") from error
-        preprocess = openai_preprocess(config.image.image_size)
-    elif beside.is_file():
-        weights, config = read_pickled(path), described(beside, from_open_clip)
-        preprocess = read_preprocess(path.parent, "open_clip")
-    else:
+    weights, beside = read_pickled(path), path.parent / CONFIGURATIONS["open_clip"]
+    if not beside.is_file():
         raise OpenworldError(
-            f"{path} is no TorchScript archive such as OpenAI's, and weights alone do not tell their activation; put "
-            f"the model's {beside.name} beside it."
+            f"{path} holds weights alone, which do not tell their activation; put {beside.name} beside it."
         )
+    config = described(beside, from_open_clip)
+    preprocess = read_preprocess(path.parent, "open_clip")
     return _built(name, config, _openai_tokenizer(path, config), preprocess, Weights(weights, "openai", path))
 
 
 def _openai_tokenizer(path: Path, config: TwoTowerConfig) -> Tokenizer:
     """CLIP's vocabulary: beside an archive, in OpenAI's or open_clip's package, in the hub cache, or from the hub."""
-    files = archive_files(path).needs[1].found
+    files = checkpoint_files(path).needs[2].found
     if files:
         return read_tokenizer(files[0].parent, config)
-    source = next(iter(OPENAI_ARCHIVES))
+    source = OPENAI[0]
     try:
         return read_tokenizer(fetch_small_files(source), config)
     except (OSError, ValueError) as error:

@@ -18,7 +18,6 @@ from openworld.backbones.foreign import is_foreign
 from openworld.backbones.names import known_name, local_path, require_ours
 
 EMBEDDED = Path(__file__).parent / "embedded"
-OPENAI_CACHE = Path("~/.cache/clip")
 VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"
 
 
@@ -60,13 +59,10 @@ SMALL_FILES = tuple(
         + ["spiece.model"]
     )
 )
-# OpenAI's own archives, by the repositories that hold the same weights; also what they are called in ~/.cache/clip.
-OPENAI_ARCHIVES = {
-    "openai/clip-vit-base-patch32": "ViT-B-32.pt",
-    "openai/clip-vit-base-patch16": "ViT-B-16.pt",
-    "openai/clip-vit-large-patch14": "ViT-L-14.pt",
-    "openai/clip-vit-large-patch14-336": "ViT-L-14-336px.pt",
-}
+OPENAI = tuple(
+    f"openai/clip-vit-{size}" for size in ("base-patch32", "base-patch16", "large-patch14", "large-patch14-336")
+)
+"""Repositories that hold OpenAI's vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class FileSet:
     """The files of a checkpoint in one layout and one place.
 
     Args:
-        layout: "hugging_face", "open_clip" or "openai".
+        layout: "hugging_face" or "open_clip".
         folder: where the files are looked for; None for a repository of which nothing is on this machine: any folder
             that holds them does, given in place of the name.
         needs: weights, configuration, tokenizer and preprocessing; those the layout fixes are left out.
@@ -132,12 +128,12 @@ def needed_files(name: str | Path) -> tuple[FileSet, ...]:
     if path.is_dir():
         return tuple(_file_set(layout, path) for layout in CONFIGURATIONS)
     if path.suffix == ".pt":
-        return (archive_files(path),)
+        return (checkpoint_files(path),)
     source, revision = hub_id(name)
     folders = cached_folders(source, revision) or [None]
     file_sets = [_file_set(layout, folder) for folder in folders for layout in CONFIGURATIONS]
     file_sets = [files for files in file_sets if files.complete] or file_sets[: len(CONFIGURATIONS)]
-    return (*file_sets, *(archive_files(path) for path in openai_archives(source, revision)))
+    return tuple(file_sets)
 
 
 def hub_id(name: str) -> tuple[str, str | None]:
@@ -176,16 +172,12 @@ def whole_form(folder: Path) -> Form | None:
     return form if missing <= ({"tokenizer"} if form.layout == "open_clip" else set()) else None
 
 
-def openai_archives(source: str, revision: str | None) -> list[Path]:
-    """Where OpenAI's own package keeps the weights of a repository, if it has them at all."""
-    return [OPENAI_CACHE.expanduser() / OPENAI_ARCHIVES[source]] if source in OPENAI_ARCHIVES and not revision else []
-
-
-def archive_files(path: Path) -> FileSet:
-    """An archive of OpenAI's and the vocabulary that reads sentences for it."""
+def checkpoint_files(path: Path) -> FileSet:
+    """A checkpoint of an open_clip training, and the vocabulary that reads sentences for it."""
     weights = Need("weights", ((path.name,),), tuple(_existing(path)))
     vocabulary = next((files for folder in vocabulary_folders(path.parent) if (files := _tokenizer(folder))), ())
-    return FileSet("openai", path.parent, (weights, Need("tokenizer", TOKENIZERS, vocabulary)))
+    configuration = _need(path.parent, "configuration", (CONFIGURATIONS["open_clip"],))
+    return FileSet("open_clip", path.parent, (weights, configuration, Need("tokenizer", TOKENIZERS, vocabulary)))
 
 
 def vocabulary_folders(beside: Path) -> Iterator[Path]:
@@ -194,7 +186,7 @@ def vocabulary_folders(beside: Path) -> Iterator[Path]:
     for package in ("clip", "open_clip"):
         module = importlib.util.find_spec(package)  # finds, does not import
         yield from map(Path, (module.submodule_search_locations or []) if module else [])
-    for source in OPENAI_ARCHIVES:
+    for source in OPENAI:
         yield from cached_folders(source, None)
 
 

@@ -43,6 +43,13 @@ def read_pickled(path: Path) -> dict[str, Tensor]:
     """
     import pickle
 
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if any(name.endswith("/constants.pkl") for name in archive.namelist()):
+                raise OpenworldError(
+                    f"{path} is TorchScript, which is not read; of OpenAI's models give the name (ViT-B/16), which "
+                    "fetches the same weights from the hub, of others torch.jit.load(FILE).state_dict() as safetensors."
+                )
     try:  # files older than PyTorch 1.6 are no zip and cannot be mapped
         held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except (pickle.UnpicklingError, EOFError, RuntimeError, ValueError, LookupError, zipfile.BadZipFile) as error:

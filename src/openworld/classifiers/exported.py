@@ -1,9 +1,9 @@
-"""Classifiers in files that other tools write: `torch.export` (.pt2), TorchScript (.pt, .ts, .torchscript), ONNX.
+"""Classifiers in files that other tools write: `torch.export` (.pt2) and ONNX.
 
 Such a file says what is computed, and neither what the classes are called nor how images are prepared: that stands
-beside it, in a JSON file of the same name (`describe` writes it). torch.export unpickles parts of its file, and
-TorchScript runs what lies in its archive, so both are loaded only where the user names them as the architecture;
-ONNX is data, and runs with onnxruntime (extra `onnx`) on the CPU.
+beside it, in a JSON file of the same name (`describe` writes it). torch.export unpickles parts of its file, so that it
+is loaded only where the user names it as the architecture; ONNX is data, and runs with onnxruntime (extra `onnx`) on
+the CPU. TorchScript, which PyTorch has given up, is refused.
 """
 
 import hashlib
@@ -25,22 +25,17 @@ from openworld.classifiers.classifier import Classifier
 from openworld.runs.atomic import write_file
 from openworld.runs.sealed import read_saved
 
-KINDS = {
-    ".pt2": "torch.export",
-    ".onnx": "onnx",
-    ".pt": "torchscript",
-    ".ts": "torchscript",
-    ".torchscript": "torchscript",
-}
+KINDS = {".pt2": "torch.export", ".onnx": "onnx"}
 """Ending of a file -> what its architecture is called."""
 
-ASKED = ("torch.export", "torchscript")
+ASKED = ("torch.export",)
 """Architectures whose files may run code when they are loaded."""
 
 LOADED_AS = frozenset(KINDS.values())
 """Architectures of exported files, which say how a file is loaded and not what the network is."""
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".bin")
+TORCHSCRIPT = (".pt", ".ts", ".torchscript")
 
 
 @dataclass(frozen=True)
@@ -60,11 +55,11 @@ _EXAMPLE = (
 
 
 def is_exported(place: Path | str) -> bool:
-    """Whether this is such a file; a TorchScript archive .pt may be a backbone, too, unless it is described."""
+    """Whether this is such a file, or one that `load` refuses; a .pt may be a backbone, unless it is described."""
     path = Path(place)
     if path.suffix.lower() == ".pt":
         return path.is_file() and description_of(path).is_file()
-    return path.suffix.lower() in (*KINDS, *PICKLES) and not path.is_dir()
+    return path.suffix.lower() in (*KINDS, *PICKLES, *TORCHSCRIPT) and not path.is_dir()
 
 
 def kind_of(place: Path | str) -> str:
@@ -93,13 +88,18 @@ def describe(path: Path | str, classnames: Sequence[str], preprocess: Preprocess
 def load(place: Path | str, architecture: str | None = None) -> Classifier:
     """Return the classifier of an exported file; class names and preprocessing stand beside it.
 
-    "torch.export" and "torchscript" must be said, as such files may run code; None is ONNX.
+    "torch.export" must be said, as such a file may run code; None is ONNX. Raises OpenworldError for TorchScript.
     """
     path = Path(place)
     if path.suffix.lower() in PICKLES:
         raise OpenworldError(
             f"{path} is a pickle, which can run any code when it is loaded; export the model (torch.export.save to "
             ".pt2, or ONNX), or give its state dict: torch.save(model.state_dict(), 'mine.pth')."
+        )
+    if path.suffix.lower() in TORCHSCRIPT:
+        raise OpenworldError(
+            f"{path} is TorchScript, which is not read; export the model anew (torch.export.save to .pt2, or ONNX), or "
+            "give its state dict: torch.save(torch.jit.load(FILE).state_dict(), 'mine.pth')."
         )
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; give the path of an exported model.")
@@ -214,18 +214,6 @@ def _of_torch_export(path: Path) -> tuple[Run, int | None]:
     return run, batch
 
 
-def _of_torchscript(path: Path) -> tuple[Run, int | None]:
-    try:
-        script = torch.jit.load(str(path), map_location="cpu").eval()
-    except Exception as error:
-        raise _unreadable(path, error) from error
-
-    def run(pixels: Tensor) -> Tensor:
-        return script.to(pixels.device)(pixels)
-
-    return run, None
-
-
 def _of_onnx(path: Path) -> tuple[Run, int | None]:
     try:
         library = importlib.import_module("onnxruntime")
@@ -250,4 +238,4 @@ def _of_onnx(path: Path) -> tuple[Run, int | None]:
     return run, batch
 
 
-_LOADERS = {"torch.export": _of_torch_export, "torchscript": _of_torchscript, "onnx": _of_onnx}
+_LOADERS = {"torch.export": _of_torch_export, "onnx": _of_onnx}

@@ -76,7 +76,7 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
             dict or "timm:NAME", as `classifiers.checkpoints` does.
         architecture: what to build, as for `build`; None for what the description says. Where that is
             a function of yours it must be said here again: a folder from elsewhere runs no code unasked. Of an exported
-            file "torch.export" or "torchscript", for the same reason.
+            file "torch.export", for the same reason.
 
     Raises:
         OpenworldError: no whole classifier there, weights of another network, an architecture that cannot be built.

@@ -169,7 +169,7 @@ def _backbones() -> RenderableType:
 
 
 _BACKBONES_CAPTION = """\
-Or a folder, a hub repository (OWNER/NAME), one of OpenAI's .pt files, open_clip's MODEL/WEIGHTS; any other dual encoder
+Or a folder, a hub repository (OWNER/NAME), open_clip's MODEL/WEIGHTS; any other dual encoder
 by transformers:OWNER/NAME or open_clip:MODEL/WEIGHTS. openworld doctor NAME says what runs with it, and where
 its files go."""
 

@@ -17,7 +17,6 @@ from openworld.applications.own_models import own_encoder, own_model
 from openworld.backbones.devices import find_device
 from openworld.classifiers import Classifier
 from openworld.classifiers.checkpoints import is_checkpoint, named_after
-from openworld.classifiers.exported import require_description
 from openworld.classifiers.serialization import function_of, is_classifier, without_function
 from openworld.datasets import ImageSet
 from openworld.datasets.names.forms import are_numbered, readable_class_name
@@ -72,9 +71,6 @@ def find_models(names: ModelNames, classnames: Sequence[str] | None, source_name
         )
     shared = {"template": names.template, "device": find_device(names.device), "architectures": names.architectures}
     named = [name for name in (names.model, names.reference, *names.partners) if isinstance(name, str) and name]
-    for name in named:
-        if "torchscript" in names.architectures and Path(name).suffix == ".pt":
-            require_description(name)
     if names.architectures and not any(function_of(name) or is_checkpoint(name) for name in named):
         raise OpenworldError(
             f"--architecture {names.architectures[0]} builds none of {', '.join(named)}: it is for the folder of a "
