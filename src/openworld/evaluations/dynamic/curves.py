@@ -82,14 +82,17 @@ class ScenarioCurves:
         """float64[learners, levels], means over the seeds, equal where they differ in their last bits only."""
         return np.array([curve.accuracy for curve in self.curves.values()]).round(12)
 
-    def numbers(self) -> Iterator[Result]:
-        """Yield the numbers of every learner's mean curve, with those of each seed's own curve."""
+    @cached_property
+    def numbers(self) -> tuple[Result, ...]:
+        """The numbers of every learner's mean curve, with those of each seed's own curve."""
+        rows = []
         for learner, curve in self.curves.items():
             seeds = tuple(self.answers[learner])
             for name in NUMBERS:
                 per_seed = tuple(getattr(own, name) for own in curve.per_seed or (curve,))
                 value = Value(getattr(curve, name), reason=curve.reason or "")
-                yield Result(learner, METRICS[name], value, self.where, seeds, per_seed)
+                rows.append(Result(learner, METRICS[name], value, self.where, seeds, per_seed))
+        return tuple(rows)
 
 
 def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
@@ -111,8 +114,8 @@ def _curves(
     where: Mapping[str, str], units: Sequence[tuple[Mapping[str, Any], ViewAnswers | None]], rows: Results
 ) -> ScenarioCurves:
     """One scenario run, of units as (facts, answers)."""
-    here = [row for row in rows if {key: row.where.get(key) for key in where} == where and "level" in row.where]
-    here = Results("dynamic", tuple(row for row in here if len(row.where) == len(where) + 1))
+    here = rows.where(**where)
+    here = Results("dynamic", tuple(row for row in here if row.where.keys() == {*where, "level"}))
     baseline = next((facts["learner"] for facts, _ in units if facts["yardstick"]), None)
     if baseline is None:
         raise OpenworldError(f"no zero-shot learner was run in {_title(where)}; every curve is compared with its own.")

@@ -116,7 +116,7 @@ class Average:
     def rows(self) -> Iterator[Result]:
         """Yield the numbers of the curves, ranks over all levels of all runs, and accuracies by level."""
         over_images = {learner: self._over_images(learner) for learner in self.learners}
-        for rows in zip(*(run.numbers() for run in self.curves), strict=True):
+        for rows in zip(*(run.numbers for run in self.curves), strict=True):
             over = over_images[rows[0].entity].get(rows[0].metric.key, ())
             yield _mean_over_runs(rows, self.where, over)
         ranks = metrics.friedman_ranks(np.concatenate([run.accuracy for run in self.curves], axis=1))
@@ -180,9 +180,8 @@ class Average:
         return metrics.area_test(errors, self.levels, *(self.learners.index(name) for name in (learner, other)))
 
     def _over_seeds(self, learner: str, other: str) -> PairedTest:
-        first, second = ([row for run in self.curves for row in run.numbers()
-                          if (row.entity, row.metric.key) == (name, "auc")] for name in (learner, other))  # fmt: skip
-        ours, theirs = _by_seed(first), _by_seed(second)
+        areas = [row for run in self.curves for row in run.numbers if row.metric.key == "auc"]
+        ours, theirs = (_by_seed([row for row in areas if row.entity == name]) for name in (learner, other))
         if not ours or ours.keys() != theirs.keys():
             return PairedTest(None, None, None, None, OTHER_SEEDS)
         return metrics.seeds_test(list(ours.values()), list(theirs.values()))
