@@ -45,7 +45,7 @@ def of_run(folder: Path, docs: Path):
     spec = docs / "gallery" / f"{folder.name}.toml"
     command = f"openworld run docs/gallery/{spec.name}" if spec.exists() else "openworld demo"
     page = docs / f"{PAGES.get(folder.name, folder.name)}.md"
-    title, more = run.story.page.title, ""
+    title, more = run.page.title, ""
     if page.exists():
         title = page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
         more = f" Its question: [{page.stem}]({page.name})."

@@ -89,7 +89,7 @@ def test_a_csv_file_leaves_the_entries_empty(tmp_path, column):
     (tmp_path / "mine.csv").write_text("\n".join(lines[column]) + "\n")
     done = CliRunner().invoke(app, ["score", str(tmp_path / "mine.csv"), "--out", str(tmp_path / "run")])
     assert done.exit_code == 0, done.output
-    assert "No OpenworldAUC" in done.stdout
+    assert "no OpenworldAUC" in done.stdout
     found = values(ow.open_run(tmp_path / "run"), "model")
     assert found["base_accuracy"].value == 0.5 and found["auroc"].value == 0.75
 

@@ -50,7 +50,7 @@ def test_a_table_per_kind_of_target_and_a_page(ran):
     folder, done = ran
     assert done.returncode == 0, done.stderr
     assert "squares → 1 variant and 1 other data set" in done.stdout
-    assert "OpenworldAUC in domain generalisation" in done.stdout and "mean over targets" in done.stdout
+    assert "mean over 1 variant" in " ".join(done.stdout.lower().split())
     assert "Left out as base classes of the source (by name)" in done.stdout and "blue square" in done.stdout
     page = (folder / "runs" / "spec" / "report.html").read_text(encoding="utf-8")
     assert "1 variant and 1 other data set" in page
