@@ -16,7 +16,7 @@ from openworld.estimators import (
 )
 from openworld.estimators.engine.temperature import probabilities
 from openworld.evaluations.entries import EstimatorSpec
-from openworld.evaluations.estimate_records import EstimateRecord, Seconds
+from openworld.evaluations.estimator_seconds import Seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +67,9 @@ class Fits:
         known = self.fitted[spec.label]
         return known.get(corruption, known[None])
 
-    def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, EstimateRecord]:
-        """label -> what a record holds of an estimate."""
-        return {spec.label: estimate_record(self.estimate(spec, target, corruption, resamples)) for spec in self.specs}
+    def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, Estimate]:
+        """label -> the answer of an estimator."""
+        return {spec.label: self.estimate(spec, target, corruption, resamples) for spec in self.specs}
 
     def estimate(self, spec: EstimatorSpec, target: Answers, corruption: str | None, resamples: int) -> Estimate:
         """An estimator's answer on a target; an interval where there are resamples."""
@@ -91,16 +91,6 @@ def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str
 def outputs_for(spec: EstimatorSpec, answers: Answers) -> Outputs:
     """Outputs with the similarities of the estimator's reference."""
     return answers.outputs[spec.reference] if spec.reference else answers.any
-
-
-def estimate_record(estimate: Estimate) -> EstimateRecord:
-    """Return what a record holds of an estimate: no lists, and nothing that is known of the source anyway."""
-    details = {
-        name: value
-        for name, value in estimate.details.items()
-        if name not in _KNOWN and isinstance(value, bool | int | float | str | None)
-    }
-    return EstimateRecord(estimate.error, estimate.raw_error, estimate.interval, tuple(estimate.warnings), details)
 
 
 def seconds_alone(
@@ -150,6 +140,3 @@ def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) ->
 def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:
     """What the estimator sees, with nothing found in it yet."""
     return replace(outputs_for(spec, answers))
-
-
-_KNOWN = {"n_source", "n_target", "mistakes", "temperature", "resampled", "resamples"}

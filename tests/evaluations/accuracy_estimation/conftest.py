@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openworld.estimators import Estimate
 from openworld.evaluations.accuracy_estimation import cards
 from openworld.evaluations.accuracy_estimation.measurements import read_measurements
 from openworld.evaluations.accuracy_estimation.metrics import condition_rows
 from openworld.evaluations.accuracy_estimation.record import Condition
 from openworld.evaluations.accuracy_estimation.results import read_results
-from openworld.evaluations.estimate_records import EstimateRecord
 from openworld.evaluations.rows import rows_of_unit
 from openworld.results import Result, RunFolder, Value
 from openworld.runs import RunStore, Unit, UnitResult
@@ -163,7 +163,9 @@ def _answers(target):
 
 
 def _estimates(target):
-    return {label: EstimateRecord(**estimate) for label, estimate in target["estimates"].items()}
+    known = target["estimates"].items()
+    accuracies = {label: None if each["error"] is None else 1 - each["error"] for label, each in known}
+    return {label: Estimate(accuracies[label], **{"raw_error": None} | each) for label, each in known}
 
 
 def write_estimates(folder, **options):

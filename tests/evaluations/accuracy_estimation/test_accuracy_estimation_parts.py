@@ -17,11 +17,11 @@ from openworld.evaluations import read_protocol
 from openworld.evaluations.accuracy_estimation import class_similarity as _estimation_taxonomy
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
 from openworld.evaluations.accuracy_estimation.entries import ModelSpec
+from openworld.evaluations.accuracy_estimation.metrics import note_of
 from openworld.evaluations.accuracy_estimation.task import tasks
 from openworld.evaluations.artifacts import build_artifact, missing
 from openworld.evaluations.classifiers import in_folder
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
-from openworld.evaluations.estimates import estimate_record
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_outputs import ModelOutputs, logits_of
 from openworld.evaluations.references import own_temperature, similarities
@@ -222,7 +222,7 @@ def test_a_model_with_fewer_checkpoints_takes_part_with_its_last(shapes):
 
 def test_details_are_small():
     estimate = Estimate.of(0.25, details={"n_target": 3, "threshold": None, "prices": [1, 2], "tau": 0.5})
-    assert estimate_record(estimate).details == {"threshold": None, "tau": 0.5}
+    assert note_of(estimate).details == {"threshold": None, "tau": 0.5}
 
 
 def test_the_network_by_colour_reads_red_and_green():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from openworld.report.layout import (
+    BASELINE,
     ENTITY,
     METRIC,
     Bars,
@@ -20,7 +21,7 @@ from openworld.report.layout import (
     Scatter,
 )
 from openworld.report.layout import Tests as Differences
-from openworld.report.layout.layout import ON_PAGE
+from openworld.report.layout.layout import CELLS_ON_PAGE, ON_PAGE
 from openworld.report.layout.tables import DOWN, UP
 from openworld.report.series_style import series_styles
 from openworld.report.table import Column, Row, Table
@@ -133,8 +134,13 @@ def test_rows_are_sorted_by_a_metric_and_cut_where_there_are_very_many():
     assert [line.label for line in table.rows] == ["GMoP", "CoOp", "zero-shot"]
     assert [line.label for line in tables(replace(MAIN, sort="absolute_error"))[0]["main"].rows][0] == "CoOp"
     many = Brief(Results("demo", tuple(row(f"e{place}", AREA, 0.5) for place in range(ON_PAGE + 5))))
-    table = tables(MAIN, brief=many)[0]["main"]
+    found, report = tables(MAIN, brief=many)
+    table = found["main"]
     assert len(table.rows) == ON_PAGE and f"The first {ON_PAGE} of {ON_PAGE + 5}" in table.caption
+    assert list(found) == ["main"] and len(report.results) == ON_PAGE + 5
+    wide = [row(f"e{place}", AREA, 0.5, chunk=chunk) for place in range(60) for chunk in range(60)]
+    part = Pivot(name="wide", title="t", rows=("chunk",), columns=(ENTITY,))
+    assert len(tables(part, brief=Brief(Results("demo", tuple(wide))))[0]["wide"].rows) == CELLS_ON_PAGE // 60
 
 
 def test_a_terminal_shows_the_first_part_and_says_what_it_leaves_out():
@@ -153,6 +159,9 @@ def test_marks_words_and_places_as_rows():
     assert table.rows[2].label == "GMoP †" and "†: it saw the test images." in table.caption
     assert table.rows[1].cells[-1] == "prompts" and (1, 1) in table.bold and (2, 1) not in table.bold
     assert report.verdict[0].startswith("CoOp has the highest AUROC")
+    across = tables(Pivot(name="across", title="t", rows=(METRIC,), columns=(ENTITY,)), brief=brief)[0]["across"]
+    assert "GMoP †" in [column.heading for column in across.columns] and across.rows[0].label == "AUROC"
+    assert across.cell(0, [column.heading for column in across.columns].index("GMoP †")).bold is False
     named = [row("q", AREA, 0.5, chunk=place, chunk_name=name) for place, name in enumerate(("May", "June"))]
     part = Pivot(name="time", title="t", rows=("chunk",), columns=(ENTITY, METRIC))
     table = tables(part, brief=Brief(Results("demo", tuple(named))))[0]["time"]
@@ -202,6 +211,23 @@ def test_below_chance_is_asked_about_and_nobody_is_the_best_of_noise():
         verdict = tables(MAIN, brief=Brief(Results("demo", rows), label="detector"))[1].verdict
         claims += not verdict[0].startswith("No detector is shown to be above chance")
     assert claims <= 16, "of 200 tables of pure noise, 5 % of two sides and what chance adds"
+
+
+def test_the_best_is_held_by_the_test_that_knows_it_was_chosen():
+    """Of one pair that is tested from both sides the verdict takes the best's, a column that of its own family."""
+    rows = (row("a", AREA, 0.6, 0.05), row("b", AREA, 0.9, 0.05))
+    both = (compared("b", "a", 0.3, 0.01), compared("a", "b", -0.3, 0.4))
+    found, report = tables(MAIN, brief=Brief(Results("demo", rows, both), "a"))
+    assert report.verdict[0].startswith("b has the highest AUROC") and "not shown to differ from a" in report.verdict[0]
+    assert found["main"].rows[1].cells[1].better and found["main"].rows[0].cells[2].p == 0.4
+
+
+def test_a_deviation_is_not_taken_for_an_interval_and_a_pair_says_against_whom():
+    value = Value(0.5, (Interval(0.4, 0.6, "images"),), "", 0.1)
+    spread = Brief(Results("demo", (Result("a", AREA, value), row("a", OTHER, 0.1, baseline="b"))))
+    assert "95 %" not in tables(replace(MAIN, show="deviation"), brief=spread)[0]["main"].caption
+    pairs = Pivot(name="pairs", title="t", metrics=("other",), rows=(ENTITY, BASELINE))
+    assert tables(pairs, brief=spread)[0]["pairs"].rows[0].label == "a, against b"
 
 
 def test_lower_is_better_is_said_of_errors():

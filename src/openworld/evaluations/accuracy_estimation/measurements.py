@@ -12,7 +12,7 @@ import numpy as np
 
 from openworld.evaluations.accuracy_estimation.cards import ESTIMATED, TRUE_ACCURACY
 from openworld.evaluations.accuracy_estimation.record import AccuracyRecord, Condition, MethodRecord
-from openworld.evaluations.estimate_records import Seconds
+from openworld.evaluations.estimator_seconds import Seconds
 from openworld.evaluations.rows import rows_of_run
 from openworld.results import Metric, Result, Results, RunFolder, Value
 

@@ -4,19 +4,21 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from openworld.estimators import fuse
+from openworld.estimators import Estimate, fuse
 from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
 from openworld.evaluations.accuracy_estimation import cards
 from openworld.evaluations.accuracy_estimation.cards import CLASSIFIERS, FIXED, FUSED, RAW, SCALED, TTC, UNSCALED
 from openworld.evaluations.accuracy_estimation.measurements import NO_ESTIMATE
+from openworld.evaluations.accuracy_estimation.record import EstimateNote
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
-from openworld.evaluations.estimate_records import EstimateRecord
 from openworld.evaluations.estimates import Answers
 from openworld.evaluations.references import own_temperature
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import expected_calibration_error, semantic_alignment
 from openworld.results import METRICS, Result, Value, interval_of
 from openworld.results.results import Place
+
+OF_THE_SOURCE = {"n_source", "n_target", "mistakes", "temperature", "resampled", "resamples"}
 
 
 def source_rows(source: Answers, place: Mapping[str, Place], seed: int) -> Iterator[Result]:
@@ -28,19 +30,27 @@ def source_rows(source: Answers, place: Mapping[str, Place], seed: int) -> Itera
         yield Result("", metric, Value(number), {**place, **further}, (seed,), (number,))
 
 
-def condition_rows(
-    target: Answers, estimates: Mapping[str, EstimateRecord], place: Mapping[str, Place]
-) -> Iterator[Result]:
+def condition_rows(target: Answers, estimates: Mapping[str, Estimate], place: Mapping[str, Place]) -> Iterator[Result]:
     """Yield the true accuracy under a condition, what every estimator says of it, and how often it warns."""
     yield Result("", cards.TRUE_ACCURACY, Value(target.accuracy), place)
     yield Result("", METRICS["images"], Value(float(target.any.n)), place)
     for label, estimate in estimates.items():
         value = Value(None, reason=NO_ESTIMATE)
         if estimate.error is not None:
-            value = Value(1 - estimate.error, interval_of(estimate.interval, "images", target.any.n))
+            value = Value(estimate.accuracy, interval_of(estimate.interval, "images", target.any.n))
         yield Result(label, cards.ESTIMATED, value, place)
         if estimate.warnings:
             yield Result(label, cards.WARNINGS, Value(float(len(estimate.warnings))), place)
+
+
+def note_of(estimate: Estimate) -> EstimateNote:
+    """Return what an estimator says beside its number: no lists, and nothing that is known of the source anyway."""
+    details = {
+        name: value
+        for name, value in estimate.details.items()
+        if name not in OF_THE_SOURCE and isinstance(value, bool | int | float | str | None)
+    }
+    return EstimateNote(tuple(estimate.warnings), details)
 
 
 def temperature_of(source: Answers) -> float:

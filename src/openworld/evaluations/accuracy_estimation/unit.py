@@ -13,6 +13,7 @@ from openworld.evaluations.accuracy_estimation.metrics import (
     calibration_rows,
     condition_rows,
     image_table,
+    note_of,
     source_rows,
     temperature_of,
 )
@@ -20,7 +21,6 @@ from openworld.evaluations.accuracy_estimation.record import (
     THUMBNAILS,
     AccuracyRecord,
     Condition,
-    EstimateNote,
     MethodRecord,
     ReferenceRecord,
     SourceSet,
@@ -56,7 +56,7 @@ def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
         rows += condition_rows(target, estimates, place)
         rows += calibration_rows(task, target, scale, machine, place)
         rows += alignment_rows(task, target, scale, similarity, place)
-        notes[condition.name] = {label: EstimateNote(each.warnings, each.details) for label, each in estimates.items()}
+        notes[condition.name] = {label: note_of(estimate) for label, estimate in estimates.items()}
         images = condition.images.load()
         tables.append(with_names(image_table(target, scale, number), images.classnames, images.path_of))
     examples = reference_examples(task, first, scale, machine) if task.is_first else ()

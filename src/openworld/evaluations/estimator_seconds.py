@@ -1,26 +1,8 @@
-"""What records hold of estimated accuracies: an estimate, and how long every estimator takes; read without torch."""
+"""How long every estimator of a run takes; read without torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-
-@dataclass(frozen=True)
-class EstimateRecord:
-    """What an estimator says of one set of images.
-
-    Args:
-        error: estimated, in [0, 1]; None where it gives no estimate.
-        raw_error: before it is cut to [0, 1].
-        interval: 95 % over images, of the accuracy.
-        warnings, details: what else it says.
-    """
-
-    error: float | None
-    raw_error: float | None = None
-    interval: tuple[float, float] | None = None
-    warnings: tuple[str, ...] = ()
-    details: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
