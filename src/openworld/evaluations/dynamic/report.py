@@ -33,15 +33,6 @@ LAYOUT = Layout(
             per=PLACE,
             folded=True,
         ),
-        Tests(name="tests", title="Every test", metrics=("auc",), per=PLACE, folded=True),
-        Tests(
-            name="over-seeds",
-            title="Every test, over seeds",
-            of={"over": "seeds"},
-            per=PLACE,
-            note="Paired seed by seed, each with its own curve.",
-            folded=True,
-        ),
         Lines(name="ageing", title="How does it age?", metrics=("accuracy",), along="level", per=PLACE),
         Lines(
             name="split",
@@ -59,6 +50,15 @@ LAYOUT = Layout(
             rows=("scenario",),
         ),
         Tests(name="nemenyi", title="Which ranks differ?", metrics=("area_rank",), folded=True),
+        Tests(name="tests", title="Every test", metrics=("auc",), per=PLACE, folded=True),
+        Tests(
+            name="over-seeds",
+            title="Every test, over seeds",
+            of={"over": "seeds"},
+            per=PLACE,
+            note="Paired seed by seed, each with its own curve.",
+            folded=True,
+        ),
     ),
     PLACE,
 )
