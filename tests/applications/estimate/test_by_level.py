@@ -14,6 +14,7 @@ from openworld.cli.app import app
 from openworld.estimators import AC, Outputs
 from openworld.estimators.by_level import among
 from openworld.metrics import robustness
+from openworld.testing._stories import _shows_every_number_once
 
 CLASSES, N = 6, 120
 LEVELS = {0.0: [0, 1, 2], 0.5: [0, 1, 2, 3], 1.0: [0, 1, 2, 3, 4, 5]}
@@ -51,7 +52,9 @@ def without(stream, *names):
 
 
 def curve(source, stream, **options):
-    return ow.estimate(source, stream, levels="level", quiet=True, **options)
+    report = ow.estimate(source, stream, levels="level", quiet=True, **options)
+    _shows_every_number_once(report)
+    return report
 
 
 def test_the_numbers_are_those_of_the_curve_of_the_estimator_anchored_at_labels(files):

@@ -16,6 +16,7 @@ from openworld.applications.label.planning import PlanInputs
 from openworld.applications.open_world_stream.reading import read_stream
 from openworld.metrics import openworld_auc
 from openworld.results import Results
+from openworld.testing._stories import _shows_every_number_once
 
 
 def plan(folder, world, **settings):
@@ -199,6 +200,7 @@ def test_two_models_are_compared_from_the_same_labels(tmp_path, world, other):
     truths = truth_of(world).value, truth_of(other).value
     (row,) = report.results.where(metric="openworld_auc_difference")
     assert row.entity == "mine minus other"
+    _shows_every_number_once(report)
     assert row.value.over("labels").low < truths[0] - truths[1] < row.value.over("labels").high
     second = value(report, "openworld_auc", entity="other").over("labels")
     assert second.low < truths[1] < second.high

@@ -16,6 +16,7 @@ from openworld.applications.shift.summary import ComparedSets
 from openworld.applications.shift.verdict import headline, sentences
 from openworld.report.charts.cells import TOP
 from openworld.shifts import Levels, ShiftGrid
+from openworld.testing._stories import _shows_every_number_once
 
 NASTY = "<script>alert(1)</script>"
 DOT = "data:image/png;base64,iVBORw0KGgo="
@@ -158,4 +159,6 @@ def test_without_names_there_are_no_groups_and_no_images():
     bare = measured((0.1, 0.2), (0.1, 0.0), concepts=("", ""))
     text = page(bare, ()).html()
     assert "Which concepts" not in text and "The images" not in text and "It sees little." in text
+    _shows_every_number_once(page(bare, ()))
+    _shows_every_number_once(page())
     assert "Note: something is odd." in page().verdict and page().to_dict()["examples"][0].keys() >= {"cell", "kind"}

@@ -35,7 +35,7 @@ KINDS = {
 GROUP = {"rows": ("name",), "columns": (ENTITY, METRIC), "metrics": (IMAGES.key, FAR.key, MEDIAN.key), "terminal": True}
 
 
-class Source(NamedTuple):
+class ShownShift(NamedTuple):
     """What figures and images are drawn from."""
 
     compared: ComparedSets
@@ -135,7 +135,7 @@ def report(
         subtitle=(*counts, compared.backbone),
         notes={"cells": f"Statistics of cells with fewer than {measured.grid.least} images are N/A."},
         sentences=(first, *(f"Note: {warning}." for warning in warnings), *rest),
-        source=Source(compared, examples, limits),
+        source=ShownShift(compared, examples, limits),
     )
     shown = [{key: value for key, value in asdict(example).items() if key != "address"} for example in examples]
     facts = {
