@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from openworld.report.charts import CellChart, ChartCell, Quantity
+from openworld.report.charts import CellChart, ChartCell
 
 AXES = {"semantic": "meaning", "covariate": "appearance"}
 LEVELS = {axis: f"{axis} level ({word})" for axis, word in AXES.items()}
@@ -13,11 +13,6 @@ KEYS = ("covariate_level", "semantic_level")
 
 Place = tuple[int, int]
 """A covariate and a semantic level."""
-
-
-def level_quantity(axis: str) -> Quantity:
-    """The levels of an axis as what a chart is drawn over."""
-    return Quantity("level", LEVELS[axis], "number", 6, at_values=True)
 
 
 def level_map(title: str, cells: Mapping[Place, ChartCell], shape: Place, side: float | None = None) -> CellChart:

@@ -14,7 +14,6 @@ from openworld.evaluations.ood_detection.record import (
     DetectorRecord,
     InDistributionRecord,
     LabellingRecord,
-    LevelCurve,
     PoolFacts,
     PoolRecord,
 )
@@ -50,8 +49,7 @@ def record(seed, kind="classifier", step=0.1, labels=("MSP", "ours alone"), step
 def detector(step):
     cells = [[cell(0.5 + step * column) for column in range(3)] for _ in range(2)]
     cells[1][0] = None
-    none = LevelCurve((None,) * 3, (None,) * 3)
-    return DetectorRecord(tuple(map(tuple, cells)), none, none, {})
+    return DetectorRecord(tuple(map(tuple, cells)))
 
 
 @pytest.fixture

@@ -11,9 +11,8 @@ from openworld.evaluations.ood_detection.record import (
     CurveErrors,
     DetectorRecord,
     LabellingRecord,
-    LevelCurve,
 )
-from openworld.metrics import CellDetection, CellRules, auroc, detection_by_cell, shift_trend
+from openworld.metrics import CellDetection, CellRules, auroc, detection_by_cell
 from openworld.metrics.by_cell import NOWHERE
 from openworld.shifts import ShiftGrid
 
@@ -55,18 +54,13 @@ def detector_record(
         grid: of the pool's `kept` images, int64[n] places in the pool.
         errors: of its curves, of `uncertainty.over_images`.
     """
-    (rows, columns), present = grid.shape, grid.present
+    rows, columns = grid.shape
     place = places_of(grid, kept, len(sides.pool))
     rules = CellRules(prevalence=PREVALENCE, least=grid.least)
     detected = detection_by_cell(sides.test, sides.pool, place, rows * columns, groups=sides.groups, rules=rules)
-    areas = np.array([cell.auroc if cell else np.nan for cell in detected]).reshape(grid.shape)
-    everything, common = shift_trend(areas, present), shift_trend(areas, present, common=True)
     cells = [_cell_record(cell) if cell else None for cell in detected]
     return DetectorRecord(
         tuple(tuple(cells[start : start + columns]) for start in range(0, rows * columns, columns)),
-        LevelCurve(everything.semantic_curve, common.semantic_curve),
-        LevelCurve(everything.covariate_curve, common.covariate_curve),
-        {"semantic": everything.semantic, "covariate": everything.covariate},
         errors or {},
     )
 

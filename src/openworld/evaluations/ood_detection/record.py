@@ -6,7 +6,6 @@ Cells are rows of covariate and columns of semantic levels from 0, the nearest; 
 from dataclasses import dataclass, field
 from typing import Any
 
-from openworld.metrics import Trend
 from openworld.report.learner_facts import LearnerFacts
 
 Ends = tuple[float, float] | None
@@ -52,14 +51,6 @@ class CellRecord:
 
 
 @dataclass(frozen=True)
-class LevelCurve:
-    """The AUROC at every level of an axis: over all present cells, and over those of common levels alone."""
-
-    all: tuple[float | None, ...]
-    common: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
 class CurveErrors:
     """Intervals of a curve, level by level, and of its slope."""
 
@@ -81,14 +72,10 @@ class DetectorRecord:
     """A detector over all cells.
 
     Args:
-        trend: of the curves over all cells, by axis.
-        over_pictures: their errors by axis, and by "all" and "common"; empty where they are not known.
+        over_pictures: errors of its curves by axis, and by "all" and "common"; empty where they are not known.
     """
 
     cells: tuple[tuple[CellRecord | None, ...], ...]
-    semantic_curve: LevelCurve
-    covariate_curve: LevelCurve
-    trend: dict[str, Trend]
     over_pictures: dict[str, dict[str, CurveErrors]] = field(default_factory=dict)
 
 

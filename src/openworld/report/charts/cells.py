@@ -10,7 +10,7 @@ from markupsafe import Markup
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import LINE
 from openworld.report.charts.drawing.lettering import PIXELS, POINTS, text_width, wrapped
-from openworld.report.charts.drawing.svg import drawing, element, sample
+from openworld.report.charts.drawing.svg import drawing, element
 from openworld.report.series_style import SeriesStyle
 
 GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0
@@ -223,13 +223,3 @@ def count_cell(count: int, most: int | None = None, row: Mapping[str, object] | 
     """Return a cell that shows a count, the darker the larger; N/A where it does not say how many are the `most`."""
     text = count_text(count) if count else ""
     return ChartCell(text, None if most is None else 0.1 + 0.85 * log(1 + count) / log(1 + most), row=row or {})
-
-
-def scale_key(samples: Sequence[tuple[ChartCell, str]]) -> tuple[tuple[Markup, str], ...]:
-    """Return samples of cells, 26 by 14, for the key over a figure."""
-    return tuple((_sample(cell), text) for cell, text in samples)
-
-
-def _sample(cell: ChartCell) -> Markup:
-    fill = None if cell.shade is None else f"{opacity(cell):.2f}"
-    return sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=css_of(cell), fill_opacity=fill))
