@@ -3,9 +3,9 @@
 import pytest
 
 from openworld._errors import OpenworldError
-from openworld.datasets.names.findings import Audit, Finding
+from openworld.datasets.names.findings import Audit, Finding, count_in_words
 from openworld.evaluations.stories import read_story
-from openworld.report.class_names import FILE, audits_text, counted, headline, names_sentences, read_audits
+from openworld.report.class_names import FILE, keep_audits, names_sentences, read_audits
 
 SLIP = Finding("misspelling", "note", ("cat", "cab"), "'cat' and 'cab' are one letter apart.")
 TWICE = Finding("same tokens", "error", ("<b>", "b"), "'<b>' and 'b' are the same tokens.")
@@ -14,7 +14,7 @@ CARS = Audit("cars", 196, (), ("synonyms: WordNet 3.0 was not found",))
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    (tmp_path / FILE).write_text(audits_text([PETS, CARS]), encoding="utf-8")
+    keep_audits([PETS, CARS], tmp_path)
     assert read_audits(tmp_path) == (PETS, CARS)
 
 
@@ -37,8 +37,8 @@ def test_clean_names_are_counted_in_a_sentence():
 
 
 def test_counts_in_words():
-    assert headline([CARS]) == "Checked before the run began: 196 class names, nothing found."
-    assert counted([PETS, PETS], ("error", "warning")) == "2 errors"
+    assert names_sentences([CARS])[0] == "Checked before the run began: 196 class names, nothing found."
+    assert count_in_words([PETS, PETS], ("error", "warning")) == "2 errors"
 
 
 def test_the_page_tells_names_as_text_never_as_markup(make_run):
@@ -46,7 +46,7 @@ def test_the_page_tells_names_as_text_never_as_markup(make_run):
         learners={"zero-shot": (0.5, 0.5, 1.0, 0)}, seeds=(1,), per_class=4, names=["cat", "dog", "hen", "cow"]
     )
     assert "Class names" not in read_story(run_folder).html()
-    (run_folder / FILE).write_text(audits_text([PETS]), encoding="utf-8")
+    keep_audits([PETS], run_folder)
     assert read_audits(run_folder) == (PETS,)
     page = read_story(run_folder).html()
     assert "&#39;&lt;b&gt;&#39; and &#39;b&#39; are the same tokens." in page

@@ -42,21 +42,47 @@ def audit(
     keeps the whole in audit.json, shows it on the report page, and goes on.
     """
     import json
+    from dataclasses import replace
 
+    from openworld import backbones
     from openworld.cli import console
+    from openworld.datasets import ClassSplit
+    from openworld.datasets.names.audit import audit
+    from openworld.datasets.names.class_names import class_names
+    from openworld.datasets.names.wordnet import find_wordnet
+    from openworld.datasets.templates import PHOTO, TEMPLATES
 
-    audits = _audits(names, (base, new), against or [], root, backbone, template, wordnet)
+    lists = [class_names(name, root) for name in names]
+    if base or new:
+        sides = [class_names(str(side)).names if side else () for side in (base, new)]
+        for number, listed in enumerate(lists):
+            split = ClassSplit.by_names(listed.names, *sides)
+            chosen = split.base_names + split.new_names
+            lists[number] = replace(listed, names=chosen, wordnet_ids=(), base_count=len(split.base))
+    others = {other.dataset: other.names for other in (class_names(name, root) for name in against or [])}
+    shared = {"wordnet": find_wordnet(wordnet), "tokenizer": backbones.load(backbone).tokenizer if backbone else None}
+    audits = [
+        audit(
+            listed.names,
+            listed.dataset,
+            base_count=listed.base_count,
+            by_order=listed.base_count is None,
+            against={name: theirs for name, theirs in others.items() if name != listed.dataset},
+            template=template or TEMPLATES.get(listed.dataset, PHOTO),
+            **shared,
+        )
+        for listed in lists
+    ]
     if as_json:
         console.write(json.dumps([checked.to_dict() for checked in audits], indent=1, ensure_ascii=False))
     else:
         for checked in audits:
-            say_audit(checked, console.output())
+            _say(checked, console.output())
     if any(checked.counts["error"] for checked in audits):
         sys.exit(1)
 
 
-def say_audit(audit, out) -> None:
-    """One audit for people: a line, then a line for every finding and for every check that was not made."""
+def _say(audit, out) -> None:
     out.print(audit.headline, style="bold", markup=False)
     styles = {"error": "red", "warning": "yellow", "note": "dim"}
     for finding in audit.findings:
@@ -64,40 +90,3 @@ def say_audit(audit, out) -> None:
         out.print(text, style=styles[finding.severity], markup=False)
     for check in audit.not_made:
         out.print(f"  not made: {check}", style="dim", markup=False)
-
-
-def _audits(names, sides, against, root, backbone, template, wordnet) -> list:
-    from openworld import backbones
-    from openworld.datasets.names.audit import audit
-    from openworld.datasets.names.class_names import class_names
-    from openworld.datasets.names.wordnet import find_wordnet
-    from openworld.datasets.templates import PHOTO, TEMPLATES
-
-    lists = [class_names(name, root) for name in names]
-    listed = [class_names(str(side)).names if side else () for side in sides]
-    if any(sides):
-        lists = [_cut(classes, *listed) for classes in lists]
-    others = {other.dataset: other.names for other in (class_names(name, root) for name in against)}
-    shared = {"wordnet": find_wordnet(wordnet), "tokenizer": backbones.load(backbone).tokenizer if backbone else None}
-    return [
-        audit(
-            classes.names,
-            classes.dataset,
-            base_count=classes.base_count,
-            by_order=classes.base_count is None,
-            against={name: theirs for name, theirs in others.items() if name != classes.dataset},
-            template=template or TEMPLATES.get(classes.dataset, PHOTO),
-            **shared,
-        )
-        for classes in lists
-    ]
-
-
-def _cut(classes, base, new):
-    """Names of a data set, base ones first, without those that are on neither side."""
-    from dataclasses import replace
-
-    from openworld.datasets import ClassSplit
-
-    split = ClassSplit.by_names(classes.names, base, new)
-    return replace(classes, names=split.base_names + split.new_names, wordnet_ids=(), base_count=len(split.base))

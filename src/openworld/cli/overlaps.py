@@ -1,6 +1,5 @@
 """`openworld data overlaps NAME... --base NAME`: which classes are not new, because they were tuned on."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -31,43 +30,31 @@ def overlaps(
     seven data sets come with openworld: `openworld data overlaps caltech101 sun397 --published`.
     """
     from openworld.cli import console
+    from openworld.datasets.names.class_names import class_names
+    from openworld.datasets.names.overlap_lists import overlaps_with, published_overlaps
+    from openworld.datasets.names.overlaps import as_csv, overlaps
+    from openworld.datasets.names.wordnet import find_wordnet
+    from openworld.runs.atomic import write_file
     from openworld.runs.outputs import require_folder
 
     require_folder("--out", out)
     screen = console.output()
-    for name, pairs, count in _overlaps(names, base, root, wordnet, published):
-        of = f" of {count}" if count else ""
-        screen.print(f"{name}: {len(pairs)}{of} classes are base classes of {base}", style="bold", markup=False)
+    source = None if published else class_names(base, root)
+    for name in names:
+        if source is None:
+            title, of, pairs = name, "", published_overlaps(name, base)
+        else:
+            listed = class_names(name, root)
+            title, of, known = listed.dataset, f" of {len(listed.names)}", source.base
+            if wordnet:
+                pairs = overlaps(listed.names, known.names, known.wordnet_ids, find_wordnet(wordnet))
+            else:
+                pairs = overlaps_with(listed.names, source)
+        screen.print(f"{title}: {len(pairs)}{of} classes are base classes of {base}", style="bold", markup=False)
         for pair in pairs:
             through = f", by way of {pair.wordnet_name!r}" if pair.wordnet_name else ""
             screen.print(f"  {pair.name} is {pair.base_name}{through}", markup=False)
         if out:
-            _write(out / f"{name}.csv", pairs)
+            write_file(out / f"{title}.csv", as_csv(pairs).encode())
     if out:
         screen.print(f"Lists: {out}/", markup=False)
-
-
-def _overlaps(names, base, root, wordnet, published) -> Iterator[tuple]:
-    """(data set, its overlaps, how many classes it has or None) one after the other."""
-    from openworld.datasets.names.class_names import class_names
-    from openworld.datasets.names.overlap_lists import overlaps_with, published_overlaps
-    from openworld.datasets.names.overlaps import overlaps
-    from openworld.datasets.names.wordnet import find_wordnet
-
-    if published:
-        yield from ((name, published_overlaps(name, base), None) for name in names)
-        return
-    source, listed = class_names(base, root), [class_names(name, root) for name in names]
-    for classes in listed:
-        if wordnet:
-            pairs = overlaps(classes.names, source.base.names, source.base.wordnet_ids, find_wordnet(wordnet))
-        else:
-            pairs = overlaps_with(classes.names, source)
-        yield classes.dataset, pairs, len(classes.names)
-
-
-def _write(file: Path, pairs) -> None:
-    from openworld.datasets.names.overlaps import as_csv
-    from openworld.runs.atomic import write_file
-
-    write_file(file, as_csv(pairs).encode())

@@ -13,7 +13,7 @@ from openworld.datasets.templates import PHOTO, TEMPLATES
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.class_lists import class_lists
 from openworld.evaluations.runtime import backbone
-from openworld.report.class_names import audit_lines, keep_audits
+from openworld.report.class_names import tell_audits
 
 
 def audit_names(spec, device: str, folder: Path, say: Callable[[str], None]) -> None:
@@ -32,6 +32,4 @@ def audit_names(spec, device: str, folder: Path, say: Callable[[str], None]) -> 
         )
         for names in class_lists(spec)
     ]
-    keep_audits(audits, folder)
-    for line in audit_lines(audits, folder):
-        say(line)
+    tell_audits(audits, folder, say)

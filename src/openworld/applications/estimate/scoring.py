@@ -97,17 +97,14 @@ def _audit_names(models: Models, template: str, folder: Path | None, observer: O
     """Say what is wrong with the class names, where a model knows classes by their names alone."""
     from openworld.datasets.names.audit import audit
     from openworld.datasets.names.wordnet import find_wordnet
-    from openworld.report.class_names import audit_lines, keep_audits
+    from openworld.report.class_names import tell_audits
 
     tokenizer = next((model.tokenizer for model in models.values() if model.tokenizer), None)
     if tokenizer is None:
         return
     shared = {"template": template, "wordnet": find_wordnet(), "tokenizer": tokenizer}
     audits = [audit(models["logits"].classnames, "class names", base_count=0, **shared)]
-    if folder is not None:
-        keep_audits(audits, folder)
-    for line in audit_lines(audits, folder):
-        observer.say(line)
+    tell_audits(audits, folder, observer.say)
 
 
 def _title(images: ImageSet) -> str:

@@ -7,22 +7,63 @@ pictures.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
+from typing import Protocol
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding, in_order
-from openworld.datasets.names.forms import readable_class_name
-from openworld.datasets.names.pairs import NamePair, alike
-from openworld.datasets.names.tokens import Speller, token_findings
+from openworld.datasets.names.forms import (
+    Keys,
+    bare,
+    joined,
+    normalise_class_name,
+    one_slip_apart,
+    plain,
+    readable_class_name,
+    sharing,
+    singular_name,
+    slips,
+)
 from openworld.datasets.names.wordnet import SYNSET_ID, WordNet
-from openworld.datasets.templates import PHOTO
+from openworld.datasets.templates import PHOTO, fill
 
 CONTEXT = 16
 """Learned tokens of the longest common prompt (CoOp), for which a text tower must have room beside the name."""
 
+MANY = 12  # of ImageNet's thousand names in OpenAI's vocabulary none takes more
+ENDS = 2  # start and end token
+
 _LEFT_OUT = "leave it out of the new classes (openworld data overlaps writes the list)"
 _NO_WORDNET = "synonyms (WordNet 3.0 was not found: install Debian's wordnet-base, or set WNSEARCHDIR to its folder)"
 _NO_TOKENIZER = "tokens (no tokenizer was given: name a backbone)"
+
+
+class NameTokens(Protocol):
+    """How a text is read: token ids, characters that are lost, characters known by their bytes alone."""
+
+    ids: tuple[int, ...]
+    unread: str
+    in_bytes: str
+
+
+class Speller(Protocol):
+    """A tokenizer, as `openworld.backbones.load(...).tokenizer` is one; `positions` is its longest sentence."""
+
+    positions: int
+
+    def spell(self, text: str) -> NameTokens: ...
+
+
+@dataclass(frozen=True)
+class NamePair:
+    """Two names that are alike, by their places, with the kind and severity of the likeness, and it in words."""
+
+    place: int
+    other: int
+    kind: str
+    severity: str
+    likeness: str
 
 
 def audit(
@@ -68,7 +109,7 @@ def audit(
         pairs = alike(names, _as_names(listed), wordnet)
         found += [_across(pair, names, _as_names(listed), other) for pair in pairs if pair.kind != "misspelling"]
     if tokenizer is not None:
-        found += token_findings(names, tokenizer, template, CONTEXT)
+        found += _token_findings(names, tokenizer, template)
     not_made = [_NO_WORDNET] * (wordnet is None) + [_NO_TOKENIZER] * (tokenizer is None)
     return Audit(dataset, len(names), in_order(found), tuple(not_made))
 
@@ -97,33 +138,105 @@ def _not_names(names: Sequence[str]) -> Iterator[Finding]:
 
 
 def _within(pair: NamePair, names: Sequence[str], base: int) -> Finding:
-    first, second = names[pair.place], names[pair.other]
     clash = pair.place < base <= pair.other
+    if pair.kind == "duplicate":
+        effect = "nothing can tell them apart."
+    elif pair.kind == "misspelling":
+        effect = "is one of them misspelt?"
+    elif pair.severity == "note":
+        effect = "one thing, if that is what both mean."
+    elif clash:
+        effect = "what is tuned on one helps the other, and new is not new."
+    else:
+        effect = "images of both may be one class."
+    first, second = names[pair.place], names[pair.other]
     sides = f"base {first!r} and new {second!r}" if clash else f"{first!r} and {second!r}"
-    sentence = f"{sides} {pair.likeness}: {_effect(pair, clash)}"
-    return Finding("clash" if clash else pair.kind, _severity(pair), (first, second), sentence)
-
-
-def _severity(pair: NamePair) -> str:
-    if pair.kind == "duplicate":
-        return "error"
-    return "warning" if pair.sure else "note"
-
-
-def _effect(pair: NamePair, clash: bool) -> str:
-    if pair.kind == "duplicate":
-        return "nothing can tell them apart."
-    if pair.kind == "misspelling":
-        return "is one of them misspelt?"
-    if not pair.sure:
-        return "one thing, if that is what both mean."
-    return "what is tuned on one helps the other, and new is not new." if clash else "images of both may be one class."
+    kind = "clash" if clash else pair.kind
+    return Finding(kind, pair.severity, (first, second), f"{sides} {pair.likeness}: {effect}")
 
 
 def _across(pair: NamePair, names: Sequence[str], others: Sequence[str], other: str) -> Finding:
     first, second = names[pair.place], others[pair.other]
     sentence = f"{first!r} and {second!r} of {other} {pair.likeness}: where one is base, {_LEFT_OUT}."
-    return Finding("clash", "warning" if pair.sure else "note", (first, second), sentence)
+    return Finding("clash", "note" if pair.severity == "note" else "warning", (first, second), sentence)
+
+
+def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[NamePair]:
+    """Yield every pair of names that are alike, each once, as the first that fits of the kinds below.
+
+    `others` is the same object for pairs within one list; without WordNet no synonyms are looked up.
+    """
+    keys: dict[str, Keys] = {
+        "duplicate": lambda name: [" ".join(normalise_class_name(name).split())],
+        "near-duplicate": lambda name: {bare(name), joined(name)},
+        "synonym": wordnet.meanings if wordnet else lambda name: (),
+        "misspelling": slips,
+    }
+    found: set[tuple[int, int]] = set()
+    for kind in keys:
+        for pair in sharing(names, others, keys[kind]):
+            one, other = names[pair[0]], others[pair[1]]
+            if pair in found or (kind == "misspelling" and not one_slip_apart(*map(singular_name, (one, other)))):
+                continue
+            found.add(pair)
+            severity, likeness = _likeness(kind, one, other, wordnet)
+            yield NamePair(*pair, kind, severity, likeness)
+
+
+def _likeness(kind: str, one: str, other: str, wordnet: WordNet | None) -> tuple[str, str]:
+    """Severity of a likeness, and it in words; a note takes a look."""
+    if kind == "duplicate":
+        return "error", "are the same name"
+    if kind == "misspelling":
+        return "note", "are one letter apart"
+    if kind == "synonym":
+        meanings, others = wordnet.meanings(one), wordnet.meanings(other)
+        shared = next(meaning for meaning in meanings if meaning in others)
+        words = f"are both in n{shared:08d} of WordNet ({', '.join(wordnet.names(shared)[:3])})"
+        return "warning" if shared in (meanings[0], others[0]) else "note", words
+    if plain(one) == plain(other):
+        difference = "punctuation or accents"
+    elif singular_name(one) == singular_name(other):
+        difference = "singular and plural"
+    else:
+        difference = "spaces" if joined(one) == joined(other) else "the order of words"
+    return "warning", f"differ only in {difference}"
+
+
+def _token_findings(names: Sequence[str], tokenizer: Speller, template: str) -> Iterator[Finding]:
+    first: dict[tuple[int, ...], str] = {}
+    for name, sentence in zip(names, fill(template, names), strict=True):
+        spelling, stopped = tokenizer.spell(name), tuple(tokenizer.spell(f"{name}.").ids)
+        ids = tuple(spelling.ids)
+        twin = first.setdefault(ids, name)
+        if twin.casefold() != name.casefold():  # the same name twice is a finding of its own
+            message = f"{twin!r} and {name!r} are the same tokens: the model cannot tell them apart; rename one."
+            yield Finding("same tokens", "error", (twin, name), message)
+
+        if spelling.unread or not ids:
+            what = f"the characters {spelling.unread!r}" if spelling.unread else "all"
+            message = f"of {name!r} the tokenizer does not read {what}; spell it with letters that it knows."
+            yield Finding("unread", "error", (name,), message)
+        elif spelling.in_bytes:
+            message = (
+                f"of {name!r} the characters {spelling.in_bytes!r} are read as bare bytes; plain letters say more."
+            )
+            yield Finding("unread", "warning", (name,), message)
+
+        longest = max(len(tokenizer.spell(sentence).ids), CONTEXT + len(stopped)) + ENDS
+        if longest > tokenizer.positions:
+            message = (
+                f"{name!r} makes a text of {longest} tokens, and this model reads {tokenizer.positions}; shorten it."
+            )
+            yield Finding("too long", "error", (name,), message)
+        elif len(ids) > MANY:
+            message = f"{name!r} falls into {len(ids)} tokens: the vocabulary hardly knows its words."
+            yield Finding("many tokens", "note", (name,), message)
+        if stopped[: len(ids)] != ids:
+            message = (
+                f"the last sign of {name!r} and the sentence's full stop become other tokens together; drop that sign."
+            )
+            yield Finding("full stop", "note", (name,), message)
 
 
 def _order(names: Sequence[str], base: int) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """What an audit says: findings, each of a kind, a severity, the names it is about, and a sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,35 +10,25 @@ SEVERITIES = ("error", "warning", "note")
 """error: classes cannot be told apart, or a sentence cannot be read; warning: numbers will suffer or mislead; note:
 worth a look."""
 
-KINDS: dict[str, str] = {
-    "clash": "names alike, of a base and a new class or of two data sets",
-    "not a name": "what stands there says nothing to a text tower",
-    "duplicate": "one name twice, upper and lower case being the same",
-    "near-duplicate": "names that differ in punctuation, plural, spaces or the order of words",
-    "synonym": "two names of one thing, by WordNet",
-    "misspelling": "names one letter apart",
-    "order": "which classes are base depends on how the names were sorted",
-    "same tokens": "two names that the tokenizer reads alike",
-    "unread": "characters that the tokenizer drops, or knows by their bytes alone",
-    "too long": "the sentence with this name is longer than the text tower reads",
-    "many tokens": "a name that falls to pieces",
-    "full stop": "punctuation at the end of a name that melts into one token with the sentence's full stop",
-}
+KINDS = (
+    "clash",  # names alike, of a base and a new class or of two data sets
+    "not a name",
+    "duplicate",
+    "near-duplicate",  # punctuation, plural, spaces or the order of words
+    "synonym",
+    "misspelling",
+    "order",  # which classes are base depends on how the names were sorted
+    "same tokens",
+    "unread",  # characters that the tokenizer drops, or knows by their bytes alone
+    "too long",
+    "many tokens",
+    "full stop",  # the end of a name melts into one token with the sentence's full stop
+)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with class names.
-
-    Args:
-        kind: of KINDS.
-        severity: of SEVERITIES.
-        names: the class names it is about.
-        sentence: what was found, and what it does to a result.
-
-    Raises:
-        OpenworldError: an unknown kind or severity.
-    """
+    """One thing that is wrong with class names: of KINDS and SEVERITIES, and what it does to a result."""
 
     kind: str
     severity: str
@@ -54,14 +44,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """All findings on the class names of one data set, the worst first.
-
-    Args:
-        dataset: what the names are of.
-        classes: how many names.
-        findings: in the order of SEVERITIES, then of KINDS.
-        not_made: checks that were not made, each with the reason.
-    """
+    """All findings on the class names of one data set, the worst first, and checks not made, each with the reason."""
 
     dataset: str
     classes: int
@@ -80,8 +63,7 @@ class Audit:
         >>> Audit("pets", 37).headline
         'pets: 37 class names, nothing found'
         """
-        counts = [f"{count} {severity}{'s' * (count > 1)}" for severity, count in self.counts.items() if count]
-        return f"{self.dataset}: {self.classes} class names, {', '.join(counts) or 'nothing found'}"
+        return f"{self.dataset}: {self.classes} class names, {count_in_words([self]) or 'nothing found'}"
 
     def of(self, *kinds: str) -> tuple[Finding, ...]:
         """The findings of some kinds."""
@@ -101,7 +83,13 @@ class Audit:
             raise OpenworldError(f"this is no audit as `Audit.to_dict` writes it ({error}).") from error
 
 
-def in_order(findings) -> tuple[Finding, ...]:
-    """Findings with the worst first; those of one severity by kind, those of one kind as they come."""
-    kinds = list(KINDS)
-    return tuple(sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), kinds.index(one.kind))))
+def count_in_words(audits: Iterable[Audit], severities: Iterable[str] = SEVERITIES) -> str:
+    """Return how many findings of each severity there are; "" where there is none."""
+    counts = {severity: sum(audit.counts[severity] for audit in audits) for severity in severities}
+    named = {severity: severity if count == 1 else f"{severity}s" for severity, count in counts.items()}
+    return ", ".join(f"{count} {named[severity]}" for severity, count in counts.items() if count)
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings with the worst first; those of one severity by kind, those of one kind as they come."""
+    return tuple(sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind))))
