@@ -1,6 +1,7 @@
 """What a run of accuracy estimation shows: errors and tests, estimates beside the truth, references, costs, images."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 
 from openworld.evaluations.accuracy_estimation.ablations import reference_uses
@@ -26,7 +27,7 @@ THRESHOLD = "What is the threshold good for?"
 MEANING, COST, MODELS = "Near in meaning", "What does a smaller error cost?", "The classifiers"
 
 LINES, PAIRS = ("images",), (ENTITY, BASELINE)
-KINDS = (ENTITY, "calibration")
+KINDS, CALIBRATION = (ENTITY, "calibration"), ("expected_calibration_error",)
 SIZES = ("median_absolute_error", "largest_absolute_error")
 GAINS = ("semantic_alignment_gain", "share_of_gains")
 ESTIMATE, FACTS = ("condition", "model", "epoch", "seed"), ("kind", "dataset", "domain", "corruption", "severity")
@@ -37,6 +38,7 @@ ONE_SIDED = 0.5
 """Share of the mean error that is bias; beyond it a method errs in one direction."""
 
 BIAS_IS = "Bias: mean of estimated minus true accuracy, + = overestimated."
+MEDIANS = "Medians over conditions and classifiers."
 LEFT_OUT = "Points that leaving the threshold out adds to the mean absolute error (FRAP, section 5.4 and Table 6)."
 CALIBRATED = (
     "On the targets, 15 bins. Raw: as the model says it, a reference at its own scale; scaled: with the temperature "
@@ -55,6 +57,12 @@ def _examples(brief: Brief) -> tuple[Figure | None]:
 
 def _alignment(brief: Brief) -> tuple[Figure | None]:
     return (alignment_gap(brief.source),)
+
+
+def _whole_and_lines(name: str, title: str, metrics: tuple[str, ...], **options) -> tuple[Pivot, Pivot]:
+    """Return a table of numbers of the whole, and one with a column per line; a note stands below the first."""
+    whole = Pivot(name=name, title=title, metrics=metrics, **options)
+    return whole, replace(whole, name=f"{name}-lines", columns=LINES, note="")
 
 
 LAYOUT = Layout(
@@ -100,49 +108,15 @@ LAYOUT = Layout(
             rows=SHIFT,
             columns=(METRIC, ENTITY),
             label="shift",
-            note="Below the methods: how many estimates each gave.",
+            note="Under the name of a method: how many estimates it gave.",
         ),
-        Pivot(
-            name="calibration",
-            title=CONFIDENCE,
-            metrics=("expected_calibration_error",),
-            rows=KINDS,
-            note=CALIBRATED,
-            label="model",
-        ),
-        Pivot(
-            name="calibration-lines",
-            title=CONFIDENCE,
-            metrics=("expected_calibration_error",),
-            rows=KINDS,
-            columns=LINES,
-            label="model",
-        ),
-        Pivot(
-            name="temperature",
-            title=TEMPERATURE,
-            metrics=("temperature",),
-            note="Medians over conditions and classifiers.",
-            label="reference",
-        ),
-        Pivot(name="temperature-lines", title=TEMPERATURE, metrics=("temperature",), columns=LINES, label="reference"),
+        *_whole_and_lines("calibration", CONFIDENCE, CALIBRATION, rows=KINDS, note=CALIBRATED, label="model"),
+        *_whole_and_lines("temperature", TEMPERATURE, ("temperature",), note=MEDIANS, label="reference"),
         Own(name="temperatures", title=TEMPERATURE, draw=temperatures_figure),
         Own(name="examples", title="How sure is a reference of its answers?", draw=_examples),
-        Pivot(
-            name="threshold", title=THRESHOLD, metrics=("threshold_cost",), rows=PAIRS, note=LEFT_OUT, label="method"
-        ),
-        Pivot(
-            name="threshold-lines",
-            title=THRESHOLD,
-            metrics=("threshold_cost",),
-            rows=PAIRS,
-            columns=LINES,
-            label="method",
-        ),
-        Pivot(name="alignment", title=MEANING, metrics=("semantic_alignment",), note=NEARNESS, label="model"),
-        Pivot(name="alignment-lines", title=MEANING, metrics=("semantic_alignment",), columns=LINES, label="model"),
-        Pivot(name="gains", title=MEANING, metrics=GAINS, rows=PAIRS, label="model"),
-        Pivot(name="gain-lines", title=MEANING, metrics=GAINS, rows=PAIRS, columns=LINES, label="model", folded=True),
+        *_whole_and_lines("threshold", THRESHOLD, ("threshold_cost",), rows=PAIRS, note=LEFT_OUT, label="method"),
+        *_whole_and_lines("alignment", MEANING, ("semantic_alignment",), note=NEARNESS, label="model"),
+        *_whole_and_lines("gains", MEANING, GAINS, rows=PAIRS, label="model"),
         Own(name="alignment-gap", title=MEANING, draw=_alignment),
         Scatter(name="error-time", title=COST, metrics=("absolute_error", "estimate_seconds")),
         Pivot(name="times", title=COST, metrics=("fit_seconds", "estimate_seconds", "times_fastest")),
@@ -150,7 +124,7 @@ LAYOUT = Layout(
         Pivot(
             name="model-calibration",
             title=MODELS,
-            metrics=("expected_calibration_error",),
+            metrics=CALIBRATION,
             rows=MODEL,
             columns=("calibration",),
             note="On the labelled source set.",
