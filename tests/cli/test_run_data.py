@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from openworld.cli.app import app
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.stories import read_story
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
 
@@ -124,7 +124,7 @@ def test_generalisation_to_a_variant_of_a_part_of_the_classes_and_to_other_data_
 def test_dynamic_scenarios_with_a_variant_of_a_part_of_the_classes(run, place):
     done = run("dynamic")
     assert done.exit_code == 0, done.output
-    areas = read_story(place / "runs" / "dynamic").results.where(metric="auc", entity="zero-shot")
+    areas = read_report(place / "runs" / "dynamic").results.where(metric="auc", entity="zero-shot")
     runs = {(row.where["scenario"], row.where.get("target")) for row in areas if "images" in row.where}
     assert {("distribution-shift", "imagenet-r"), ("co-evolution", "dtd")} < runs and len(runs) == 5
     audits = json.loads((place / "runs" / "dynamic" / "audit.json").read_text())["audits"]

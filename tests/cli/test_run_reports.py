@@ -19,7 +19,7 @@ def run_of(folder, protocol):
 @pytest.mark.parametrize("protocol", EVALUATIONS)
 def test_every_evaluation_tells_a_story(protocol):
     module = import_module(report_of(protocol))
-    assert callable(getattr(module, "report", None) or module.story)
+    assert callable(module.report)
 
 
 def test_every_run_has_its_tables_as_csv_json_parquet_markdown_and_latex():

@@ -4,7 +4,7 @@ import pytest
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.findings import Audit, Finding, count_in_words
-from openworld.evaluations.stories import read_story
+from openworld.evaluations.finished_runs import read_report
 from openworld.report.class_names import FILE, keep_audits, names_sentences, read_audits
 
 SLIP = Finding("misspelling", "note", ("cat", "cab"), "'cat' and 'cab' are one letter apart.")
@@ -45,10 +45,10 @@ def test_the_page_tells_names_as_text_never_as_markup(make_run):
     run_folder = make_run(
         learners={"zero-shot": (0.5, 0.5, 1.0, 0)}, seeds=(1,), per_class=4, names=["cat", "dog", "hen", "cow"]
     )
-    assert "Class names" not in read_story(run_folder).html()
+    assert "Class names" not in read_report(run_folder).html()
     keep_audits([PETS], run_folder)
     assert read_audits(run_folder) == (PETS,)
-    page = read_story(run_folder).html()
+    page = read_report(run_folder).html()
     assert "&#39;&lt;b&gt;&#39; and &#39;b&#39; are the same tokens." in page
     assert page.index("are the same tokens") < page.index("<summary>3 more</summary>")
     assert page.count("<b>note</b>") == 8

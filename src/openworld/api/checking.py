@@ -6,7 +6,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.api.finished_run import as_run
-from openworld.evaluations.stories import compare_runs
+from openworld.evaluations.finished_runs import compare_runs
 from openworld.report.check_report import CheckedRun, check_report
 from openworld.report.report import Report
 from openworld.results.requirements import Requirement, judge, judge_difference

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from openworld._types import checked
-from openworld.evaluations.stories import read_story
+from openworld.evaluations.finished_runs import read_report
 from openworld.report.report import Report
 
 
@@ -14,7 +14,7 @@ def open_run(folder: Path | str) -> Report:
     Raises:
         OpenworldError: there is no run, or a unit is missing or damaged.
     """
-    return read_story(folder)
+    return read_report(folder)
 
 
 def as_run(run: Report | Path | str) -> Report:

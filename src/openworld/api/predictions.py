@@ -38,7 +38,7 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
     "model's OpenworldAUC on predictions "
     """
     from openworld.applications import score as scoring
-    from openworld.evaluations.stories import read_story
+    from openworld.evaluations.finished_runs import read_report
 
     held = ScratchFolder()
     scratch = Path(held.name)
@@ -47,7 +47,7 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
         file = _file(predictions, scratch)
         title = "predictions" if file.parent == scratch else file.name
         scoring.score_file(file, folder, ["openworld.score"], title, name or "model", all_pairs=all_pairs)
-        run = replace(read_story(folder), title="" if out is not None else name or title)
+        run = replace(read_report(folder), title="" if out is not None else name or title)
     except BaseException as error:
         held.cleanup()
         if isinstance(error, OpenworldError):  # columns have no path that anybody knows
@@ -73,7 +73,7 @@ def compare(first: Report | Path | str, second: Report | Path | str, metric: str
     Raises:
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
-    from openworld.evaluations.stories import compare_runs
+    from openworld.evaluations.finished_runs import compare_runs
 
     folders = [run.folder if isinstance(run, Report) else run for run in (first, second)]
     names = [run.title if isinstance(run, Report) else "" for run in (first, second)]

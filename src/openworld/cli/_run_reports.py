@@ -12,9 +12,9 @@ from openworld.api.finished_run import open_run
 from openworld.cli import console
 from openworld.evaluations import EVALUATIONS, PLUGINS, report_of
 from openworld.evaluations.each import expand, read_each
+from openworld.evaluations.finished_runs import compare_runs, evaluation_name, read_report
 from openworld.evaluations.running import RunOptions, carry_out
 from openworld.evaluations.several_runs import average_runs
-from openworld.evaluations.stories import compare_runs, protocol_of, read_story
 from openworld.report.report import FORMS
 from openworld.report.run_comparison import comparison_report
 from openworld.runs import RunStore, readable_json
@@ -50,7 +50,7 @@ def run_each(given, options: RunOptions, *, quiet: bool = False, as_json: bool =
         with console.observer(out) as observer:
             carry_out(spec, own[name], run, observer)
         with console.working():
-            read_story(run.folder).write()
+            read_report(run.folder).write()
     if len(specs) < 2:
         return
     report = average_runs({name: options.folder / name for name in specs})
@@ -66,12 +66,12 @@ def show_run(folder: Path, out, *, as_json: bool) -> None:
     if not _has_report(folder):
         _show_records(folder, out, as_json=as_json)
         return
-    story = read_story(folder)
-    page = story.write()
+    report = read_report(folder)
+    page = report.write()
     if as_json:
-        console.write(story.export("json"))
+        console.write(report.export("json"))
         return
-    story.show(out)
+    report.show(out)
     out.print(f"Report: {page}   Records: {folder}/   All numbers: {folder}/results.parquet")
 
 
@@ -81,7 +81,7 @@ def write_report(folder: Path, output: Path | None) -> None:
     Raises:
         OpenworldError: a run of an evaluation that brings no report.
     """
-    console.write(f"Report: {read_story(folder).save_report(output)}")
+    console.write(f"Report: {read_report(folder).save_report(output)}")
 
 
 def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> None:
@@ -93,11 +93,11 @@ def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> N
     require_file("--output", output, inputs=(folder,))
     forms = ("text", *FORMS, *HUB_FORMS) if _has_report(folder) else ("json",)
     if form not in forms:
-        raise unknown_name(f"table form of a run of {protocol_of(folder)}", form, forms)
+        raise unknown_name(f"table form of a run of {evaluation_name(folder)}", form, forms)
     if form == "parquet" and output is None:
         raise OpenworldError("a Parquet file is no text; say where it goes: --output results.parquet.")
     if form == "text" and output is None:
-        read_story(folder).show(console.output())
+        read_report(folder).show(console.output())
         return
     content = _content(folder, form, of)
     if output is None:
@@ -137,9 +137,9 @@ def _content(folder: Path, form: str, of: str) -> str | bytes:
 
         return (model_index if form == "hub" else model_card)(folder, of)
     if form != "text":
-        return read_story(folder).export(form)
+        return read_report(folder).export(form)
     screen = console.output(file=io.StringIO())
-    read_story(folder).show(screen)
+    read_report(folder).show(screen)
     return screen.file.getvalue()
 
 
@@ -158,4 +158,4 @@ def _records(folder: Path) -> str:
 
 
 def _has_report(folder: Path) -> bool:
-    return bool(report_of(protocol_of(folder)))
+    return bool(report_of(evaluation_name(folder)))

@@ -43,19 +43,19 @@ def score(
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from openworld.applications import score as scoring
     from openworld.cli import console
-    from openworld.evaluations.stories import read_story
+    from openworld.evaluations.finished_runs import read_report
     from openworld.runs.scratch import ScratchFolder
 
     with ScratchFolder() as scratch:
         folder = out or Path(scratch)
         scoring.score_file(file, folder, console.command(), model=name or "model", all_pairs=all_pairs)
         with console.working():
-            story = read_story(folder)
-            page = story.write() if out else None
+            report = read_report(folder)
+            page = report.write() if out else None
         if as_json:
-            console.write(story.export("json"))
+            console.write(report.export("json"))
             return
         screen = console.output()
-        story.show(screen)
+        report.show(screen)
         if page:
             screen.print(f"Report: {page}   Records: {folder}/")

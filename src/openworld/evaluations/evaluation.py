@@ -68,8 +68,8 @@ class Evaluation:
         data: spec -> every `DatasetSpec` that it names; those to download are looked for before anything else.
         class_lists: spec -> a `ClassList` for every data set, whose names are audited.
         backbones: spec -> names of the models that read class names.
-        report: a module with `story(run)`, see `openworld.evaluations.stories`; "" for none: records are shown as they
-            are. Of ours it is the module `report` beside this object.
+        report: a module with `report(run)`, see `openworld.evaluations.finished_runs`; "" for none: records are shown
+            as they are. Of ours it is the module `report` beside this object.
         order: (tasks, machine) -> the tasks in the order in which they are worked on.
         effort: (task, machine) -> numbers that sort tasks by how long they take; see `Unit`.
         title: (spec, task) -> what people call the unit; the task's name.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld.evaluations.stories import read_story
+from openworld.evaluations.finished_runs import read_report
 from openworld.report.layout import Bars, Brief, Layout, Pivot, Ranks, Tests
 from openworld.report.report import Report
 from openworld.report.sentences import listed
@@ -45,7 +45,7 @@ class SeveralRuns:
         """
         if len(runs) < 2:
             raise OpenworldError(f"{len(runs)} run came, and a mean is over two or more; give the folders of several.")
-        results = {name: read_story(folder).results for name, folder in runs.items()}
+        results = {name: read_report(folder).results for name, folder in runs.items()}
         kinds = dict.fromkeys(each.evaluation for each in results.values())
         if len(kinds) > 1:
             raise OpenworldError(f"these are runs of {listed(tuple(kinds))}; give runs of one evaluation.")

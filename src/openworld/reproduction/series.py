@@ -9,8 +9,8 @@ from openworld._errors import OpenworldError
 from openworld._observer import Observer
 from openworld._sizes import duration
 from openworld.datasets.checking import require_places
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
-from openworld.evaluations.stories import read_story
 from openworld.reproduction.rendered_twin import placed
 from openworld.runs.outputs import require_folder
 
@@ -35,7 +35,7 @@ def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, s
         try:
             spec = _prepared(run, options, within)
             carry_out(spec, spec, replace(options, folder=folder, series=series), within)
-            read_story(folder).write()
+            read_report(folder).write()
         except OpenworldError as error:
             failures[run.name] = str(error)
             observer.say(f"{title}: failed")

@@ -7,7 +7,7 @@
 
 An estimator of yours: `check_estimator(MyEstimator())`, of open-world quality
 `check_open_world_estimator(MyEstimator())`; a detector: `check_detector(MyDetector())`; an evaluation:
-`check_evaluation("small.toml")`; what a report says of a run: `check_story(story)`; a table: `check_table(table)`. No
+`check_evaluation("small.toml")`; what a report says of a run: `check_report(report)`; a table: `check_table(table)`. No
 test framework is needed and nothing is downloaded.
 """
 
@@ -21,7 +21,7 @@ from openworld.testing._open_world_estimators import (
     check_open_world_estimator,
     small_open_world,
 )
-from openworld.testing._stories import STORY_CHECKS, check_story
+from openworld.testing._reports import REPORT_CHECKS, check_report
 from openworld.testing._tables import TABLE_CHECKS, check_table
 from openworld.testing._world import World, small_world
 
@@ -31,7 +31,7 @@ __all__ = [
     "EVALUATION_CHECKS",
     "LEARNER_CHECKS",
     "OPEN_WORLD_ESTIMATOR_CHECKS",
-    "STORY_CHECKS",
+    "REPORT_CHECKS",
     "TABLE_CHECKS",
     "EvaluationRun",
     "World",
@@ -40,7 +40,7 @@ __all__ = [
     "check_evaluation",
     "check_learner",
     "check_open_world_estimator",
-    "check_story",
+    "check_report",
     "check_table",
     "run_evaluation",
     "small_classifier",

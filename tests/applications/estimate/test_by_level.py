@@ -14,7 +14,7 @@ from openworld.cli.app import app
 from openworld.estimators import AC, Outputs
 from openworld.estimators.by_level import among
 from openworld.metrics import robustness
-from openworld.testing._stories import _shows_every_number_once
+from openworld.testing._reports import _shows_every_number_once
 
 CLASSES, N = 6, 120
 LEVELS = {0.0: [0, 1, 2], 0.5: [0, 1, 2, 3], 1.0: [0, 1, 2, 3, 4, 5]}

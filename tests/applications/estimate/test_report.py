@@ -24,7 +24,7 @@ from openworld.estimators.quote import Quote
 from openworld.estimators.quote.learned_shifts import LearnedShifts, LeftOut
 from openworld.estimators.quote.shift_signs import ShiftSign, ShiftSigns
 from openworld.testing import check_table
-from openworld.testing._stories import _shows_every_number_once
+from openworld.testing._reports import _shows_every_number_once
 
 HOSTILE = "</script><script>alert(1)</script>"
 

@@ -16,7 +16,7 @@ from openworld.applications.label.planning import PlanInputs
 from openworld.applications.open_world_stream.reading import read_stream
 from openworld.metrics import openworld_auc
 from openworld.results import Results
-from openworld.testing._stories import _shows_every_number_once
+from openworld.testing._reports import _shows_every_number_once
 
 
 def plan(folder, world, **settings):

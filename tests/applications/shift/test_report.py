@@ -16,7 +16,7 @@ from openworld.applications.shift.summary import ComparedSets
 from openworld.applications.shift.verdict import headline, sentences
 from openworld.report.charts.cells import TOP
 from openworld.shifts import Levels, ShiftGrid
-from openworld.testing._stories import _shows_every_number_once
+from openworld.testing._reports import _shows_every_number_once
 
 NASTY = "<script>alert(1)</script>"
 DOT = "data:image/png;base64,iVBORw0KGgo="

@@ -8,7 +8,7 @@ from watched_days import day_columns
 from openworld._score_files import scores_of
 from openworld.applications.watch import command
 from openworld.applications.watch.results import FIELDS
-from openworld.testing._stories import _shows_every_number_once
+from openworld.testing._reports import _shows_every_number_once
 
 
 def test_the_numbers_are_read_back_by_the_collector_s_own_parser(fitted, tmp_path):

@@ -9,15 +9,15 @@ from openworld.evaluations.accuracy_estimation.figures import BUDGET, ModelGroup
 from openworld.evaluations.accuracy_estimation.measurements import read_measurements
 from openworld.evaluations.accuracy_estimation.reference_figures import alignment_gap
 from openworld.evaluations.accuracy_estimation.report import count_models, report
-from openworld.evaluations.stories import compare_runs, read_story
+from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.report.layout.layout import REST
-from openworld.testing import check_story
-from openworld.testing._stories import _shows_every_number_once
+from openworld.testing import check_report
+from openworld.testing._reports import _shows_every_number_once
 
 
 @pytest.fixture(scope="module")
 def run_story(estimates_folder):
-    return read_story(estimates_folder)
+    return read_report(estimates_folder)
 
 
 def table_of(story, name):
@@ -38,7 +38,7 @@ def headings(story):
 
 
 def test_every_form_can_be_made(run_story):
-    check_story(run_story)
+    check_report(run_story)
 
 
 @pytest.mark.parametrize(

@@ -3,23 +3,23 @@
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.stories import compare_runs, read_story
+from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.report.render import as_tex, markdown_table
 from openworld.report.run_comparison import comparison_report
 from openworld.runs import UnitResult
-from openworld.testing import check_story
+from openworld.testing import check_report
 
 
 def test_a_run_has_every_form(make_run, one_unit):
-    check_story(read_story(make_run()))
+    check_report(read_report(make_run()))
     names = [one_unit("LAID [texts]", 0, 0.5, ("clean",), few=True)]
-    story = read_story(make_run(names, "names"))
-    check_story(story)
+    story = read_report(make_run(names, "names"))
+    check_report(story)
     assert as_tex("LAID [texts]") in story.export("latex")
 
 
 def test_results_are_means_over_seeds_and_sets_with_intervals(make_run):
-    results = read_story(make_run()).results
+    results = read_report(make_run()).results
     assert len(results) == 5 * 2 * 2 + 2 and results.entities == ("", "any", "PCA", "LAID"), "in the order of the spec"
     whole = results.result("any", "top1", part="whole feature", images="clean")
     assert whole.value.value == 0.7 and whole.seeds == () and whole.value.over("images").n == 50
@@ -30,14 +30,14 @@ def test_results_are_means_over_seeds_and_sets_with_intervals(make_run):
 
 
 def test_too_few_classes_have_no_top_5_and_say_why(make_run, one_unit):
-    value = read_story(make_run([one_unit("PCA", 0, 0.4, ("clean",), few=True)])).results.value(
+    value = read_report(make_run([one_unit("PCA", 0, 0.4, ("clean",), few=True)])).results.value(
         "PCA", "top5", part="semantic half", images="clean"
     )
     assert value.value is None and "five classes" in value.reason
 
 
 def test_the_table_has_whole_features_once_and_every_half(make_run):
-    (table,) = read_story(make_run()).terminal_tables
+    (table,) = read_report(make_run()).terminal_tables
     assert [row.label for row in table.rows] == [
         "whole feature, any",
         *(f"{half} half, {method}" for half in ("semantic", "covariate") for method in ("PCA", "LAID")),
@@ -47,7 +47,7 @@ def test_the_table_has_whole_features_once_and_every_half(make_run):
 
 
 def test_the_verdict_says_what_each_half_knows_and_chance(make_run):
-    first, second, chance, evidence = read_story(make_run()).page.verdict
+    first, second, chance, evidence = read_report(make_run()).page.verdict
     assert all(fact in first for fact in ("PCA", "clean", "40.0 %", "10.0 %", "70.0 %"))
     assert "LAID" in second and "55.0 %" in second
     assert "100 classes" in chance and "1.0 %" in chance
@@ -90,4 +90,4 @@ def test_runs_on_other_images_or_of_other_methods_are_not_compared(make_run, one
 def test_a_record_without_rows_is_refused_by_name(make_run):
     folder = make_run([UnitResult(metrics={"protocol": "decomposed-zero-shot"})])
     with pytest.raises(OpenworldError, match="record '0' has no rows"):
-        read_story(folder)
+        read_report(folder)

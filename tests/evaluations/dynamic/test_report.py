@@ -10,17 +10,17 @@ from typer.testing import CliRunner
 from openworld._errors import OpenworldError
 from openworld.api.finished_run import open_run
 from openworld.cli.app import app
-from openworld.evaluations.stories import compare_runs, read_story
+from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.report.layout.layout import REST
 from openworld.report.render import as_tex, plain
-from openworld.testing import check_story
+from openworld.testing import check_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture(scope="module")
 def run_story(course_run):
-    return read_story(course_run)
+    return read_report(course_run)
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +39,11 @@ def test_a_run_has_every_form(kind, course_run, crowded, make_course_run):
         "single": lambda: make_course_run(courses=single),
         "crowded": lambda: crowded,
     }
-    check_story(read_story(folders[kind]()))
+    check_report(read_report(folders[kind]()))
 
 
 def test_every_number_and_test_has_a_place_of_its_own(run_story, crowded):
-    for story in (run_story, read_story(crowded)):
+    for story in (run_story, read_report(crowded)):
         assert all(section.heading != REST for section in story.page.sections)
 
 
@@ -67,13 +67,13 @@ def test_the_verdict_counts_places_and_tests(run_story):
 
 def test_a_single_learner_is_compared_with_nobody(make_course_run):
     run = make_course_run(learners={"zero-shot": 0.4}, courses=(("emerging-classes", None),))
-    assert "nothing was run beside it" in read_story(run).page.verdict[0]
+    assert "nothing was run beside it" in read_report(run).page.verdict[0]
 
 
 def test_names_that_look_like_markup_come_out_letter_by_letter(make_course_run):
     names = ("crane [/bird]", "crane [bird]", "[red]")
     learners = {"zero-shot": 0.4, **dict.fromkeys(names, 1.0)}
-    story = read_story(make_course_run(learners=learners, seeds=(1,), courses=(("distribution-shift", "[red]"),)))
+    story = read_report(make_course_run(learners=learners, seeds=(1,), courses=(("distribution-shift", "[red]"),)))
     assert all(name in repr(story) for name in names)
     assert all(plain(name) in story.export("markdown") and as_tex(name) in story.export("latex") for name in names)
 
@@ -102,7 +102,7 @@ def test_curves_have_a_chart_per_run_and_a_line_per_learner(run_story):
 
 def test_ranks_are_drawn_where_there_are_runs_enough(run_story, crowded):
     assert "critical-difference" not in run_story.figures
-    many = read_story(crowded)
+    many = read_report(crowded)
     (chart,) = many.figures["critical-difference"].charts
     (p,) = many.results.where(metric="friedman_p")
     assert chart.further["friedman_p"] == p.value.value and len(chart.series) == 10
@@ -114,7 +114,7 @@ def test_in_a_browser_the_console_is_silent_and_pointing_brings_a_learner_forwar
     import hashlib
 
     script = "document.querySelector('[data-picks=\"learner 3\"]').focus();"
-    text = read_story(crowded).html()
+    text = read_report(crowded).html()
     known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = text.replace("script-src '", f"script-src 'sha256-{known}' '")
     (tmp_path / "page.html").write_text(text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")

@@ -15,6 +15,7 @@ from openworld.datasets.names.overlaps import Overlap
 from openworld.datasets.templates import APPENDIX_C4, TEMPLATES
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.generalisation.encoded_targets import encoded_targets
 from openworld.evaluations.generalisation.evaluation import EVALUATION
 from openworld.evaluations.generalisation.predictions import answer_target, answer_targets
@@ -25,7 +26,6 @@ from openworld.evaluations.recognition.outcome import load as load_outcomes
 from openworld.evaluations.recognition.results import join
 from openworld.evaluations.recognition_metrics import recognition_metrics
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.stories import read_story
 from openworld.evaluations.tasks import encode_tasks
 from openworld.learners import LEARNERS
 from openworld.report.album import choose
@@ -264,7 +264,7 @@ def test_the_report_reads_one_outcome_per_target(run):
 
 
 def test_a_page_and_tables_are_made_of_it(run):
-    text = read_story(run.folder).html()
+    text = read_report(run.folder).html()
     assert "mean over 2 variants" in text and "Green Squares" in text
     assert [len(one.learners) for one in join(load_outcomes(run.folder)).settings] == [2] * 4
 

@@ -10,7 +10,7 @@ from openworld.evaluations.generalisation.target_means import target_means
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.results import LOSSES, join
 from openworld.results import RunFolder, find_comparison
-from openworld.testing import check_story
+from openworld.testing import check_report
 
 TARGETS = {
     "home": ("source", "home"),
@@ -131,7 +131,7 @@ def test_the_results_hold_the_means_and_their_tests(results, averages):
 
 def test_a_report_says_what_it_rests_on(folder, results):
     one = report_of(RunFolder.read(folder), results)
-    check_story(one)
+    check_report(one)
     assert one.page.title == "From home to 2 variants and 2 other data sets"
     heads = [column.heading for column in one.terminal_tables[0].columns]
     assert heads == [

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
 from openworld.evaluations.ood_detection.record import (
     AxisLevels,
@@ -16,7 +17,6 @@ from openworld.evaluations.ood_detection.record import (
     PoolRecord,
 )
 from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals, over_images
-from openworld.evaluations.stories import read_story
 from openworld.runs import RunStore, Unit, UnitResult
 from openworld.shifts import ShiftGrid
 
@@ -68,13 +68,13 @@ def make_run(write_run):
 @pytest.fixture(scope="session")
 def shifts(make_run):
     """The story of two models, one with two seeds; five detectors; 4 x 5 cells of which the far corner is N/A."""
-    return read_story(make_run())
+    return read_report(make_run())
 
 
 @pytest.fixture(scope="session")
 def one_detector(make_run):
     """One detector of one model with one seed, and no image of an in-distribution class."""
-    return read_story(make_run(models={"resnet-8": {"MSP": (0.2, 0.0)}}, seeds=(0,), known=False))
+    return read_report(make_run(models={"resnet-8": {"MSP": (0.2, 0.0)}}, seeds=(0,), known=False))
 
 
 def _cells(counts):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.generated import PoolSides
 from openworld.evaluations.ood_detection.record import DetectionRecord
-from openworld.evaluations.stories import read_story
 from openworld.metrics import auroc
 
 LEAST, COLUMNS = 10, 5
@@ -33,7 +33,7 @@ def mixed(shifts, write_run):
         }
         records.append(replace(record, pool=replace(record.pool, styles=("a photo", "made"), generated=("made",))))
         tables.append({"images": images, "test": dict(stored.table("test"))})
-    return read_story(write_run(records, tables))
+    return read_report(write_run(records, tables))
 
 
 def test_the_area_is_the_mean_of_the_cells_that_have_enough_of_both(mixed):

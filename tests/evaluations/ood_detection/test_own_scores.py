@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import openworld as ow
-from openworld.evaluations.stories import read_story
+from openworld.evaluations.finished_runs import read_report
 
 DETECTORS = {"MSP": (0.1, -0.05), "KNN": (0.2, 0.0)}
 N_TEST, N_POOL = 60, 900
@@ -15,7 +15,7 @@ N_TEST, N_POOL = 60, 900
 @pytest.fixture(scope="module")
 def run(make_run):
     """One model with one seed, of which every number is known."""
-    return read_story(make_run(models={"resnet-8": DETECTORS}, seeds=(0,)))
+    return read_report(make_run(models={"resnet-8": DETECTORS}, seeds=(0,)))
 
 
 def columns_of(story):

@@ -10,19 +10,19 @@ from typer.testing import CliRunner
 
 from openworld import OpenworldError
 from openworld.cli.app import app
+from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.evaluations.ood_detection import cell_contents
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.record import DetectionRecord
-from openworld.evaluations.stories import compare_runs, read_story
 from openworld.report.render import as_tex
 from openworld.report.run_comparison import comparison_report
 from openworld.results import RunFolder
-from openworld.testing import check_story
+from openworld.testing import check_report
 
 
 def test_a_run_is_told_in_every_form(shifts, one_detector):
-    check_story(shifts)
-    check_story(one_detector)
+    check_report(shifts)
+    check_report(one_detector)
     rows = [row.label for row in shifts.terminal_tables[0].rows]
     assert rows == ["MSP of resnet-8", "KNN of resnet-8", "<b>own</b> of resnet-8", "MSP of a CLIP", "MCM of a CLIP"]
     assert one_detector.terminal_tables[0].rows[0].label == "MSP"
@@ -31,8 +31,8 @@ def test_a_run_is_told_in_every_form(shifts, one_detector):
 
 def test_names_of_detectors_and_models_are_text(make_run):
     names = ("crane [/bird]", "crane [bird]", "[red]")
-    story = read_story(make_run(models={"[/model]": dict.fromkeys(names, (0.1, 0.0)), "[b]": {"MSP": (0.2, 0.0)}}))
-    check_story(story)
+    story = read_report(make_run(models={"[/model]": dict.fromkeys(names, (0.1, 0.0)), "[b]": {"MSP": (0.2, 0.0)}}))
+    check_report(story)
     titles = (*(f"{name} of [/model]" for name in names), "MSP of [b]")
     assert all(as_tex(title) in story.export("latex") for title in titles)
 
@@ -143,9 +143,9 @@ def crowd(record):
 @pytest.mark.slow
 def test_a_crowd_fits_into_the_page(make_run, write_run):
     counts = [[max(0, 30 - 3 * abs(row - column)) for column in range(8)] for row in range(8)]
-    one = read_story(make_run(models={"any": {"MSP": (0.2, 0.0)}}, seeds=(0,), counts=counts))
+    one = read_report(make_run(models={"any": {"MSP": (0.2, 0.0)}}, seeds=(0,), counts=counts))
     (record,) = one.run.metrics(DetectionRecord)
-    story = read_story(write_run([replace(crowd(record), model=f"model {place}") for place in range(4)]))
+    story = read_report(write_run([replace(crowd(record), model=f"model {place}") for place in range(4)]))
     page = story.html()
     assert len(story.figures["cells"].charts) == 36 and "The first 36 of 40 charts" in page
     assert len(page.encode()) < 3_000_000

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import linregress, t
 
 from openworld import OpenworldError
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.ood_detection.errors import seed_mean
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, area_test, difference, image_error
@@ -14,7 +15,6 @@ from openworld.evaluations.ood_detection.measurements import AUROC, CELL_METRICS
 from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.evaluations.ood_detection.report import is_mixed
 from openworld.evaluations.ood_detection.results import read_results
-from openworld.evaluations.stories import read_story
 from openworld.metrics import auroc, holm, paired_test
 from openworld.results import RunFolder, Value
 
@@ -106,7 +106,7 @@ def test_other_metrics_and_older_records_have_the_interval_of_the_line(shifts, m
         bare = {label: replace(one, over_pictures={}) for label, one in record.detectors.items()}
         return replace(record, joint={}, detectors=bare, labelling=replace(record.labelling, joint={}))
 
-    old = read_story(make_run(change=older)).results
+    old = read_report(make_run(change=older)).results
     for found, metric, name in ((old, "auroc", "auroc"), (shifts.results, "fpr_in_positive", "fpr")):
         curve = np.nanmean(numbers(records_of(shifts, "a CLIP")[0], "MCM", name), axis=1)
         line = linregress(range(4), curve)
@@ -139,7 +139,7 @@ def test_where_id_classes_are_removed_the_whole_pool_lacks_them(shifts, make_run
         kept, removed = ({name: getattr(one, name) for name in names} for one in (record, record.otherwise))
         return replace(record, **removed, otherwise=replace(record.otherwise, **kept))
 
-    story = read_story(make_run(change=turned))
+    story = read_report(make_run(change=turned))
     facts = ShiftFacts.read(story.run_folder)
     assert facts.whole == "unknown" and facts.counting == "removed"
     where = {"id_classes": "removed", "cells": "all cells"}
@@ -167,7 +167,7 @@ def test_the_mix_makes_a_slope_that_turns_or_changes_by_a_point(everything, comm
 
 
 def test_a_run_without_any_cell(make_run):
-    story = read_story(make_run(counts=[[3] * 5] * 4))
+    story = read_report(make_run(counts=[[3] * 5] * 4))
     value = story.results.value("MSP of resnet-8", "auroc_slope", **along("semantic"))
     assert value.value is None and "fewer than two" in value.reason
     assert any(sentence.startswith("No cell holds 10 images") for sentence in story.page.verdict)
@@ -229,7 +229,7 @@ def test_a_single_seed_is_held_against_every_other_seed(shifts):
 
 def test_without_scores_models_have_no_error_over_images(shifts, write_run):
     records = shifts.run_folder.metrics(DetectionRecord)
-    bare = read_story(write_run(records))
+    bare = read_report(write_run(records))
     pair = [contender(bare, "MCM", "a CLIP"), contender(bare, "KNN", "resnet-8")]
     assert difference(*pair)[0].over().over == "seeds"
 

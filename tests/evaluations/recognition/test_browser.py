@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from openworld.evaluations.stories import read_story
+from openworld.evaluations.finished_runs import read_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync --enable-logging=stderr"
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium found: the
 
 @pytest.fixture(scope="module")
 def page(small_run, tmp_path_factory):
-    return read_story(small_run).write(tmp_path_factory.mktemp("page") / "page.html").read_text(encoding="utf-8")
+    return read_report(small_run).write(tmp_path_factory.mktemp("page") / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from openworld.evaluations.recognition.report import decision_results, decisions
 from openworld.evaluations.recognition.results import join
 from openworld.metrics import accuracy
 from openworld.results import Interval, RunFolder, Value
-from openworld.testing import check_story
+from openworld.testing import check_report
 
 
 def half(scores, which):
@@ -124,7 +124,7 @@ def test_a_decision_is_on_the_page_and_in_the_data(outcomes, small_run):
     run = RunFolder.read(small_run)
     assert "Where to run it" not in report(run).html()
     chosen = story_of(run, results)
-    check_story(chosen)
+    check_report(chosen)
     page = chosen.html()
     assert "Where to run it" in page and "Chosen on validation images" in page and 'id="operating-1"' in page
     rows = decision_results(results)

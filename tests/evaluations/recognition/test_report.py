@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from openworld import OpenworldError
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.recognition.report import report
 from openworld.evaluations.recognition.results import LOSSES
-from openworld.evaluations.stories import read_story
 from openworld.report.provenance import command
 from openworld.results import RunFolder
 from openworld.runs import RunStore
-from openworld.testing import check_story
+from openworld.testing import check_report
 
 
 class Reader(HTMLParser):
@@ -36,7 +36,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def small(small_run):
-    return read_story(small_run)
+    return read_report(small_run)
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +56,19 @@ def shown(one, width=160):
 
 
 def test_a_run_is_told_in_every_form(small):
-    check_story(small)
+    check_report(small)
 
 
 def test_many_learners_on_many_tasks_are_told_in_every_form(many_run):
-    many = read_story(many_run)
-    check_story(many)
+    many = read_report(many_run)
+    check_report(many)
     assert [table.name for table in many.terminal_tables][:3] == ["settings", "numbers", "numbers-2"]
 
 
 def test_names_that_look_like_markup_are_text_in_every_form(make_run):
     learners = {"[red]CoOp[/red]": (1, 0, 1, 512), "a_b & 50% | <b>": (1, 0.5, 1, 0)}
-    one = read_story(make_run(learners=learners, names=["crane [/bird]", "b", "c", "d"], seeds=(1,), per_class=3))
-    check_story(one)
+    one = read_report(make_run(learners=learners, names=["crane [/bird]", "b", "c", "d"], seeds=(1,), per_class=3))
+    check_report(one)
     assert "[red]CoOp[/red]" in shown(one)
     assert r"a\_b \& 50\% \textbar{} \textless{}b\textgreater{}" in one.export("latex")
     assert r"a\_b & 50% \| \<b\>" in one.export("markdown")
@@ -120,16 +120,16 @@ def test_how_it_was_made(small):
 
 def test_a_run_without_new_images_is_described_and_not_guessed(make_run):
     folder = make_run(seeds=(1,), names=[f"thing {n}" for n in range(8)], per_class=3, sides=("base",))
-    one = read_story(folder)
-    check_story(one)
+    one = read_report(folder)
+    check_report(one)
     assert "o learner has a number of OpenworldAUC" in one.page.verdict[0] and ">nan" not in one.html()
 
 
 def test_what_is_no_run_of_recognition_is_refused(tmp_path):
     with pytest.raises(OpenworldError, match="run"):
-        read_story(tmp_path)
+        read_report(tmp_path)
     RunStore(tmp_path).create({}, {}, {})
     with pytest.raises(OpenworldError, match="no record"):
-        read_story(tmp_path)
+        read_report(tmp_path)
     with pytest.raises(OpenworldError, match="no recognition record"):
         report(RunFolder(tmp_path, "recognition", ()))

@@ -7,8 +7,8 @@ from scipy import stats
 import openworld as ow
 from openworld import OpenworldError
 from openworld.evaluations import evaluation_of, read_protocol
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.recognition.task import tasks
-from openworld.evaluations.stories import read_story
 from openworld.report.page import figures_of
 from openworld.results import METRICS, Result, Value
 from openworld.results.over_datasets import DatasetMeans
@@ -122,7 +122,7 @@ def test_records_of_one_data_set_are_taken_over_and_a_run_takes_further_data_set
 def test_the_page_has_the_means_first_and_a_diagram_or_why_there_is_none(make_run):
     learners = {"zero-shot": (0.0, 0.0, 0.6, 0), "CoOp": (0.5, 0.4, 0.9, 512), "GMoP": (2.0, 1.5, 1.8, 6656)}
     for tasks_of_run in ("ab", "abcde"):
-        shown = read_story(make_run(learners=learners, names=list("stuv"), seeds=(1, 2), tasks=tuple(tasks_of_run)))
+        shown = read_report(make_run(learners=learners, names=list("stuv"), seeds=(1, 2), tasks=tuple(tasks_of_run)))
         place = f"mean over {len(tasks_of_run)} data sets"
         heads = [column.heading for column in shown.terminal_tables[0].columns]
         assert heads == [place, *tasks_of_run]

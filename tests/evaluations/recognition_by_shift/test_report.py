@@ -7,12 +7,12 @@ import pytest
 from rich.console import Console
 
 from openworld import OpenworldError
+from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.recognition_by_shift.quantities import AUC, SAME
 from openworld.evaluations.recognition_by_shift.report import compare, report
-from openworld.evaluations.stories import read_story
 from openworld.report.layout.layout import REST
 from openworld.runs import RunStore
-from openworld.testing import check_story
+from openworld.testing import check_report
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,8 @@ def told(shift_run):
 
 
 def test_every_form_says_the_same(told, shift_run):
-    check_story(told)
-    assert read_story(shift_run.folder).results == told.results
+    check_report(told)
+    assert read_report(shift_run.folder).results == told.results
 
 
 def test_the_page_holds_names_as_text_and_warnings(told):
@@ -64,7 +64,7 @@ def test_open_world_estimates_stand_beside_what_is_true(told):
 
 def test_without_estimators_nothing_is_estimated(made_up_run):
     told = report(made_up_run(estimators=()))
-    check_story(told)
+    check_report(told)
     assert "without labels" not in told.html()
 
 
@@ -96,4 +96,4 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     RunStore(tmp_path).create({}, {"protocol": "recognition-by-shift"}, {})
     RunStore(tmp_path).plan([])
     with pytest.raises(OpenworldError, match="no record"):
-        read_story(tmp_path)
+        read_report(tmp_path)

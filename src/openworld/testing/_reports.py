@@ -1,4 +1,4 @@
-"""What every story of a run promises: all forms, nothing lost, a page that is whole by itself."""
+"""What every report of a run promises: all forms, nothing lost, a page that is whole by itself."""
 
 import re
 
@@ -9,42 +9,42 @@ from openworld.testing._tables import check_table
 PAGE_BYTES = 1_500_000
 
 
-def check_story(story: Report) -> None:
+def check_report(report: Report) -> None:
     """Raise AssertionError unless a run can be told in every form.
 
     Args:
-        story: of a run in a folder that may be written to.
+        report: of a run in a folder that may be written to.
     """
-    for check in STORY_CHECKS:
-        check(story)
+    for check in REPORT_CHECKS:
+        check(report)
 
 
-def _has_every_form(story: Report) -> None:
-    assert story.terminal_tables and len(story.results), "a story has a table and results"
+def _has_every_form(report: Report) -> None:
+    assert report.terminal_tables and len(report.results), "a report has a table and results"
     for form in FORMS:
-        assert story.export(form), f"the form {form} is empty"
+        assert report.export(form), f"the form {form} is empty"
 
 
-def _loses_nothing(story: Report) -> None:
-    results = story.results
+def _loses_nothing(report: Report) -> None:
+    results = report.results
     assert Results.from_json(results.to_json()) == results, "JSON is not read back as it was"
     assert Results.from_arrow(results.to_arrow()) == results, "Parquet is not read back as it was"
 
 
-def _every_renderer_says_the_same(story: Report) -> None:
-    for table in (*story.terminal_tables, *story.papers, *_tables(story.page.sections)):
+def _every_renderer_says_the_same(report: Report) -> None:
+    for table in (*report.terminal_tables, *report.papers, *_tables(report.page.sections)):
         check_table(table)
 
 
-def _shows_every_number_once(story: Report) -> None:
+def _shows_every_number_once(report: Report) -> None:
     shown: dict[int, list[tuple]] = {}
-    for table in _tables(story.page.sections):
+    for table in _tables(report.page.sections):
         for row in table.rows:
             for column, cell in zip(table.columns, row.cells, strict=True):
                 content = getattr(cell, "content", cell)
                 if content is not None and column.show != "interval":
                     shown.setdefault(id(content), []).append((table, column))
-    for row in story.results:
+    for row in report.results:
         name = f"{row.metric.key} of {row.entity or 'nobody'} at {dict(row.where)}"
         places = shown.get(id(row.value), [])
         assert len(places) == 1, f"{name} stands {len(places)} times in the tables of the page"
@@ -55,24 +55,24 @@ def _shows_every_number_once(story: Report) -> None:
         assert all(f"over {what}" in table.caption for what in over), f"{table.name} does not say over what {over} is"
 
 
-def _names_places_once(story: Report) -> None:
-    names = [table.name for table in _tables(story.page.sections)]
-    names += [section.name for section in story.page.sections]
+def _names_places_once(report: Report) -> None:
+    names = [table.name for table in _tables(report.page.sections)]
+    names += [section.name for section in report.page.sections]
     assert len(set(names)) == len(names), f"two parts of the page have the same name: {sorted(names)}"
 
 
-def _writes_a_page_that_loads_nothing(story: Report) -> None:
-    path = story.write()
+def _writes_a_page_that_loads_nothing(report: Report) -> None:
+    path = report.write()
     page = path.read_text(encoding="utf-8")
-    assert story.html() == page, "the page is another one the second time"
+    assert report.html() == page, "the page is another one the second time"
     assert len(page.encode()) < PAGE_BYTES, "the page is larger than 1.5 MB"
     assert not re.search(r'(?:src|href)="(?!data:|#)', page), "the page loads something"
-    results, times = story.results.apart_from_times()
+    results, times = report.results.apart_from_times()
     assert Results.from_parquet(path.with_name("results.parquet")) == results
     assert not times or Results.from_parquet(path.with_name("times.parquet")) == times
 
 
-STORY_CHECKS = (
+REPORT_CHECKS = (
     _has_every_form,
     _loses_nothing,
     _every_renderer_says_the_same,

@@ -1,6 +1,6 @@
 """What a finished run says, whatever it evaluates: its slice is imported when it is asked for, and never torch.
 
-A slice's `report.py` holds `story(run) -> Report`, and perhaps `compare(first, second, metric)` of two stories, which
+A slice's `report.py` holds `report(run) -> Report`, and perhaps `compare(first, second, metric)` of two reports, which
 returns pairs or a whole `RunComparison`, where numbers can be paired more closely than by seed.
 """
 
@@ -17,7 +17,7 @@ from openworld.results.settings_diff import differing_settings
 from openworld.runs import RunStore
 
 
-def protocol_of(folder: Path | str) -> str:
+def evaluation_name(folder: Path | str) -> str:
     """Return the evaluation of the run in a folder, whole or not; predictions that were scored are of recognition.
 
     Raises:
@@ -27,13 +27,13 @@ def protocol_of(folder: Path | str) -> str:
     return (isinstance(resolved, dict) and resolved.get("protocol")) or "recognition"
 
 
-def read_story(folder: Path | str) -> Report:
-    """What the run in a folder says.
+def read_report(folder: Path | str) -> Report:
+    """Return what the run in a folder says.
 
     Raises:
         OpenworldError: when there is no run, or a unit is missing or damaged.
     """
-    return _read(_report(protocol_of(folder)), RunFolder.read(folder))
+    return _report(evaluation_name(folder)).report(RunFolder.read(folder))
 
 
 def compare_runs(
@@ -49,14 +49,14 @@ def compare_runs(
     Raises:
         OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
-    reports = [_report(protocol_of(folder)) for folder in (first, second)]
+    reports = [_report(evaluation_name(folder)) for folder in (first, second)]
     runs = [RunFolder.read(folder) for folder in (first, second)]
     kinds = [run.evaluation or "recognition" for run in runs]
     pairing = [getattr(report, "compare", None) for report in reports]
     if kinds[0] != kinds[1] and (pairing[0] is None or pairing[0] is not pairing[1]):
         raise OpenworldError(f"{first} holds a run of {kinds[0]} and {second} one of {kinds[1]}; give two of one kind.")
     require_same_data(*runs)
-    ours, theirs = (_read(report, run) for report, run in zip(reports, runs, strict=True))
+    ours, theirs = (report.report(run) for report, run in zip(reports, runs, strict=True))
     pair = pairing[0] or (lambda first, other, of: pair_results(first.results, other.results, of))
     comparison = pair(ours, theirs, metric)
     if not isinstance(comparison, RunComparison):
@@ -64,10 +64,6 @@ def compare_runs(
     known = {setting for setting, _, _ in comparison.changes}
     settings = [change for change in differing_settings(*runs) if change[0] not in known]
     return replace(comparison, names=names or comparison.names, changes=(*comparison.changes, *settings))
-
-
-def _read(module, run: RunFolder) -> Report:
-    return (getattr(module, "report", None) or module.story)(run)
 
 
 def _report(evaluation: str):

@@ -1,4 +1,4 @@
-"""`openworld report` and `openworld compare` for evaluations that tell a story: every form, files, and refusals."""
+"""`openworld report` and `openworld compare` for evaluations that bring a report: every form, files, and refusals."""
 
 import json
 
