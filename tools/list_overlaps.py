@@ -13,8 +13,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.class_names import ClassNames, class_names
-from openworld.datasets.names.overlap_lists import LISTS, WORDS, list_name, overlaps_with
-from openworld.datasets.names.overlaps import as_csv
+from openworld.datasets.names.overlaps import LISTS, WORDS, as_csv, list_name, overlaps_with
 from openworld.datasets.names.wordnet import WordNet, find_wordnet, meaning_of
 
 GOAL = Path(__file__).parents[1] / "src" / "openworld" / "datasets" / "lists"

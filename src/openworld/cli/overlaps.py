@@ -31,8 +31,7 @@ def overlaps(
     """
     from openworld.cli import console
     from openworld.datasets.names.class_names import class_names
-    from openworld.datasets.names.overlap_lists import overlaps_with, published_overlaps
-    from openworld.datasets.names.overlaps import as_csv, overlaps
+    from openworld.datasets.names.overlaps import as_csv, overlaps, overlaps_with, published_overlaps
     from openworld.datasets.names.wordnet import find_wordnet
     from openworld.runs.atomic import write_file
     from openworld.runs.outputs import require_folder

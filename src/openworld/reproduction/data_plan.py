@@ -27,14 +27,10 @@ THERE, MISSING, UNKNOWN = "there", "missing", ""
 
 @dataclass(frozen=True)
 class DataSetPlan:
-    """What a paper needs of one data set.
+    """What a paper needs of one data set: to get it, what papers call it, and the tables and figures that need it.
 
-    Args:
-        download: what to get.
-        title: what papers call the data set.
-        tables, figures: numbers of those that need it.
-        state: "there" (its folder and lists), "missing", or "" where no folder was named.
-        instead: what it takes the place of where it is there; "" where nothing can be made without it.
+    `state` is "there" (its folder and lists), "missing", or "" where no folder was named; `instead` is what it takes
+    the place of where it is there, "" where nothing can be made without it.
     """
 
     download: Download
@@ -52,14 +48,9 @@ class DataSetPlan:
 
 @dataclass(frozen=True)
 class DataPlan:
-    """What to download for tables and figures of a paper.
+    """What to download for tables and figures of a paper: needed data sets first, each once.
 
-    Args:
-        paper: a key of `reproduction.plan.PAPERS`.
-        tables, figures: numbers of those that it is for.
-        datasets: needed ones first, each once.
-        backbones: names of models whose weights are fetched when they are first needed.
-        pretrained: architectures that begin with weights which their library fetches.
+    Weights of `backbones` and `pretrained` architectures are fetched when they are first needed.
     """
 
     paper: str
@@ -180,14 +171,15 @@ def _bytes(entries: Sequence[DataSetPlan]) -> int:
 
 def _plain(entry: DataSetPlan) -> dict[str, Any]:
     download = entry.download
-    sizes = [{"bytes": file.size, "exact": file.exact} for file in download.files]
-    files = zip(download.files, sizes, strict=True)
     return {
         "name": download.name,
         "title": entry.title,
         "into": download.into,
         "licence": download.licence,
-        "files": [{"what": file.what, "address": file.address, **size} for file, size in files],
+        "files": [
+            {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact}
+            for file in download.files
+        ],
         "tables": list(entry.tables),
         "figures": list(entry.figures),
         "state": entry.state or None,

@@ -7,8 +7,16 @@ import pytest
 from openworld._errors import OpenworldError
 from openworld.datasets import PUBLISHED
 from openworld.datasets.names.class_names import ClassNames, class_names
-from openworld.datasets.names.overlap_lists import LISTS, imagenet_words, list_name, overlaps_with, published_overlaps
-from openworld.datasets.names.overlaps import Overlap, as_csv, overlaps
+from openworld.datasets.names.overlaps import (
+    LISTS,
+    Overlap,
+    as_csv,
+    imagenet_words,
+    list_name,
+    overlaps,
+    overlaps_with,
+    published_overlaps,
+)
 from openworld.datasets.names.wordnet import find_wordnet, meaning_of
 
 PAIRS = [(name, base) for base, outer in LISTS.items() for name in outer]

@@ -7,7 +7,7 @@ ImageNet's 1,000 ids are named by a list that comes along; all others by a local
 from collections.abc import Sequence
 
 from openworld._errors import OpenworldError
-from openworld.datasets.names.overlap_lists import imagenet_words
+from openworld.datasets.names.overlaps import imagenet_words
 from openworld.datasets.names.wordnet import SYNSET_ID, WordNet, find_wordnet, meaning_of
 
 

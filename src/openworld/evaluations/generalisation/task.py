@@ -9,8 +9,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.datasets import PUBLISHED, ClassSplit
 from openworld.datasets.names.class_names import ClassNames, class_names
-from openworld.datasets.names.overlap_lists import overlaps_with
-from openworld.datasets.names.overlaps import Overlap, overlaps
+from openworld.datasets.names.overlaps import Overlap, overlaps, overlaps_with
 from openworld.datasets.published.class_folders import published_name
 from openworld.evaluations.answer_slices import numbers_among
 from openworld.evaluations.entries import LearnerSpec, part_of
