@@ -30,7 +30,7 @@ from openworld.estimators.open_world import (
     Hybrid,
     Mixture,
     OpenWorldOutputs,
-    Own,
+    OwnNames,
     PositiveUnlabelled,
     ThirdModel,
     Thresholded,
@@ -46,7 +46,7 @@ NUMBERS = {
 }  # fmt: skip
 BLACK_AND_WHITE = ("emojione-monotone", "fluent-emoji-high-contrast")
 ESTIMATORS = {
-    "own": Own(),
+    "own": OwnNames(),
     "thresholded": Thresholded(),
     "mixture": Mixture(),
     "hybrid, calibrated": Hybrid(names="calibrated"),

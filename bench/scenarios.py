@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import SCENARIOS
-from openworld.evaluations.dynamic.metrics import tables, view_record, view_rows
+from openworld.evaluations.dynamic.metrics import tables, view_results, view_rows
 from openworld.evaluations.dynamic.predictions import ImagePool, joined, predict_views
 from openworld.features import Features
 from openworld.learners import FittedLearner
@@ -110,9 +110,10 @@ def ours(fitted: FittedLearner, stages) -> dict:
         for name, run, answers in zip(names, runs, predict_views(fitted, pool, runs), strict=True):
             views = []
             for predictions in answers:
-                views.append(view_record(predictions, pool, run))
+                numbers = {row.metric.key: row.value.value for row in view_results(predictions, pool, run, "", {})}
+                views.append((numbers["accuracy"], numbers["auroc"]))
                 rows.append(view_rows(predictions, pool, len(found)))
-            found[name] = [(view.accuracy, view.auroc.value) for view in views]
+            found[name] = views
         tables(rows)
     return found
 
