@@ -11,8 +11,8 @@ from openworld.estimators import FRAP
 from openworld.labels import curve_stream
 from openworld.metrics import shift_trend
 from openworld.metrics.robustness import seed_spread
-from openworld.shifts.far import farthest
-from openworld.shifts.levels import Levels, equal_width_levels
+from openworld.shifts.degrees import farthest
+from openworld.shifts.grid import Levels, equal_width_levels
 from openworld.shifts.orthogonal import deviation
 
 BIG, ROWS = 1e308, [[1, 0], [0, 1], [1, 0], [1, 0]]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from openworld import OpenworldError
-from openworld.classifiers.reading import AHEAD, count_readers, read_ahead
+from openworld.classifiers.classifier import AHEAD, count_readers, read_ahead
 
 
 def numbered(row):

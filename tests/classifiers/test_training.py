@@ -11,8 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from openworld import OpenworldError
 from openworld.classifiers import Recipe, build, train
-from openworld.classifiers._training_images import TrainingPictures, moved
-from openworld.classifiers.training import _batches
+from openworld.classifiers.training import TrainingPictures, _batches, moved
 
 
 def test_it_learns_what_can_be_learned(trained):
@@ -94,7 +93,7 @@ def test_mean_and_deviation_are_those_of_the_pictures():
 
 def test_many_pictures_are_read_again_every_time(monkeypatch):
     kept = TrainingPictures(image_set(), Recipe(side=16), None)
-    monkeypatch.setattr("openworld.classifiers._training_images._LARGEST", 0)
+    monkeypatch.setattr("openworld.classifiers.training._LARGEST", 0)
     anew = TrainingPictures(image_set(), Recipe(side=16), None)
     rows = torch.tensor([3, 0, 3])
     assert anew._kept is None and anew.preprocess == kept.preprocess
@@ -103,7 +102,7 @@ def test_many_pictures_are_read_again_every_time(monkeypatch):
 
 def test_every_picture_is_remembered_wherever_it_is_read(monkeypatch):
     kept = train("convnet", image_set(), SMALL, seed=0)[SMALL.kept[-1]].seen
-    monkeypatch.setattr("openworld.classifiers._training_images._LARGEST", 0)
+    monkeypatch.setattr("openworld.classifiers.training._LARGEST", 0)
     again = train("convnet", image_set(), SMALL, seed=0)[SMALL.kept[-1]].seen
     assert len(kept.same) == 24 and (kept.same == again.same).all() and (kept.alike == again.alike).all()
 

@@ -11,9 +11,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._functions import FORM, find_function
 from openworld._types import checked
 from openworld.classifiers import _timm
-from openworld.classifiers.convnet import convnet
-from openworld.classifiers.densenet import densenet
-from openworld.classifiers.resnet import resnet
+from openworld.classifiers.networks import convnet, densenet, resnet
 
 
 @checked

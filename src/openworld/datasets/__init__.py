@@ -9,8 +9,7 @@ pets = datasets.load("oxford_pets", root="path/to/data", part="train", shots=16,
 """
 
 from openworld.datasets import emoji, splits, templates
-from openworld.datasets.availability import has_part
-from openworld.datasets.cards import DATASETS, DatasetCard, load
+from openworld.datasets.cards import DATASETS, DatasetCard, has_part, load
 from openworld.datasets.checking import check, require_places
 from openworld.datasets.emoji import composite, drawings
 from openworld.datasets.formats import folder, hub, listing, tars

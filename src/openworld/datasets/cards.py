@@ -1,5 +1,6 @@
-"""What data sets there are, and loading one by name."""
+"""What data sets there are, loading one by name, and which parts one has, told before any image is read."""
 
+import glob
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,9 +12,11 @@ from openworld._types import checked
 from openworld.datasets import emoji
 from openworld.datasets.emoji.drawings import STYLES
 from openworld.datasets.formats import embeddings, folder, hub, listing, tars
+from openworld.datasets.formats.folder import PARTS
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import downloaded, openood, shifted
 from openworld.datasets.published.catalogue import PUBLISHED
+from openworld.datasets.published.openood import BENCHMARKS, TESTED
 from openworld.datasets.published.shifted import SHIFTED
 
 
@@ -149,3 +152,35 @@ def is_folder(name: str) -> bool:
     """Whether `load` takes the name for that of a folder of pictures."""
     known = name in DATASETS or any(name.startswith(affix) or name.endswith(affix) for affix in SOURCES)
     return not known and (Path(name).is_dir() or len(Path(name).parts) > 1)
+
+
+@checked
+def has_part(name: str, part: str, domain: str | None = None) -> bool:
+    """Whether a data set has a part; whether that part is whole is for `load` to find out.
+
+    Args:
+        name: as for `load`: a data set's, or where your own pictures lie.
+        part: "train", "validation" or "test".
+        domain: of a picture folder or a list, where it has any.
+
+    Raises:
+        OpenworldError: an unknown part, a list that cannot be read, a hub's data set that cannot be had.
+
+    >>> has_part("emoji-concepts", "validation"), has_part("imagenet", "validation")
+    (True, False)
+    """
+    if part not in PARTS:
+        raise unknown_name("part", part, PARTS)
+    if name in BENCHMARKS and domain:
+        return part == TESTED
+    if name in DATASETS:
+        return part in DATASETS[name].parts
+    if name.startswith(hub.PREFIX):
+        return bool(set(PARTS[part]) & set(hub.splits(name)))
+    if holds_embeddings(name):
+        return part in embeddings.parts(name)
+    if name.endswith((".csv", ".parquet")):
+        return part in listing.parts(name, domain)
+    if name.endswith(".tar"):
+        return any(glob.glob(one) for one in tars.patterns(name, part))
+    return any((Path(name) / (domain or "") / own).is_dir() for own in PARTS[part])

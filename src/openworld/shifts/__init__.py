@@ -17,11 +17,9 @@ Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.m
 
 from openworld.shifts.appearance import LOOKS, AppearanceEncoder, in_looks, picture_grid
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition, overlap
-from openworld.shifts.degrees import ShiftDegrees, merge_degrees, shift_degrees
-from openworld.shifts.far import Far, farthest
-from openworld.shifts.grid import ShiftGrid, shift_grid
+from openworld.shifts.degrees import Far, ShiftDegrees, farthest, merge_degrees, shift_degrees
+from openworld.shifts.grid import PUBLISHED_QUANTILES, Levels, ShiftGrid, equal_width_levels, shift_grid
 from openworld.shifts.laid import LAID
-from openworld.shifts.levels import PUBLISHED_QUANTILES, Levels, equal_width_levels
 from openworld.shifts.losses import TripletDistances, share_right, triplet_distances, triplet_losses
 from openworld.shifts.nearest import ENGINES, Nearest, merge_nearest, nearest
 from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift, open_world_in_same_looks

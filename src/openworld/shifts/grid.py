@@ -2,18 +2,104 @@
 
 IS-OOD (Long et al., 2024; qqwsad5/IS-OOD @ e771abb) leaves out subsets of fewer than 10 images and writes 0 for their
 results, which its analysis then drops; here a mask says which cells are there.
+
+Shift levels are degrees cut into intervals [start, end), the first and the last of them open. IS-OOD cuts each axis into
+8 levels and does not publish where. The counts it publishes have the shape of intervals of equal width between two cuts
+with few images beyond them, so that is offered: the outer cuts stand at two quantiles, the others at equal distances
+between.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from openworld._arrays import as_labels, require_at_least, require_length
+from openworld._arrays import (
+    MANY,
+    as_labels,
+    as_scores,
+    require_at_least,
+    require_at_most,
+    require_length,
+    require_size,
+)
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.shifts.degrees import ShiftDegrees
-from openworld.shifts.levels import Levels
+
+LEVELS = 8
+
+PUBLISHED_QUANTILES: dict[str, tuple[float, float]] = {"semantic": (0.0835, 0.9259), "covariate": (0.0915, 0.9963)}
+"""Shares of ImageNet-21K-P's validation images in the first level, and in all but the last, in IS-OOD's division."""
+
+
+@checked
+@dataclass(frozen=True)
+class Levels:
+    """Level 0 below the first cut, level i from cut i - 1 up to, and without, cut i, the last from the last cut up.
+
+    cuts: the starts of levels 1, 2, ..., ascending; one fewer than levels.
+
+    >>> Levels((0.15, 0.3)).of([0.1499, 0.15, 0.3, 1.7]).tolist()
+    [0, 1, 2, 2]
+    """
+
+    cuts: tuple[float, ...]
+
+    def __post_init__(self):
+        object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
+        if not self.cuts or not (np.isfinite(self.cuts).all() and all(low < high for low, high in pairwise(self.cuts))):
+            raise OpenworldError(f"cuts are {list(self.cuts)}, expected one or more numbers that strictly increase.")
+
+    def __len__(self) -> int:
+        return len(self.cuts) + 1
+
+    def of(self, degrees) -> np.ndarray:
+        """The level of each degree: int64[N] from 0.
+
+        Raises:
+            OpenworldError: NaN or infinite degrees.
+        """
+        return np.searchsorted(self.cuts, as_scores(degrees, "degrees"), side="right").astype(np.int64)
+
+    def intervals(self) -> tuple[tuple[float | None, float | None], ...]:
+        """(start, end) of each level; None where it is open."""
+        edges = (None, *self.cuts, None)
+        return tuple(zip(edges[:-1], edges[1:], strict=True))
+
+
+@checked
+def equal_width_levels(degrees, quantiles: tuple[float, float], count: int = LEVELS) -> Levels:
+    """Levels of equal width between two quantiles of the degrees; the first and the last take the tails.
+
+    Args:
+        degrees: float[N], those of the images that are to be divided.
+        quantiles: shares of the images below the first and below the last cut, 0 < low < high < 1; see
+            `PUBLISHED_QUANTILES`.
+        count: of levels, at least 3.
+    Raises:
+        OpenworldError: quantiles out of order, no image, NaN, degrees that are equal at both quantiles.
+
+    >>> equal_width_levels(np.arange(101), (0.1, 0.9), count=4).cuts
+    (10.0, 50.0, 90.0)
+    """
+    values, (low, high) = require_size(as_scores(degrees, "degrees"), "degrees"), quantiles
+    if not 0 < low < high < 1:
+        raise OpenworldError(f"quantiles are {low} and {high}, expected 0 < low < high < 1.")
+    if count < 3:
+        raise OpenworldError(f"count is {count}, expected 3 or more levels; give the cuts of fewer yourself.")
+    require_at_most(MANY, count=count)
+    if not values.size:
+        raise OpenworldError("there is no degree to take quantiles of; give the images that are to be divided.")
+    first, last = np.quantile(values, (low, high))
+    if not first < last:
+        raise OpenworldError(
+            f"the degrees are {first:g} at both quantiles, {low} and {high}, so there is nothing to cut; give the cuts "
+            "yourself."
+        )
+    return Levels(tuple(np.linspace(first, last, count - 1).tolist()))
+
 
 LEAST = 10
 

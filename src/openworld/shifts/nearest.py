@@ -18,9 +18,8 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.shifts._faiss import faiss_search
 from openworld.shifts._rows import as_rows, exact_unit, sum_in_order, unit
-from openworld.shifts._search import Engine, SearchReference, matrix_search
+from openworld.shifts._search import Engine, SearchReference, faiss_search, matrix_search
 
 ENGINES: dict[str, Engine] = {"matrix": matrix_search, "faiss": faiss_search}
 """How candidates are found, by name."""

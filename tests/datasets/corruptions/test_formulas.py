@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import correlate, gaussian_filter, map_coordinates, zoom
 
-from openworld.datasets.corruptions import _blur, _digital, _edges, _filters, _fractal, _frost, _noise, _weather
+from openworld.datasets.corruptions import _blur, _digital, _filters, _frost, _noise, _weather
 
 
 def draws(seed=0):
@@ -132,11 +132,11 @@ def test_places_between_pixels_are_scipys(mode, twice):
 
 
 def test_a_fractal_fills_its_range_and_has_no_seam():
-    heights = _fractal.plasma(64, 2.0, draws())
+    heights = _frost.plasma(64, 2.0, draws())
     assert (heights.min(), heights.max()) == (0, 1)
     seam = np.abs(heights[0] - heights[-1]).mean()
     assert seam < 3 * np.abs(np.diff(heights, axis=0)).mean()
-    smooth, rough = (np.abs(np.diff(_fractal.plasma(64, decay, draws()), axis=0)).mean() for decay in (3, 1.4))
+    smooth, rough = (np.abs(np.diff(_frost.plasma(64, decay, draws()), axis=0)).mean() for decay in (3, 1.4))
     assert smooth < rough
 
 
@@ -180,7 +180,7 @@ def test_mud_is_brown_and_water_brightens():
 def test_the_edge_of_a_step_is_one_pixel_wide():
     levels = np.zeros((9, 9))
     levels[:, 5:] = 200
-    found = _edges.edges(levels, 50, 150)
+    found = _weather.edges(levels, 50, 150)
     assert np.flatnonzero(found.any(axis=0)).tolist() == [4]
     assert found[:, 4].all()
 
@@ -188,16 +188,16 @@ def test_the_edge_of_a_step_is_one_pixel_wide():
 def test_a_faint_edge_counts_where_it_hangs_on_a_strong_one():
     faint = np.zeros((9, 12))
     faint[:, 6:] = 20
-    assert not _edges.edges(faint, 50, 150).any()
+    assert not _weather.edges(faint, 50, 150).any()
     joined = faint.copy()
     joined[:4, 6:] = 200
-    assert _edges.edges(joined, 50, 150)[-1].any()
+    assert _weather.edges(joined, 50, 150)[-1].any()
 
 
 def test_distances_count_steps_of_a_king_and_a_knight():
     outline = np.zeros((7, 9), dtype=bool)
     outline[3, 0] = True
-    found = _edges.distances(outline)
+    found = _weather.distances(outline)
     assert found[3, :4].tolist() == [0, 1, 2, 3]
     assert (found[2, 1], found[1, 1], found[1, 2]) == pytest.approx((1.4, 2.1969, 2.8))
     assert found[1, 5] == pytest.approx(1 + 2 * 2.1969)

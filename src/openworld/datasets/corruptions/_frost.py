@@ -2,7 +2,7 @@
 
 They stand for the photographs that the published code crops, which are not ours to ship: their mean colours and
 spreads are those of the five photographs, and coarse and fine share them about alike; their shapes are not. Numbers on
-frost compare within this package.
+frost compare within this package. The fractal, by the diamond-square algorithm, is that of fog too.
 """
 
 from functools import lru_cache
@@ -12,7 +12,7 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
-from openworld.datasets.corruptions._fractal import plasma
+from openworld.datasets.corruptions._corruption import Draws
 
 _SIDE = 512
 _ALONG = np.linspace(-1.5, 1.5, 7)
@@ -79,3 +79,31 @@ def _crystals(size: float, draws: np.random.RandomState) -> np.ndarray:
     spine = np.exp(-beside / 1.2) + 0.7 * np.exp(-4 * beside / size)
     relief = 0.5 * draws.normal(size=count)[owner] + 0.4 * ribs + 1.6 * spine
     return relief.reshape(_SIDE, _SIDE)
+
+
+def plasma(side: int, decay: float, draws: Draws) -> np.ndarray:
+    """Return heights float64[side, side] from 0 to 1, without a seam at the borders; `side` is a power of two.
+
+    Source: the plasma fractal of hendrycks/robustness @ e0377d4, with its order of draws. Its swing enters twice, so
+        heights fall by the square of `decay`.
+    """
+    heights = np.zeros((side, side))
+    swing, step = 100.0, side
+    while step >= 2:
+        half = step // 2
+        corners = heights[::step, ::step]
+        across = corners + np.roll(corners, -1, axis=0)
+        centres = _jittered(across + np.roll(across, -1, axis=1), swing, draws)
+        beside = centres + np.roll(centres, 1, axis=0) + corners + np.roll(corners, -1, axis=1)
+        heights[half::step, half::step] = centres
+        heights[::step, half::step] = _jittered(beside, swing, draws)
+        below = centres + np.roll(centres, 1, axis=1) + corners + np.roll(corners, -1, axis=0)
+        heights[half::step, ::step] = _jittered(below, swing, draws)
+        step, swing = half, swing / decay
+    heights -= heights.min()
+    return heights / heights.max()
+
+
+def _jittered(four: np.ndarray, swing: float, draws: Draws) -> np.ndarray:
+    """The mean of four neighbours, moved by a draw."""
+    return four / 4 + swing * draws.uniform(-swing, swing, four.shape)

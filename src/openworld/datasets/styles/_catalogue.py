@@ -1,25 +1,244 @@
-"""Every style by name."""
+"""Every style by name: tones change colours alone, then come lines, pieces, and the brush."""
 
-from openworld.datasets.styles import _lines, _paint, _pieces, _tones
-from openworld.datasets.styles._style import Style
+import numpy as np
+from PIL import Image
+from scipy import ndimage
+
+from openworld.datasets.styles._parts import (
+    LUMA,
+    colours_at,
+    edges,
+    few_colours,
+    luma,
+    means,
+    nearest_points,
+    scattered,
+    smooth,
+    tooth,
+    vivid,
+)
+from openworld.datasets.styles._style import Draws, Style, unit
+
+_TO_YIQ = np.array([LUMA, [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
+_POSTERS = np.array(
+    [
+        [[0.11, 0.05, 0.35], [0.93, 0.11, 0.41], [1.00, 0.55, 0.15], [1.00, 0.94, 0.31]],
+        [[0.05, 0.16, 0.30], [0.00, 0.55, 0.62], [0.98, 0.44, 0.53], [1.00, 0.93, 0.73]],
+        [[0.20, 0.00, 0.20], [0.55, 0.13, 0.75], [0.20, 0.80, 0.60], [0.92, 1.00, 0.35]],
+        [[0.07, 0.07, 0.07], [0.86, 0.10, 0.14], [0.16, 0.60, 0.92], [0.98, 0.97, 0.90]],
+    ]
+)
+"""Four inks, dark to bright, for each of four posters."""
+
+
+def _monochrome(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    return np.repeat(luma(pixels)[..., None], 3, axis=2)
+
+
+def _recolour(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Turn all hues by one angle between a sixth and five sixths of the circle; brightness stays."""
+    angle = draws.uniform(np.pi / 3, 5 * np.pi / 3)
+    sine, cosine = np.sin(angle), np.cos(angle)
+    turn = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
+    return pixels @ (np.linalg.inv(_TO_YIQ) @ turn @ _TO_YIQ).T
+
+
+def _posterise(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Three levels of each channel."""
+    return np.round(2 * smooth(pixels, 3 * unit(pixels))) / 2
+
+
+def _pop_art(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Four inks of a random poster for four steps of brightness."""
+    grey = luma(smooth(pixels, 2 * unit(pixels)))
+    cuts = np.linspace(grey.min(), grey.max(), 5)[1:-1]
+    return _POSTERS[draws.permutation(len(_POSTERS))[0]][np.searchsorted(cuts, grey)]
+
+
+def _film_noir(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Hard grey with dark corners and grain."""
+    grey = luma(pixels)
+    rows, columns = np.indices(grey.shape)
+    middle = [(length - 1) / 2 for length in grey.shape]
+    away = np.hypot((rows - middle[0]) / grey.shape[0], (columns - middle[1]) / grey.shape[1]) * np.sqrt(2)
+    hard = 1 / (1 + np.exp(-9 * (grey - 0.55)))
+    dark = hard * (1 - 0.85 * away**1.5) + draws.normal(0, 0.03, grey.shape)
+    return np.repeat(dark[..., None], 3, axis=2)
+
+
+_INK, _PAPER = np.array([0.13, 0.13, 0.16]), np.array([0.98, 0.97, 0.94])
+_BLUE, _GRID = np.array([0.06, 0.20, 0.48]), np.array([0.20, 0.36, 0.64])
+
+
+def _line_art(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Thin black lines on white."""
+    line = _sharp(edges(pixels, 0.7 * unit(pixels)), 0.22)
+    return np.repeat(1 - line[..., None], 3, axis=2)
+
+
+def _sketch(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Pencil: grey divided by its blur leaves lines, strokes at 45 degrees darken the shadows."""
+    step, grey = unit(pixels), luma(pixels)
+    lines = np.minimum(1, (grey + 0.04) / (ndimage.gaussian_filter(grey, 2 * step) + 0.04))
+    strokes = _strokes(grey.shape, step, draws)
+    shade = 1 - 0.55 * np.clip(1 - grey - 0.15, 0, 1) * (strokes > 0)
+    drawn = np.minimum(lines**2, shade) + 0.02 * tooth(grey.shape, 0.5 * step, draws)
+    return _INK + np.clip(drawn, 0, 1)[..., None] * (_PAPER - _INK)
+
+
+def _blueprint(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """White lines on blue paper with a grid."""
+    step = unit(pixels)
+    rows, columns = np.indices(pixels.shape[:2])
+    ruled = ((rows % (8 * step)) < step) | ((columns % (8 * step)) < step)
+    paper = np.where(ruled[..., None], _GRID, _BLUE)
+    line = _sharp(edges(pixels, 0.7 * step), 0.18)[..., None]
+    return paper * (1 - line) + 0.95 * line
+
+
+def _neon(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Glowing lines in the picture's own colours on black."""
+    step = unit(pixels)
+    line = _sharp(edges(pixels, 0.8 * step), 0.25)[..., None]
+    light = line * vivid(0.35 + 0.65 * ndimage.maximum_filter(pixels, (3, 3, 1)), 3)
+    glow = ndimage.gaussian_filter(light, (2 * step, 2 * step, 0))
+    return np.array([0.02, 0.01, 0.06]) + light + 0.8 * glow
+
+
+def _comic_book(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Few strong colours, dots in the shade, black lines."""
+    step = unit(pixels)
+    flat = np.round(3 * vivid(smooth(pixels, 3 * step), 1.6)) / 3
+    rows, columns = np.indices(pixels.shape[:2])
+    wave = np.pi / (3 * step)
+    dots = (np.cos(wave * (rows + columns)) + np.cos(wave * (rows - columns))) / 4 + 0.5
+    shade = (dots > 0.35 + 0.65 * luma(smooth(pixels, 3 * step)))[..., None]
+    line = _sharp(edges(pixels, 0.7 * step), 0.3)[..., None]
+    return flat * np.where(shade, 0.55, 1) * (1 - line)
+
+
+def _sharp(slope: np.ndarray, middle: float) -> np.ndarray:
+    """Slopes pushed towards 0 and 1 around `middle`."""
+    return 1 / (1 + np.exp(-18 * (slope - middle)))
+
+
+def _strokes(shape: tuple[int, int], step: float, draws: Draws) -> np.ndarray:
+    """Noise float64[H, W] drawn out along one diagonal."""
+    noise = draws.normal(size=shape)
+    length = max(3, round(5 * step))
+    return ndimage.convolve(ndimage.gaussian_filter(noise, 0.4 * step), np.eye(length)[::-1] / length)
+
+
+def _papercut(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Sheets of coloured paper, the darker above the brighter, each with a shadow on those below."""
+    step = unit(pixels)
+    numbers, colours = few_colours(smooth(pixels, 5 * step), 7)
+    found = np.broadcast_to(colours[0], pixels.shape).copy()
+    for number in range(1, len(colours)):
+        sheet = (numbers >= number).astype(float)
+        shadow = ndimage.gaussian_filter(ndimage.shift(sheet, 1.5 * step, order=1, mode="nearest"), 1.2 * step)
+        found *= 1 - 0.5 * shadow[..., None]
+        found = np.where(sheet[..., None] > 0, vivid(colours[number], 1.3), found)
+    return found * (1 + 0.02 * tooth(numbers.shape, 0.4 * step, draws)[..., None])
+
+
+def _pixel_art(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Sixteen squares along the shorter side, in eight colours."""
+    height, width = pixels.shape[:2]
+    size = tuple(max(1, round(length / (4 * unit(pixels)))) for length in (width, height))
+    channels = [
+        Image.fromarray(pixels[..., one].astype(np.float32)).resize(size, Image.Resampling.BOX) for one in range(3)
+    ]
+    numbers, colours = few_colours(np.stack([np.asarray(one, float) for one in channels], axis=2), 8)
+    rows, columns = (np.arange(length) * cells // length for length, cells in ((height, size[1]), (width, size[0])))
+    return vivid(colours, 1.2)[numbers[rows[:, None], columns]]
+
+
+def _stained_glass(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Panes of one colour each, joined by lead."""
+    step = unit(pixels)
+    points = scattered(pixels.shape[:2], 6 * step, draws)
+    distances, numbers = nearest_points(points, pixels.shape[:2], 2)
+    panes = vivid(means(pixels, numbers[..., 0], len(points)), 1.8)[numbers[..., 0]]
+    lit = panes * (1.05 - 0.15 * distances[..., :1] / (6 * step))
+    return np.where(distances[..., 1:] - distances[..., :1] < 1.1 * step, 0.08, lit)
+
+
+def _cross_stitch(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Crosses of twelve colours of thread on pale cloth."""
+    cell = max(4, round(5 * unit(pixels)))
+    rows, columns = np.indices(pixels.shape[:2])
+    across = -(-pixels.shape[1] // cell)
+    squares = rows // cell * across + columns // cell
+    numbers, colours = few_colours(means(pixels, squares, int(squares.max()) + 1)[squares], 12)
+    y, x = (rows % cell + 0.5) / cell, (columns % cell + 0.5) / cell
+    thread = np.minimum(abs(y - x), abs(y + x - 1))
+    cloth = np.array([0.93, 0.90, 0.84]) * np.where((x < 1 / cell) | (y < 1 / cell), 0.9, 1)[..., None]
+    return np.where((thread < 0.3)[..., None], colours[numbers] * (1 - thread[..., None]), cloth)
+
+
+_CANVAS = np.array([0.95, 0.92, 0.84])
+
+
+def _pointillism(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Two layers of dots, their colours a little off, on bare canvas."""
+    step = unit(pixels)
+    found = np.broadcast_to(_CANVAS, pixels.shape)
+    for _ in range(2):
+        points = scattered(pixels.shape[:2], 2.4 * step, draws)
+        paints = vivid(colours_at(pixels, points, 0.5 * step), 1.4) + draws.normal(0, 0.07, points.shape[:1] + (3,))
+        distances, numbers = nearest_points(points, pixels.shape[:2])
+        found = np.where(distances < 1.25 * step, paints[numbers[..., 0]], found)
+    return found
+
+
+def _watercolour(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Pale washes that run over their borders, darker at the rim, on rough paper."""
+    step = unit(pixels)
+    shape = pixels.shape[:2]
+    moves = np.stack([1.2 * step * tooth(shape, 3 * step, draws) for _ in range(2)])
+    places = np.indices(shape) + moves
+    run = np.stack([ndimage.map_coordinates(pixels[..., one], places, order=1, mode="nearest") for one in range(3)], 2)
+    wash = ndimage.gaussian_filter(smooth(run, 5 * step), (0.7 * step, 0.7 * step, 0))
+    pooled = 1 - 0.3 * edges(wash, step)[..., None] + 0.06 * tooth(shape, step, draws)[..., None]
+    return (0.25 + 0.75 * vivid(wash, 1.1)) * pooled
+
+
+def _oil_paint(pixels: np.ndarray, draws: Draws) -> np.ndarray:
+    """Each pixel takes the mean of that of four neighbouring squares which varies least (Kuwahara et al., 1976)."""
+    away = max(1, round(2 * unit(pixels)))
+    side = 2 * away + 1  # odd, and moved by half, so that every square holds the pixel
+    mean = ndimage.uniform_filter(pixels, (side, side, 1))
+    spread = (ndimage.uniform_filter(pixels**2, (side, side, 1)) - mean**2).sum(axis=2)
+    moves = [(down, right) for down in (-away, away) for right in (-away, away)]
+    calmest = np.argmin([_moved(spread, move) for move in moves], axis=0)
+    found = np.choose(calmest[..., None], [_moved(mean, move) for move in moves])
+    return vivid(found, 1.3)
+
+
+def _moved(values: np.ndarray, move: tuple[int, int]) -> np.ndarray:
+    """values[r + down, c + right], the border repeated outside."""
+    rows, columns = (np.clip(np.arange(size) + by, 0, size - 1) for size, by in zip(values.shape, move, strict=False))
+    return values[rows[:, None], columns]
+
 
 STYLES: dict[str, Style] = {
-    "monochrome": _tones.MONOCHROME,
-    "recolour": _tones.RECOLOUR,
-    "posterise": _tones.POSTERISE,
-    "pop art": _tones.POP_ART,
-    "film noir": _tones.FILM_NOIR,
-    "line art": _lines.LINE_ART,
-    "sketch": _lines.SKETCH,
-    "blueprint": _lines.BLUEPRINT,
-    "neon": _lines.NEON,
-    "comic book": _lines.COMIC_BOOK,
-    "papercut": _pieces.PAPERCUT,
-    "pixel art": _pieces.PIXEL_ART,
-    "stained glass": _pieces.STAINED_GLASS,
-    "cross stitch": _pieces.CROSS_STITCH,
-    "pointillism": _paint.POINTILLISM,
-    "watercolour": _paint.WATERCOLOUR,
-    "oil paint": _paint.OIL_PAINT,
+    "monochrome": Style("tone", "a monochrome picture of a {}.", _monochrome),
+    "recolour": Style("tone", "a picture of a {} in the wrong colours.", _recolour, random=True),
+    "posterise": Style("tone", "a flat poster of a {}.", _posterise),
+    "pop art": Style("tone", "pop art of a {}.", _pop_art, random=True),
+    "film noir": Style("tone", "a dark film noir picture of a {}.", _film_noir, random=True),
+    "line art": Style("line", "line art of a {}.", _line_art),
+    "sketch": Style("line", "a pencil sketch of a {}.", _sketch, random=True),
+    "blueprint": Style("line", "a blueprint of a {}.", _blueprint),
+    "neon": Style("line", "a neon sign of a {}.", _neon),
+    "comic book": Style("line", "a comic book picture of a {}.", _comic_book),
+    "papercut": Style("piece", "a papercut of a {}.", _papercut, random=True),
+    "pixel art": Style("piece", "pixel art of a {}.", _pixel_art),
+    "stained glass": Style("piece", "a stained glass window of a {}.", _stained_glass, random=True),
+    "cross stitch": Style("piece", "a cross stitch of a {}.", _cross_stitch),
+    "pointillism": Style("paint", "a pointillist painting of a {}.", _pointillism, random=True),
+    "watercolour": Style("paint", "a watercolour of a {}.", _watercolour, random=True),
+    "oil paint": Style("paint", "an oil painting of a {}.", _oil_paint),
 }
 """Name -> style, tones first, then lines, pieces and the brush."""
