@@ -96,7 +96,7 @@ class Classifier:
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         """Yield images of an image set as the module takes them, float32[B, 3, side, side], and their labels int64[B].
 
-        Threads read and prepare the next batches meanwhile, see `classifiers.reading`.
+        Threads read and prepare the next batches meanwhile.
 
         Args:
             rows: which images, int64[n].

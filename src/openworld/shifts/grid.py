@@ -3,10 +3,9 @@
 IS-OOD (Long et al., 2024; qqwsad5/IS-OOD @ e771abb) leaves out subsets of fewer than 10 images and writes 0 for their
 results, which its analysis then drops; here a mask says which cells are there.
 
-Shift levels are degrees cut into intervals [start, end), the first and the last of them open. IS-OOD cuts each axis into
-8 levels and does not publish where. The counts it publishes have the shape of intervals of equal width between two cuts
-with few images beyond them, so that is offered: the outer cuts stand at two quantiles, the others at equal distances
-between.
+Shift levels are degrees cut into intervals [start, end), the first and the last of them open. IS-OOD does not publish
+where it cuts each axis into 8. The counts it publishes have the shape of intervals of equal width between two cuts with
+few images beyond them, so that is offered: two quantiles are the outer cuts, the others at equal distances between.
 """
 
 from dataclasses import dataclass
