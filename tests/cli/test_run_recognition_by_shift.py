@@ -69,8 +69,8 @@ def seconds(tmp_path_factory):
 def test_tables_by_level_and_a_page(ran):
     folder, printed = ran
     assert "2 learner(s)" in printed and "against 2 image set(s)" in printed
-    assert "OpenworldAUC by meaning, base images in the training appearance" in printed
-    assert "Errors of the estimated accuracy by appearance" in printed and "Report: " in printed
+    assert "Training appearance, semantic, OpenworldAUC by level" in printed
+    assert "Without labels: " in printed and "mean absolute error" in printed and "Report: " in printed
     page = (folder / "runs" / "spec" / "report.html").read_text(encoding="utf-8")
     assert "How far off until it fails?" in page and "Class names" in page
 

@@ -135,7 +135,7 @@ def test_generalisation_cuts_its_source_and_every_variant_alike(place):
     counts = {name: (target["n_base_classes"], target["n_new_classes"]) for name, target in targets.items()}
     assert list(counts.values()) == [(1, 2), (1, 2), (1, 4)]
     assert [target["left_out"] for target in targets.values()] == [["green square"], ["green square"], []]
-    assert any("1 are left out" in table.caption for table in run.terminal_tables)
+    assert any("neither base nor new: 1." in table.caption for table in run.terminal_tables)
     with pytest.raises(OpenworldError, match="the source alone says that"):
         read_protocol(spec | {"variants": [{"dataset": "darker", "base": ["red square"]}]})
 
@@ -158,7 +158,7 @@ def test_scenarios_of_classes_keep_the_sides_and_draw_their_order(place):
     assert "squares: 1 base + 2 new classes, 1 left out" in evaluation_of(spec).summary(spec)
     run = ow.run(spec, "run", quiet=True, workers=1)
     assert {record.metrics["tuned_on"] for record in run.run_folder.records} == {"base classes"}
-    assert "1 class of squares left out" in run.page.subtitle
+    assert "1 left out of squares" in run.page.subtitle
 
 
 def test_recognition_by_shift_leaves_other_classes_out_of_its_pool(place):
@@ -224,7 +224,7 @@ def test_a_pattern_of_file_names_makes_groups_that_intervals_know(place):
     groups = [
         run.results.value("", "groups", setting="squares", task="squares", shots=2).value for run in (plain, framed)
     ]
-    assert groups == [16, 8] and "clustered by group (n = 8)" in framed.terminal_tables[0].caption
+    assert groups == [16, 8] and "one group count together (8)" in framed.terminal_tables[0].caption
     with pytest.raises(OpenworldError, match="finds nothing in 8 of 8 paths"):
         ow.run(recognition(group_pattern="clip"), "other", quiet=True, workers=1)
     with pytest.raises(OpenworldError, match="no regular expression"):

@@ -122,7 +122,7 @@ def test_a_run_without_new_images_is_described_and_not_guessed(make_run):
     folder = make_run(seeds=(1,), names=[f"thing {n}" for n in range(8)], per_class=3, sides=("base",))
     one = read_report(folder)
     check_report(one)
-    assert "o learner has a number of OpenworldAUC" in one.page.verdict[0] and ">nan" not in one.html()
+    assert "o learner has OpenworldAUC: there is no new sample" in one.page.verdict[0] and ">nan" not in one.html()
 
 
 def test_what_is_no_run_of_recognition_is_refused(tmp_path):

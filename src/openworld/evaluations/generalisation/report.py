@@ -68,7 +68,7 @@ def _notes(means: Sequence[TargetMean]) -> Iterator[str]:
         if each.kind != "other":
             left = len(source.left_out)
             if left:
-                yield f"Of the source, {left} classes are left out that are neither base nor new."
+                yield f"Classes of the source that are left out, being neither base nor new: {left}."
             continue
         rule = "by name and by WordNet's names" if source.wordnet else "by name"
         listings = [_left_out(target) for target in each.targets if target.first.record.left_out]

@@ -46,10 +46,7 @@ RATES = ("miss", "hit", "false_alarm", "detected", "cost")
 REACHED = ("threshold", "baseness_threshold", "miss", "hit", "cost", "least_miss", "most_hit")
 COSTS = ("openworld_auc", "tuned_parameters", "fit_seconds", "score_seconds")
 MIX, MIXES = "Other mixes of base and new images", ("openworld_auc", "overall_accuracy")
-OF_MIXES = (
-    "Forward: every new class keeps one image in several; backward: every base class; means over draws. A metric that "
-    "tells learners apart stays level, while overall accuracy follows the mix."
-)
+OF_MIXES = "Means over draws. A metric that tells learners apart stays level, while overall accuracy follows the mix."
 KNOWN_FROM_DOMAINS = ("as given", "same domain", "other domain")
 """Splits that need no words of their own."""
 
@@ -77,7 +74,7 @@ def story_of(
         next(iter(results.baselines), ""),
         subtitle=tuple(_subtitle(results)),
         facts=tuple(_durations(results)),
-        notes=dict.fromkeys(("settings", "numbers"), grouped(results)),
+        notes=dict.fromkeys(("settings", "numbers"), grouped(results)) | {"mixes": _shrunk(run)},
         words=_operating_words(results),
         sentences=tuple(_sentences(results)),
         styles=styles(results),
@@ -87,6 +84,13 @@ def story_of(
     headline = CLOSED[0] if all(setting.closed_set for setting in results.settings) else MAIN[0]
     parts = tuple(_parts(results))
     return Layout(title or known, headline, parts, SETTING, BESIDE).report(replace(brief, **fields))
+
+
+def _shrunk(run: RunFolder) -> str:
+    """Say of which classes images are left out in the two mixes of a class imbalance, and how many."""
+    factor = run.resolved.get("imbalance_factor") if isinstance(run.resolved, Mapping) else None
+    kept = f"one image in {factor:g}" if factor else "one image in several"
+    return f"Forward: of every new class {kept} is kept; backward: of every base class {kept}."
 
 
 def compare(first: Report, second: Report, metric: str) -> RunComparison:

@@ -276,7 +276,7 @@ def _axis(metric: Metric, values: Sequence[float]) -> Quantity:
     positive = [value for value in values if value > 0]
     unlimited = metric.bounds[0] == 0 and metric.bounds[1] is None and bool(positive)
     wide = unlimited and (min(values) == 0 or max(positive) >= WIDE * min(positive))
-    return Quantity.of(metric, log=metric.stored_unit == "seconds" or wide)
+    return Quantity.of(metric, log=bool(positive) and (metric.stored_unit == "seconds" or wide))
 
 
 def _cloud(dots: Mapping[Key, tuple[float, float]], seeds: Sequence[float]) -> Cloud:

@@ -16,13 +16,13 @@ from openworld.report.layout.tables import Pivot, Tests
 from openworld.report.layout.verdict import verdict
 from openworld.report.page import Page, Section
 from openworld.report.report import Report
-from openworld.report.sentences import listed
+from openworld.report.sentences import counted, listed
 from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Table
 from openworld.results import Comparison, Result, Results
 
 OPEN = 4  # tables of a part that stand open; of more the first
-TERMINAL_TABLES, TERMINAL_ROWS = 4, 30
+TERMINAL_TABLES, TERMINAL_ROWS = 5, 30
 ON_PAGE, CELLS_ON_PAGE = 500, 3000  # at most, of one table
 REST = "Every other number"
 
@@ -78,6 +78,11 @@ class Layout:
             if part.terminal or part.name == first
             for table in tables.get(part.name, ())
         ]
+        more = len(shown) - TERMINAL_TABLES
+        if more > 0:
+            last = shown[TERMINAL_TABLES - 1]
+            caption = f"{last.caption} The page has {counted(more, 'more table')}."
+            shown[TERMINAL_TABLES - 1 :] = [replace(last, caption=caption)]
         papers = tuple(table for part in self.parts if not part.folded for table in tables.get(part.name, ()))
         series = f"{brief.label[0].upper()}{brief.label[1:]}s"
         page = Page(
@@ -89,9 +94,7 @@ class Layout:
             series=series,
             facts=brief.facts,
         )
-        return Report(
-            brief.results, tuple(shown[:TERMINAL_TABLES]), page, papers=papers, run_folder=brief.run, **fields
-        )
+        return Report(brief.results, tuple(shown), page, papers=papers, run_folder=brief.run, **fields)
 
     @property
     def _along(self) -> Lines | None:

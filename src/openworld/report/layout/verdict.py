@@ -89,7 +89,10 @@ def _lead(rows: Sequence[Result], brief: Brief) -> str:
     if found is None:
         barred = brief.marks.get(rows[0].entity)
         reason = rows[0].value.reason or (barred.meaning if barred else "")
-        return f"no {brief.label} has a number of {metric.title} that may be called the best: {reason}."
+        if any(row.value.value is not None for row in rows):
+            return f"no {brief.label} has a number of {metric.title} that may be called the best: {reason}."
+        who = f"{rows[0].entity} has no" if len(rows) == 1 else f"no {brief.label} has"
+        return f"{who} {metric.title}: {reason}."
     best = next(row.value for row in rows if row.entity == found.names[0])
     number = f"{metric.write(best.value)} {metric.write_interval(best.over())}".rstrip()
     most = "highest" if metric.better > 0 else "lowest"
