@@ -75,7 +75,7 @@ def test_a_row_per_picture_with_names_baseness_and_zero_shot(coop, pictures):
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
     assert lines[0] == "CoOp on 'embedded' · 4 base names, 2 new · 5 images"
-    assert lines[2].split() == ["image", "CoOp", "baseness", "(log)", "place", "zero-shot", "CLIP"]
+    assert lines[3].split() == ["image", "baseness", "(log)", "place", "CoOp", "zero-shot", "CLIP"]
     assert sum("picture-" in line for line in lines) == 5
     assert "a photo of a {}." in lines[-1]
     assert max(map(len, lines[:-1])) <= 160
@@ -140,8 +140,8 @@ def test_csv_has_a_line_per_picture(coop, pictures):
 
 def test_quiet_is_the_table_alone(coop, pictures):
     lines = predict(coop[1], pictures / "picture-0.png", "--quiet", "--threshold", "1").output.splitlines()
-    assert len(lines) == 2
-    assert lines[0].split()[:2] == ["image", "CoOp"] and " looks " in lines[0] and " new " in lines[1]
+    assert len(lines) == 4
+    assert lines[1].split()[:2] == ["image", "baseness"] and " looks " in lines[1] and " new " in lines[2]
 
 
 @pytest.mark.parametrize(("name", "settings"), [("VPT", {"depth": 1}), ("LoCoOp", {"context_length": 2})])

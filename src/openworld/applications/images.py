@@ -22,14 +22,7 @@ def are_images(where: str | ImageSet) -> bool:
 
 
 def labelled_images(where: str | ImageSet, root: str = "") -> ImageSet:
-    """Return the images of a folder of class folders, of a data set, or of an image set.
-
-    Args:
-        root: below which downloaded data sets lie; "" for $OPENWORLD_DATA.
-
-    Raises:
-        OpenworldError: an image set without labels; no such folder or data set.
-    """
+    """Return the images of a folder of class folders, of a data set below `root`, or of an image set."""
     if isinstance(where, ImageSet):
         if where.classnames == UNLABELLED:
             raise OpenworldError(f"{where.name} has no labels; give them in a column label.")
@@ -75,11 +68,7 @@ def _folders(folder: Path) -> list[str]:
 
 
 def labels_among(images: ImageSet, classnames: Sequence[str]) -> np.ndarray:
-    """Return the labels int64[N] of images as places in other class names.
-
-    Raises:
-        OpenworldError: a class of some image that the names lack.
-    """
+    """Return the labels int64[N] of images as places in other class names, which must have them all."""
     place = {name: number for number, name in enumerate(classnames)}
     lacking = [images.classnames[label] for label in np.unique(images.labels) if images.classnames[label] not in place]
     if lacking:

@@ -26,25 +26,14 @@ EXPECTED = (
 
 
 def own_model(given: Any, classnames: Sequence[str] | None = None):
-    """Return a `Classifier` or a `DualEncoder` of an object; a name that is no function's comes back as it is.
-
-    Args:
-        given: what somebody names or has. classnames: in the order of the logits, for a model of timm.
-
-    Raises:
-        OpenworldError: something else, a function that fails, a model of timm without class names.
-    """
+    """Return a `Classifier` or a `DualEncoder` of an object; a name that is no function's comes back as it is."""
     if not isinstance(given, str):
         return _of_object(given, classnames, type(given).__name__)
     return _of_object(made_by(given), classnames, given) if is_function(given) else given
 
 
 def own_encoder(given: Any, device: str):
-    """Return the `DualEncoder` of a name or an object; objects stay where they are.
-
-    Raises:
-        OpenworldError: a model without a tower for sentences, or what `own_model` refuses.
-    """
+    """Return the `DualEncoder` of a name or an object; objects stay where they are."""
     found = own_model(given)
     if isinstance(found, str):
         return load_once(found, device)

@@ -11,11 +11,11 @@ from openworld._csv import csv_text
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld._plain import read_lines
-from openworld.report.page import Page, Section
+from openworld.report.layout import METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.report.table import Cell, Column, Row, Table
-from openworld.results import TEXT, Metric, Result, Results, Value
+from openworld.report.table import Cell
+from openworld.results import Metric, Result, Results, Value
 from openworld.runs.scratch import ScratchFolder
 
 if TYPE_CHECKING:
@@ -24,25 +24,24 @@ if TYPE_CHECKING:
 BASENESS = Metric("baseness", "baseness", better=0)
 LOG_BASENESS = Metric("log_baseness", "(log)", "number", 3, 0, (None, 0.0))
 PLACE = Metric("place", "place", "count", 0, 0, (1.0, None))
+LAYOUT = Layout(
+    "What is on these images?",
+    "",
+    (Pivot(name="predictions", title="Every image", rows=("image",), columns=(METRIC,), beside=("row",)),),
+)
 
 
 @dataclass(frozen=True)
 class SavedLearner:
-    """A fitted learner on disk.
-
-    Args:
-        folder: holds learner.json and parameters.safetensors.
-        sentence: of zero-shot CLIP on the data set it was fitted on, where that is known.
-        new_names: of the run that it was fitted in; empty for a learner saved by hand.
-    """
+    """A fitted learner on disk: a folder with learner.json and parameters.safetensors."""
 
     folder: Path
-    sentence: str = ""
-    new_names: tuple[str, ...] = ()
+    sentence: str = ""  # of zero-shot CLIP on the data set it was fitted on, where that is known
+    new_names: tuple[str, ...] = ()  # of the run that it was fitted in; empty for a learner saved by hand
 
 
 def find_saved(model: Path, unit: str) -> SavedLearner:
-    """The learner in a folder: one that `FittedLearner.save` wrote, or that of one unit of a run."""
+    """Return the learner in a folder: one that `FittedLearner.save` wrote, or that of one unit of a run."""
     if (model / "learner.json").is_file():
         if unit:
             raise OpenworldError(f"{model} holds a single learner; --unit chooses among those of a run's folder.")
@@ -81,33 +80,22 @@ def _of_run(folder: Path, unit: str) -> SavedLearner:
 
 
 def read_names(file: Path | None) -> list[str]:
-    """The names of a text file, one per line; empty lines do not count."""
+    """Return the names of a text file, one per line; empty lines do not count."""
     return [] if file is None else read_lines(file, "name")
 
 
 @dataclass(frozen=True)
 class PredictionInputs:
-    """What is wanted of some images.
+    """What is wanted of some images."""
 
-    Args:
-        fitted: the learner, as loaded.
-        new_names: names beside those that it was fitted on.
-        sentence: of zero-shot CLIP.
-        paths: the images.
-        top: how many names to give.
-        threshold: baseness, in [0, 1], below which an image looks new; None to leave that open.
-        allow_corrupt: how many unreadable images are left out.
-        dataset: the images of a data set, whose names are `paths`; None where these are files.
-    """
-
-    fitted: object
-    new_names: tuple[str, ...]
-    sentence: str
+    fitted: object  # the learner, as loaded
+    new_names: tuple[str, ...]  # beside those that it was fitted on
+    sentence: str  # of zero-shot CLIP
     paths: tuple[Path, ...]
-    top: int = 1
-    threshold: float | None = None
-    allow_corrupt: int = 0
-    dataset: "ImageSet | None" = None
+    top: int = 1  # how many names to give
+    threshold: float | None = None  # baseness, in [0, 1], below which an image looks new; None to leave that open
+    allow_corrupt: int = 0  # unreadable images that are left out
+    dataset: "ImageSet | None" = None  # whose images are the `paths`; None where these are files
 
 
 def prediction_inputs(
@@ -124,18 +112,7 @@ def prediction_inputs(
     allow_corrupt: int = 0,
     device: str = "auto",
 ) -> PredictionInputs:
-    """Return what is wanted, from what a person names; the learner is loaded on its backbone.
-
-    Args:
-        model: folder of a learner, or of a run, whose learner `unit` names.
-        images: folders and files, or a data set as NAME/DOMAIN/PART.
-        new: further names; with `run_names` also the new names of the run.
-        template: sentence of zero-shot CLIP; "" for that of the data set, or of the learner.
-        backbone: where it is not that of the learner, or that one is code or would be fetched.
-
-    Raises:
-        OpenworldError: no learner there, no images, new names of a run that has none.
-    """
+    """Return what is wanted, from what a person names, as `openworld.predict` says."""
     from openworld import backbones
     from openworld.backbones.devices import find_device
     from openworld.backbones.precision import DTYPES
@@ -172,21 +149,15 @@ def _find_images(images: Sequence[Path]) -> "tuple[list[Path], ImageSet | None]"
 
 @dataclass(frozen=True, eq=False)
 class PredictedImages:
-    """Predictions, one per image that could be read.
-
-    Args:
-        inputs: what was wanted. predictions: of each image. answer, zero_shot: what the learner said, and
-            zero-shot CLIP, an `Answer` of arrays each.
-    """
+    """Predictions, one per image that could be read."""
 
     inputs: PredictionInputs
     predictions: Sequence = field(repr=False)
-    answer: Any = field(default=None, repr=False)
+    answer: Any = field(default=None, repr=False)  # of the learner, an `Answer` of arrays
     zero_shot: Any = field(default=None, repr=False)
 
     @property
     def rows(self) -> list[dict]:
-        """A dict per image."""
         threshold = self.inputs.threshold
         return [
             {
@@ -203,16 +174,13 @@ class PredictedImages:
         ]
 
     def to_csv(self) -> str:
-        """A line per image; second and further names in columns of their own."""
+        """Return a line per image; second and further names in columns of their own."""
         flat = [_flat(row) for row in self.rows]
         return csv_text(list(flat[0]), [list(row.values()) for row in flat])
 
 
 def prediction_report(found: PredictedImages) -> Report:
-    """Return a report whose rows are the numbers of each image.
-
-    `where["image"]` is its path, `where["row"]` its place among those given.
-    """
+    """Return a report of the numbers of each image; where: its path, and its place among those given."""
     inputs, count = found.inputs, len(found.predictions)
     learner = inputs.fitted.learner.name
     rows = tuple(
@@ -222,13 +190,6 @@ def prediction_report(found: PredictedImages) -> Report:
     )
     names = f"{len(inputs.fitted.classnames)} base names, {len(inputs.new_names)} new"
     headline = f"{learner} on {inputs.fitted.clip.name!r} · {names} · {counted(count, 'image')}"
-    tables = (_table(found),)
-    page = Page(
-        title="What is on these images?",
-        subtitle=(learner, names),
-        verdict=(headline, *_text(found)),
-        sections=(Section("Every image", tables=tables),),
-    )
     made = {"learner": learner, "backbone": inputs.fitted.clip.name}
     facts = made | {
         "base_names": list(inputs.fitted.classnames),
@@ -238,25 +199,24 @@ def prediction_report(found: PredictedImages) -> Report:
         "unreadable": len(inputs.paths) - count,
         "pictures": found.rows,
     }
-    return Report(Results("predict", rows), tables, page, made=made, found=found, facts=facts)
+    brief = Brief(
+        Results("predict", rows),
+        subtitle=(learner, names),
+        words={"predictions": _words(found)},
+        sentences=(headline, *_text(found)),
+    )
+    return LAYOUT.report(brief, made=made, found=found, facts=facts)
 
 
-def _table(found: PredictedImages) -> Table:
-    """A row per image."""
-    inputs = found.inputs
-    flags = [Column(TEXT, "looks", 1), Column(TEXT, "so called", 1)] if inputs.threshold is not None else []
-    learner = Column(TEXT, inputs.fitted.learner.name, 1)
-    numbers = (Column(BASENESS, priority=1), Column(LOG_BASENESS, priority=1), Column(PLACE, priority=1))
-    columns = (learner, *numbers, *flags, Column(TEXT, "zero-shot CLIP", 1))
-    rows = tuple(Row(_one_line(inputs.paths[own.row]), _cells(own, inputs.threshold)) for own in found.predictions)
-    return Table("predictions", "", "", "image", columns, rows)
-
-
-def _cells(prediction, threshold: float | None) -> tuple:
-    numbers = (Value(prediction.baseness), Value(prediction.log_baseness), Value(prediction.rank))
-    side = side_of(prediction, threshold)
-    flags = (side, Cell(called(prediction, threshold))) if side else ()
-    return _listed(prediction.guesses), *numbers, *flags, _listed(prediction.zero_shot)
+def _words(found: PredictedImages) -> dict[str, dict[str, str | Cell]]:
+    """Return the columns of words of each image: what learner and zero-shot CLIP name it, and what it looks like."""
+    inputs, threshold = found.inputs, found.inputs.threshold
+    images = [(str(inputs.paths[own.row]), own) for own in found.predictions]
+    columns = {inputs.fitted.learner.name: {path: _listed(own.guesses) for path, own in images}}
+    if threshold is not None:
+        columns["looks"] = {path: side_of(own, threshold) for path, own in images}
+        columns["so called"] = {path: Cell(called(own, threshold)) for path, own in images}
+    return columns | {"zero-shot CLIP": {path: _listed(own.zero_shot) for path, own in images}}
 
 
 def _text(found: PredictedImages) -> tuple[str, ...]:
@@ -278,11 +238,7 @@ def _text(found: PredictedImages) -> tuple[str, ...]:
 
 
 def predict_images(inputs: PredictionInputs, observer: Observer = SILENT) -> Report:
-    """Encode images as a learner needs them, leaving nothing on disk, and name them.
-
-    Raises:
-        OpenworldError: a sentence or names that will not do, images that cannot be read.
-    """
+    """Encode images as a learner needs them, leaving nothing on disk, and name them."""
     from openworld.datasets.formats import unlabelled_folder
     from openworld.features import encode
     from openworld.learners import encoding_for

@@ -15,8 +15,7 @@ from openworld import OpenworldError
 from openworld._score_files import scores_of
 from openworld.applications.label.command import plan_labels, read_labels
 from openworld.applications.label.kept_plan import read_plan
-from openworld.applications.label.page import render_page
-from openworld.applications.label.pictures import SIDE, Pictures, read_pictures
+from openworld.applications.label.page import SIDE, Pictures, read_pictures, render_page
 from openworld.applications.label.planning import PlanInputs
 from openworld.applications.label.question import Names
 
@@ -87,8 +86,9 @@ def test_images_lie_in_the_page_upright_and_no_larger_than_needed(photographs):
     assert pictures.widths == (SIDE, 40, 200, 200) and not pictures.beside and len(seen) == 4
 
 
-def test_too_many_images_for_a_page_lie_beside_it(photographs):
-    pictures = read_pictures(photographs, None, lambda *_: None, most=1000)
+def test_too_many_images_for_a_page_lie_beside_it(photographs, monkeypatch):
+    monkeypatch.setattr("openworld.applications.label.page.PAGE_BYTES", 1000)
+    pictures = read_pictures(photographs, None, lambda *_: None)
     assert pictures.beside and pictures.addresses == tuple(f"images/{number}.jpg" for number in (1, 2, 3, 4))
     page = page_of([Names(("cat",), ("yak",))] * 4, pictures)
     assert "img-src data: file: 'self';" in page and "data:image" not in page
@@ -124,7 +124,7 @@ def test_answers_as_the_page_writes_them_are_read_back(tmp_path, world, photogra
 def test_a_second_batch_beside_its_page_has_a_folder_of_its_own(tmp_path, world, photographs, monkeypatch):
     from made_up_stream import answer
 
-    monkeypatch.setattr("openworld.applications.label.pictures.PAGE_BYTES", 1000)
+    monkeypatch.setattr("openworld.applications.label.page.PAGE_BYTES", 1000)
     columns = world.columns | {"image": np.array([photographs[row % 4] for row in range(400)])}
     stream = scores_of(columns, "mine.npz")
     plan_labels(PlanInputs(stream, tmp_path / "plan", n=60))

@@ -7,12 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from openworld.applications.shift.examples import ExampleImage
-from openworld.applications.shift.measurement import ImageDegrees
+from openworld.applications.shift.measurement import ComparedSets, ImageDegrees
 from openworld.applications.shift.report import report
 from openworld.applications.shift.results import SURE, results_of
-from openworld.applications.shift.shift_map import COUNTED, shift_examples, shift_map
-from openworld.applications.shift.summary import ComparedSets
+from openworld.applications.shift.shift_map import COUNTED, ExampleImage, shift_examples, shift_map
 from openworld.applications.shift.verdict import headline, sentences
 from openworld.report.charts.cells import TOP
 from openworld.shifts import Levels, ShiftGrid

@@ -8,13 +8,14 @@ import torch
 
 from openworld import OpenworldError, backbones, datasets
 from openworld.applications.shift.images import ImageCollection, Reader
-from openworld.applications.synthesize.kept_division import keep_division, kept_division
 from openworld.applications.synthesize.painters import PAINTERS, PainterSettings, find_painter, find_styles
 from openworld.applications.synthesize.plan import (
     PromptDivision,
     SynthesisOptions,
     divide,
     expect,
+    keep_division,
+    kept_division,
     plan,
     require_readable,
 )

@@ -19,14 +19,7 @@ JSON = "label.json"
 
 
 def plan_labels(inputs: PlanInputs, observer: Observer = SILENT) -> Report:
-    """Plan which images to label, and write the folder with plan, worksheet and page.
-
-    Returns:
-        A report whose `found` is a `Planned`.
-
-    Raises:
-        OpenworldError: as `make_plan`.
-    """
+    """Plan which images to label, and write the folder with plan, worksheet and page; `found` is a `Planned`."""
     return plan_report(make_plan(inputs, observer))
 
 
@@ -37,18 +30,7 @@ def read_labels(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Read the labels of a plan.
-
-    Args:
-        folder: of the plan. answers: filled worksheets and answers of the page; none for those in the folder.
-        out: where page and numbers are kept; None for the folder of the plan.
-
-    Returns:
-        A report whose `found` is a `LabelledStream`; its page, results.parquet and label.json are written.
-
-    Raises:
-        OpenworldError: no plan there, answers that are none or belong to another plan, too few of them.
-    """
+    """Read labels of a plan (without `answers` those in its folder); write page, rows and label.json into `out`."""
     beside = out is None or out.resolve() == folder.resolve()
     require_folder("--out", out or folder, own=(LABEL_PLAN, LABELLED) if beside else (LABELLED,))
     observer.progress("reading the plan", 0)

@@ -24,24 +24,15 @@ UNKNOWN = 0.5
 
 @dataclass(frozen=True)
 class NamedModel:
-    """The names that a model gives, and what is expected of them.
-
-    Args:
-        name: what the model is called.
-        scores: float64[N], larger = more base-like; of a closed-set classifier its confidence.
-        as_base, as_new, joint: int64[N], places in the names of the frame: the name as a base image, as a new one,
-            among all names; None where there is none.
-        expected: in [0, 1], whether the image is of a base class, and whether its names are right; of a closed-set
-            classifier `right` alone says something.
-        expects: the quantities of which `expected` says something; of the others it is one half throughout.
-    """
+    """The names that a model gives, int64[N] places in the names of the frame, and what is expected of them."""
 
     name: str
-    scores: np.ndarray
-    as_base: np.ndarray
-    as_new: np.ndarray | None
-    joint: np.ndarray | None
-    expected: Outcomes
+    scores: np.ndarray  # float64[N], larger = more base-like; of a closed-set classifier its confidence
+    as_base: np.ndarray  # the name as a base image
+    as_new: np.ndarray | None  # as a new one
+    joint: np.ndarray | None  # among all names; None where there is none
+    expected: Outcomes  # in [0, 1]; of a closed-set classifier `right` alone says something
+    # what `expected` says something of; the rest is one half throughout
     expects: frozenset[str] = frozenset(SOFT_QUANTITIES)
 
     __repr__ = short_repr
@@ -49,30 +40,18 @@ class NamedModel:
 
 @dataclass(frozen=True)
 class LabelFrame:
-    """The images of which something is to be known.
-
-    Args:
-        name: of the stream.
-        models: one, or two that are compared.
-        base_names, new_names: of all classes that are known; of a closed-set classifier all are in `base_names`.
-        ids: text[N], distinct.
-        images: paths, text[N]; None where the stream names none.
-        groups: int64[N]; None where every image is a group of its own.
-        closed: whether the models know no new names, so that only whether a name is right is asked.
-        left_out: images with labels already, of which nothing is asked and told.
-        folder: where the stream's file lies, to which paths of images may be relative.
-    """
+    """The images of which something is to be known."""
 
     name: str
-    models: tuple[NamedModel, ...]
-    base_names: tuple[str, ...]
+    models: tuple[NamedModel, ...]  # one, or two that are compared
+    base_names: tuple[str, ...]  # of a closed-set classifier all names
     new_names: tuple[str, ...]
-    ids: np.ndarray
-    images: np.ndarray | None
-    groups: np.ndarray | None
-    closed: bool = False
-    left_out: int = 0
-    folder: Path | None = None
+    ids: np.ndarray  # text[N], distinct
+    images: np.ndarray | None  # paths, text[N]; None where the stream names none
+    groups: np.ndarray | None  # int64[N]; None where every image is a group of its own
+    closed: bool = False  # whether the models know no new names, so that only whether a name is right is asked
+    left_out: int = 0  # images with labels already, of which nothing is asked and told
+    folder: Path | None = None  # of the stream's file, to which paths of images may be relative
 
     __repr__ = short_repr
 
@@ -81,11 +60,9 @@ class LabelFrame:
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """Base names, then new names."""
         return self.base_names + self.new_names
 
     def names(self, row: int) -> Names:
-        """Return the names that the models give an image."""
         known = self.all_names
         as_base = tuple(known[model.as_base[row]] for model in self.models)
         return Names(as_base, () if self.closed else tuple(known[model.as_new[row]] for model in self.models))
@@ -94,16 +71,7 @@ class LabelFrame:
 def read_frame(
     stream: Path | str | ScoreFile, other: Path | str | ScoreFile | None = None, base_names: Sequence[str] | None = None
 ) -> LabelFrame:
-    """Read what a plan needs.
-
-    Args:
-        stream: a file of an open-world stream, or of scores of a closed-set classifier; or arrays as one.
-        other: another model's on the same images.
-        base_names: of the classes that the models were tuned on, where the file does not say.
-
-    Raises:
-        OpenworldError: files that cannot be read, or that are not of the same images and classes.
-    """
+    """Read an open-world stream, or scores of a closed-set classifier, and another model's on the same images."""
     first = _read(stream, base_names)
     if other is None:
         return first
@@ -154,10 +122,7 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
 
 
 def expected_outcomes(stream: OpenWorldStream) -> Outcomes:
-    """Return what is expected of each image: the file's own proxies, or softmaxes of its logits, or one half.
-
-    Whatever is expected, what is told after labels holds; the better it is, the fewer labels are needed.
-    """
+    """Return the file's own proxies, or softmaxes of its logits, or one half; any keeps the answer valid."""
     from scipy.special import softmax
 
     own = stream.proxies

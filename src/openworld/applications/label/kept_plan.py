@@ -1,7 +1,7 @@
 """A plan on disk: what was drawn, with which probabilities, what answers mean; one file, whole or not at all."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,12 @@ _STREAM = "stream"
 
 @dataclass(frozen=True)
 class KeptBatch:
-    """What was drawn at one time.
+    """What was drawn at one time: names as the models give them, of each image in the order in which to label."""
 
-    Args:
-        mark: what its worksheet and its answers carry.
-        ids: of the images, in the order in which to label.
-        names: of each image, the names that the models give it.
-        joint: of every model, the name of each image among all names; None where one has none.
-    """
-
-    mark: str
+    mark: str  # what its worksheet and its answers carry
     ids: tuple[str, ...]
     names: tuple[Names, ...]
+    # of every model, the name of each image among all names; None where one has none
     joint: tuple[tuple[str, ...], ...] | None
 
     def __len__(self) -> int:
@@ -46,44 +40,29 @@ class KeptBatch:
 
 @dataclass(frozen=True)
 class KeptPlan:
-    """A plan with all of its batches.
-
-    Args:
-        stream: what the images are called; sources: where the streams were read from, "" of arrays.
-        models: what they are called.
-        base_names, new_names: classes that labels may name.
-        closed: whether only "is the name right?" is asked.
-        left_out: images of the stream that had labels.
-        batches, plans: in order, one of each.
-        groups: int64[N]; None where every image is a group of its own.
-    """
+    """A plan with all of its batches."""
 
     stream: str
-    sources: tuple[str, ...]
+    sources: tuple[str, ...]  # where the streams were read from, "" of arrays
     models: tuple[str, ...]
     base_names: tuple[str, ...]
     new_names: tuple[str, ...]
-    closed: bool
-    left_out: int
+    closed: bool  # whether only "is the name right?" is asked
+    left_out: int  # images of the stream that had labels
     batches: tuple[KeptBatch, ...]
     plans: tuple[LabelPlan, ...]
-    groups: np.ndarray | None = None
+    groups: np.ndarray | None = None  # int64[N]; None where every image is a group of its own
 
     __repr__ = short_repr
 
     @property
     def size(self) -> int:
-        """How many images it tells of."""
         return len(self.plans[0].streams[0])
 
     @property
     def asked(self) -> int:
         """How many images are to be labelled."""
         return sum(map(len, self.batches))
-
-    def with_batch(self, batch: KeptBatch, plan: LabelPlan) -> "KeptPlan":
-        """Return the plan with a further batch."""
-        return replace(self, batches=(*self.batches, batch), plans=(*self.plans, plan))
 
     def to_bytes(self) -> bytes:
         """Return the plan as a safetensors file; what batches share lies there once."""
@@ -103,16 +82,11 @@ class KeptPlan:
         return sealed_bytes(KIND, about, arrays)[0]
 
     def write(self, folder: Path) -> None:
-        """Put it into a folder in one step."""
         write_file(folder / PLAN, self.to_bytes())
 
 
 def read_plan(folder: Path) -> KeptPlan:
-    """Read the plan of a folder.
-
-    Raises:
-        OpenworldError: there is none, or it is damaged or of another version.
-    """
+    """Read the plan of a folder; it is refused where it is damaged or of another version."""
     path = folder / PLAN
     if not path.is_file():
         raise OpenworldError(f"{folder} holds no {PLAN}; give the folder that `openworld label plan` wrote.")
@@ -136,8 +110,3 @@ def _batch(fields: Mapping) -> KeptBatch:
     names = tuple(Names(tuple(own["as_base"]), tuple(own["as_new"])) for own in fields["names"])
     joint = fields["joint"] and tuple(map(tuple, fields["joint"]))
     return KeptBatch(fields["mark"], tuple(fields["ids"]), names, joint)
-
-
-def names_by_id(batches: Sequence[KeptBatch]) -> dict[str, dict[str, Names]]:
-    """Return {mark: {id: names}}."""
-    return {batch.mark: dict(zip(batch.ids, batch.names, strict=True)) for batch in batches}

@@ -13,8 +13,7 @@ from openworld._score_files import ScoreFile
 from openworld._short_repr import short_repr
 from openworld.applications.label.frame import LabelFrame, NamedModel, read_frame
 from openworld.applications.label.kept_plan import PLAN, KeptBatch, KeptPlan, read_plan
-from openworld.applications.label.page import render_page
-from openworld.applications.label.pictures import Pictures, read_pictures
+from openworld.applications.label.page import Pictures, read_pictures, render_page
 from openworld.applications.label.reading import answers_in, labelled
 from openworld.applications.label.worksheet import worksheet_text
 from openworld.labels import (
@@ -51,60 +50,43 @@ Source = Path | str | ScoreFile
 
 @dataclass(frozen=True)
 class PlanInputs:
-    """What is to be known, of which images.
+    """What is to be known, of which images."""
 
-    Args:
-        stream: an open-world stream, or scores of a closed-set classifier; None with `add` for that of the first batch.
-        out: the folder, which is made. add: the folder of a plan that gets a further batch; one of the two.
-        compare: another model's stream on the same images.
-        base_names: of the classes that the models were tuned on, where the file does not say.
-        n: how many images to label; None for 100. within: instead, points either way, at best where that can be told.
-        design: of `PlanSettings`. quantity: what the draw serves; "" for OpenworldAUC, or accuracy where it is closed.
-        pictures: whether the page shows the images.
-    """
-
-    stream: Source | None = None
-    out: Path | None = None
-    add: Path | None = None
-    compare: Source | None = None
+    stream: Source | None = None  # None with `add` for that of the first batch
+    out: Path | None = None  # the folder, which is made; or
+    add: Path | None = None  # the folder of a plan that gets a further batch
+    compare: Source | None = None  # another model's stream on the same images
+    # of the classes that the models were tuned on, where the file does not say
     base_names: tuple[str, ...] | None = None
-    n: int | None = None
-    within: float | None = None
+    n: int | None = None  # images to label; None for 100
+    within: float | None = None  # instead: points either way, at best where that can be told
     design: str = AUTO
-    quantity: str = ""
+    quantity: str = ""  # what the draw serves; "" for OpenworldAUC, or accuracy where it is closed
     seed: int = 0
     pictures: bool = True
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan that was made.
-
-    Args:
-        kept: the plan. folder: where it lies. pictures: of the last batch.
-        needed: {(quantity, AT_BEST or AT_WORST): labels for each of `HALF_WIDTHS`}; no best without expectations.
-        choice: how they were drawn, and why. promised: how wide the interval will be.
-        few: what may be too few, in sentences.
-    """
+    """A plan that was made."""
 
     kept: KeptPlan
     folder: Path
-    pictures: Pictures
+    pictures: Pictures  # of the last batch
+    # by (quantity, AT_BEST or AT_WORST) labels for each of `HALF_WIDTHS`
     needed: dict[tuple[str, str], tuple[int, ...]]
     choice: DesignChoice
     promised: Promise
-    few: tuple[str, ...]
+    few: tuple[str, ...]  # what may be too few, in sentences
 
     __repr__ = short_repr
 
     @property
     def batch(self) -> KeptBatch:
-        """What was drawn now."""
         return self.kept.batches[-1]
 
     @property
     def plan(self) -> LabelPlan:
-        """How it was drawn."""
         return self.kept.plans[-1]
 
     def file(self, name: str) -> Path:
@@ -113,11 +95,7 @@ class Planned:
 
 
 def make_plan(inputs: PlanInputs, observer: Observer = SILENT) -> Planned:
-    """Make a plan, or add a batch to one, and write its folder.
-
-    Raises:
-        OpenworldError: streams that cannot be read, a folder that holds something else, more labels than images.
-    """
+    """Make a plan, or add a batch to one, and write its folder."""
     _require_inputs(inputs)
     earlier = None if inputs.add is None else read_plan(inputs.add)
     before = _answered(earlier, inputs.add)
@@ -125,7 +103,9 @@ def make_plan(inputs: PlanInputs, observer: Observer = SILENT) -> Planned:
     sources = _sources(inputs, earlier)
     base_names = inputs.base_names or (None if earlier is None or earlier.closed else earlier.base_names)
     frame = read_frame(sources[0], sources[1] if sources[1:] else None, base_names)
-    settings, of, streams = _settings(inputs, earlier), _quantity(inputs, frame, earlier), streams_of(frame)
+    seed = inputs.seed if earlier is None else inputs.seed + len(earlier.batches)
+    settings = PlanSettings(design=inputs.design, seed=seed)
+    of, streams = _quantity(inputs, frame, earlier), streams_of(frame)
     observer.progress("counting labels", 0)
     expects = set(SOFT_QUANTITIES) if before else set.intersection(*(set(each.expects) for each in frame.models))
     needed = needed_labels(streams, frame, settings, of, expects, before)
@@ -142,7 +122,10 @@ def make_plan(inputs: PlanInputs, observer: Observer = SILENT) -> Planned:
         promised = replace(promised, at_best=None)
     batch = _batch(frame, drawn, place)
     pictures = _pictures(inputs, frame, drawn, batch.file("images", place), observer)
-    kept = _first(frame, sources, batch, drawn) if earlier is None else earlier.with_batch(batch, drawn)
+    if earlier is None:
+        kept = _first(frame, sources, batch, drawn)
+    else:
+        kept = replace(earlier, batches=(*earlier.batches, batch), plans=(*earlier.plans, drawn))
     few = tuple(_too_few(frame, drawn, of))
     planned = Planned(kept, inputs.out or inputs.add, pictures, needed, choice, promised, few)
     with failing():
@@ -175,7 +158,6 @@ def _require_inputs(inputs: PlanInputs) -> None:
 
 
 def _first(frame: LabelFrame, sources: tuple[Source, ...], batch: KeptBatch, drawn: LabelPlan) -> KeptPlan:
-    """Return a new plan with its first batch."""
     return KeptPlan(
         frame.name,
         tuple(str(Path(source).resolve()) if isinstance(source, str | Path) else "" for source in sources),
@@ -192,7 +174,9 @@ def _first(frame: LabelFrame, sources: tuple[Source, ...], batch: KeptBatch, dra
 
 def streams_of(frame: LabelFrame) -> tuple[ScoredStream, ...]:
     """Return what the models say as `openworld.labels` takes it."""
-    return tuple(_closed(model) if frame.closed else _open(model) for model in frame.models)
+    if frame.closed:
+        return tuple(closed_set_stream(model.expected.right, model.as_base) for model in frame.models)
+    return tuple(_open(model) for model in frame.models)
 
 
 def needed_labels(
@@ -203,9 +187,7 @@ def needed_labels(
     expects: Set[str],
     earlier: Earlier = (),
 ) -> dict[tuple[str, str], tuple[int, ...]]:
-    """Return how many labels each half-width takes, by quantity, at best (of those of which the stream `expects`
-    something) and at worst; that of the plan comes first.
-    """
+    """Return labels for each half-width by quantity, that of the plan first; best only of what is `expects`."""
     wanted = [of] if frame.closed else [of, *(name for name in QUANTITIES if name != of)]
     without = {"overall_accuracy"} if any(stream.expected.right is None for stream in streams) else set()
     without |= {"base_share"} if streams[1:] else set()  # which is the same of both models
@@ -244,10 +226,6 @@ def _open(model: NamedModel) -> ScoredStream:
     )
 
 
-def _closed(model: NamedModel) -> ScoredStream:
-    return closed_set_stream(model.expected.right, model.as_base)
-
-
 def _sources(inputs: PlanInputs, earlier: KeptPlan | None) -> tuple[Source, ...]:
     given = tuple(source for source in (inputs.stream, inputs.compare) if source is not None)
     if earlier is None or inputs.stream is not None:
@@ -261,11 +239,6 @@ def _sources(inputs: PlanInputs, earlier: KeptPlan | None) -> tuple[Source, ...]
     if gone:
         raise OpenworldError(f"the stream of the first batch, {gone[0] or 'arrays'}, is not there; give it again.")
     return earlier.sources
-
-
-def _settings(inputs: PlanInputs, earlier: KeptPlan | None) -> PlanSettings:
-    seed = inputs.seed if earlier is None else inputs.seed + len(earlier.batches)
-    return PlanSettings(design=inputs.design, seed=seed)
 
 
 def _quantity(inputs: PlanInputs, frame: LabelFrame, earlier: KeptPlan | None) -> str:

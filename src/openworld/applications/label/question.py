@@ -19,51 +19,33 @@ BASE, NEW = "base", "new"
 
 @dataclass(frozen=True)
 class ImageAnswer:
-    """What is known of an image.
+    """What is known of an image."""
 
-    Args:
-        base: whether it is of a base class; None of a closed-set classifier.
-        right: of every model, whether its name is right: as a base image for a base image, as a new one for a new one.
-        label: the true class where a person named it, else "".
-    """
-
-    base: bool | None
-    right: tuple[bool, ...]
-    label: str = ""
+    base: bool | None  # None of a closed-set classifier
+    right: tuple[bool, ...]  # of every model: of a base image its name as one, of a new image its name as a new one
+    label: str = ""  # the true class where a person named it
 
 
 @dataclass(frozen=True)
 class Option:
-    """A possible answer.
+    """A possible answer."""
 
-    Args:
-        code: what a worksheet holds, such as "base right".
-        side: "base", "new", or "" of a closed-set classifier.
-        name: the name that is right; "" where none of the models' is.
-        key: the key that gives it.
-    """
-
-    code: str
-    side: str
-    name: str
-    key: int
+    code: str  # what a worksheet holds, such as "base right"
+    side: str  # "base", "new", or "" of a closed-set classifier
+    name: str  # the name that is right; "" where none of the models' is
+    key: int  # that gives it
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names that the models give an image.
-
-    Args:
-        as_base: of every model, the name as a base image; of a closed-set classifier, its name.
-        as_new: of every model, the name as a new image; empty of a closed-set classifier.
-    """
+    """The names that the models give an image; of a closed-set classifier all in `as_base`."""
 
     as_base: tuple[str, ...]
     as_new: tuple[str, ...] = ()
 
     @property
     def sides(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """(side, names) of each half."""
+        """Return (side, names) of each half."""
         return ((BASE, self.as_base), (NEW, self.as_new)) if self.as_new else (("", self.as_base),)
 
     def options(self) -> list[Option]:
@@ -87,11 +69,7 @@ class Names:
         return found
 
     def read(self, code: str) -> ImageAnswer:
-        """Return what an answer says; a key does as well as the words.
-
-        Raises:
-            OpenworldError: no answer to this question.
-        """
+        """Return what an answer says; a key does as well as the words."""
         options = self.options()
         wanted = " ".join(code.lower().split())
         chosen = next((option for option in options if wanted in (option.code, str(option.key))), None)
@@ -102,11 +80,7 @@ class Names:
         return ImageAnswer(None if not chosen.side else chosen.side == BASE, right)
 
     def read_label(self, label: str, base_names: Sequence[str], new_names: Sequence[str]) -> ImageAnswer:
-        """Return what a true class name says.
-
-        Raises:
-            OpenworldError: none of the names.
-        """
+        """Return what a true class name says."""
         known = {
             normalise_class_name(name): side for side, own in ((NEW, new_names), (BASE, base_names)) for name in own
         }

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.label.kept_plan import KeptBatch, KeptPlan, names_by_id
+from openworld.applications.label.kept_plan import KeptBatch, KeptPlan
 from openworld.applications.label.question import ImageAnswer, same_name
 from openworld.applications.label.worksheet import GivenAnswers, read_answers
 from openworld.labels import LabelAnswers, LabelPlan, label_answers, right_answers
@@ -24,58 +24,49 @@ FEWEST = 2  # labels of a stratum, where as many were drawn
 
 @dataclass(frozen=True)
 class LabelledBatches:
-    """Batches with their answers, as far as they are a sample.
-
-    Args:
-        plans: of each batch, of the last one perhaps its first images alone.
-        answers: of each image of the plans in order; None where a person cannot tell.
-        images: the batches, cut alike.
-        waiting: answers that are not used yet, since images before them have none.
-        missing: images without an answer.
-    """
+    """Batches with their answers, as far as they are a sample; of the last perhaps its first images alone."""
 
     plans: tuple[LabelPlan, ...]
+    # of each image of the plans in order; None where a person cannot tell
     answers: tuple[tuple[ImageAnswer | None, ...], ...]
-    images: tuple[KeptBatch, ...]
-    waiting: int
-    missing: int
+    images: tuple[KeptBatch, ...]  # the batches, cut alike
+    waiting: int  # answers that are not used yet, since images before them have none
+    missing: int  # images without an answer
 
     @property
     def unsure(self) -> int:
-        """How many images a person could not tell of."""
         return sum(answer is None for own in self.answers for answer in own)
 
     @property
     def used(self) -> int:
-        """How many images have an answer that is used."""
         return sum(map(len, self.answers))
 
     def filled(self, fills: Sequence[ImageAnswer] = ()) -> list[tuple[LabelPlan, LabelAnswers]]:
-        """Return plans and answers for `openworld.labels`.
-
-        Args:
-            fills: what stands for each image of which a person cannot tell, in order.
-        """
-        rest = iter(fills)
-        given = [[next(rest) if answer is None else answer for answer in own] for own in self.answers]
-        return [
-            (plan, _label_answers(own, batch)) for plan, own, batch in zip(self.plans, given, self.images, strict=True)
-        ]
+        """Return plans and answers, with `fills` in the place of the images that a person cannot tell."""
+        rest, pairs = iter(fills), []
+        for plan, own, batch in zip(self.plans, self.answers, self.images, strict=True):
+            answers = [next(rest) if answer is None else answer for answer in own]
+            right = np.array([answer.right for answer in answers], bool).reshape(len(answers), -1).T
+            if answers[0].base is None:
+                pairs.append((plan, right_answers(right)))
+            else:
+                base = np.array([answer.base for answer in answers], bool)
+                among_all = _right_among_all(answers, batch)
+                pairs.append((plan, label_answers(base, right & base, right & ~base, among_all)))
+        return pairs
 
     @property
     def batches(self) -> list[tuple[LabelPlan, LabelAnswers]]:
-        """What is needed to draw more: which images are labelled; the answer to an unsure one does not matter there."""
-        return self.filled([_any_answer(names) for names in self.unsure_names])
+        """Return the same with any fills: to draw more only needs which images are labelled."""
+        return self.filled([names.read(names.options()[0].code) for names in self.unsure_names])
 
     @property
     def unsure_names(self) -> list:
-        """The names that the models give the images of which a person cannot tell."""
         pairs = zip(self.answers, self.images, strict=True)
         return [name for own, batch in pairs for answer, name in zip(own, batch.names, strict=False) if answer is None]
 
     @property
     def unsure_rows(self) -> list[int]:
-        """Which of all N images these are."""
         pairs = zip(self.answers, self.plans, strict=True)
         return [int(row) for own, plan in pairs for answer, row in zip(own, plan.chosen, strict=True) if answer is None]
 
@@ -88,15 +79,12 @@ def answers_in(kept: KeptPlan, folder: Path, files: Sequence[Path]) -> GivenAnsw
         found = [path for path in worksheets if path.is_file()] + sorted(folder.glob("answers*.csv"))
     if not found:
         raise OpenworldError(f"{folder} holds no worksheet.csv and no answers*.csv; give the file with --answers.")
-    return read_answers(found, names_by_id(kept.batches), kept.base_names, kept.new_names)
+    names = {batch.mark: dict(zip(batch.ids, batch.names, strict=True)) for batch in kept.batches}
+    return read_answers(found, names, kept.base_names, kept.new_names)
 
 
 def labelled(kept: KeptPlan, answers: GivenAnswers) -> LabelledBatches:
-    """Return the batches as far as their answers are a sample.
-
-    Raises:
-        OpenworldError: no answers, gaps that leave too little, too many images of which a person cannot tell.
-    """
+    """Return the batches as far as their answers are a sample; refuse gaps that leave too little, too many unsure."""
     if not len(answers):
         files = ", ".join(answers.files)
         raise OpenworldError(f"no image of {files} has an answer; fill in the column answer, or use the page.")
@@ -124,14 +112,7 @@ def labelled(kept: KeptPlan, answers: GivenAnswers) -> LabelledBatches:
 
 
 def first_images(plan: LabelPlan, count: int, answered: int) -> LabelPlan:
-    """Return the plan of the first images of the drawn order, which are a sample with probabilities of its own.
-
-    Args:
-        count: how many. answered: how many answers there are in all, for the message.
-
-    Raises:
-        OpenworldError: too few, or a design that knows no order.
-    """
+    """Return the plan of the first images of the drawn order, a sample with probabilities of its own."""
     missing = len(plan) - answered
     if plan.is_poisson:
         raise OpenworldError(
@@ -151,14 +132,6 @@ def first_images(plan: LabelPlan, count: int, answered: int) -> LabelPlan:
     inclusion = plan.inclusion.copy()
     inclusion[inside] = (drawn / held)[plan.stratum[inside]]
     return replace(plan, chosen=plan.chosen[:count], inclusion=inclusion)
-
-
-def _label_answers(answers: Sequence[ImageAnswer], batch: KeptBatch) -> LabelAnswers:
-    right = np.array([answer.right for answer in answers], bool).reshape(len(answers), -1).T
-    if answers[0].base is None:
-        return right_answers(right)
-    base = np.array([answer.base for answer in answers], bool)
-    return label_answers(base, right & base, right & ~base, _right_among_all(answers, batch))
 
 
 def _right_among_all(answers: Sequence[ImageAnswer], batch: KeptBatch) -> np.ndarray | None:
@@ -188,7 +161,3 @@ def _is_right(answer: ImageAnswer, model: int, joint: str, names) -> bool | None
     # Of the other half, and so wrong; or of this half and yet not the name that was asked about.
     other = names.as_new if answer.base else names.as_base
     return False if same_name(other[model], joint) else None
-
-
-def _any_answer(names) -> ImageAnswer:
-    return names.read(names.options()[0].code)

@@ -53,7 +53,13 @@ def plan_report(planned: Planned) -> Report:
     """Return what a plan says: how many labels are needed, what was drawn, and what to do next."""
     kept, batch, choice = planned.kept, planned.batch, planned.choice
     first = f"{counted(len(batch), 'image')} of {kept.size:,} to label {DRAWN[choice.design]}: {planned.file(PAGE)}"
-    results = Results("label-plan", tuple(_needed_rows(planned)))
+    rows = []
+    for (quantity, case), counts in planned.needed.items():
+        for half, count in zip(HALF_WIDTHS, counts, strict=True):
+            place = {"quantity": quantity, "quantity_name": _title(planned, quantity), "case": case}
+            place |= {"half_width": half, "half_width_name": f"±{percent(half).removesuffix('.0')} points"}
+            rows.append(Result("", NEEDED, Value(count), place))
+    results = Results("label-plan", tuple(rows))
     brief = Brief(results, subtitle=(kept.stream,), sentences=(first, *_plan_sentences(planned)))
     facts = {
         "plan": batch.mark,
@@ -74,14 +80,6 @@ def plan_report(planned: Planned) -> Report:
         "worksheet": planned.file(WORKSHEET).name,
     }
     return PLAN_LAYOUT.report(brief, found=planned, facts=facts)
-
-
-def _needed_rows(planned: Planned) -> Iterator[Result]:
-    for (quantity, case), counts in planned.needed.items():
-        for half, count in zip(HALF_WIDTHS, counts, strict=True):
-            place = {"quantity": quantity, "quantity_name": _title(planned, quantity), "case": case}
-            place |= {"half_width": half, "half_width_name": f"±{percent(half).removesuffix('.0')} points"}
-            yield Result("", NEEDED, Value(count), place)
 
 
 def _title(planned: Planned, quantity: str) -> str:

@@ -39,11 +39,7 @@ THESE, LIKE_THESE = "labels", "images"
 
 @dataclass(frozen=True, eq=False)
 class LabelledStream:
-    """What the labels of a plan say.
-
-    Args:
-        kept: the plan. folder: where it lies. batches: what is labelled. seconds: that answers took, of the page.
-    """
+    """What the labels of a plan say; seconds: that answers took, of the page."""
 
     kept: KeptPlan
     folder: Path
@@ -54,7 +50,6 @@ class LabelledStream:
 
     @cached_property
     def main(self) -> str:
-        """The quantity that the draw served."""
         return self.kept.plans[0].of
 
     @cached_property
@@ -74,7 +69,8 @@ class LabelledStream:
         found = []
         for fills in self._fills(quantity, models):
             try:
-                own = _of(self._quality(fills), quantity, models)
+                quality = self._quality(fills)
+                own = quality.difference(quantity) if len(models) == 2 else quality.of(quantity, models[0])
             except OpenworldError as error:  # the plan or the answers say nothing of it
                 return Value(None, reason=str(error).rstrip(".")), None
             if own.value is None:
@@ -173,17 +169,14 @@ def quantities_of(labelled: LabelledStream) -> list[str]:
 
 
 def metric_of(labelled: LabelledStream, quantity: str) -> Metric:
-    """Return how a quantity is called; the accuracy of a closed-set classifier is plain accuracy."""
     return METRICS["accuracy"] if labelled.kept.closed else QUANTITIES[quantity]
 
 
 def difference_of(metric: Metric) -> Metric:
-    """Return how a difference in a metric is called."""
     return Metric(f"{metric.key}_difference", metric.title, "points", 1, metric.better, (-1.0, 1.0))
 
 
 def difference_entity(labelled: LabelledStream) -> str:
-    """Return what the difference of two models is called."""
     first, second = labelled.kept.models
     return f"{first} minus {second}"
 
@@ -194,10 +187,6 @@ def _counts(labelled: LabelledStream) -> Iterator[Result]:
     unsure = {UNSURE: labelled.batches.unsure} if labelled.batches.unsure else {}
     for images, count in ({ALL: labelled.kept.size, LABELLED: labels} | sides | unsure).items():
         yield Result("", METRICS["images"], Value(count), {"images": images})
-
-
-def _of(quality: LabelledQuality, quantity: str, models: tuple[int, ...]) -> LabelledNumber:
-    return quality.difference(quantity) if len(models) == 2 else quality.of(quantity, models[0])
 
 
 def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> float | None:
@@ -211,8 +200,6 @@ def _largest_p(found: Sequence[LabelledNumber], models: tuple[int, ...]) -> floa
 def _outcome(answer: ImageAnswer, model: int) -> dict[str, float]:
     """Return the outcomes that an answer means for a model."""
     right = float(answer.right[model])
-    if answer.base is None:
-        return {"base": 1.0, "base_right": right, "right": right}
-    if answer.base:
+    if answer.base is not False:
         return {"base": 1.0, "base_right": right, "right": right}
     return {"new": 1.0, "new_right": right, "right": right}

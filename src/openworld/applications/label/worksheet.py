@@ -18,30 +18,19 @@ NEEDED = ("plan", "id", "answer", "label")
 
 @dataclass(frozen=True)
 class GivenAnswers:
-    """What is known of the images of a plan.
+    """What is known of the images of a plan."""
 
-    Args:
-        known: {id: answer}.
-        unsure: ids of images of which a person said that they cannot tell.
-        seconds: {id: how long the answer took}, of answers of the page.
-        files: that they came from.
-    """
-
-    known: Mapping[str, ImageAnswer]
-    unsure: frozenset[str]
-    seconds: Mapping[str, float]
-    files: tuple[str, ...]
+    known: Mapping[str, ImageAnswer]  # {id: answer}
+    unsure: frozenset[str]  # ids of images that a person could not tell
+    seconds: Mapping[str, float]  # {id: how long the answer took}, of answers of the page
+    files: tuple[str, ...]  # that they came from
 
     def __len__(self) -> int:
         return len(self.known) + len(self.unsure)
 
 
 def worksheet_text(plan: str, ids: Sequence[str], images: Sequence[str], names: Sequence[Names]) -> str:
-    """Return the empty worksheet as CSV.
-
-    Args:
-        plan: its mark. ids, images, names: of each image, in the order in which to label.
-    """
+    """Return the empty worksheet of a plan, by its mark, as CSV."""
     several = len(names[0].as_base) > 1
     closed = not names[0].as_new
     first = ("name", "other_name") if closed else ("as_base", "other_as_base")
@@ -61,17 +50,7 @@ def read_answers(
     base_names: Sequence[str],
     new_names: Sequence[str],
 ) -> GivenAnswers:
-    """Read answers from one file or several.
-
-    Args:
-        files: worksheets, and answers of the page.
-        names: {mark: {id: names}} of the images to label; the mark of its batch stands in each row.
-        base_names, new_names: for labels.
-
-    Raises:
-        OpenworldError: answers to another plan, an id that it did not draw, a row that comes twice, an answer that is
-            none, answers that contradict one another.
-    """
+    """Read answers from worksheets and the page; names: {mark: {id: names}} of the images to label."""
     known: dict[str, ImageAnswer] = {}
     unsure: set[str] = set()
     seconds: dict[str, float] = {}

@@ -12,14 +12,13 @@ from openworld._embeddings import holds_embeddings
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.own_models import own_encoder
-from openworld.applications.shift import remarks
 from openworld.applications.shift.decomposition import DecompositionSource, fit_or_read
-from openworld.applications.shift.examples import examples
 from openworld.applications.shift.images import ImageCollection, Reader, gather
-from openworld.applications.shift.measurement import ShiftOptions, measure
+from openworld.applications.shift.measurement import ComparedSets, ShiftOptions, degree_columns, measure
 from openworld.applications.shift.report import report
 from openworld.applications.shift.results import START, results_of
-from openworld.applications.shift.summary import ComparedSets, degree_columns
+from openworld.applications.shift.shift_map import examples
+from openworld.applications.shift.verdict import limits, warnings
 from openworld.backbones.devices import find_device
 from openworld.report.report import Report
 from openworld.report.shift_axes import AXES
@@ -33,24 +32,15 @@ USUAL = ShiftOptions()
 
 @dataclass(frozen=True)
 class ShiftInputs:
-    """What is compared, as it was named.
-
-    Args:
-        reference, tests: folders of images, data sets as NAME/DOMAIN/PART, files of embeddings; or an
-            `ImageCollection`.
-        backbone: whose features are used; its name, or an object as `own_models` says.
-        source: what tells meaning from appearance.
-        allow_corrupt: unreadable images that may be left out.
-        out: where page, degrees, numbers and decomposition are kept; None to keep nothing.
-    """
+    """What is compared, as it was named: folders, data sets, files of embeddings, or collections."""
 
     reference: str | ImageCollection
     tests: tuple[str | ImageCollection, ...]
-    backbone: Any = "embedded"
-    source: DecompositionSource = field(default_factory=DecompositionSource)
+    backbone: Any = "embedded"  # its name, or an object as `own_models` says
+    source: DecompositionSource = field(default_factory=DecompositionSource)  # what tells meaning from appearance
     device: str = "auto"
-    allow_corrupt: int = 0
-    out: Path | None = None
+    allow_corrupt: int = 0  # unreadable images that may be left out
+    out: Path | None = None  # where page, degrees, numbers and decomposition are kept; None to keep nothing
 
 
 def measure_shift(
@@ -59,36 +49,27 @@ def measure_shift(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Measure how far images are from a reference, in meaning and in appearance.
-
-    Args:
-        inputs: reference, tests, backbone and decomposition.
-        options: which neighbour, how many levels.
-        observer: told what is being done.
-        made: facts for the page, such as the command line.
-
-    Returns:
-        A report whose `found` are the `ImageDegrees`; written into `inputs.out` where that is a folder.
-
-    Raises:
-        OpenworldError: inputs that cannot be read or are too few, as the message says.
-    """
+    """Measure how far images are from a reference, in meaning and in appearance; `found` are `ImageDegrees`."""
     given = (inputs.reference, *inputs.tests, inputs.backbone, inputs.source.laid)
     require_folder("--out", inputs.out, own=(SHIFT,), inputs=given)
     device = find_device(inputs.device)
     reference, tests = gather(inputs.reference), _gather_all(inputs.tests)
-    clip = own_encoder(_backbone_of(inputs), device)
+    with_classes = isinstance(inputs.reference, str) and holds_embeddings(inputs.reference, "class_embeddings")
+    usual = inputs.backbone == ShiftInputs.backbone
+    # embeddings of class names that came with those of the reference stand for a backbone
+    clip = own_encoder(inputs.reference if with_classes and usual else inputs.backbone, device)
     clip, decomposition = fit_or_read(inputs.source, clip, [reference, *tests], options.seed, observer.progress)
     reader = Reader(clip, inputs.allow_corrupt, observer.progress)
     with failing():
+        pictured = all(collection.images.embeddings is None for collection in (reference, *tests))
         measured = measure(reference, tests, decomposition, options, reader)
         compared = ComparedSets(reference, tests, measured, clip.name, decomposition.about, options.seed)
         answer = report(
             compared,
             results_of(compared, reader),
-            examples=tuple(examples(compared)) if _are_pictured(compared) else (),
-            warnings=tuple(remarks.warnings(compared)),
-            limits=tuple(remarks.limits(compared, clip)),
+            examples=tuple(examples(compared)) if pictured else (),
+            warnings=tuple(warnings(compared)),
+            limits=tuple(limits(compared, clip)),
             made={**(made or {}), **_facts(inputs, clip, decomposition, options)},
         )
     kept = {JSON: answer.to_json().encode(), LAID: decomposition.to_bytes(), **_degree_files(degree_columns(compared))}
@@ -113,7 +94,7 @@ def read_levels(file: Path | None) -> dict[str, Levels] | None:
 
 
 def _degree_files(columns: Mapping[str, list]) -> dict[str, bytes]:
-    """The degrees of every image as Parquet and CSV."""
+    """Return the degrees of every image as Parquet and CSV."""
     import pyarrow
     from pyarrow import csv, parquet
 
@@ -126,19 +107,8 @@ def _degree_files(columns: Mapping[str, list]) -> dict[str, bytes]:
     return files
 
 
-def _backbone_of(inputs: ShiftInputs) -> Any:
-    """The backbone; where none is named, the embeddings of class names that came with those of the reference."""
-    with_classes = isinstance(inputs.reference, str) and holds_embeddings(inputs.reference, "class_embeddings")
-    return inputs.reference if with_classes and inputs.backbone == ShiftInputs.backbone else inputs.backbone
-
-
-def _are_pictured(compared: ComparedSets) -> bool:
-    """Whether there are images to show, not embeddings alone."""
-    return all(one.images.embeddings is None for one in (compared.reference, *compared.tests))
-
-
 def _gather_all(tests: Sequence[str | ImageCollection]) -> list[ImageCollection]:
-    """The test images, under names that differ: folders of one name by that of the folder they lie in, too."""
+    """Return the test images, under names that differ: of folders of one name with the folder above."""
     named = [isinstance(test, str) for test in tests]
     places = [
         Path(test).resolve() if own and Path(test).exists() else test for test, own in zip(tests, named, strict=True)
@@ -157,7 +127,7 @@ def _gather_all(tests: Sequence[str | ImageCollection]) -> list[ImageCollection]
 
 
 def _depth(folder: Path, others: Sequence[Path | str]) -> int:
-    """How many last parts of a path tell it from the others'."""
+    """Return how many last parts of a path tell it from the others'."""
     rest = [other.parts for other in others if isinstance(other, Path) and other != folder]
     return next(depth for depth in range(1, 99) if all(parts[-depth:] != folder.parts[-depth:] for parts in rest))
 

@@ -1,6 +1,6 @@
 """What splits features into meaning and appearance: a kept LAID, or one fitted to class names or to images."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from openworld._errors import OpenworldError, unknown_name
+from openworld._observer import Progress
 from openworld._plain import read_lines
 from openworld.applications.shift.images import ImageCollection
 from openworld.datasets.names.class_names import class_names
@@ -25,7 +26,7 @@ from openworld.shifts import (
     write_texts,
 )
 
-TEXTS, IMAGES = TEACHERS = ("texts", "pictures")
+TEXTS, BY_IMAGES = TEACHERS = ("texts", "pictures")
 EMBEDDED = "embedded"
 MOST_NAMES, FEWEST = 200, 20  # names, or classes, that LAID learns from at most, and at least
 STEPS, RATE = 2000, 3e-3
@@ -33,26 +34,16 @@ WHITENED, APPEARANCE = 192, 12  # numbers that features of images are whitened t
 LEARNING = "learning what is meaning and what is appearance"
 _TOGETHER = 16  # names written and encoded at a time
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
-
 
 @dataclass(frozen=True)
 class DecompositionSource:
-    """What tells meaning from appearance: a kept decomposition, or files to learn one from; None for the usual.
+    """What tells meaning from appearance: a kept decomposition, or what to learn one from."""
 
-    Args:
-        laid: a kept decomposition.
-        classnames, templates: text files of names and of sentences; names also as they are.
-        taught_by: "texts", or "pictures" of the reference in the place of names and sentences.
-        most_names: names, or classes of images, to learn from at most, drawn where there are more; 0 for all.
-    """
-
-    laid: Path | None = None
-    classnames: Path | Sequence[str] | None = None
-    templates: Path | None = None
-    taught_by: str = TEXTS
-    most_names: int = MOST_NAMES
+    laid: Path | None = None  # a kept decomposition
+    classnames: Path | Sequence[str] | None = None  # a file of names, or names; None for those of the images
+    templates: Path | None = None  # a file of sentences
+    taught_by: str = TEXTS  # or BY_IMAGES of the reference, in the place of names and sentences
+    most_names: int = MOST_NAMES  # names, or classes of images, drawn where there are more; 0 for all
 
 
 def fit_or_read(
@@ -65,8 +56,8 @@ def fit_or_read(
         raise OpenworldError(
             "--templates came with --laid: a fitted decomposition takes no sentences; give one of the two."
         )
-    by_images = source.laid is None and source.taught_by == IMAGES
-    if by_images or (source.laid and load_decomposition(source.laid).about.get("taught_by") == IMAGES):
+    by_images = source.laid is None and source.taught_by == BY_IMAGES
+    if by_images or (source.laid and load_decomposition(source.laid).about.get("taught_by") == BY_IMAGES):
         clip = AppearanceEncoder(clip)
     if by_images:
         return clip, _fit_by_images(clip, collections[0], source.most_names, seed, progress)
@@ -96,7 +87,6 @@ def decomposition_for(
 
 
 def lines_of(file: Path | None) -> tuple[str, ...]:
-    """Return the lines of a text file that hold anything; () without a file."""
     return () if file is None else tuple(read_lines(file, "sentence"))
 
 
@@ -106,7 +96,6 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _read(file: Path, clip) -> Decomposition:
-    """A kept decomposition, for this backbone."""
     kept = load_decomposition(file)
     width = clip.width if isinstance(clip, AppearanceEncoder) else clip.config.joint_dimension
     if kept.about.get("weights") not in (None, clip.fingerprint) or kept.width != width:
@@ -146,7 +135,7 @@ def _fit_by_texts(
 
 @torch.no_grad()
 def _encode(clip, names: Sequence[str], templates: Sequence[str], progress: Progress) -> torch.Tensor:
-    """float32[S, C, D]."""
+    """Return float32[S, C, D]."""
     parts = []
     for start in range(0, len(names), _TOGETHER):
         some = names[start : start + _TOGETHER]
@@ -159,7 +148,7 @@ def _encode(clip, names: Sequence[str], templates: Sequence[str], progress: Prog
 def _fit_by_images(
     encoder: AppearanceEncoder, reference: ImageCollection, most: int, seed: int, progress: Progress
 ) -> Decomposition:
-    """LAID on one image of each class (of many a draw of `most`), in every appearance of `LOOKS`."""
+    """Fit LAID to one image of each class, in every appearance of `LOOKS`."""
     rows, every = _one_of_each(reference, most, seed)
     if len(rows) < FEWEST:
         raise OpenworldError(
@@ -176,11 +165,11 @@ def _fit_by_images(
     names = [reference.concept(row) for row in rows]
     teachers = {"content": reference.images.content, "rows": rows}
     fitted = method.fit(grid, seed=seed)
-    return _described(fitted, encoder, names, every, looks=list(LOOKS), taught_by=IMAGES, teachers=teachers)
+    return _described(fitted, encoder, names, every, looks=list(LOOKS), taught_by=BY_IMAGES, teachers=teachers)
 
 
 def teachers_of(decomposition: Decomposition, reference: ImageCollection) -> np.ndarray:
-    """The rows of a reference whose images taught a decomposition, int64[n]; none where another set, or texts, did."""
+    """Return the rows int64[n] of a reference that taught a decomposition; none where others, or texts, did."""
     taught = decomposition.about.get("teachers") or {}
     same = bool(taught) and taught.get("content") == reference.images.content
     return np.array(taught["rows"] if same else (), np.int64)
@@ -197,7 +186,7 @@ def require_others(reference: ImageCollection, count: int) -> None:
 
 
 def _one_of_each(reference: ImageCollection, most: int, seed: int) -> tuple[list[int], int]:
-    """One image of each class, drawn, of many classes some; and how many classes there are."""
+    """Return one image of each class, of many classes some; and how many classes there are."""
     if not reference.named:
         return [], 0
     generator, labels = np.random.default_rng(seed), reference.images.labels
@@ -209,6 +198,6 @@ def _one_of_each(reference: ImageCollection, most: int, seed: int) -> tuple[list
 
 
 def _described(fitted: Decomposition, clip, names: Sequence[str], every: int, **further) -> Decomposition:
-    """With what it was taught by, of how many names, for those who read it again."""
+    """Add what it was taught by, of how many names, for those who read it again."""
     about = {"backbone": clip.name, "weights": clip.fingerprint, "names": list(names), "names_there": every}
     return replace(fitted, about={**fitted.about, **about, **further})

@@ -21,52 +21,41 @@ BLOCK = 2**15  # images of a set whose features are in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class ImageCollection:
-    """Images under the name that they were asked for by.
-
-    Args:
-        named: whether class names come with them.
-        deeper: whether they do not, though images lie in sub-folders.
-    """
+    """Images under the name that they were asked for by."""
 
     name: str
     images: ImageSet
-    named: bool
-    deeper: bool = False
+    named: bool  # whether class names come with them
+    deeper: bool = False  # whether they do not, though images lie in sub-folders
 
     @property
     def classnames(self) -> tuple[str, ...]:
-        """The names of the classes that have an image; () without names."""
+        """Return the names of the classes that have an image; () without names."""
         if not self.named:
             return ()
         return tuple(self.images.classnames[label] for label in np.unique(self.images.labels))
 
     def concept(self, row: int) -> str:
-        """The class of an image; "" without names."""
+        """Return the class of an image; "" without names."""
         return self.images.classnames[self.images.labels[row]] if self.named else ""
 
     def path(self, row: int) -> str:
-        """The file of an image, or its number where it lies in none."""
+        """Return the file of an image, or its number where it lies in none."""
         paths = getattr(self.images.read, "paths", None)
         return str(row) if paths is None else str(paths[row])
 
 
 @dataclass(eq=False)
 class Reader:
-    """Encodes blocks of images, and counts those that cannot be read.
-
-    Args:
-        clip: backbone.
-        allow_corrupt: how many unreadable images may be left out in all.
-        progress: called with (what is done, images done, in all).
-    """
+    """Encodes blocks of images, and counts those that cannot be read."""
 
     clip: object
-    allow_corrupt: int
-    progress: Callable[[str, int, int], None]
+    allow_corrupt: int  # in all
+    progress: Callable[[str, int, int], None]  # takes what is done, images done, images in all
     lost: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def blocks(self, collection: ImageCollection) -> Iterator[tuple[np.ndarray, Features]]:
-        """(rows int64[n] among all images of the collection, their features), block by block."""
+        """Yield (rows int64[n] among all images of the collection, their features), block by block."""
         images, count = collection.images, len(collection.images)
         for start in range(0, count, BLOCK):
             stop = min(start + BLOCK, count)
@@ -77,7 +66,7 @@ class Reader:
                 yield start + features.rows, features
 
     def unreadable(self, name: str) -> int:
-        """How many images of a collection could not be read, as far as it was read."""
+        """Return how many images of a collection could not be read, as far as it was read."""
         return sum(count for (own, _), count in self.lost.items() if own == name)
 
     def _encode(self, part: ImageSet, collection: ImageCollection, start: int) -> Features:
@@ -90,13 +79,7 @@ class Reader:
 
 
 def gather(where: str | ImageCollection) -> ImageCollection:
-    """The images of a folder, of a data set as NAME[/DOMAIN[/PART]], or of a file of embeddings; a collection as it is.
-
-    A folder whose images all lie one folder down has classes; any other is taken as it is, without names.
-
-    Raises:
-        OpenworldError: no such folder or data set, no image in it, a folder of parts (train, test).
-    """
+    """Return the images of a folder, of a data set, or of a file of embeddings; a collection as it is."""
     if isinstance(where, ImageCollection):
         return where
     path = Path(where)
@@ -119,7 +102,6 @@ def gather(where: str | ImageCollection) -> ImageCollection:
 
 
 def embedded(given: Embeddings, name: str) -> ImageCollection:
-    """Images that came embedded, under a name."""
     named = given.labels is not None and given.classnames is not None
     return ImageCollection(name, image_set(given), named)
 

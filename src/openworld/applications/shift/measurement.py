@@ -11,7 +11,7 @@ images, two blocks at a time.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,21 +37,13 @@ SAME = 1e-6  # distance in both halves below which an image is one of the refere
 
 @dataclass(frozen=True)
 class ShiftOptions:
-    """What is wanted.
+    """What is wanted."""
 
-    Args:
-        k: which neighbour, from 1.
-        levels: of each axis, at least 3.
-        least: cells with fewer images are N/A.
-        seed: of the sample of the reference.
-        cuts: levels by half that were cut before; None to cut them by these images.
-    """
-
-    k: int = 10
-    levels: int = 8
-    least: int = 10
-    seed: int = 0
-    cuts: Mapping[str, Levels] | None = None
+    k: int = 10  # which neighbour, from 1
+    levels: int = 8  # of each axis, at least 3
+    least: int = 10  # cells with fewer images are N/A
+    seed: int = 0  # of the sample of the reference
+    cuts: Mapping[str, Levels] | None = None  # by half, cut before; None to cut them by these images
 
     def __post_init__(self):
         require_at_least(1, neighbour=self.k, smallest_cell=self.least)
@@ -60,38 +52,26 @@ class ShiftOptions:
 
 @dataclass(frozen=True, eq=False)
 class ImageDegrees:
-    """Degrees of n test images.
+    """Degrees of n test images, by half; levels and cells of the n."""
 
-    Args:
-        test, row: int64[n], which collection, and which image of it.
-        degrees: float64[n] by half.
-        nearest: int64[n] by half, the nearest reference image.
-        usual: by half, float64 of the sampled reference images.
-        grid: levels of the n.
-        cuts: Levels by half.
-        known: how many reference images were read. taught: how many of them taught the decomposition.
-        shared: how many test images are in the reference, too.
-        k: which neighbour the degrees are the distance to.
-    """
-
-    test: np.ndarray
-    row: np.ndarray
-    degrees: dict[str, np.ndarray]
-    nearest: dict[str, np.ndarray]
-    usual: dict[str, np.ndarray]
+    test: np.ndarray  # int64[n], which collection
+    row: np.ndarray  # int64[n], which image of it
+    degrees: dict[str, np.ndarray]  # float64[n]
+    nearest: dict[str, np.ndarray]  # int64[n], the nearest reference image
+    usual: dict[str, np.ndarray]  # float64 of the sampled reference images
     grid: ShiftGrid
     cuts: dict[str, Levels]
-    known: int
-    shared: int
-    k: int
-    taught: int = 0
+    known: int  # reference images that were read
+    shared: int  # test images that are in the reference, too
+    k: int  # which neighbour the degrees are the distance to
+    taught: int = 0  # reference images that taught the decomposition
 
     def bound(self, half: str) -> float:
-        """What 95 % of the reference's own images stay below."""
+        """Return what 95 % of the reference's own images stay below."""
         return float(np.quantile(self.usual[half], USUAL))
 
     def far(self, half: str) -> np.ndarray:
-        """bool[n]: which images lie beyond the bound."""
+        """Return which images lie beyond the bound, bool[n]."""
         return self.degrees[half] > self.bound(half)
 
 
@@ -102,11 +82,7 @@ def measure(
     options: ShiftOptions,
     reader: Reader,
 ) -> ImageDegrees:
-    """Degrees of all test images against all reference images, and their grid.
-
-    Raises:
-        OpenworldError: a reference of too few images, a single test image, images that cannot be read.
-    """
+    """Return degrees of all test images against all reference images, and their grid."""
     require_neighbours((reference,), len(reference.images), options.k, besides=2)
     count = sum(len(test.images) for test in tests)
     if count < 2 and options.cuts is None:
@@ -150,11 +126,7 @@ def require_neighbours(reference: Sequence[ImageCollection], count: int, k: int,
 
 
 def cut_levels(degrees: Mapping[str, np.ndarray], count: int, things: str, advice: str) -> dict[str, Levels]:
-    """Levels of both halves, of equal width between the published quantiles.
-
-    Args:
-        things: what has the degrees. advice: what to do where they hardly differ.
-    """
+    """Return levels of both halves, of equal width between the published quantiles."""
     cuts = {}
     for half in HALVES:
         try:
@@ -167,13 +139,12 @@ def cut_levels(degrees: Mapping[str, np.ndarray], count: int, things: str, advic
 
 
 def grid_of(degrees: Mapping[str, np.ndarray], cuts: Mapping[str, Levels], least: int) -> ShiftGrid:
-    """The cells of what has these degrees."""
     semantic, covariate = (cuts[half].of(degrees[half]) for half in HALVES)
     return ShiftGrid(semantic, covariate, (len(cuts["covariate"]), len(cuts["semantic"])), least)
 
 
 def _against(reference: ImageCollection, features, decomposition: Decomposition, k: int, reader: Reader) -> tuple:
-    """Both degrees, the nearest images in both halves, and whether an image is in the reference: [n] each."""
+    """Return both degrees, the nearest images in both halves, and whether an image is in the reference: [n] each."""
     merged, rows = [], []
     for own, block in reader.blocks(reference):
         merged.append(shift_degrees(decomposition, features, block.embeddings, k=k + 1, first=sum(map(len, rows))))
@@ -191,7 +162,7 @@ def _against(reference: ImageCollection, features, decomposition: Decomposition,
 def _usual(
     reference: ImageCollection, others: np.ndarray, decomposition: Decomposition, options: ShiftOptions, reader: Reader
 ) -> dict[str, np.ndarray]:
-    """Degrees of a sample of the reference, of `others` by their places, against the rest of it."""
+    """Return degrees of a sample of the reference's `others`, by their places, against the rest of it."""
     generator = np.random.default_rng(options.seed)
     drawn = np.sort(generator.choice(others, min(SAMPLE, len(others)), replace=False))
     kept, first = [], 0
@@ -201,3 +172,43 @@ def _usual(
         first += len(block)
     degrees = _against(reference, np.concatenate(kept), decomposition, options.k, reader)
     return dict(zip(HALVES, degrees[:2], strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedSets:
+    """What was measured against what, and by which backbone."""
+
+    reference: ImageCollection
+    tests: Sequence[ImageCollection]
+    measured: ImageDegrees
+    backbone: str
+    about: Mapping = field(default_factory=dict)  # of the decomposition
+    seed: int = 0  # of what is drawn
+
+    @property
+    def right(self) -> Mapping[str, float]:
+        """Return by half the share of held-out triplets in the right order; {} where not known."""
+        return self.about.get("validation") or {}
+
+    def concepts(self) -> list[str]:
+        """Return the class of every test image; "" where it has none."""
+        pairs = zip(self.measured.test, self.measured.row, strict=True)
+        return [self.tests[test].concept(row) for test, row in pairs]
+
+
+def degree_columns(compared: ComparedSets) -> dict[str, list]:
+    """Return a row per test image: set, file, class; in both halves degree, level, far, nearest."""
+    measured, tests = compared.measured, compared.tests
+    pairs = list(zip(measured.test.tolist(), measured.row.tolist(), strict=True))
+    own = {
+        "set": [tests[test].name for test, _ in pairs],
+        "picture": [tests[test].path(row) for test, row in pairs],
+        "class": compared.concepts(),
+    }
+    by_half = {
+        "degree": lambda half: measured.degrees[half].tolist(),
+        "level": lambda half: getattr(measured.grid, half).tolist(),
+        "far": lambda half: measured.far(half).tolist(),
+        "nearest": lambda half: [compared.reference.path(row) for row in measured.nearest[half].tolist()],
+    }
+    return own | {f"{half}_{name}": column(half) for name, column in by_half.items() for half in HALVES}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
-from openworld.applications.shift.examples import ExampleImage
+from openworld.applications.shift.measurement import ComparedSets
 from openworld.applications.shift.results import (
     CONCEPT,
     FAR,
@@ -17,8 +17,7 @@ from openworld.applications.shift.results import (
     STYLE,
     USUAL,
 )
-from openworld.applications.shift.shift_map import shift_examples, shift_map
-from openworld.applications.shift.summary import ComparedSets
+from openworld.applications.shift.shift_map import ExampleImage, shift_examples, shift_map
 from openworld.applications.shift.verdict import sentences
 from openworld.report.album import Album, AlbumImage, AlbumPart
 from openworld.report.figure import Figure
@@ -36,8 +35,6 @@ GROUP = {"rows": ("name",), "columns": (ENTITY, METRIC), "metrics": (IMAGES.key,
 
 
 class ShownShift(NamedTuple):
-    """What figures and images are drawn from."""
-
     compared: ComparedSets
     examples: Sequence[ExampleImage]
     limits: Sequence[str]
@@ -119,13 +116,7 @@ def report(
     limits: Sequence[str],
     made: Mapping[str, str],
 ) -> Report:
-    """Return everything that is to be said of a measured shift.
-
-    Args:
-        compared, results: what was measured, and its rows. examples: images.
-        warnings: of this run, sentences without a full stop. limits: what the measure cannot see, sentences.
-        made: facts about how it was made.
-    """
+    """Return everything that is to be said of a measured shift."""
     measured, tests = compared.measured, ", ".join(images.name for images in compared.tests)
     first, *rest = sentences(results, compared)
     counts = f"{len(measured.row):,} images of {tests}", f"{measured.known:,} of {compared.reference.name}"

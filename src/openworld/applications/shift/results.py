@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from openworld.applications.shift.images import Reader
-from openworld.applications.shift.summary import ComparedSets
+from openworld.applications.shift.measurement import ComparedSets
 from openworld.report.shift_axes import AXES
 from openworld.results import METRICS, Metric, Result, Results, Value
 

@@ -1,7 +1,11 @@
-"""A measured shift in sentences: how far, in which half, which concepts and styles, and what to do next."""
+"""A measured shift in sentences: how far, which concepts and styles, what to do next, and what speaks against it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+import numpy as np
+
+from openworld.applications.shift.decomposition import BY_IMAGES, EMBEDDED
+from openworld.applications.shift.measurement import ComparedSets
 from openworld.applications.shift.results import (
     BOTH,
     CONCEPT,
@@ -16,7 +20,6 @@ from openworld.applications.shift.results import (
     SURE,
     USUAL,
 )
-from openworld.applications.shift.summary import ComparedSets
 from openworld.report.sentences import few, listed
 from openworld.report.shift_axes import AXES
 from openworld.results import Metric, Results, standing
@@ -45,7 +48,6 @@ def sentences(results: Results, compared: ComparedSets) -> tuple[str, ...]:
 
 
 def headline(results: Results, compared: ComparedSets) -> str:
-    """The answer in a sentence."""
     count, words = len(compared.measured.row), AXES.values()
     answers = " and ".join(_answer(results, word, count) for word in words)
     first = f"{answers[0].upper()}{answers[1:]}"
@@ -61,7 +63,6 @@ def headline(results: Results, compared: ComparedSets) -> str:
 
 
 def _answer(results: Results, word: str, count: int) -> str:
-    """How far in one half, in words."""
     sure = "" if _is_sure(results, word) else f" (as far as {word} can be told here)"
     share = results.value(word, FAR.key).value
     if count == 1:
@@ -72,7 +73,7 @@ def _answer(results: Results, word: str, count: int) -> str:
 
 
 def _how_far(results: Results) -> str:
-    """The typical image, and in which halves the far ones are far."""
+    """Return the typical image, and in which halves the far ones are far."""
     typical = " and ".join(
         f"{_written(results, word, MEDIAN)} in {word} (one of the reference: {_written(results, word, OWN_MEDIAN)})"
         for word in AXES.values()
@@ -86,7 +87,6 @@ def _how_far(results: Results) -> str:
 
 
 def _next(results: Results) -> Iterator[str]:
-    """What to do about it."""
     meaning, appearance = (results.value(word, FAR.key).value >= SOME for word in AXES.values())
     if meaning:
         yield (
@@ -109,7 +109,7 @@ def _next(results: Results) -> Iterator[str]:
 
 
 def _far_groups(results: Results, kind: str) -> str:
-    """Which groups are mostly far, in a sentence; "" without groups."""
+    """Return which groups are mostly far; "" without groups."""
     word = ORDERED_BY[kind]
     share = {row.where["name"]: row.value.value for row in results.where(entity=word, metric=FAR.key, group=kind)}
     far, where = [name for name in share if share[name] > MOSTLY], f"mostly far in {word}"
@@ -131,7 +131,7 @@ def _far_groups(results: Results, kind: str) -> str:
 
 
 def _is_sure(results: Results, word: str) -> bool:
-    """Whether a half does on new texts what it was fitted for, as far as that is known."""
+    """Return whether a half does on new texts what it was fitted for, as far as that is known."""
     right = results.value(word, ORDERED.key).value
     return right is None or right >= SURE
 
@@ -141,10 +141,110 @@ def _written(results: Results, word: str, metric: Metric) -> str:
 
 
 def _ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, ..., 11th.
-
-    >>> [_ordinal(number) for number in (1, 2, 3, 10, 11, 21)]
-    ['1st', '2nd', '3rd', '10th', '11th', '21st']
-    """
     teen = number % 100 in (11, 12, 13)
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+FEW = 50  # images below which numbers depend on which images these happen to be
+FEW_NAMES = 100  # names below which what is learned about meaning is narrow
+
+
+def warnings(compared: ComparedSets) -> Iterator[str]:
+    """Yield what is wrong with this run, in sentences without a full stop, the gravest first."""
+    measured, reference, chance = compared.measured, compared.reference, "depend on which images these happen to be"
+    count = len(measured.row)
+    for half, other, share in unsure(compared.right):
+        yield (
+            f"do not take {half} degrees at their word: of what was kept back to try it, the half for "
+            f"{AXES[half]} puts {100 * share:.0f} % in the right order, so what is far in {other} moves them "
+            "too; compare them within this run only, and look at the images"
+        )
+    if measured.shared:
+        yield (
+            f"{measured.shared:,} of the {count:,} images are in the reference too (or look just like "
+            "one of it); each was measured against the others, as if it were not there"
+        )
+    if measured.known < FEW:
+        yield f"with {measured.known} reference images, degrees {chance}"
+    if 1 < count < FEW:
+        yield f"with {count} images, shares and medians {chance}"
+    if reference.named:
+        sizes = np.bincount(reference.images.labels)
+        typical = int(np.median(sizes[sizes > 0]))
+        if typical <= measured.k:
+            yield (
+                f"half of the reference's classes have {typical} images or fewer, so neighbour {measured.k} lies in "
+                "another class and a known class seems far: give more images of each, or a smaller --neighbour"
+            )
+    for collection in (reference, *compared.tests):
+        if collection.deeper:
+            yield (
+                f"{collection.name} holds images in folders at several depths, which are not taken for classes; to "
+                "have concepts named, give the folder that holds the class folders"
+            )
+    if count >= FEW and not measured.grid.present.any():
+        yield (
+            f"no cell holds {measured.grid.least} images, so all are N/A in statistics: give more images, fewer "
+            "--levels, or a smaller --least"
+        )
+
+
+def unsure(right: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
+    """Yield (half, word of the other, share in order) of halves that fail on texts that were kept back."""
+    for half, share in right.items():
+        if share < SURE:
+            yield half, next(word for own, word in AXES.items() if own != half), share
+
+
+def limits(compared: ComparedSets, clip) -> Iterator[str]:
+    """Yield what this measure cannot see."""
+    size = clip.config.image.image_size
+    looks = f", which looks at {size} x {size} pixels" if size > 1 else ""
+    yield (
+        f"Degrees are the judgement of {clip.name}{looks}: what it does not see (fine texture, small things, what lies "
+        "outside its crop) has no degree."
+    )
+    if clip.name.split(",")[0] == EMBEDDED:
+        yield (
+            "The embedded backbone knows emoji and nothing else, and was taught to name a thing however it is drawn. "
+            "For photographs, or where appearance matters, give another: --backbone ViT-B/16."
+        )
+    yield from _fitted(compared)
+    yield (
+        "Far is measured by the reference itself: the more alike its own images are, the sooner another "
+        "is far. Degrees of another reference, backbone, LAID or --neighbour cannot be compared with these."
+    )
+    yield (
+        "A far image is not a mistake of your model, and a near one not a right answer: openworld estimate tells "
+        "how accurate a model is on them, without labels."
+    )
+
+
+def _fitted(compared: ComparedSets) -> Iterator[str]:
+    """Yield how well meaning and appearance could be told apart, and by what."""
+    about, both = compared.about, " and ".join(AXES.values())
+    names, templates = about.get("labels"), about.get("templates", "?")
+    if names is None:
+        yield f"Nothing is known about how {both} were told apart; the file given with --laid does not say."
+        return
+    by_images = about.get("taught_by") == BY_IMAGES
+    every = about.get("names_there") or names
+    count = f"{names:,} of {every:,}" if every > names else f"{names:,}"
+    by = f"images of {count} things in {templates} appearances"
+    by = by if by_images else f"{count} class names in {templates} sentences"
+    shares = [f"{100 * compared.right[half]:.0f} % for {word}" for half, word in AXES.items() if half in compared.right]
+    order = f"; of those kept back, in the right order: {' and '.join(shares)}" if shares else ""
+    yield f"{both.capitalize()} were told apart by {by}{order}."
+    if every > names:
+        yield "The others were left out by a draw; --most-names 0 learns from all."
+    if by_images:
+        drawn = ", ".join(about.get("looks", ())[1:])
+        yield f"The appearances were {drawn}; what is like none of these may count as meaning."
+    if taught := compared.measured.taught:
+        yield (
+            f"Of the {compared.measured.known:,} reference images {taught:,} taught this, which pulls them apart: "
+            "what is usual was measured on the others."
+        )
+    if names < FEW_NAMES:
+        more = "classes in the reference" if by_images else "things of this kind with --classnames"
+        yield f"With so few, what counts as meaning is narrow: give {FEW_NAMES} or more {more}."

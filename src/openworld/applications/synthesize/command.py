@@ -17,7 +17,6 @@ from openworld.applications.shift.decomposition import (
 )
 from openworld.applications.shift.images import Reader, gather
 from openworld.applications.synthesize import plan as planning
-from openworld.applications.synthesize.kept_division import keep_division, kept_division
 from openworld.applications.synthesize.painters import (
     PainterSettings,
     find_painter,
@@ -25,7 +24,7 @@ from openworld.applications.synthesize.painters import (
     find_styles,
     shown_labels,
 )
-from openworld.applications.synthesize.plan import Expected, SynthesisOptions
+from openworld.applications.synthesize.plan import Expected, SynthesisOptions, keep_division, kept_division
 from openworld.backbones.cached import load_once
 from openworld.backbones.devices import find_device
 from openworld.datasets.names.class_names import class_names
@@ -38,41 +37,32 @@ BY_WEIGHTS = "sdxl-turbo"
 
 @dataclass(frozen=True)
 class SynthesisInputs:
-    """What prompts are wanted, by name, and who paints them.
+    """What prompts are wanted, by name, and who paints them."""
 
-    Args:
-        reference: folders of images, or data sets as NAME/DOMAIN/PART.
-        labels, styles: files or names; "" for what suits the painter.
-        source: what tells meaning from appearance.
-        sizes: each, k, levels, least, seed of `SynthesisOptions`.
-        painter, screen: names. settings: of the painter. batch: images at a time; None asks the painter.
-        only_plan: whether nothing is to be painted. out: folder of the set.
-    """
-
-    reference: tuple[str, ...]
-    labels: str = ""
+    reference: tuple[str, ...]  # folders of images, or data sets as NAME/DOMAIN/PART
+    labels: str = ""  # a file or names; "" for what suits the painter
     styles: str = ""
     backbone: str = "embedded"
     source: DecompositionSource = field(default_factory=DecompositionSource)
     device: str = "auto"
     allow_corrupt: int = 0
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)  # each, k, levels, least, seed of `SynthesisOptions`
     painter: str = BY_WEIGHTS
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the painter
     screen: str = ""
-    batch: int | None = None
+    batch: int | None = None  # images at a time; None asks the painter
     only_plan: bool = False
     out: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class PlannedSet:
-    """A plan, and who would paint it; text in the place of a painter says why there is none."""
+    """A plan, and who would paint it."""
 
     inputs: SynthesisInputs
     options: SynthesisOptions
     plan: SynthesisPlan
-    painter: Any
+    painter: Any  # text says why there is none
     screen: Screen | None
 
     def expect(self) -> Expected | str:
@@ -93,15 +83,7 @@ class PlannedSet:
 
 
 def plan_set(inputs: SynthesisInputs, observer: Observer = SILENT) -> PlannedSet:
-    """Measure all prompts against the reference, and plan equally many images of every cell.
-
-    Args:
-        inputs: what is wanted, and who paints.
-        observer: told what is being done.
-
-    Raises:
-        OpenworldError: no place for images, inputs that cannot be read or are too few, as the message says.
-    """
+    """Measure all prompts against the reference, and plan equally many images of every cell."""
     device = find_device(inputs.device)
     if inputs.out is None and not inputs.only_plan:
         raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
@@ -120,7 +102,7 @@ def _options(inputs: SynthesisInputs, settings: PainterSettings) -> SynthesisOpt
 
 
 def _painter(inputs: SynthesisInputs, settings: PainterSettings, prompts):
-    """The painter; or why it cannot be had, where only a plan is wanted and weights may not have come yet."""
+    """Return the painter; or why it cannot be had, where only a plan is wanted and weights may not have come yet."""
     try:
         return find_painter(inputs.painter, settings, prompts)
     except OpenworldError as error:
@@ -130,7 +112,7 @@ def _painter(inputs: SynthesisInputs, settings: PainterSettings, prompts):
 
 
 def _plan(inputs: SynthesisInputs, options: SynthesisOptions, device: str, observer: Observer) -> SynthesisPlan:
-    """The plan, by the division that the folder keeps, or by one that is measured now."""
+    """Return the plan, by the division that the folder keeps, or by one that is measured now."""
     references = tuple(map(gather, inputs.reference))
     clip = load_once(inputs.backbone, device)
     names = distinct_names([*options.labels, *(name for images in references for name in images.classnames)])
@@ -148,7 +130,7 @@ def _plan(inputs: SynthesisInputs, options: SynthesisOptions, device: str, obser
 
 
 def _split(source: DecompositionSource, names: tuple[str, ...], seed: int) -> dict[str, Any]:
-    """Which decomposition: the bytes of a kept one, or what one is fitted to."""
+    """Return which decomposition: the bytes of a kept one, or what one is fitted to."""
     if source.laid is None:
         return {"method": "LAID", "names": digest(names), "templates": lines_of(source.templates), "seed": seed}
     try:

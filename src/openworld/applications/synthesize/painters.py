@@ -24,29 +24,18 @@ TABLES = {"syn-is": synthesis.prompt_styles, "rendered": synthesis.rendered_styl
 
 @dataclass(frozen=True)
 class PainterSettings:
-    """Settings of painters.
+    """Settings of painters: `pictures` of the renderer, the rest but the device of the diffusion model."""
 
-    Args:
-        pictures: what the renderer redraws, folders of class folders or data sets as NAME/DOMAIN/PART.
-        weights, side, steps, guidance: of the diffusion model.
-        device: "cpu", "cuda".
-        download: whether weights may be fetched.
-    """
-
-    pictures: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()  # folders of class folders or data sets as NAME/DOMAIN/PART, which are redrawn
     weights: str = TURBO
     side: int = 512
     steps: int = 4
     guidance: float = 0.0
     device: str = "cpu"
-    download: bool = True
+    download: bool = True  # whether weights may be fetched
 
     def drawings(self) -> ImageSet:
-        """All images that are redrawn, as one image set by all their names.
-
-        Raises:
-            OpenworldError: none are named, or what is named holds none.
-        """
+        """Return all images that are redrawn, as one image set by all their names."""
         if not self.pictures:
             raise OpenworldError(
                 "the renderer redraws images, and none are named; give --images, a folder of class folders or a "
@@ -58,13 +47,7 @@ class PainterSettings:
 
 
 def find_styles(name: str, painter: str) -> tuple[synthesis.PromptStyle, ...]:
-    """A table of styles: by a name of `TABLES`, or a file; "" for what suits the painter.
-
-    "syn-is:FILE.json" is the paper's 51 with the sentences of SDXL's templates.
-
-    >>> len(find_styles("", "rendered")), len(find_styles("", "sdxl-turbo"))
-    (17, 51)
-    """
+    """Return a table of styles by name or file; "syn-is:FILE.json" has the sentences of SDXL's templates."""
     name = name or ("rendered" if painter == "rendered" else "syn-is")
     if name in TABLES:
         return TABLES[name]()
@@ -77,11 +60,7 @@ def find_styles(name: str, painter: str) -> tuple[synthesis.PromptStyle, ...]:
 
 
 def find_painter(name: str, settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
-    """The painter of that name, ready to paint these prompts.
-
-    Raises:
-        OpenworldError: an unknown name, a painter that cannot be had, prompts that it cannot paint.
-    """
+    """Return the painter of that name, ready to paint these prompts."""
     if ":" in name:
         return _own_painter(name)
     if name not in PAINTERS:
@@ -90,7 +69,6 @@ def find_painter(name: str, settings: PainterSettings, prompts: synthesis.Prompt
 
 
 def find_screen(name: str) -> synthesis.Screen | None:
-    """The check that images must pass; "" for none."""
     return synthesis.Screen(name, find_function(name)) if name else None
 
 
@@ -128,14 +106,9 @@ def _own_painter(name: str) -> synthesis.Painter:
 
 
 def _named(images: ImageSet, names: dict[str, str]) -> ImageSet:
-    """With its names written as all the others write them."""
     return replace(images, classnames=tuple(names[normalise_class_name(name)] for name in images.classnames))
 
 
 def shown_labels(images: ImageSet) -> tuple[str, ...]:
-    """Names of the classes that have an image.
-
-    >>> shown_labels(ImageSet("toy", "", ("cat", "dog"), [1], [0], "one", lambda row: None))
-    ('dog',)
-    """
+    """Return names of the classes that have an image."""
     return tuple(images.classnames[label] for label in sorted(set(images.labels.tolist())))

@@ -11,6 +11,7 @@ of degrees and levels of each.
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,15 @@ import torch
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
+from openworld._plain import parse_json
 from openworld.applications.shift.images import ImageCollection, Reader
 from openworld.applications.shift.measurement import cut_levels, grid_of, require_neighbours
-from openworld.runs import digest
+from openworld.runs import digest, readable_json
+from openworld.runs.atomic import write_file
+from openworld.runs.canonical import to_json
+from openworld.runs.tables import decode_table, encode_table
 from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, synthesis
-from openworld.shifts.synthesis.set_files import as_png
+from openworld.shifts.synthesis.set_files import DIVISION, as_png, require_own
 
 TRIED = 16  # images painted to tell what all will take
 _TOGETHER = 4096  # prompts encoded at a time
@@ -30,24 +35,15 @@ _TOGETHER = 4096  # prompts encoded at a time
 
 @dataclass(frozen=True)
 class SynthesisOptions:
-    """What is to be made.
+    """What is to be made."""
 
-    Args:
-        labels: distinct names. styles: in words.
-        each: images of every cell.
-        k: degrees are distances to this neighbour.
-        levels: of each axis, at least 3.
-        least: cells of fewer prompts are N/A.
-        seed: of the draw and of all noise.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # distinct
     styles: tuple[synthesis.PromptStyle, ...]
-    each: int = 100
-    k: int = 10
-    levels: int = 8
-    least: int = 10
-    seed: int = 0
+    each: int = 100  # images of every cell
+    k: int = 10  # degrees are distances to this neighbour
+    levels: int = 8  # of each axis, at least 3
+    least: int = 10  # cells of fewer prompts are N/A
+    seed: int = 0  # of the draw and of all noise
 
     def __post_init__(self):
         require_at_least(1, each=self.each, neighbour=self.k, smallest_cell=self.least)
@@ -56,11 +52,10 @@ class SynthesisOptions:
 
     @property
     def prompts(self) -> synthesis.Prompts:
-        """Every label in every style."""
         return synthesis.Prompts(self.labels, self.styles)
 
     def request(self, references: tuple[ImageCollection, ...], clip, split: Mapping[str, Any]) -> dict[str, Any]:
-        """All that the prompts' degrees and levels depend on, as JSON knows it; `split` says which decomposition."""
+        """Return all that degrees and levels depend on, as JSON; `split` says which decomposition."""
         styles = [(style.name, style.prompt) for style in self.styles]
         return {
             "labels": {"count": len(self.labels), "sha256": digest(self.labels)},
@@ -75,35 +70,27 @@ class SynthesisOptions:
 
 @dataclass(frozen=True, eq=False)
 class PromptDivision:
-    """N prompts by their degrees.
-
-    Args:
-        degrees: float64[N] by half.
-        cuts: by half.
-        known: how many reference images there were.
-        right: by half, share of the texts that the decomposition did not learn from which it puts in the right order;
-            {} where nobody tried.
-    """
+    """N prompts by their degrees float64[N], by half."""
 
     degrees: dict[str, np.ndarray]
     cuts: dict[str, Levels]
-    known: int
+    known: int  # reference images that there were
+    # by half, share of held-out triplets in the right order; {} where nobody tried
     right: dict[str, float] = field(default_factory=dict)
 
     @property
     def about(self) -> dict[str, Any]:
-        """All but the degrees, as JSON knows it."""
+        """Return all but the degrees, as JSON knows it."""
         cuts = {half: list(self.cuts[half].cuts) for half in HALVES}
         return {"cuts": cuts, "reference_pictures": self.known, "held_out_right": self.right}
 
     def grid(self, least: int) -> ShiftGrid:
-        """The cells of the prompts."""
         return grid_of(self.degrees, self.cuts, least)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What painting will take, from `tried` images of the plan: bytes on the disk and seconds, of all images."""
+    """What painting all images will take, from `tried` of them: bytes on the disk and seconds."""
 
     tried: int
     size: int
@@ -119,11 +106,7 @@ def require_readable(options: SynthesisOptions, clip) -> None:
 def divide(
     options: SynthesisOptions, references: tuple[ImageCollection, ...], decomposition: Decomposition, reader: Reader
 ) -> PromptDivision:
-    """Measure all prompts against all reference images, and cut both axes.
-
-    Raises:
-        OpenworldError: too few reference images, images that cannot be read, prompts that hardly differ.
-    """
+    """Measure all prompts against all reference images, and cut both axes."""
     blocks = tuple(features.embeddings for collection in references for _, features in reader.blocks(collection))
     known = sum(map(len, blocks))
     require_neighbours(references, known, options.k)
@@ -136,17 +119,13 @@ def divide(
 
 
 def plan(options: SynthesisOptions, division: PromptDivision, request: Mapping[str, Any]) -> synthesis.SynthesisPlan:
-    """Equally many images of every cell that has prompts enough; the plan says what its levels come from."""
+    """Return equally many images of every cell that has prompts enough; the plan says where its levels come from."""
     drawn = synthesis.plan_synthesis(options.prompts, division.grid(options.least), options.each, seed=options.seed)
     return replace(drawn, origin={**request, **division.about})
 
 
 def expect(drawn: synthesis.SynthesisPlan, painter: synthesis.Painter, batch: int | None = None) -> Expected:
-    """Paint a few images of a plan, keep none, and tell what all will take.
-
-    Args:
-        batch: images at a time; None asks the painter.
-    """
+    """Paint a few images of a plan, keep none, and tell what all will take."""
     size = painter.fitting() if batch is None else batch
     numbers = np.linspace(0, len(drawn) - 1, min(TRIED, size, len(drawn))).astype(int).tolist()
     orders = [drawn.commission(number) for number in numbers]
@@ -175,3 +154,55 @@ class _Encoder:
         self.done += len(texts)
         self.progress("measuring prompts", self.done, self.count)
         return features
+
+
+LAID, TABLE, REQUEST = "laid.safetensors", "prompts.parquet", "request.json"
+
+
+def keep_division(
+    folder: Path,
+    options: SynthesisOptions,
+    request: Mapping[str, Any],
+    division: PromptDivision,
+    decomposition: Decomposition,
+) -> None:
+    own = folder / DIVISION
+    own.mkdir(parents=True, exist_ok=True)
+    write_file(own / LAID, decomposition.to_bytes())
+    write_file(own / TABLE, encode_table("prompts", _columns(options, division)))
+    write_file(own / REQUEST, readable_json({**request, **division.about}))
+
+
+def kept_division(folder: Path, request: Mapping[str, Any]) -> PromptDivision | None:
+    """Return the division that a folder keeps, None where it keeps none; another request is refused."""
+    require_own(folder)
+    own = folder / DIVISION
+    if not (own / REQUEST).is_file():
+        return None
+    try:
+        kept = parse_json((own / REQUEST).read_bytes())
+        changed = [part for part in request if kept.get(part) != to_json(request[part])]
+        if changed:
+            raise OpenworldError(
+                f"{folder} was begun with other {' and '.join(changed)}; go on with the same, or give a new folder."
+            )
+        rows = decode_table((own / TABLE).read_bytes())
+        degrees = {half: rows[f"{half}_degree"].astype(np.float64) for half in HALVES}
+        cuts = {half: Levels(kept["cuts"][half]) for half in HALVES}
+        return PromptDivision(degrees, cuts, kept["reference_pictures"], kept["held_out_right"])
+    except OpenworldError:
+        raise
+    except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise OpenworldError(f"{own} cannot be read ({error!r}); remove {folder} and begin anew.") from error
+
+
+def _columns(options: SynthesisOptions, division: PromptDivision) -> dict[str, Any]:
+    """Return prompts in words and numbers; a level is counted from 0."""
+    labels, styles = len(options.labels), len(options.styles)
+    grid = division.grid(options.least)
+    columns: dict[str, Any] = {
+        "label": [label for label in options.labels for _ in range(styles)],
+        "style": [style.name for style in options.styles] * labels,
+    }
+    columns |= {f"{half}_degree": division.degrees[half] for half in HALVES}
+    return columns | {f"{half}_level": getattr(grid, half) for half in HALVES}

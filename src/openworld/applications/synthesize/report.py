@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from openworld._sizes import duration, size_in_words
-from openworld.applications.shift.remarks import unsure
+from openworld.applications.shift.verdict import unsure
 from openworld.applications.synthesize.command import PlannedSet
 from openworld.applications.synthesize.plan import Expected
 from openworld.report.layout import Brief, Layout, Pivot
@@ -89,7 +89,6 @@ def with_facts(report: Report, expected: Expected | str | None = None, made: Gen
 
 
 def expected_line(expected: Expected | str, planned: PlannedSet) -> str:
-    """Return what painting takes: disk and time."""
     if isinstance(expected, str):
         return f"What painting takes is not known: {expected}"
     return (
@@ -99,7 +98,6 @@ def expected_line(expected: Expected | str, planned: PlannedSet) -> str:
 
 
 def made_lines(made: GeneratedSet, folder: Path) -> tuple[str, ...]:
-    """Return what lies where."""
     refused = f"; the screen refused {made.refused:,} more" if made.refused else ""
     return (
         f"{len(made):,} images in {folder}{refused}.",
