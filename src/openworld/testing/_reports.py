@@ -1,6 +1,7 @@
 """What every report of a run promises: all forms, nothing lost, a page that is whole by itself."""
 
 import re
+from collections import Counter
 
 from openworld.report.report import FORMS, Report
 from openworld.results import Results
@@ -38,16 +39,21 @@ def _every_renderer_says_the_same(report: Report) -> None:
 
 def _shows_every_number_once(report: Report) -> None:
     shown: dict[int, list[tuple]] = {}
-    for table in _tables(report.page.sections):
+    overview, *tables = _tables(report.page.sections)
+    for table in (*tables, overview):
         for row in table.rows:
             for column, cell in zip(table.columns, row.cells, strict=True):
                 content = getattr(cell, "content", cell)
                 if content is not None and column.show != "interval":
                     shown.setdefault(id(content), []).append((table, column))
+    sharing = Counter(id(row.value) for row in report.results)
     for row in report.results:
         name = f"{row.metric.key} of {row.entity or 'nobody'} at {dict(row.where)}"
         places = shown.get(id(row.value), [])
-        assert len(places) == 1, f"{name} stands {len(places)} times in the tables of the page"
+        in_full = [place for place in places if place[0] is not overview]
+        # The first table may set side by side what the tables after it tell in full; several rows may share a value.
+        times = len(in_full or places) / sharing[id(row.value)]
+        assert times == 1, f"{name} stands {times:g} times in {[table.name for table, _ in places]}"
         table, column = places[0]
         written = (row.metric.unit, row.metric.digits)  # rows may be metrics, where these are written alike
         assert written == (column.metric.unit, column.metric.digits), f"{name} stands under {column.metric.key}"
@@ -76,6 +82,7 @@ REPORT_CHECKS = (
     _has_every_form,
     _loses_nothing,
     _every_renderer_says_the_same,
+    _shows_every_number_once,
     _names_places_once,
     _writes_a_page_that_loads_nothing,
 )
