@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 
+from openworld.report.charts.cells import CellChart
+from openworld.report.page import figures_of
 from openworld.report.report import FORMS, Report
 from openworld.results import Results
 from openworld.testing._tables import check_table
@@ -46,10 +48,20 @@ def _shows_every_number_once(report: Report) -> None:
                 content = getattr(cell, "content", cell)
                 if content is not None and column.show != "interval":
                     shown.setdefault(id(content), []).append((table, column))
+    on_maps = {
+        number
+        for figure in figures_of(report.page.sections)
+        for chart in figure.charts
+        if isinstance(chart, CellChart)
+        for cell in chart.cells.values()
+        for number in cell.row.items()
+    }
     sharing = Counter(id(row.value) for row in report.results)
     for row in report.results:
         name = f"{row.metric.key} of {row.entity or 'nobody'} at {dict(row.where)}"
         places = shown.get(id(row.value), [])
+        if not places and (row.metric.key, row.value.value) in on_maps:
+            continue
         in_full = [place for place in places if place[0] is not overview]
         # The first table may set side by side what the tables after it tell in full; several rows may share a value.
         times = len(in_full or places) / sharing[id(row.value)]

@@ -157,7 +157,7 @@ def _layout(counting: str) -> Layout:
                 name="rates-by-level", title=RATES, metrics=rates, columns=("level",), per=moves, of=here, folded=True
             ),
             Map(name="cells-of-rates", title=RATES, metrics=rates, of=here, folded=True, **grid),
-            Pivot(name="known", title=KNOWN, metrics=auroc, columns=("id_classes",), of={"cells": ALL}),
+            Pivot(name="known", title=KNOWN, metrics=auroc, of=there | {"cells": ALL}),
             Pivot(
                 name="slopes-otherwise",
                 title=KNOWN,
