@@ -194,7 +194,7 @@ CIRCLES = (  # that are still there; nothing may be added
 
 WRITERS = {
     "runs/atomic.py",
-    "features/cache_limit.py",  # the mark of a set in use, which is locked
+    "features/cache.py",  # the mark of a set in use, which is locked
     "shifts/synthesis/set_files.py",  # appends to a journal
     "applications/watch/exports.py",  # appends lines
     "cli/check.py",  # appends to the summary of a workflow

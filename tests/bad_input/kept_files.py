@@ -293,11 +293,10 @@ def of_cache(folder: Path) -> Kept:
     from openworld import backbones, datasets
     from openworld.features import encode
     from openworld.features.cache import look
-    from openworld.features.cache_limit import _rank
 
     encode(backbones.load("embedded"), datasets.load("emoji-groups").subset(np.arange(4)), cache=folder)
     path = next(folder.glob("*/manifest.json"))
-    return Kept("manifest of the cache", path, lambda: (look(folder), _rank(path.parent)))
+    return Kept("manifest of the cache", path, lambda: look(folder))
 
 
 def of_backbone(folder: Path) -> Kept:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from openworld.cli.app import app
 from openworld.features import default_cache
-from openworld.features.cache_limit import hold
+from openworld.features.cache import hold
 from openworld.features.store import FeatureStore
 
 

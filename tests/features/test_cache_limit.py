@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
-from openworld.features.cache import look, remove
-from openworld.features.cache_limit import IN_USE, hold, last_used, occupied, remove_unused, reserve, shrink
+from openworld.features.cache import IN_USE, hold, look, remove, reserve, shrink
 from openworld.features.store import FeatureStore
 
 
@@ -36,29 +35,19 @@ def names(cache):
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path):
-    old, older, new = keep(tmp_path, "a", age=20), keep(tmp_path, "b", age=30), keep(tmp_path, "c", age=10)
+    old, older, _ = keep(tmp_path, "a", age=20), keep(tmp_path, "b", age=30), keep(tmp_path, "c", age=10)
     assert shrink(tmp_path, total(tmp_path)) == []
     assert shrink(tmp_path, total(tmp_path) - 1) == [older]
     assert shrink(tmp_path, total(tmp_path) - 1001) == [old]
-    assert names(tmp_path) == {"c"} and last_used(new) < time.time() - 9
+    assert names(tmp_path) == {"c"} and look(tmp_path).sets[0].used.timestamp() < time.time() - 9
 
 
-def test_training_pictures_go_before_other_pictures_and_embeddings_last(tmp_path):
-    keep(tmp_path, "a", age=30), keep(tmp_path, "b", age=20, patches=True), keep(tmp_path, "c", age=15, pixels=True)
-    keep(tmp_path, "d", age=10, pixels=True, views=2)
-    for left in ("abc", "ab", "a", ""):
+def test_embeddings_go_last(tmp_path):
+    keep(tmp_path, "a", age=30), keep(tmp_path, "b", age=20, views=2, patches=True)
+    keep(tmp_path, "c", age=10, pixels=True), keep(tmp_path, "d", age=25, views=2)
+    for left in ("acd", "ad", "d", ""):
         shrink(tmp_path, total(tmp_path) - 1)
         assert names(tmp_path) == set(left)
-
-
-def test_what_goes_last_is_counted(tmp_path):
-    sizes = {}
-    for letter, how in (("a", {}), ("b", {"patches": True}), ("c", {}), ("d", {"pixels": True})):
-        folder = keep(tmp_path, letter, **how)
-        sizes[letter] = folder
-    (sizes["d"] / "00001-weights.safetensors").write_bytes(b"work")
-    counted = (sum(file.stat().st_size for file in sizes[letter].iterdir()) for letter in "cd")
-    assert occupied(tmp_path, [sizes["a"]]) == sum(counted)
 
 
 def test_what_is_read_stays_until_its_arrays_are_gone(tmp_path):
@@ -67,7 +56,7 @@ def test_what_is_read_stays_until_its_arrays_are_gone(tmp_path):
     store.hold()
     array = store.array("embeddings").take(np.arange(3))
     del store
-    assert shrink(tmp_path, 0) == [] and not remove_unused(tmp_path / ("a" * 32))
+    assert shrink(tmp_path, 0) == []
     assert remove(look(tmp_path)) == 0 and names(tmp_path) == {"a"}
     del array
     assert shrink(tmp_path, 0) and names(tmp_path) == set()
@@ -76,7 +65,7 @@ def test_what_is_read_stays_until_its_arrays_are_gone(tmp_path):
 def test_another_process_keeps_what_it_reads_and_its_death_lets_go(tmp_path):
     folder = keep(tmp_path, "a")
     code = (
-        "import sys; from pathlib import Path; from openworld.features.cache_limit import hold; "
+        "import sys; from pathlib import Path; from openworld.features.cache import hold; "
         f"held = hold(Path({str(folder)!r})); print('held', flush=True); sys.stdin.read()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -114,7 +103,7 @@ def test_a_limit_that_is_too_small_is_told_with_what_is_needed(tmp_path):
 
 
 def test_it_waits_for_a_reader(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("openworld.features.cache_limit._PAUSE", 0.01)
+    monkeypatch.setattr("openworld.features.cache._PAUSE", 0.01)
     keep(tmp_path, "a")
     reading, got = [hold(tmp_path / ("a" * 32))], []
     waiting = threading.Thread(target=lambda: got.append(reserve({tmp_path / ("b" * 32): 900}, 1000)))
@@ -133,7 +122,7 @@ def test_a_set_removed_in_the_moment_of_being_marked_is_marked_anew(tmp_path):
     def disturb():
         while not stop.is_set():
             if (folder / IN_USE).exists():
-                remove_unused(folder)
+                shrink(tmp_path, 0)
 
     thread = threading.Thread(target=disturb)
     thread.start()
@@ -149,5 +138,5 @@ def test_a_set_removed_in_the_moment_of_being_marked_is_marked_anew(tmp_path):
 
 def test_a_cache_that_is_only_read_needs_no_mark(tmp_path, monkeypatch):
     refused = lambda path: (_ for _ in ()).throw(PermissionError())  # noqa: E731
-    monkeypatch.setattr("openworld.features.cache_limit.SharedLock", refused)
+    monkeypatch.setattr("openworld.features.cache.SharedLock", refused)
     assert hold(tmp_path / ("a" * 32)) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from openworld import OpenworldError, __version__
 from openworld.cli import console
-from openworld.evaluations.running import RunOptions, count_workers, machine_of
+from openworld.evaluations.running import RunOptions, machine_of
 
 DEPARTS = 3
 """Exit code where a number is farther from the printed one than its tolerance."""
@@ -33,18 +33,18 @@ def carry_out_plan(
         said: `margin` and `show` of `compare_with_paper`.
     """
     from openworld.datasets.checking import require_places
-    from openworld.reproduction.cost import plain_plan
+    from openworld.reproduction.cost import cost, plain_plan
     from openworld.reproduction.series import carry_out_runs, failure, use_data
 
     out = console.output(quiet=quiet or as_json)
     use_data(plan)
     if not only_plan:
         require_places(plan.downloads, plan.setup.data)
-    cost = _cost(plan, options)
+    counted = cost(plan, options.cache_bytes)
     if only_plan and as_json:
-        console.write(json.dumps(plain_plan(plan, cost), indent=1))
+        console.write(json.dumps(plain_plan(plan, counted), indent=1))
         return
-    _show_plan(plan, cost, out)
+    _show_plan(plan, counted, out)
     if only_plan:
         _say_missing(plan, out)
         return
@@ -88,14 +88,6 @@ def _say_missing(plan, out) -> None:
         require_places(plan.downloads, plan.setup.data)
     except OpenworldError as error:
         out.print(str(error), style="yellow", markup=False)
-
-
-def _cost(plan, options: RunOptions):
-    from openworld.reproduction.cost import cost
-
-    if options.cache_bytes is None:
-        return cost(plan)
-    return cost(plan, count_workers(options, [run.spec for run in plan.runs]), options.cache_bytes)
 
 
 def _show_made(

@@ -60,7 +60,7 @@ def cache(
 
 def _shrink(kept, limit: int, chosen: bool, yes: bool, quiet: bool) -> None:
     from openworld._errors import OpenworldError
-    from openworld.features.cache_limit import shrink
+    from openworld.features.cache import shrink
 
     if chosen:
         raise OpenworldError(

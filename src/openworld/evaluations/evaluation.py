@@ -43,6 +43,16 @@ class ClassList:
         return cls(str(data), data.dataset, data.classnames, base_count, by_order=not data.says_classes)
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """What all learners of a run tune on (its base classes, or all), tested on, and how many answers each gives."""
+
+    data: Any
+    tested: tuple
+    answers: int
+    base_only: bool = True
+
+
 def nothing(*_: Any) -> tuple:
     """Return (): what an evaluation says that has no such part."""
     return ()
@@ -73,8 +83,8 @@ class Evaluation:
         order: (tasks, machine) -> the tasks in the order in which they are worked on.
         effort: (task, machine) -> numbers that sort tasks by how long they take; see `Unit`.
         title: (spec, task) -> what people call the unit; the task's name.
-        tunings: spec -> what learners are tuned on (`openworld.evaluations.learning_units.Tuning`); None where the
-            tasks are not learners, so that nobody knows what memory one needs.
+        tunings: spec -> a `Tuning` for all that learners are tuned on; None where the tasks are not learners, so that
+            nobody knows what memory one needs.
         count: spec -> how many tasks it has, where that is known without its data; None to count them.
     """
 

@@ -1,6 +1,7 @@
 """Carry out a run: what a spec names is encoded, every unit is computed, and records are all that comes of it."""
 
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,12 @@ from openworld._sizes import parse_size
 from openworld.evaluations import evaluation_of
 from openworld.runs import RunStore, to_json
 from openworld.runs.outputs import RUN, require_folder
+
+MOST_UNITS = 4  # on one GPU, whatever its memory: they take turns there
+CUDA_BYTES = 2**30  # in a process before any tensor
+# Of a unit's weights: ViT-B/16 with 1,000 names and ViT-L/14 with a learner that sees the images of a step both keep
+# about 13 times their weights for the backward pass, by the sizes of their tensors; not measured on a GPU.
+MULTIPLE = 14
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
     evaluation = evaluation_of(spec)
     units = evaluation.units(spec, machine)
     added = store.create(given, spec, _provenance(spec, machine, options.command), units)
-    options = replace(options, workers=count_workers(options, [spec]))
+    options = replace(options, workers=count_workers(options, spec))
     observer.say(headline(spec, options))
     if added:
         observer.say(f"the run in {options.folder} takes more: {'; '.join(added)}; what it has is kept")
@@ -184,11 +191,39 @@ def machine_of(options: RunOptions, spec):
     return Machine(options.devices[0], cache, options.allow_corrupt, precision, options.cache_bytes)
 
 
-def count_workers(options: RunOptions, specs: Sequence) -> int:
-    """Return how many units are worked on at a time in runs of these specs, where nobody says how many."""
-    from openworld.evaluations.unit_memory import count_units, needed_by
+def count_workers(options: RunOptions, spec: Any) -> int:
+    """Return how many units are worked on at a time where nobody says how many: one per core, or some on each GPU.
 
-    return options.workers or count_units(options.devices, lambda: needed_by(specs))
+    Training steps of prompt learners are small, and a GPU mostly waits for kernels to be started.
+    """
+    cores = os.cpu_count() or 1
+    if options.workers:
+        return options.workers
+    if options.devices[0] == "cpu":
+        return cores
+    needed = _unit_bytes(spec) if options.devices[0].startswith("cuda") else None
+    if needed is None:
+        return len(options.devices)
+
+    import torch
+
+    free = min(torch.cuda.mem_get_info(device)[0] for device in options.devices)
+    each = min(max(free // needed, 1), MOST_UNITS)
+    return max(min(each * len(options.devices), cores), len(options.devices))
+
+
+def _unit_bytes(spec: Any) -> int | None:
+    """Bytes of GPU memory of a unit of learners, with room to spare; None where nobody knows."""
+    from openworld.backbones.foreign import is_foreign
+    from openworld.backbones.precision import DTYPES
+    from openworld.evaluations.runtime import shape
+
+    if not evaluation_of(spec).tunings or is_foreign(spec.backbone):
+        return None
+    config = shape(spec.backbone)
+    weights = sum(tower.layers * tower.width * (4 * tower.width + 2 * tower.mlp_width)
+                  for tower in (config.text, config.image)) + config.text.width * config.text.vocabulary  # fmt: skip
+    return CUDA_BYTES + MULTIPLE * DTYPES[spec.precision].itemsize * weights
 
 
 def headline(spec, options: RunOptions) -> str:

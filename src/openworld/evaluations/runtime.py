@@ -13,7 +13,6 @@ from openworld.backbones.cached import load_once as backbone
 from openworld.backbones.devices import require_device
 from openworld.backbones.precision import Precision, allow_tf32
 from openworld.datasets import ImageSet
-from openworld.evaluations.disk_sets import streams
 from openworld.features import Encoding, Features, encode, is_encoded, stream
 
 PLAIN = Encoding()
@@ -74,7 +73,9 @@ def encoded(images: ImageSet, backbone_name: str, machine: Machine, encoding: En
 def encoded_part(task, part: str, machine: Machine) -> Features:
     """Return the features of an image set that a task reads; streamed where the cache has no room for them."""
     images, encoding, clip = task.sources[part].load(), task.encoding(part), machine.backbone(task.backbone)
-    if streams(encoding, machine.cache_limit) and not is_encoded(clip, images, encoding, cache=machine.folder):
+    # Patch rows and pixels of test images are read in order; those of training images, with their views, at random.
+    in_order = not encoding.views and (encoding.patches or encoding.pixels)
+    if machine.cache_limit is not None and in_order and not is_encoded(clip, images, encoding, cache=machine.folder):
         return stream(clip, images, encoding, **machine.storage)
     return encoded(images, task.backbone, machine, encoding)
 

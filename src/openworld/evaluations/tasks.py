@@ -5,20 +5,18 @@ from typing import Protocol
 
 import torch
 
-from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first
+from openworld._errors import OpenworldError
+from openworld._sizes import size_in_words
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
 from openworld.features import (
     Encoding,
-    default_cache,
     encode_together,
     encoded_size,
-    fingerprint_of,
     hold_set,
     is_encoded,
 )
-from openworld.features.cache_limit import occupied
 from openworld.learners import configure, find_learner, origin
 from openworld.learners.engine.fitted import schedules_of
 from openworld.learners.engine.requirements import offers_everything, require_able
@@ -60,10 +58,8 @@ def encode_tasks(
 ) -> int:
     """Encode what the tasks need and is not on disk, each image set in one pass; return how many images that were.
 
-    Where the cache has a limit, that is what `made_first` says of so many `workers`.
-
-    Args:
-        progress: called with (images done, images to be encoded).
+    Where the cache has a limit, that is what has room beside the training sets of so many `workers`; `progress` is
+    called with (images done, images to be encoded).
     """
     missing = not_encoded(tasks, machine, workers)
     limited = _made_first(tasks, machine, workers) if machine.cache_limit is not None else ()
@@ -85,40 +81,73 @@ def not_encoded(
     missing: dict[tuple[ImageSelection, str], list[Encoding]] = {}
     for entry in _made_first(tasks, machine, workers):
         if not is_encoded(*_of_set(entry, machine), cache=machine.folder):
-            missing.setdefault(entry.images, []).append(entry.encoding)
+            source, name, encoding = entry
+            missing.setdefault((source, name), []).append(encoding)
     return missing
 
 
-def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -> list[DiskSet]:
+EncodedSet = tuple[ImageSelection, str, Encoding]
+"""An image set, the name of a backbone, and how it is encoded."""
+
+
+def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -> list[EncodedSet]:
     """Return what, of all that the tasks read, is encoded before they begin."""
     needed = dict.fromkeys(
         (source, task.backbone, task.encoding(part))
         for task in in_order(tasks, machine)
         for part, source in task.sources.items()
     )
-    sets = [
-        DiskSet((source, name), how, encoded_size(machine.backbone(name).config, how, len(source.load())))
-        for source, name, how in needed
-    ]
     if machine.cache_limit is None:
-        return sets
-    cache = machine.folder or default_cache()
-    folders = (cache / fingerprint_of(*_of_set(entry, machine)) for entry in sets)
-    return made_first(sets, machine.cache_limit, workers, occupied(cache, folders))
+        return list(needed)
+    sizes = {entry: encoded_size(machine.backbone(entry[1]).config, entry[2], len(entry[0].load())) for entry in needed}
+    return with_room(sizes, machine.cache_limit, workers)
 
 
-def _of_set(entry: DiskSet, machine: Machine) -> tuple:
+def with_room(sizes: Mapping[EncodedSet, int], limit: int, workers: int) -> list[EncodedSet]:
+    """Return the sets that a cache with a limit has room for, of {set: bytes} in the order in which units need them.
+
+    Patch rows and pixels of training images are read at random in every step, so each of the workers must have room
+    for the largest such set; a unit makes its own where it is not there. Beside them the smallest sets come first,
+    which are embeddings. What has no room is made by the unit that needs it, or streamed (`runtime.encoded_part`).
+
+    Raises:
+        OpenworldError: a limit below the largest training set.
+    """
+    drawn = [entry for entry in sizes if entry[2].views and (entry[2].patches or entry[2].pixels)]
+    largest = max((sizes[entry] for entry in drawn), default=0)
+    if largest > limit:
+        raise OpenworldError(
+            f"the cache may have {size_in_words(limit)}, and the largest training set takes {size_in_words(largest)}; "
+            f"give a --cache-limit of {size_in_words(largest, at_least=True)} or more."
+        )
+    first, room = [], limit - workers * largest
+    for entry in sorted(sizes, key=lambda entry: sizes[entry]):
+        if entry not in drawn and sizes[entry] <= room:
+            first.append(entry)
+            room -= sizes[entry]
+    room += workers * largest
+    for entry in drawn:  # up to the first that does not fit: one made beyond it would go when that is made
+        room -= sizes[entry]
+        if room < 0:
+            break
+        first.append(entry)
+    return first
+
+
+def _of_set(entry: EncodedSet, machine: Machine) -> tuple:
     """(backbone, images, encoding), as functions of encoded image sets take them."""
-    source, name = entry.images
-    return machine.backbone(name), source.load(), entry.encoding
+    source, name, encoding = entry
+    return machine.backbone(name), source.load(), encoding
 
 
 def in_order(tasks: Sequence[EncodingTask], machine: Machine) -> list[EncodingTask]:
     """The tasks as they come; where the cache has a limit, all that use a training set one after the other."""
     if machine.cache_limit is None:
         return list(tasks)
-    drawn = [(task.sources["train"], task.backbone, task.encoding("train")) for task in tasks]
-    return [tasks[number] for number in by_training_set(drawn)]
+    of_training_set: dict[EncodedSet, list[EncodingTask]] = {}
+    for task in tasks:
+        of_training_set.setdefault((task.sources["train"], task.backbone, task.encoding("train")), []).append(task)
+    return [task for same in of_training_set.values() for task in same]
 
 
 def fingerprints_of(tasks: Sequence[EncodingTask]) -> dict[str, str]:

@@ -1,11 +1,17 @@
-"""What lies in a cache of encoded image sets: how large, of which pictures and backbone; and taking it away again.
+"""A cache of encoded image sets: what lies there, how it stays below a limit, and taking sets away.
 
-A set is a folder named by 32 hexadecimal digits that holds a manifest, shards, or what protocols keep (the checkpoints
-of a training, classifiers' answers to pictures, a decomposition into meaning and look, shift degrees), and nothing
-else. Whatever else lies in the folder of a cache is not ours: it is manifest, and nothing is removed beside it.
+A set is a folder named by 32 hexadecimal digits that holds a manifest, shards, or what evaluations keep (checkpoints,
+answers, a decomposition, shift degrees), and nothing else. Whatever else lies in a cache is foreign: nothing is removed
+beside it. Where the cache has a limit, the sets that were used longest ago, and that nobody reads, make room: those
+with patch rows or pixels before embeddings, which are a hundredth as large and cost as much to make again.
 """
 
+import gc
+import logging
+import os
 import re
+import shutil
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,36 +19,40 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld._plain import parse_json
-from openworld.features.cache_limit import IN_USE, LOCK, last_used, remove_unused
+from openworld._sizes import size_in_words
+from openworld.runs.lock import SharedLock, file_lock
 
+# The time of this file tells when a set was used last. Whoever reads or writes the set holds a share of its lock, and a
+# set is removed by who has that lock alone: POSIX keeps mapped files readable without giving their disk back. It holds
+# how many bytes a set that is being written will have: room that is spoken for.
+IN_USE = "in-use"
+_LOCK = ".room.lock"
+_PAUSE = 1.0  # seconds between two looks for room
+_REMOVED = ".removed-"
+_REMOVABLE = ("shard-", ".shard-", "manifest.json", ".manifest.json", IN_USE)  # a training costs more than room
 _FOLDER = re.compile(r"(\.removed-)?[0-9a-f]{32}")
 _NAMES = (
     r"manifest\.json|in-use|shard-\d{5}\.safetensors|answers-[0-9a-f]{32}\.safetensors|"
     r"\d{5}-(weights\.safetensors|classifier\.json)|(decomposition|degrees|parameters|detectors)\.safetensors|"
     r"(gathered|scores)-\d{5}\.safetensors|learner\.json"
 )
+_FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?(-\w+|\.\w+\.writing|\.part)")
 _WHOLE = {
     "decomposition.safetensors": "a decomposition",
     "degrees.safetensors": "shift degrees",
     "parameters.safetensors": "a trained learner",
     "detectors.safetensors": "fitted detectors",
 }
-_FILE = re.compile(rf"({_NAMES})(\.sha256)?|\.({_NAMES})(\.sha256)?(-\w+|\.\w+\.writing|\.part)")
+_KINDS = {"name": str, "domain": str, "model": str, "backbone": str, "count": int, "encoding": dict}
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class CachedSet:
-    """One encoded image set on disk.
+    """One encoded image set on disk: its bytes, and what is kept beside one embedding per image ("8 views, patches").
 
-    Args:
-        folder: where it lies.
-        dataset: name of the data set, with its domain; "" where that is not known.
-        backbone: name of the backbone, or the first digits of its fingerprint; "" where that is not known.
-        images: how many; None for a set that is not whole.
-        size: bytes.
-        holds: what is kept beside one embedding per image, such as "8 views, patches".
-        written: when the last file of it was written.
-        used: when it was read or written last.
+    Data set and backbone are "" where they are not known, and `images` is None for a set that is not whole.
     """
 
     folder: Path
@@ -73,27 +83,132 @@ def look(folder: Path) -> CacheContents:
     """Return what lies in the folder of a cache; nothing, where there is no such folder."""
     if folder.exists() and not folder.is_dir():
         raise OpenworldError(f"{folder} is a file; the cache is a folder.")
-    entries = sorted(entry for entry in folder.iterdir() if entry.name != LOCK) if folder.exists() else []
-    ours = [entry for entry in entries if _is_ours(entry)]
-    sets = sorted(map(_kept, ours), key=lambda entry: -entry.size)
-    return CacheContents(folder, tuple(sets), tuple(entry.name for entry in entries if entry not in ours))
+    sets, foreign = [], []
+    for entry in sorted(folder.iterdir()) if folder.exists() else ():
+        while entry.name != _LOCK and os.path.lexists(entry):
+            try:
+                if _is_ours(entry):
+                    sets.append(_cached_set(entry))
+                else:
+                    foreign.append(entry.name)
+                break
+            except FileNotFoundError:  # a file was finished, or the set removed, in this moment
+                continue
+    return CacheContents(folder, tuple(sorted(sets, key=lambda entry: -entry.size)), tuple(foreign))
 
 
-def remove(kept: CacheContents, sets: Sequence[CachedSet] | None = None) -> int:
+def remove(contents: CacheContents, sets: Sequence[CachedSet] | None = None) -> int:
     """Take sets away, None for all, but leave those that another process reads; return how many bytes that were.
 
     Nothing is removed where something in the folder is not ours, or a set has changed since it was looked at.
     """
-    sets = kept.sets if sets is None else sets
-    if kept.foreign:
+    sets = contents.sets if sets is None else sets
+    if contents.foreign:
         raise OpenworldError(
-            f"{kept.folder} holds {kept.foreign[0]!r}, which openworld did not put there, so nothing was removed; give "
-            "the folder of a cache, or move that away."
+            f"{contents.folder} holds {contents.foreign[0]!r}, which openworld did not put there, so nothing was "
+            "removed; give the folder of a cache, or move that away."
         )
     for entry in sets:
-        if entry.folder.parent != kept.folder or not _is_ours(entry.folder):
+        if entry.folder.parent != contents.folder or not _is_ours(entry.folder):
             raise OpenworldError(f"{entry.folder} is no encoded image set (any more), so nothing was removed.")
-    return sum(entry.size for entry in sets if remove_unused(entry.folder))
+    return sum(entry.size for entry in sets if _remove_unused(entry.folder))
+
+
+def hold(folder: Path) -> SharedLock | None:
+    """Mark a set as used now, and as in use while what is returned lives; None where nothing can be marked."""
+    while True:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            held = SharedLock(folder / IN_USE)
+            os.utime(folder / IN_USE)
+        except (FileNotFoundError, FileExistsError):
+            if folder.is_file():
+                return None
+            continue  # removed this moment by who makes room
+        except OSError:
+            return None  # a cache that is only read, or a file system without locks: nobody makes room there
+        if held.stands:
+            return held
+
+
+def reserve(sizes: Mapping[Path, int], limit: int) -> list[SharedLock]:
+    """Make room for sets that will be written (folder -> bytes), and hold them; wait while what is in the way is read.
+
+    Raises:
+        OpenworldError: a limit below what is needed at a time.
+    """
+    cache, waiting = next(iter(sizes)).parent, False
+    while True:
+        with file_lock(cache / _LOCK):
+            others = [entry for entry in look(cache).sets if entry.folder not in sizes]
+            _, excess, busy = _make_room(others, limit - sum(sizes.values()))
+            if excess <= 0:
+                held = [hold(folder) for folder in sizes]
+                for folder, size in sizes.items():
+                    (folder / IN_USE).write_text(str(size) if size else "", encoding="ascii")
+                return held
+        if not busy:
+            raise OpenworldError(
+                f"the cache {cache} may have {size_in_words(limit)}, and {size_in_words(limit + excess)} are needed at "
+                "a time; give a larger --cache-limit."
+            )
+        if not waiting:
+            _log.warning("The cache is full of what other units read; waiting until one of them is done.")
+        waiting = True
+        time.sleep(_PAUSE)
+
+
+def shrink(cache: Path, limit: int) -> list[Path]:
+    """Remove sets until a cache has no more than `limit` bytes; return what was removed.
+
+    What is in use stays, and so does what is no encoded image set: trained classifiers, their answers, decompositions.
+    """
+    if not cache.is_dir():
+        return []
+    with file_lock(cache / _LOCK):
+        return _make_room(look(cache).sets, limit)[0]
+
+
+def _make_room(sets: Sequence[CachedSet], limit: int) -> tuple[list[Path], int, bool]:
+    """Remove what was used longest ago until the sets take no more than a limit.
+
+    Return what was removed, the bytes beyond the limit, and whether a set in use is among what is left.
+    """
+    gc.collect()  # arrays of finished units that only wait to be collected hold their sets
+    sizes = {entry.folder: max(entry.size, _spoken_for(entry.folder)) for entry in sets}
+    removed, excess, busy = [], sum(sizes.values()) - limit, False
+    for entry in sorted(sets, key=lambda entry: (_is_embeddings(entry.folder), entry.used)):
+        if excess <= 0:
+            break
+        if not all(file.name.startswith(_REMOVABLE) for file in entry.folder.glob("*")):
+            continue
+        if _remove_unused(entry.folder):
+            removed.append(entry.folder)
+            excess -= sizes[entry.folder]
+        else:
+            busy = True
+    return removed, excess, busy
+
+
+def _spoken_for(folder: Path) -> int:
+    mark = folder / IN_USE
+    text = mark.read_text(encoding="ascii") if mark.exists() and not (folder / "manifest.json").exists() else ""
+    return int(text) if text.isdecimal() else 0
+
+
+def _remove_unused(folder: Path) -> bool:
+    """Remove a set, unless somebody reads or writes it; return whether it is gone."""
+    if folder.name.startswith(_REMOVED):  # of a process that was killed
+        shutil.rmtree(folder, ignore_errors=True)
+        return True
+    with file_lock(folder / IN_USE, wait=False) as alone:
+        if alone and os.name != "nt":
+            # Renamed first: whoever opens the set in this moment finds it whole or not at all.
+            shutil.rmtree(folder.with_name(_REMOVED + folder.name), ignore_errors=True)
+            gone = folder.rename(folder.with_name(_REMOVED + folder.name))
+    if alone:
+        shutil.rmtree(folder if os.name == "nt" else gone, ignore_errors=True)  # Windows keeps what is mapped
+    return alone and (os.name != "nt" or not folder.exists())
 
 
 def _is_ours(entry: Path) -> bool:
@@ -102,23 +217,20 @@ def _is_ours(entry: Path) -> bool:
     return all(_FILE.fullmatch(file.name) and file.is_file() and not file.is_symlink() for file in entry.iterdir())
 
 
-def _kept(folder: Path) -> CachedSet:
+def _cached_set(folder: Path) -> CachedSet:
     manifest, stats = _manifest(folder), {file.name: file.stat() for file in folder.iterdir()}
-    written = [stat.st_mtime for name, stat in stats.items() if name != IN_USE]
-    backbone = manifest.get("model") or str(manifest.get("backbone", ""))[:12]
+    written = max((stat.st_mtime for name, stat in stats.items() if name != IN_USE), default=0.0)
+    used = stats[IN_USE].st_mtime if IN_USE in stats else written
     return CachedSet(
         folder=folder,
         dataset=" · ".join(filter(None, (manifest.get("name"), manifest.get("domain")))),
-        backbone=backbone,
+        backbone=manifest.get("model") or str(manifest.get("backbone", ""))[:12],
         images=manifest.get("count"),
         size=sum(stat.st_size for stat in stats.values()),
         holds=_holds(manifest.get("encoding", {}), list(stats)),
-        written=datetime.fromtimestamp(max(written, default=0.0), UTC),
-        used=datetime.fromtimestamp(last_used(folder), UTC),
+        written=datetime.fromtimestamp(written, UTC),
+        used=datetime.fromtimestamp(used, UTC),
     )
-
-
-_KINDS = {"name": str, "domain": str, "model": str, "backbone": str, "count": int, "encoding": dict}
 
 
 def _manifest(folder: Path) -> Mapping:
@@ -130,6 +242,11 @@ def _manifest(folder: Path) -> Mapping:
     return {key: value for key, value in known if isinstance(value, _KINDS.get(key, object))}
 
 
+def _is_embeddings(folder: Path) -> bool:
+    encoding = _manifest(folder).get("encoding")
+    return encoding is not None and not (encoding.get("patches") or encoding.get("pixels"))
+
+
 def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     views = f"{encoding['views']} views" if encoding.get("views") else ""
     others = [name for name in ("patches", "pixels") if encoding.get(name)]
@@ -138,5 +255,5 @@ def _holds(encoding: Mapping, files: Sequence[str]) -> str:
     scores = sum(name.startswith("scores-") and name.endswith(".safetensors") for name in files)
     counts = [(answers, "answers of {} classifier"), (checkpoints, "{} checkpoint"), (scores, "{} score shard")]
     counted = [words.format(count) + "s" * (count > 1) for count, words in counts if count]
-    manifest = [words for name, words in _WHOLE.items() if name in files]
-    return ", ".join(filter(None, (views, *others, *counted, *manifest)))
+    whole = [words for name, words in _WHOLE.items() if name in files]
+    return ", ".join(filter(None, (views, *others, *counted, *whole)))

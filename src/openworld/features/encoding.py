@@ -22,7 +22,7 @@ from openworld.backbones.dual_encoder import DualEncoder, EncoderConfig
 from openworld.backbones.precision import tf32_allowed
 from openworld.datasets import DATASETS, ImageSet
 from openworld.features._shards import compute_shards
-from openworld.features.cache_limit import hold, reserve
+from openworld.features.cache import hold, reserve
 from openworld.features.store import Features, FeatureStore
 from openworld.runs.lock import SharedLock
 
@@ -187,7 +187,7 @@ def is_encoded(
 def hold_set(
     clip: DualEncoder, images: ImageSet, encoding: Encoding = Encoding(), *, cache: Path | None = None
 ) -> SharedLock | None:
-    """Keep an encoded set from being removed while what is returned lives; see `room.hold`."""
+    """Keep an encoded set from being removed while what is returned lives; see `cache.hold`."""
     return hold(_store(clip, images, encoding, cache).folder)
 
 

@@ -18,7 +18,7 @@ from openworld._plain import parse_json
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.datasets.splits import ClassSplit
-from openworld.features.cache_limit import hold
+from openworld.features.cache import hold
 from openworld.features.checksums import (
     is_intact,
     noted,

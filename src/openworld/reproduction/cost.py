@@ -3,14 +3,18 @@
 No data set, image or weight needs to be there. How long it takes depends on the machine, and is said while it runs.
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from openworld._sizes import size_in_words
+from openworld.datasets import PUBLISHED
 from openworld.evaluations import evaluation_of
-from openworld.evaluations.disk_sets import DiskSet, made_first
-from openworld.evaluations.learning_units import EncodedSet, LearningUnit
-from openworld.evaluations.learning_units import units_of as learning_units
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.learning import count_views
 from openworld.evaluations.runtime import shape
+from openworld.evaluations.tasks import with_room
+from openworld.features import Encoding, encoded_size
+from openworld.learners import configure, encoding_for, find_learner
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.plan import ReproductionPlan, in_words
 from openworld.reproduction.rendered_twin import FOLDER
@@ -37,15 +41,7 @@ _DRAWN = 100  # concepts of the embedded world, each drawn once in a style
 
 @dataclass(frozen=True)
 class RunCost:
-    """One run of a plan.
-
-    Args:
-        name: of the run.
-        tables, figures: numbers of those that are read from it.
-        units: how many that no run before it has done.
-        images: to be encoded or looked at, those of the runs before it left out.
-        bytes: of encoded images, models' outputs and records on disk.
-    """
+    """Units of a run that no run before it has done, images encoded or looked at for them, and bytes on disk."""
 
     name: str
     tables: tuple[str, ...]
@@ -57,11 +53,10 @@ class RunCost:
 
 @dataclass(frozen=True)
 class PlanCost:
-    """A plan's runs, what a unit of them is, and the bytes that the cache may have (None for no limit)."""
+    """A plan's runs, and what a unit of them is."""
 
     runs: tuple[RunCost, ...]
     unit: str
-    limit: int | None = None
 
     @property
     def units(self) -> int:
@@ -81,10 +76,9 @@ class PlanCost:
     @property
     def sentence(self) -> str:
         """All of it in words."""
-        kept = "" if self.limit is None else f", with at most {size_in_words(self.limit)} of encoded images at a time"
         return (
             f"In all {self.units:,} units ({self.unit}), each counted once; {self.images:,} images; "
-            f"{size_in_words(self.bytes)} of disk{kept}. What is there already is not done again."
+            f"{size_in_words(self.bytes)} of disk without --cache-limit. What is there already is not done again."
         )
 
     @property
@@ -98,25 +92,41 @@ class PlanCost:
         return Table("plan", "", "", "run", columns, tuple(rows), best="")
 
 
-def cost(plan: ReproductionPlan, workers: int = 1, limit: int | None = None) -> PlanCost:
-    """Count what a plan costs.
+@dataclass(frozen=True)
+class EncodedSet:
+    """An image set in one encoding, and how many images it has."""
 
-    Args:
-        plan: of `reproduction.plan`.
-        workers: units that run at a time, at least 1; asked where there is a limit.
-        limit: bytes that the cache may have; None for no limit.
+    source: ImageSelection
+    encoding: Encoding
+    count: int
 
-    Raises:
-        OpenworldError: a limit that is too small for some unit.
+    def size(self, config) -> int:
+        """Bytes on disk, encoded by a backbone of that config."""
+        return encoded_size(config, self.encoding, self.count)
+
+
+@dataclass(frozen=True)
+class LearningUnit:
+    """One learner with one seed: settings resolved, what it reads (training images first), and images it answers.
+
+    An image counts again in every list of names.
     """
+
+    learner: object
+    sets: tuple[EncodedSet, ...]
+    answers: int
+
+
+def cost(plan: ReproductionPlan, limit: int | None = None) -> PlanCost:
+    """Count what a plan of `reproduction.plan` costs; a limit of the cache that is too small is refused."""
     protocol = plan.runs[0].spec.protocol
     if evaluation_of(plan.runs[0].spec).tunings:
-        counts, unit = _count_learners(plan, workers, limit), "one learner with one seed"
+        counts, unit = _count_learners(plan, limit), "one learner with one seed"
     else:
         count = _count_judged if protocol == "accuracy-estimation" else _count_shift
         counts, unit = [count(run) for run in plan.runs], _UNIT.get(protocol, "one decomposition")
     runs = zip(plan.runs, counts, strict=True)
-    return PlanCost(tuple(RunCost(run.name, run.tables, run.figures, *count) for run, count in runs), unit, limit)
+    return PlanCost(tuple(RunCost(run.name, run.tables, run.figures, *count) for run, count in runs), unit)
 
 
 def plain_plan(plan: ReproductionPlan, cost: PlanCost) -> dict:
@@ -128,7 +138,7 @@ def plain_plan(plan: ReproductionPlan, cost: PlanCost) -> dict:
     return to_json({key: getattr(plan, key) for key in parts} | {"runs": runs, "cost": counts}, "plan")
 
 
-def _count_learners(plan: ReproductionPlan, workers: int, limit: int | None) -> list[tuple[int, int, int]]:
+def _count_learners(plan: ReproductionPlan, limit: int | None) -> list[tuple[int, int, int]]:
     """Units, images and bytes of each run, without the units and the encoded images of the runs before it."""
     config = shape(plan.setup.backbone)
     units_before: dict[LearningUnit, None] = {}
@@ -137,14 +147,38 @@ def _count_learners(plan: ReproductionPlan, workers: int, limit: int | None) -> 
     for run in plan.runs:
         units = [unit for unit in dict.fromkeys(learning_units(run.spec)) if unit not in units_before]
         needed = dict.fromkeys(entry for unit in units for entry in unit.sets)
-        made_first([DiskSet(entry.source, entry.encoding, entry.size(config)) for entry in needed], limit, workers)
         new = [entry for entry in needed if entry not in sets_before]
         images = {entry.source: entry.count for entry in new}  # encoded in all their ways together
         records = sum(RECORD + ROW * unit.answers for unit in units)
         counts.append((len(units), sum(images.values()), records + sum(entry.size(config) for entry in new)))
         units_before |= dict.fromkeys(units)
         sets_before |= needed
+    if limit is not None:  # refused before the first run where it is too small for any
+        sizes = {(entry.source, "", entry.encoding): entry.size(config) for entry in sets_before}
+        with_room(sizes, limit, workers=1)
     return counts
+
+
+def learning_units(spec) -> Iterator[LearningUnit]:
+    """Every unit of a run whose evaluation has `tunings`, in its order: learners, shots, seeds."""
+    every_shots = spec.shots if isinstance(spec.shots, tuple) else (spec.shots,)
+    for tuning in evaluation_of(spec).tunings(spec):
+        for entry in spec.learners:
+            for shots in every_shots:
+                yield from (_learning_unit(entry, shots, seed, spec, tuning) for seed in spec.seeds)
+
+
+def _learning_unit(entry, shots: int, seed: int, spec, tuning) -> LearningUnit:
+    kind, data = find_learner(entry.learner), tuning.data
+    learner = configure(kind, entry.settings, data.dataset, spec.published)
+    views = Encoding(count_views(spec.views, learner), seed=seed)
+    source = data.images("train", seed=seed, shots=shots, draw=spec.draw, base_only=tuning.base_only)
+    classes = data.count_base() if tuning.base_only else data.count_classes()
+    count = classes * shots if data.dataset in PUBLISHED else len(source.load())
+    training = EncodedSet(source, encoding_for(kind, views), count)
+    tested = dict.fromkeys(tuning.tested)
+    tests = (EncodedSet(data.images(), encoding_for(kind), data.count_images()) for data in tested)
+    return LearningUnit(learner, (training, *tests), tuning.answers)
 
 
 def _count_judged(run: PlannedRun) -> tuple[int, int, int]:

@@ -8,9 +8,8 @@ from openworld.evaluations.dynamic.spec import ALGORITHM_VERSION, DynamicSpec, s
 from openworld.evaluations.dynamic.task import OF_CLASSES, DynamicTask
 from openworld.evaluations.dynamic.unit import evaluate
 from openworld.evaluations.encoding import learning
-from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning_units import Tuning
 
 
 def data(spec: DynamicSpec) -> tuple[DatasetSpec, ...]:

@@ -1,9 +1,8 @@
 """Recognition as an evaluation: which parts it has."""
 
 from openworld.evaluations.encoding import learning
-from openworld.evaluations.evaluation import ClassList, Evaluation
+from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.evaluations.learning_units import Tuning
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.evaluations.recognition.task import (
     ALGORITHM_VERSION,

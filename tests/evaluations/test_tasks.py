@@ -1,71 +1,47 @@
 """A run in a cache with a limit: the same records, never more disk than that, and each training set made once."""
 
-from dataclasses import replace
-
 import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
-from openworld.evaluations.disk_sets import DiskSet, by_training_set, made_first, streams
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.runtime import Machine, encoded_parts
-from openworld.evaluations.tasks import encode_tasks, in_order
+from openworld.evaluations.tasks import encode_tasks, in_order, with_room
 from openworld.features import Encoding
 from openworld.features.store import FeatureStore
 from openworld.runs import RunStore, execute, read_spec
 
 
-def stored(name, size, **how):
-    return DiskSet(name, Encoding(**how), size)
+def entry(name, **how):
+    return name, "", Encoding(**how)
 
 
-PLAIN = stored("test", 10), stored("train", 20, views=2)
-TRAIN = stored("train", 300, views=2, patches=True), stored("train", 100, views=2, pixels=True)
-TEST = stored("test", 250, pixels=True), stored("test", 240, patches=True)
-
-
-def test_without_a_limit_everything_is_made_first():
-    sets = [*PLAIN, *TRAIN, *TEST]
-    assert made_first(sets, None) == sets
+PLAIN = {entry("test"): 10, entry("train", views=2): 20}
+DRAWN, DRAWN_LATER = entry("train", views=2, patches=True), entry("train", views=2, pixels=True)
+PIXELS, PATCHES = entry("test", pixels=True), entry("test", patches=True)
+SIZES = PLAIN | {DRAWN: 300, DRAWN_LATER: 100, PIXELS: 250, PATCHES: 240}
 
 
 @pytest.mark.parametrize(
     ("limit", "workers", "kept"),
     [
-        (1000, 1, [*PLAIN, TEST[1], TEST[0], *TRAIN]),
-        (900, 1, [*PLAIN, TEST[1], TEST[0], TRAIN[0]]),
-        (600, 1, [*PLAIN, TEST[1], TRAIN[0]]),
-        (900, 2, [*PLAIN, TEST[1], *TRAIN]),
-        (400, 1, [*PLAIN, TRAIN[0]]),
-        (330, 1, [*PLAIN, TRAIN[0]]),
+        (1000, 1, [*PLAIN, PATCHES, PIXELS, DRAWN, DRAWN_LATER]),
+        (900, 1, [*PLAIN, PATCHES, PIXELS, DRAWN]),
+        (600, 1, [*PLAIN, PATCHES, DRAWN]),
+        (900, 2, [*PLAIN, PATCHES, DRAWN, DRAWN_LATER]),
+        (330, 1, [*PLAIN, DRAWN]),
+        (300, 1, [DRAWN]),
+        (300, 2, [DRAWN]),
     ],
 )
-def test_pictures_read_in_order_are_kept_beside_the_training_sets_in_use(limit, workers, kept):
-    found = made_first([*PLAIN, *TRAIN, *TEST], limit, workers)
-    assert found == kept and sum(one.size for one in found) <= limit
+def test_the_smallest_sets_are_kept_beside_the_training_sets_in_use(limit, workers, kept):
+    assert with_room(SIZES, limit, workers) == kept and sum(SIZES[each] for each in kept) <= limit
 
 
-def test_what_lies_there_anyway_leaves_less_room_but_keeps_no_unit_from_its_training_set():
-    sets = [*PLAIN, *TRAIN, *TEST]
-    assert made_first(sets, 1000, occupied=200) == made_first(sets, 800)
-    assert made_first(sets, 400, occupied=390) == [*PLAIN, TRAIN[0]]
-
-
-def test_a_limit_below_what_a_unit_reads_at_random_is_refused_with_what_it_needs():
-    mega = [replace(one, size=one.size * 10**6) for one in (*PLAIN, *TRAIN)]
-    with pytest.raises(OpenworldError, match="may have 320 MB.*embeddings take 30 MB.*300 MB.*330 MB or more"):
-        made_first(mega, 320 * 10**6)
-
-
-def test_only_what_is_read_in_order_is_streamed():
-    assert streams(Encoding(patches=True), 1) and streams(Encoding(pixels=True), 1)
-    assert not streams(Encoding(), 1) and not streams(Encoding(views=1, pixels=True), 1)
-    assert not streams(Encoding(patches=True), None)
-
-
-def test_units_with_a_training_set_follow_one_another():
-    assert by_training_set([1, 2, 3, 1, 2, 3, 4, 1]) == [0, 3, 7, 1, 4, 2, 5, 6]
+def test_a_limit_below_the_largest_training_set_is_refused_with_what_it_needs():
+    with pytest.raises(OpenworldError, match="may have 280 MB.*300 MB; give a --cache-limit of 300 MB or more"):
+        with_room({each: size * 10**6 for each, size in SIZES.items()}, 280 * 10**6, 1)
 
 
 @pytest.fixture(scope="module")
