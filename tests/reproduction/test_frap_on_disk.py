@@ -61,7 +61,7 @@ def test_published_corruptions_are_read_where_they_are(root):
     conditions = {(one.corruption, one.severity): one for one in ground.conditions}
     assert len(conditions) == 95 and {one.kind for one in conditions.values()} == {"synthetic"}
     shown = conditions["gaussian_noise", 3]
-    assert shown.name == "gaussian noise 3" and shown.facts()["corruption"] == "gaussian_noise"
+    assert shown.name == "gaussian noise 3" and shown.corruption == "gaussian_noise"
     images = shown.images.load()
     expected = shifted_trees.corrupted_pixels("gaussian_noise", 3)
     assert [images.image(row).getpixel((0, 0)) for row in range(10)] == [tuple(one[0, 0]) for one in expected]

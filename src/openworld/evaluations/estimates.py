@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +17,14 @@ from openworld.estimators import (
 )
 from openworld.estimators.engine.temperature import probabilities
 from openworld.evaluations.entries import EstimatorSpec
-from openworld.evaluations.estimator_seconds import Seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Of the n pictures that could be read.
+    """What models say of the n images that could be read: int64[n] numbers among all images, and their classes.
 
-    Args:
-        rows, labels: int64[n], their numbers among all pictures, and their classes.
-        outputs: of the judged model and its partners, with the similarities of each reference by its name; under ""
-            where there is no reference. Labels are in them where they may be known.
+    `outputs` are those of the judged model and its partners, with the similarities of each reference by its name; under
+    "" where there is no reference. Labels are in them where they may be known.
     """
 
     rows: np.ndarray
@@ -35,16 +33,16 @@ class Answers:
 
     @property
     def any(self) -> Outputs:
-        """With the first reference."""
+        """The outputs with the first reference."""
         return next(iter(self.outputs.values()))
 
     @property
     def accuracy(self) -> float:
-        """Of the judged model, in [0, 1]."""
+        """The share of images that the judged model names right."""
         return int((self.any.predictions == self.labels).sum()) / len(self.labels)
 
     def tau(self, reference: str, temperature: float) -> ReferenceTemperature:
-        """The temperature at which a reference comes nearest to the judged model's probabilities; as FRAP finds it."""
+        """Return the temperature at which a reference comes nearest to the judged model, as FRAP finds it."""
         outputs = self.outputs[reference]
         base = probabilities(outputs.logits, temperature)
         return outputs.once(("tau", temperature), lambda: reference_temperature(base, outputs.reference))
@@ -52,52 +50,37 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """Fitted estimators by label; a score has a line for each corruption, without sets of it, and one of all sets.
-
-    Args:
-        specs: what is fitted, in the order of the tables.
-        fitted: label -> corruption or None -> estimator.
-    """
+    """Estimators by label; a score has a line for each corruption, without sets of it, and one of all sets (None)."""
 
     specs: Sequence[EstimatorSpec]
     fitted: Mapping[str, Mapping[str | None, FittedEstimator]]
 
-    def of(self, spec: EstimatorSpec, corruption: str | None) -> FittedEstimator:
-        """The estimator that has seen nothing of the corruption."""
-        known = self.fitted[spec.label]
-        return known.get(corruption, known[None])
-
     def estimates(self, target: Answers, corruption: str | None, resamples: int) -> dict[str, Estimate]:
-        """label -> the answer of an estimator."""
-        return {spec.label: self.estimate(spec, target, corruption, resamples) for spec in self.specs}
-
-    def estimate(self, spec: EstimatorSpec, target: Answers, corruption: str | None, resamples: int) -> Estimate:
-        """An estimator's answer on a target; an interval where there are resamples."""
+        """Return label -> what an estimator that has seen nothing of the corruption says; 0 resamples: no interval."""
         options = {"interval": resamples > 0} | ({"resamples": resamples} if resamples else {})
-        return self.of(spec, corruption).estimate(outputs_for(spec, target), **options)
+        found = {}
+        for spec in self.specs:
+            fitted = self.fitted[spec.label]
+            estimator = fitted.get(corruption, fitted[None])
+            found[spec.label] = estimator.estimate(outputs_for(spec, target), **options)
+        return found
 
 
 def fit_all(specs: Sequence[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers]) -> Fits:
-    """Fit every estimator.
-
-    Args:
-        specs: with their references named.
-        source: the labelled source set.
-        shifts: corruption -> the labelled source set under it; for scores.
-    """
+    """Fit every estimator on the labelled source set; scores on `shifts`, {corruption: that set under it}."""
     return Fits(specs, {spec.label: _fit(spec, source, shifts) for spec in specs})
 
 
 def outputs_for(spec: EstimatorSpec, answers: Answers) -> Outputs:
-    """Outputs with the similarities of the estimator's reference."""
+    """Return outputs with the similarities of the estimator's reference."""
     return answers.outputs[spec.reference] if spec.reference else answers.any
 
 
 def seconds_alone(
     specs: Iterable[EstimatorSpec], source: Answers, shifts: Mapping[str, Answers], target: Answers, device: str
-) -> Seconds:
-    """Time each estimator alone, so that it cannot use what others have found."""
-    seconds = Seconds({}, {}, device)
+) -> dict[str, Any]:
+    """Time each estimator alone, so that it cannot use what others have found: for the clocks of a record."""
+    seconds: dict[str, dict[str, float]] = {"fit": {}, "estimate": {}}
     for spec in specs:
         known, unlabelled = _forgetful(spec, source), _forgetful(spec, target)
         sets = [_forgetful(spec, shift) for shift in shifts.values()] if spec.is_score else []
@@ -105,9 +88,9 @@ def seconds_alone(
         fitted = spec.build().fit(sets if spec.is_score else known)
         fitted_at = time.perf_counter()
         fitted.estimate(unlabelled, interval=False)
-        seconds.fit[spec.label] = fitted_at - started
-        seconds.estimate[spec.label] = time.perf_counter() - fitted_at
-    return seconds
+        seconds["fit"][spec.label] = fitted_at - started
+        seconds["estimate"][spec.label] = time.perf_counter() - fitted_at
+    return {"seconds": seconds, "device": device}
 
 
 @dataclass(frozen=True, eq=False)

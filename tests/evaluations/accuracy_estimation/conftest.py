@@ -11,9 +11,8 @@ from PIL import Image
 
 from openworld.estimators import Estimate
 from openworld.evaluations.accuracy_estimation import cards
-from openworld.evaluations.accuracy_estimation.measurements import read_measurements
+from openworld.evaluations.accuracy_estimation.arrays import Condition, RunArrays
 from openworld.evaluations.accuracy_estimation.metrics import condition_rows
-from openworld.evaluations.accuracy_estimation.record import Condition
 from openworld.evaluations.accuracy_estimation.results import read_results
 from openworld.evaluations.rows import rows_of_unit
 from openworld.results import Result, RunFolder, Value
@@ -21,6 +20,11 @@ from openworld.runs import RunStore, Unit, UnitResult
 
 ECE = "expected_calibration_error"
 CARDS = {metric.key: metric for metric in (cards.SOURCE_ACCURACY, cards.TEMPERATURE, cards.CALIBRATION)}
+FACTS = {"architecture": "convnet", "checkpoint": 0, "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
+         "classes": 100, "references": [], "reference_models": [], "left_out": {},
+         "taxonomy": {"name": None, "reason": "no tree holds these classes"}}  # fmt: skip
+"""What every record says of its unit."""
+
 CONDITION = ("row", "name", "kind", "dataset", "domain", "corruption", "severity")
 CORRUPTIONS = ("fog", "snow", "gaussian_noise", "pixelate")
 STYLES = ("twemoji", "<b>clay</b>", "outline")
@@ -53,9 +57,9 @@ def estimates(make_estimates):
 
 
 @pytest.fixture(scope="session")
-def measured(estimates):
-    """The measurements of `estimates`."""
-    return read_measurements(estimates)
+def arrays(estimates):
+    """The arrays of `estimates`."""
+    return RunArrays(estimates)
 
 
 @pytest.fixture(scope="session")
@@ -136,7 +140,7 @@ def _as_record(name, metrics, timing):
 
 def _facts_and_rows(metrics):
     """What a record says of its unit, and its rows as an attachment."""
-    facts = {key: value for key, value in metrics.items() if key not in ("targets", "source")}
+    facts = FACTS | {key: value for key, value in metrics.items() if key not in ("targets", "source")}
     source = metrics["source"]
     model, seed, rows = {"model": metrics["model"], "epoch": metrics["epoch"]}, metrics["seed"], []
     conditions = [{key: each.get(key) for key in CONDITION if each.get(key)} for each in metrics["targets"]]
@@ -219,9 +223,8 @@ def made_up(
         source = 0.6 + 0.1 * models.index(name) / len(models) + 0.25 * epochs.index(epoch) / max(len(epochs), 2)
         metrics = {
             "protocol": "accuracy-estimation", "model": name, "architecture": name, "seed": seed, "epoch": epoch,
-            "checkpoint": epochs.index(epoch), "sources": [{"dataset": "emoji-concepts", "domain": "noto"}],
-            "classes": 100,
-            "references": [*references], "taxonomy": _taxonomy(aligned), "estimators": estimators,
+            "checkpoint": epochs.index(epoch), "references": [*references], "taxonomy": _taxonomy(aligned),
+            "estimators": estimators,
             "source": {"n": 1000, "mistakes": round(1000 * (1 - source)), "accuracy": source, "temperature": 1.4,
                        "ece": {"raw": 0.12, "scaled": 0.02}},
             "targets": [

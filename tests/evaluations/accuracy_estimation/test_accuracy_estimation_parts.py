@@ -222,7 +222,7 @@ def test_a_model_with_fewer_checkpoints_takes_part_with_its_last(shapes):
 
 def test_details_are_small():
     estimate = Estimate.of(0.25, details={"n_target": 3, "threshold": None, "prices": [1, 2], "tau": 0.5})
-    assert note_of(estimate).details == {"threshold": None, "tau": 0.5}
+    assert note_of(estimate)["details"] == {"threshold": None, "tau": 0.5}
 
 
 def test_the_network_by_colour_reads_red_and_green():

@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
+from openworld.evaluations.accuracy_estimation.arrays import AVERAGE, RunArrays
 from openworld.evaluations.accuracy_estimation.crossed_bootstrap import REPLICATES, CrossedBootstrap
-from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, read_measurements
 from openworld.metrics import holm
 
 SYNTHETIC, NATURAL = "Emoji, synthetic", "Emoji, natural"
 
 
 def drawn_from(run):
-    return CrossedBootstrap(read_measurements(run))
+    return CrossedBootstrap(RunArrays(run))
 
 
 def sizes(bootstrap, place=0):
     """Absolute errors of a method."""
-    return np.abs(bootstrap.measured.signed_error[place])
+    return np.abs(bootstrap.arrays.signed_error[place])
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +24,10 @@ def bootstrap(estimates):
     return drawn_from(estimates)
 
 
-def test_replicates_are_means_over_what_was_drawn(bootstrap, measured):
+def test_replicates_are_means_over_what_was_drawn(bootstrap, arrays):
     values = sizes(bootstrap)
     found = bootstrap.replicates(values, SYNTHETIC)
-    chosen = measured.chosen(row=SYNTHETIC)
+    chosen = arrays.chosen(row=SYNTHETIC)
     for draw in range(5):
         counts = np.outer(bootstrap._models[draw], bootstrap._conditions[draw])[:, chosen]
         twin = np.repeat(values[:, chosen].ravel(), counts.ravel().astype(int)).mean()
@@ -35,13 +35,13 @@ def test_replicates_are_means_over_what_was_drawn(bootstrap, measured):
     assert len(found) == REPLICATES
 
 
-def test_shifts_and_trainings_are_drawn_whole(bootstrap, measured):
+def test_shifts_and_trainings_are_drawn_whole(bootstrap, arrays):
     for draw in range(20):
         for group in ("fog", "snow"):
-            same = [place for place, condition in enumerate(measured.conditions) if condition.corruption == group]
+            same = [place for place, condition in enumerate(arrays.conditions) if condition.corruption == group]
             assert len(set(bootstrap._conditions[draw, same])) == 1
-        for model in measured.models:
-            same = [place for place, other in enumerate(measured.models) if other.training == model.training]
+        for model in arrays.models:
+            same = [place for place, other in enumerate(arrays.models) if other.training == model.training]
             assert len(set(bootstrap._models[draw, same])) == 1
     assert bootstrap.shifts(AVERAGE) == 7 and bootstrap.shifts(NATURAL) == 3 and bootstrap.trainings == 4
     assert bootstrap.degrees_of_freedom(AVERAGE) == 3 and bootstrap.degrees_of_freedom(NATURAL) == 2
@@ -86,9 +86,9 @@ def test_a_method_that_errs_less_is_shown_to(bootstrap):
     assert other.worse and other.p == pytest.approx(test.p)
 
 
-def test_all_tests_against_one_method_are_corrected_together(bootstrap, measured):
+def test_all_tests_against_one_method_are_corrected_together(bootstrap, arrays):
     tests = bootstrap.compare_all("AC", AVERAGE)
-    assert [test.entity for test in tests] == [label for label in measured.labels if label != "AC"]
+    assert [test.entity for test in tests] == [label for label in arrays.labels if label != "AC"]
     raw = [bootstrap.compare(test.entity, "AC", AVERAGE).p for test in tests]
     assert [test.p for test in tests] == pytest.approx(holm(raw))
 
@@ -99,8 +99,8 @@ def test_the_same_numbers_are_no_evidence(make_estimates):
     assert test.p is None and "zero variance" in test.reason
 
 
-def test_missing_estimates_are_left_out_of_pairs(bootstrap, measured):
-    place = measured.labels.index("ALine-S")
-    assert not np.isfinite(measured.signed_error[place]).all()
+def test_missing_estimates_are_left_out_of_pairs(bootstrap, arrays):
+    place = arrays.labels.index("ALine-S")
+    assert not np.isfinite(arrays.signed_error[place]).all()
     difference = sizes(bootstrap, place) - sizes(bootstrap)
     assert bootstrap.compare("ALine-S", "AC", AVERAGE).difference == bootstrap.mean(difference, AVERAGE)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.accuracy_estimation.measurements import read_measurements
+from openworld.evaluations.accuracy_estimation.arrays import RunArrays
 from openworld.papers import AVERAGE, published_numbers
 from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
@@ -44,7 +44,7 @@ def of(numbers, dataset, method):
 def test_a_row_is_the_mean_of_absolute_errors_as_a_fraction(folder):
     numbers = paper_numbers("frap", "1", [PaperRun(folder, methods=OWN)])
     assert {one.method for one in numbers} == {"AC", "COTT", "FRAP (CLIP)"}, "methods of this table alone"
-    run = read_measurements(RunFolder.read(folder))
+    run = RunArrays(RunFolder.read(folder))
     of_row = [place for place, one in enumerate(run.conditions) if one.row == "Emoji, natural"]
     sizes = np.abs(run.signed_error[run.labels.index("clip")])[:, of_row]
     found = of(numbers, "Emoji, natural", "FRAP (CLIP)")

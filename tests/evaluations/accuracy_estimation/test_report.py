@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from openworld.evaluations.accuracy_estimation.arrays import RunArrays
 from openworld.evaluations.accuracy_estimation.figures import BUDGET, ModelGroups
-from openworld.evaluations.accuracy_estimation.measurements import read_measurements
 from openworld.evaluations.accuracy_estimation.reference_figures import alignment_gap
 from openworld.evaluations.accuracy_estimation.report import count_models, report
 from openworld.evaluations.finished_runs import compare_runs, read_report
@@ -89,10 +89,10 @@ def test_methods_that_differ_in_their_reference_alone_say_how_they_use_it(run_st
     assert "FRAP, no threshold, against FRAP" in cells_of(run_story, "threshold")
 
 
-def test_models_that_are_no_product_are_counted(handmade, measured):
-    assert count_models(measured) == "2 models × 2 seeds × 2 checkpoints"
+def test_models_that_are_no_product_are_counted(handmade, arrays):
+    assert count_models(arrays) == "2 models × 2 seeds × 2 checkpoints"
     both = {"a": ("one", 0.8, {"AC": 0.1})}
-    assert count_models(read_measurements(handmade(both))) == "1 model × 1 seed × 1 checkpoint"
+    assert count_models(RunArrays(handmade(both))) == "1 model × 1 seed × 1 checkpoint"
 
 
 def test_why_alignment_is_not_known_is_said(make_estimates):
@@ -107,17 +107,17 @@ def test_two_runs_are_compared_by_seed(estimates_folder, make_estimates_folder):
     assert all(pair.comparison.p is not None for pair in found.pairs)
 
 
-def test_a_chart_per_line_of_calibration_errors_by_temperature(run_story, measured, targets):
+def test_a_chart_per_line_of_calibration_errors_by_temperature(run_story, arrays, targets):
     figure = run_story.figures["temperatures"]
     assert [chart.title for chart in figure.charts] == [
-        f"{name}, {line}" for name in ("CLIP", "dirichlet") for line in measured.lines
+        f"{name}, {line}" for name in ("CLIP", "dirichlet") for line in arrays.lines
     ]
     for row in figure.rows():
         name, line = row["line"].split(", ", 1)
         means = [
             np.mean([target.ece[name][row["temperature"]] for of_model in targets
                      for target in of_model if target.row == each])
-            for each in ([line] if line in measured.rows else measured.rows)
+            for each in ([line] if line in arrays.rows else arrays.rows)
         ]  # fmt: skip
         assert row["expected_calibration_error"] == pytest.approx(np.mean(means))
     for chart in figure.charts:
@@ -136,8 +136,8 @@ def test_example_images_with_what_a_reference_says_of_them(run_story):
     assert "<i>crane" not in run_story.html() and "<b>clay" not in run_story.html()
 
 
-def test_nearness_in_meaning_by_kind_of_shift(measured, targets):
-    whole, apart = alignment_gap(measured), alignment_gap(measured, by_kind=True)
+def test_nearness_in_meaning_by_kind_of_shift(arrays, targets):
+    whole, apart = alignment_gap(arrays), alignment_gap(arrays, by_kind=True)
     assert [chart.title for chart in apart.charts[:2]] == [
         "fused with CLIP, natural shift",
         "fused with CLIP, synthetic shift",
@@ -152,18 +152,18 @@ def test_nearness_in_meaning_by_kind_of_shift(measured, targets):
     assert apart.rows() == whole.rows()
 
 
-def test_a_chart_per_method_on_one_range(run_story, measured):
+def test_a_chart_per_method_on_one_range(run_story, arrays):
     figure = run_story.figures["estimated"]
-    assert [panel.title for panel in figure.panels] == list(measured.labels)
+    assert [panel.title for panel in figure.panels] == list(arrays.labels)
     assert len({tuple(re.findall(r'class="tick end">(\d+)<', str(panel.svg))) for panel in figure.panels}) == 1
-    assert "off by 1.8*" in figure.panels[measured.labels.index("ALine-S")].svg
+    assert "off by 1.8*" in figure.panels[arrays.labels.index("ALine-S")].svg
     assert {text for _, text in figure.key} == {"natural shift", "synthetic shift", "convnet", "resnet-8"}
 
 
-def test_dots_are_averaged_only_as_far_as_the_page_needs(measured, crowd):
-    single = ModelGroups.within(measured, len(measured.methods))
+def test_dots_are_averaged_only_as_far_as_the_page_needs(arrays, crowd):
+    single = ModelGroups.within(arrays, len(arrays.methods))
     assert single.text == "" and len(single.places) == 8
-    many = read_measurements(crowd)
+    many = RunArrays(crowd)
     groups = ModelGroups.within(many, len(many.methods))
     means = groups.mean(many.accuracy)
     assert groups.text == ", mean over its seeds and checkpoints" and len(groups.places) == 3

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from openworld.evaluations.accuracy_estimation.arrays import AVERAGE
 from openworld.evaluations.accuracy_estimation.cards import CLASSIFIERS
-from openworld.evaluations.accuracy_estimation.measurements import AVERAGE
-from openworld.evaluations.accuracy_estimation.reference_results import ALL
-from openworld.evaluations.accuracy_estimation.results import best, is_complete, read_results
+from openworld.evaluations.accuracy_estimation.results import ALL, best, is_complete, read_results
 from openworld.results import find_comparison
 
 NUMBERS = ("absolute_error", "median_absolute_error", "largest_absolute_error")
@@ -14,7 +13,7 @@ NATURAL, SYNTHETIC = "Emoji, natural", "Emoji, synthetic"
 
 
 def test_a_case_by_hand(handmade):
-    found, measured = read_results(
+    found, arrays = read_results(
         handmade(
             {
                 "a": ("one", 0.8, {"AC": 0.1, "COT": 0.2}),  # off by +.1 and 0
@@ -25,7 +24,7 @@ def test_a_case_by_hand(handmade):
     )
 
     def value(label, metric, line):
-        return found.value(label, metric, **measured.place(line)).value
+        return found.value(label, metric, **arrays.place(line)).value
 
     assert [value("AC", metric, "one") for metric in (*NUMBERS, "bias", "estimates")] == pytest.approx(
         [0.2, 0.2, 0.3, 0.2, 2]
@@ -34,13 +33,13 @@ def test_a_case_by_hand(handmade):
     assert found.value("AC", "absolute_error", images="two").deviation is None
     assert value("COT", "bias", "one") == pytest.approx(-0.05)
     assert value("AC", "absolute_error", AVERAGE) == pytest.approx((0.2 + 0.0) / 2), "of lines, not of conditions"
-    assert [best(found, measured, line) for line in ("one", "two", AVERAGE)] == [("COT",), ("AC",), ("AC",)]
+    assert [best(found, arrays, line) for line in ("one", "two", AVERAGE)] == [("COT",), ("AC",), ("AC",)]
     assert [found.value(label, "lines_won").value for label in ("AC", "COT")] == [1, 1]
 
 
-def test_a_brute_force_twin(found, measured, targets):
-    for row in measured.rows:
-        for label in measured.labels:
+def test_a_brute_force_twin(found, arrays, targets):
+    for row in arrays.rows:
+        for label in arrays.labels:
             sizes = [
                 abs((1 - target.estimates[label]["error"]) - target.accuracy)
                 for of_model in targets
@@ -52,68 +51,68 @@ def test_a_brute_force_twin(found, measured, targets):
             assert found.value(label, "estimates", images=row).value == len(sizes)
 
 
-def test_means_know_their_seeds_and_both_their_intervals(found, measured):
+def test_means_know_their_seeds_and_both_their_intervals(found, arrays):
     result = found.result("FRAP", "absolute_error")
     assert result.seeds == (0, 1) and result.value.value == pytest.approx(np.mean(result.per_seed))
     assert [interval.over for interval in result.value.intervals] == ["pairs of a shift and a training", "seeds"]
 
 
-def test_a_method_that_was_silent_is_never_the_best(found, measured):
+def test_a_method_that_was_silent_is_never_the_best(found, arrays):
     place = {"images": SYNTHETIC}
     assert not is_complete(found, "ALine-S", place) and is_complete(found, "FRAP", place)
     assert found.value("ALine-S", "estimates", images=SYNTHETIC).value < 96
     assert found.value("", "estimates_expected", images=SYNTHETIC).value == 96
     assert found.value("ALine-S", "absolute_error", images=SYNTHETIC).value is not None
-    assert "ALine-S" not in best(found, measured, SYNTHETIC) + best(found, measured, AVERAGE)
+    assert "ALine-S" not in best(found, arrays, SYNTHETIC) + best(found, arrays, AVERAGE)
 
 
 def test_a_method_that_never_spoke_has_no_number_but_a_reason(handmade):
-    found, measured = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "ALine-S": None})}))
+    found, arrays = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "ALine-S": None})}))
     value = found.value("ALine-S", "absolute_error")
-    assert value.value is None and "no estimate" in value.reason and best(found, measured, "one") == ("AC",)
+    assert value.value is None and "no estimate" in value.reason and best(found, arrays, "one") == ("AC",)
     assert find_comparison(found.comparisons, "ALine-S", "AC").reason == "one of the two gave no estimate"
 
 
 def test_equal_errors_share_the_first_place(handmade):
-    found, measured = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.1})}))
-    assert best(found, measured, "one") == ("AC", "COT")
+    found, arrays = read_results(handmade({"a": ("one", 0.8, {"AC": 0.1, "COT": 0.1})}))
+    assert best(found, arrays, "one") == ("AC", "COT")
 
 
-def test_every_method_is_tested_against_the_baseline_in_every_line_and_against_the_best(found, measured):
-    for line in measured.lines:
+def test_every_method_is_tested_against_the_baseline_in_every_line_and_against_the_best(found, arrays):
+    for line in arrays.lines:
         others = {"AC", "FRAP"} if line == AVERAGE else {"AC"}
-        pairs = [(test.entity, test.other) for test in found.comparisons if test.where == measured.place(line)]
-        assert sorted(pairs) == sorted((name, other) for other in others for name in measured.labels if name != other)
+        pairs = [(test.entity, test.other) for test in found.comparisons if test.where == arrays.place(line)]
+        assert sorted(pairs) == sorted((name, other) for other in others for name in arrays.labels if name != other)
 
 
-def test_every_estimate_stands_beside_the_truth(found, measured, targets):
+def test_every_estimate_stands_beside_the_truth(found, arrays, targets):
     estimates = found.where(metric="estimated_accuracy")
     assert len(estimates) == 11 * 8 * 15
     silent = [result for result in estimates if result.value.value is None]
     assert len(silent) == 32 and {result.entity for result in silent} == {"ALine-S"}
     assert len(found.where(metric="warnings")) == 32
     first = targets[0][0]
-    place = measured.conditions[0].place | measured.models[0].place | {"seed": measured.models[0].seed}
+    place = arrays.conditions[0].place | arrays.models[0].place | {"seed": arrays.models[0].seed}
     assert found.value("", "true_accuracy", **place).value == first.accuracy
     assert found.value("AC", "estimated_accuracy", **place).value == 1 - first.estimates["AC"]["error"]
 
 
 def test_intervals_of_single_estimates_are_compared_with_the_truth(make_estimates):
-    found, measured = read_results(make_estimates(intervals=True))
-    held = np.mean(np.abs(measured.signed_error[0]) <= 0.03 + 1e-12)
+    found, arrays = read_results(make_estimates(intervals=True))
+    held = np.mean(np.abs(arrays.signed_error[0]) <= 0.03 + 1e-12)
     assert found.value("AC", "interval_coverage").value == pytest.approx(held)
     assert found.value("AC", "interval_width").value == pytest.approx(0.06)
 
 
-def test_calibration_of_judged_and_reference_models(found, measured, targets):
+def test_calibration_of_judged_and_reference_models(found, arrays, targets):
     every = [target for of_model in targets for target in of_model]
     scaled = [target.ece["base"]["scaled"] for target in every if target.kind == "natural"]
     assert found.value(
         CLASSIFIERS, "expected_calibration_error", images=NATURAL, calibration="scaled"
     ).value == pytest.approx(np.mean(scaled))
     lines = [
-        found.value("CLIP", "expected_calibration_error", calibration="TTC", **measured.place(line)).value
-        for line in measured.lines
+        found.value("CLIP", "expected_calibration_error", calibration="TTC", **arrays.place(line)).value
+        for line in arrays.lines
     ]
     assert lines[2] == pytest.approx(np.mean(lines[:2]))
     whole = found.value("CLIP", "expected_calibration_error", images=ALL, calibration="TTC").value
@@ -135,12 +134,12 @@ def test_times_are_means_over_models(found):
     assert found.value("COTT", "times_fastest").value == pytest.approx(0.25 / 0.15)
 
 
-def test_models_are_means_over_their_seeds(found, measured):
+def test_models_are_means_over_their_seeds(found, arrays):
     place = {"model": "convnet", "epoch": 5}
     assert found.value("", "source_accuracy", **place).value == pytest.approx(0.6)
     assert found.value("", "temperature", **place).value == pytest.approx(1.4)
-    models = [at for at, model in enumerate(measured.models) if model.title == "convnet, epoch 5"]
-    mean = measured.accuracy[models][:, measured.chosen(row=NATURAL)].mean()
+    models = [at for at, model in enumerate(arrays.models) if model.title == "convnet, epoch 5"]
+    mean = arrays.accuracy[models][:, arrays.chosen(row=NATURAL)].mean()
     assert found.value("", "true_accuracy", images=NATURAL, **place).value == pytest.approx(mean)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from openworld.estimators import FRAP
-from openworld.evaluations.accuracy_estimation.record import MethodRecord
+from openworld.evaluations.accuracy_estimation.arrays import Method
 
 ANSWERS, SIMILARITIES, CALIBRATED = "answers taken for labels", "raw (RAP)", "TTC"
 """How a reference is used: its answers, its similarities as they are, fused at the temperature of the targets."""
@@ -16,7 +16,7 @@ DEFAULTS = {field.name: field.default for field in fields(FRAP)}
 """Settings of FRAP; those of RAP are among them."""
 
 
-def threshold_pairs(methods: Sequence[MethodRecord]) -> tuple[tuple[str, str], ...]:
+def threshold_pairs(methods: Sequence[Method]) -> tuple[tuple[str, str], ...]:
     """Return labels of methods that differ in having a threshold alone: with it, and without."""
     without = [method for method in methods if method.settings.get("rule", "") is None]
     return tuple(
@@ -27,7 +27,7 @@ def threshold_pairs(methods: Sequence[MethodRecord]) -> tuple[tuple[str, str], .
     )
 
 
-def reference_uses(methods: Sequence[MethodRecord]) -> dict[str, dict[str, str]]:
+def reference_uses(methods: Sequence[Method]) -> dict[str, dict[str, str]]:
     """Return {reference: {how it is used: label}} of FRAP and RAP with everything else at its default."""
     uses: dict[str, dict[str, str]] = {}
     for method in methods:
@@ -37,12 +37,12 @@ def reference_uses(methods: Sequence[MethodRecord]) -> dict[str, dict[str, str]]
     return uses
 
 
-def _but_for_rule(method: MethodRecord) -> tuple:
+def _but_for_rule(method: Method) -> tuple:
     return method.estimator, method.reference, DEFAULTS | method.settings | {"rule": None}
 
 
-def _use(method: MethodRecord) -> str | None:
-    """How FRAP or RAP uses its reference; None where another setting was changed too."""
+def _use(method: Method) -> str | None:
+    """Return how FRAP or RAP uses its reference; None where another setting was changed too."""
     changed = {name: value for name, value in method.settings.items() if value != DEFAULTS.get(name)}
     if method.estimator == "RAP":
         return None if changed else SIMILARITIES

@@ -14,8 +14,8 @@ from math import comb
 
 import numpy as np
 
+from openworld.evaluations.accuracy_estimation.arrays import AVERAGE, RunArrays, finite
 from openworld.evaluations.accuracy_estimation.cards import ERROR
-from openworld.evaluations.accuracy_estimation.measurements import AVERAGE, Measurements, finite
 from openworld.metrics.estimate import ROUNDING
 from openworld.results import Comparison, Interval, Metric, Result, Value, correct_for_many, student
 
@@ -28,21 +28,18 @@ NO_VARIANCE = "the difference is the same in every draw, and a zero variance is 
 
 @dataclass(frozen=True, eq=False)
 class CrossedBootstrap:
-    """Draws of shifts and trainings of a run.
+    """Draws of shifts and trainings of a run; means are over the conditions of a line, or over the means of lines."""
 
-    Means are over the conditions of a line of the table; of the average, the unweighted means of the lines' means.
-    """
-
-    measured: Measurements
+    arrays: RunArrays
 
     @cached_property
     def trainings(self) -> int:
         """How many trainings are drawn from."""
-        return len({model.training for model in self.measured.models})
+        return len({model.training for model in self.arrays.models})
 
     def shifts(self, line: str) -> int:
         """Return how many shifts are drawn from, in a line or in all lines together."""
-        return sum(row in self._rows(line) for row, _ in self.measured.shifts)
+        return sum(row in self._rows(line) for row, _ in self.arrays.shifts)
 
     def degrees_of_freedom(self, line: str) -> int:
         """Return those of a test: of whatever there is less of, shifts or trainings; 0 where there is none."""
@@ -51,7 +48,7 @@ class CrossedBootstrap:
 
     def mean(self, values: np.ndarray, line: str) -> float | None:
         """Return the mean of `values`, float[M, C], over a line, of the average that of the lines; None without one."""
-        known = [finite(values[:, self.measured.chosen(row=row)]) for row in self._rows(line)]
+        known = [finite(values[:, self.arrays.chosen(row=row)]) for row in self._rows(line)]
         return float(np.mean([row.mean() for row in known])) if all(row.size for row in known) else None
 
     def intervals(self, values: np.ndarray, line: str) -> tuple[Interval, ...]:
@@ -66,18 +63,16 @@ class CrossedBootstrap:
 
     def result(self, entity: str, metric: Metric, values: np.ndarray, line: str, reason: str, **where: str) -> Result:
         """Return the mean of `values`, float[M, C], over a line, with intervals, deviation and every seed's number."""
-        measured, place = self.measured, self.measured.place(line) | where
+        arrays, place = self.arrays, self.arrays.place(line) | where
         mean = self.mean(values, line)
         if mean is None:
             return Result(entity, metric, Value(None, reason=reason), place)
-        models = np.array([model.seed for model in measured.models])
-        per_seed = tuple(
-            self.mean(np.where((models == seed)[:, None], values, np.nan), line) for seed in measured.seeds
-        )
+        models = np.array([model.seed for model in arrays.models])
+        per_seed = tuple(self.mean(np.where((models == seed)[:, None], values, np.nan), line) for seed in arrays.seeds)
         intervals = (*self.intervals(values, line), *student(per_seed, metric))
-        known = finite(values[:, measured.of_line(line)])
+        known = finite(values[:, arrays.of_line(line)])
         deviation = float(known.std(ddof=1)) if line != AVERAGE and known.size > 1 else None
-        return Result(entity, metric, Value(mean, intervals, "", deviation), place, measured.seeds, per_seed)
+        return Result(entity, metric, Value(mean, intervals, "", deviation), place, arrays.seeds, per_seed)
 
     def replicates(self, values: np.ndarray, line: str) -> np.ndarray:
         """Return float[R] means of `values` over drawn shifts and trainings, without draws that meet no value."""
@@ -86,7 +81,7 @@ class CrossedBootstrap:
         counts = (self._models @ known.astype(float)) * self._conditions
         means = []
         for row in self._rows(line):
-            chosen = self.measured.chosen(row=row)
+            chosen = self.arrays.chosen(row=row)
             total = counts[:, chosen].sum(axis=1)
             mean = sums[:, chosen].sum(axis=1) / np.maximum(total, 1e-300)
             means.append(np.where(total > 0, mean, np.nan))
@@ -94,16 +89,16 @@ class CrossedBootstrap:
 
     def compare(self, label: str, other: str, line: str) -> Comparison:
         """Test whether `label` errs less than `other` where both gave an estimate; p is not corrected yet."""
-        sizes = [np.abs(self.measured.signed_error[self.measured.labels.index(name)]) for name in (label, other)]
+        sizes = [np.abs(self.arrays.signed_error[self.arrays.labels.index(name)]) for name in (label, other)]
         difference = sizes[0] - sizes[1]
         mean = self.mean(difference, line)
         p, reason = (None, NO_ESTIMATE) if mean is None else self._p_value(mean, difference, line)
         interval = None if p is None else next(iter(self.intervals(difference, line)), None)
-        return Comparison(label, other, ERROR, mean, p, reason, interval, self.measured.place(line))
+        return Comparison(label, other, ERROR, mean, p, reason, interval, self.arrays.place(line))
 
     def compare_all(self, other: str, line: str, *, chosen: bool = False) -> tuple[Comparison, ...]:
         """Test every other method against one, corrected together (Holm, 1979); `chosen`: for being the best here."""
-        labels = self.measured.labels
+        labels = self.arrays.labels
         tests = (self.compare(label, other, line) for label in labels if label != other)
         return correct_for_many(tests, among=comb(len(labels), 2) if chosen else 0)
 
@@ -123,21 +118,21 @@ class CrossedBootstrap:
     def _models(self) -> np.ndarray:
         """float[R, M], how often each model counts."""
         generator = np.random.default_rng([SEED, 0])
-        return _weights([model.training for model in self.measured.models], generator)
+        return _weights([model.training for model in self.arrays.models], generator)
 
     @cached_property
     def _conditions(self) -> np.ndarray:
         """float[R, C], how often each condition counts; shifts are drawn within their row."""
-        conditions = self.measured.conditions
+        conditions = self.arrays.conditions
         weights = np.ones((REPLICATES, len(conditions)))
-        for place, row in enumerate(self.measured.rows, 1):
+        for place, row in enumerate(self.arrays.rows, 1):
             shifts = [condition.shift for condition in conditions if condition.row == row]
-            chosen = self.measured.chosen(row=row)
+            chosen = self.arrays.chosen(row=row)
             weights[:, chosen] = _weights(shifts, np.random.default_rng([SEED, place]))
         return weights
 
     def _rows(self, line: str) -> tuple[str, ...]:
-        return self.measured.rows if line == AVERAGE else (line,)
+        return self.arrays.rows if line == AVERAGE else (line,)
 
 
 def _weights(groups: Sequence, generator: np.random.Generator) -> np.ndarray:

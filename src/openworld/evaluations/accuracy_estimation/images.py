@@ -6,36 +6,13 @@ from typing import Literal
 
 from openworld.datasets import DATASETS
 from openworld.datasets.corruptions import CORRUPTIONS, SEVERITIES
+from openworld.evaluations.accuracy_estimation.arrays import Condition
 from openworld.evaluations.accuracy_estimation.entries import TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, pooled_images
 
 
-@dataclass(frozen=True)
-class TargetImages:
-    """Images on which accuracy is estimated, and how tables speak of them."""
-
-    name: str
-    row: str
-    kind: Literal["natural", "synthetic"]
-    dataset: str
-    domain: str
-    images: ImageSelection
-    corruption: str | None = None
-    severity: int | None = None
-
-    def facts(self) -> dict:
-        """What a record says of it, numbers aside."""
-        names = ("name", "row", "kind", "dataset", "domain", "corruption", "severity")
-        return {name: getattr(self, name) for name in names}
-
-
 def published_corrupted(clean: DatasetSpec, files: str, condition: str) -> DatasetSpec:
-    """Return the published images of a data set under a corruption.
-
-    Args:
-        clean: the data set.
-        files: the data set of corrupted images, such as "cifar10-c".
-        condition: such as "fog 3".
+    """Return the published images of a data set under a condition such as "fog 3", of `files` such as "cifar10-c".
 
     >>> str(published_corrupted(DatasetSpec("cifar10"), "cifar10-c", "fog 3"))
     'cifar10-c, fog 3'
@@ -107,31 +84,25 @@ class Ground:
         return tuple(replace(drawn, corruption=name, severity=severity) for name, severity in pairs)
 
     @property
-    def conditions(self) -> tuple[TargetImages, ...]:
-        """Targets in the order of the spec, then the sources under every corruption, then corrupted targets."""
-        return tuple(self._conditions())
-
-    @property
     def names_of(self) -> ImageSelection:
         """The image set whose class names count."""
         return self._pool(self.train_part, self.shots, self.sources[:1])
 
-    def _conditions(self) -> Iterator[TargetImages]:
-        for target in self.targets:
-            yield self._natural(target)
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Targets in the order of the spec, then the sources under every corruption, then corrupted targets."""
         home = replace(self._pool(self.corrupted_part), limit=self.images)
         domain = " + ".join(dict.fromkeys(source.domain for source in self.sources if source.domain))
-        clean = TargetImages("", self.corruption_row, "synthetic", self.sources[0].dataset, domain, home)
-        yield from self._corrupt(clean)
-        for target in self.targets:
-            if target.corrupted_row:
-                yield from self._corrupt(replace(self._natural(target), row=target.corrupted_row))
+        clean = Condition(self.corruption_row, "", "synthetic", self.sources[0].dataset, domain, images=home)
+        natural = {target: self._natural(target) for target in self.targets}
+        also = (replace(natural[target], row=target.corrupted_row) for target in self.targets if target.corrupted_row)
+        return (*natural.values(), *(corrupted for each in (clean, *also) for corrupted in self._corrupt(each)))
 
-    def _natural(self, target: TargetSpec) -> TargetImages:
+    def _natural(self, target: TargetSpec) -> Condition:
         images = target.images(target.part, names_of=self.names_of, limit=self.images)
-        return TargetImages(target.name, target.row, "natural", target.dataset, target.domain or "", images)
+        return Condition(target.row, target.name, "natural", target.dataset, target.domain or "", images=images)
 
-    def _corrupt(self, clean: TargetImages) -> Iterator[TargetImages]:
+    def _corrupt(self, clean: Condition) -> Iterator[Condition]:
         for corruption in self.corruptions:
             for severity in self.severities:
                 name = f"{clean.name} {corruption.replace('_', ' ')} {severity}".strip()
@@ -140,7 +111,7 @@ class Ground:
                 yield replace(clean, name=name, kind="synthetic", images=images, **shift)
 
     def _corrupted(self, images: ImageSelection, corruption: str, severity: int) -> ImageSelection:
-        """The images under a corruption: published ones where there are such files, else made here."""
+        """Return published images under a corruption where there are such files, else images made here."""
         if not self.corrupted_files or corruption in self.made_here:
             return replace(images, corruption=corruption, severity=severity, cut=self.cut)
         condition = f"{corruption} {severity}"

@@ -1,15 +1,15 @@
 """From outputs to rows: what is known of a model on its source set and under a condition, and what estimators say."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from openworld.estimators import Estimate, fuse
 from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
 from openworld.evaluations.accuracy_estimation import cards
+from openworld.evaluations.accuracy_estimation.arrays import NO_ESTIMATE
 from openworld.evaluations.accuracy_estimation.cards import CLASSIFIERS, FIXED, FUSED, RAW, SCALED, TTC, UNSCALED
-from openworld.evaluations.accuracy_estimation.measurements import NO_ESTIMATE
-from openworld.evaluations.accuracy_estimation.record import EstimateNote
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
 from openworld.evaluations.estimates import Answers
 from openworld.evaluations.references import own_temperature
@@ -43,29 +43,25 @@ def condition_rows(target: Answers, estimates: Mapping[str, Estimate], place: Ma
             yield Result(label, cards.WARNINGS, Value(float(len(estimate.warnings))), place)
 
 
-def note_of(estimate: Estimate) -> EstimateNote:
+def note_of(estimate: Estimate) -> dict[str, Any]:
     """Return what an estimator says beside its number: no lists, and nothing that is known of the source anyway."""
     details = {
         name: value
         for name, value in estimate.details.items()
         if name not in OF_THE_SOURCE and isinstance(value, bool | int | float | str | None)
     }
-    return EstimateNote(tuple(estimate.warnings), details)
+    return {"warnings": estimate.warnings, "details": details}
 
 
 def temperature_of(source: Answers) -> float:
-    """T of the judged model, as every estimator finds it."""
+    """Return T of the judged model, as every estimator finds it."""
     return source.any.once("temperature", lambda: source_temperature(source.any.logits, source.labels)).value
 
 
 def calibration_rows(
     task: AccuracyTask, target: Answers, scale: float, machine: Machine, place: Mapping[str, Place]
 ) -> Iterator[Result]:
-    """Yield expected calibration errors of the judged model, raw and with T, and of each reference model, with its tau.
-
-    Of a reference `RAW` is as it was trained, `UNSCALED` the softmax of bare similarities, which FRAP's Table 2 calls
-    raw, `TTC` calibrated at test time, and `FIXED` at temperatures that nobody fits.
-    """
+    """Yield expected calibration errors of the judged model, raw and with T, and of each reference, with its tau."""
     for kind, error in _own_errors(target, scale).items():
         yield Result(CLASSIFIERS, cards.CALIBRATION, Value(error), {**place, "calibration": kind})
     for reference in task.references:
@@ -73,6 +69,7 @@ def calibration_rows(
             tau = target.tau(reference.name, scale).value
             similarities = target.outputs[reference.name].reference
             yield Result(reference.name, cards.TEMPERATURE, Value(tau), place)
+            # RAW is as the reference was trained; UNSCALED is what FRAP's Table 2 calls raw.
             scales = {RAW: own_temperature(reference, machine), UNSCALED: 1.0, TTC: tau, **FIXED}
             for kind, temperature in scales.items():
                 error = Value(_error(similarities, temperature, target.labels))
@@ -98,7 +95,7 @@ def alignment_rows(
 
 
 def image_table(target: Answers, scale: float, number: int) -> dict[str, np.ndarray]:
-    """What the judged model says of each image of a condition, by the condition's number."""
+    """Return what the judged model says of each image of a condition, by the condition's number."""
     outputs = target.any
     return {
         "target": np.full(outputs.n, number, np.int16),
@@ -110,7 +107,7 @@ def image_table(target: Answers, scale: float, number: int) -> dict[str, np.ndar
 
 
 def _own_errors(answers: Answers, scale: float) -> dict[str, float]:
-    """The calibration error of the judged model, raw and with T."""
+    """Return calibration errors of the judged model, raw and with T."""
     return {kind: _error(answers.any.logits, each, answers.labels) for kind, each in ((RAW, 1.0), (SCALED, scale))}
 
 

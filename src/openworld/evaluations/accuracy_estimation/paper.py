@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from openworld.evaluations.accuracy_estimation.arrays import RunArrays
 from openworld.evaluations.accuracy_estimation.cards import CALIBRATION, ERROR, TTC, UNSCALED
-from openworld.evaluations.accuracy_estimation.measurements import Measurements
-from openworld.evaluations.accuracy_estimation.reference_results import ALL
-from openworld.evaluations.accuracy_estimation.results import is_complete, read_results
+from openworld.evaluations.accuracy_estimation.results import ALL, is_complete, read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
 from openworld.results import Results, RunFolder, Value
@@ -27,11 +26,11 @@ CELLS = {"accuracy estimation": (Cells(),), "calibration": (Cells(),)}
 def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
     """Yield errors by row, and calibration errors by source, of several that were pooled by the first."""
     for run in runs:
-        results, measured = run.read(_load)
-        backbones = {model.name: model.backbone for model in measured.records[0].reference_models if model.backbone}
-        references = {method.label: method.reference for method in measured.methods}
-        source = run.dataset(measured.records[0].sources[0].dataset)
-        lines = {frozenset(measured.place(line).items()): line for line in measured.rows}
+        results, arrays = run.read(_load)
+        backbones = {model["name"]: model["backbone"] for model in arrays.facts["reference_models"]}
+        references = {method.label: method.reference for method in arrays.methods}
+        source = run.dataset(arrays.facts["sources"][0]["dataset"])
+        lines = {frozenset(arrays.place(line).items()): line for line in arrays.rows}
         for row in results:
             label, images = row.entity, lines.get(frozenset(row.where.items()), "")
             kind = KINDS.get(row.where.get("calibration"))
@@ -45,5 +44,5 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
                 yield PaperRow(replace(row, where={}), source, f"{label} {kind}", backbones.get(label, ""))
 
 
-def _load(folder: Path) -> tuple[Results, Measurements]:
+def _load(folder: Path) -> tuple[Results, RunArrays]:
     return read_results(RunFolder.read(folder))

@@ -3,13 +3,12 @@
 They are FRAP's Figures 2, 3 and 4 to 7.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from openworld.evaluations.accuracy_estimation.arrays import EXAMPLES, RunArrays
 from openworld.evaluations.accuracy_estimation.cards import CALIBRATION, CLASSIFIERS, FIXED, FUSED, TTC
 from openworld.evaluations.accuracy_estimation.figures import ModelGroups
-from openworld.evaluations.accuracy_estimation.measurements import Measurements
-from openworld.evaluations.accuracy_estimation.record import EXAMPLES, AccuracyRecord, ReferenceExample
-from openworld.evaluations.accuracy_estimation.reference_results import alignment_values
+from openworld.evaluations.accuracy_estimation.results import alignment_values
 from openworld.report.charts import CellChart, CellImage, ChartCell, DotsChart, IntervalChart, Quantity, Reference
 from openworld.report.charts.dots import KINDS
 from openworld.report.charts.intervals import IntervalRow
@@ -17,7 +16,7 @@ from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief
 from openworld.report.series_style import series_styles
-from openworld.results import Metric, Results, RunFolder
+from openworld.results import Metric, Results
 from openworld.runs import Record
 
 ROW = 8
@@ -37,25 +36,22 @@ SCALES = {
 }
 """Probabilities of an example -> what they are."""
 
-_SHORT = {"raw": "raw", "own": "own", "calibrated": "TTC"}
-_RANKS = ("1st", "2nd")
+RANKS = ("1st", "2nd")
+ABOUT_TEMPERATURES = (
+    "Expected calibration error of a reference (15 bins), percent, with 95 % intervals where there are any: its "
+    "similarities divided by a fixed τ, or by the one that FRAP finds on the unlabelled images (TTC).",
+    "The smallest is ringed. A fixed τ needs labels of the targets to be chosen; TTC needs none.",
+)
 
 
 def temperature_chart(results: Results, reference: str, place: Mapping[str, str], title: str) -> IntervalChart | None:
-    """Return a reference's calibration errors by temperature; None where no record has those at fixed ones.
-
-    Args:
-        results: of a run.
-        reference: a reference model. place: of a line of the table, or of all conditions.
-        title: of the chart.
-    """
+    """Return calibration errors of a reference by temperature; None where no record has those at fixed ones."""
     errors = {tuple(row.where.items()): row.value for row in results.where(entity=reference, metric=CALIBRATION.key)}
     places = {kind: (*place.items(), ("calibration", kind)) for kind in TEMPERATURES}
     values = {kind: errors[place] for kind, place in places.items() if place in errors}
     if len(values) < len(TEMPERATURES) or any(value.value is None for value in values.values()):
         return None
-    smallest = min(value.value for value in values.values())
-    rows = {}
+    smallest, rows = min(value.value for value in values.values()), {}
     for kind, value in values.items():
         interval = value.over()
         ends = (interval.low, interval.high) if interval else None
@@ -65,89 +61,77 @@ def temperature_chart(results: Results, reference: str, place: Mapping[str, str]
 
 def temperatures_figure(brief: Brief) -> Iterator[Figure]:
     """Yield a chart per reference and line: calibration error at three fixed temperatures and at that of TTC."""
-    measured, charts = brief.source, []
-    for name in measured.references:
-        for line in measured.lines:
-            title = f"{name}, {line}" if len(measured.references) > 1 else line
-            charts.append(temperature_chart(brief.results, name, measured.place(line), title))
+    arrays, charts = brief.source, []
+    for name in arrays.references:
+        for line in arrays.lines:
+            title = f"{name}, {line}" if len(arrays.references) > 1 else line
+            charts.append(temperature_chart(brief.results, name, arrays.place(line), title))
     drawn = tuple(chart for chart in charts if chart is not None)[:MOST_LINES]
     if drawn:
         title, names = "Which temperature calibrates a reference?", ("line", "temperature")
-        yield Figure("temperatures", title, temperatures_caption(), drawn, series_styles(TEMPERATURES), names=names)
+        yield Figure("temperatures", title, ABOUT_TEMPERATURES, drawn, series_styles(TEMPERATURES), names=names)
 
 
-def temperatures_caption() -> tuple[str, ...]:
-    """Return what a chart of temperatures shows."""
-    return (
-        "Expected calibration error of a reference (15 bins), percent, with 95 % intervals where there are any: its "
-        "similarities divided by a fixed τ, or by the one that FRAP finds on the unlabelled images (TTC).",
-        "The smallest is ringed. A fixed τ needs labels of the targets to be chosen; TTC needs none.",
-    )
+def examples_figure(brief: Brief) -> Iterator[Figure]:
+    """Yield a chart per reference: example images with their probabilities, raw and calibrated."""
+    figure = example_probabilities(brief.source)
+    if figure is not None:
+        yield figure
 
 
-def examples_figure(run: RunFolder, measured: Measurements) -> Figure | None:
-    """Return a chart per reference: example images with their probabilities, raw and calibrated; None without any."""
-    pairs = zip(measured.records, run.records, strict=True)
-    found = next(((record, stored) for record, stored in pairs if record.examples), None)
-    if found is None:
+def example_probabilities(arrays: RunArrays) -> Figure | None:
+    """Return a chart per reference of the examples of the record that keeps some; None where none does."""
+    record = next((record for record in arrays.run.records if record.metrics.get("examples")), None)
+    if record is None:
         return None
-    record, stored = found
-    names = tuple(dict.fromkeys(example.reference for example in record.examples))
-    charts = tuple(_examples_chart(record, stored, name) for name in names)
-    classes = f" of {record.classes} classes" if record.classes else ""
+    by_reference: dict[str, list[Mapping]] = {}
+    rows = []
+    for example in record.metrics["examples"]:
+        by_reference.setdefault(example["reference"], []).append(example)
+        place = {"reference": example["reference"], "image": example["id"], "class": example["label"]}
+        for rank, name in enumerate(example["classes"]):
+            rows.append(place | {"rank": rank + 1, "named": name} | {scale: example[scale][rank] for scale in SCALES})
+    charts = tuple(_examples_chart(record, name, examples) for name, examples in by_reference.items())
     caption = (
-        f"Images that the first reference names right, and the probabilities of the likeliest two{classes}, percent. "
-        f"{'; '.join(SCALES.values())}.",
+        "Images that the first reference names right, and the probabilities of the likeliest two of "
+        f"{arrays.facts['classes']} classes, percent. {'; '.join(SCALES.values())}.",
         "Raw probabilities are nearly alike even where the answer is right, so that they say nothing about how sure it "
         "is (FRAP, section 4.1).",
     )
     title = "How sure is a reference of its answers?"
-    return Figure("examples", title, caption, charts, names=("reference", "image"), shared=tuple(_example_rows(record)))
+    return Figure("examples", title, caption, charts, names=("reference", "image"), shared=tuple(rows))
 
 
-def _examples_chart(record: AccuracyRecord, stored: Record, name: str) -> CellChart:
-    """Columns of images; below each the two largest probabilities on every scale."""
-    examples = [example for example in record.examples if example.reference == name]
-    scales = [(scale, rank) for scale in reversed(SCALES) for rank in reversed(range(len(_RANKS)))]
+def _examples_chart(record: Record, reference: str, examples: Sequence[Mapping]) -> CellChart:
+    """Return columns of images; below each the two largest probabilities on every scale."""
+    scales = [(scale, rank) for scale in reversed(SCALES) for rank in reversed(range(len(RANKS)))]
     cells = {}
     for column, example in enumerate(examples):
         for row, (scale, rank) in enumerate(scales):
-            if rank < len(example.classes):
-                value = getattr(example, scale)[rank]
-                hint = f"{example.classes[rank]}: {PROBABILITY.write(value)}"
-                cells[row, column] = ChartCell(PROBABILITY.write(value), value, hint)
-        if (name_of := f"{EXAMPLES}/{example.id}.png") in stored.attachments:
-            address = data_address("image/png", stored.attachment(name_of))
-            cells[len(scales), column] = ChartCell(images=(CellImage(address, example.label),))
-    labels = [*(f"{_SHORT[scale]}, {_RANKS[rank]}" for scale, rank in scales), "image"]
-    columns = [example.label for example in examples]
-    return CellChart(name, "", "its class", labels, columns, cells, side=SIDE)
+            if rank < len(example["classes"]):
+                text = PROBABILITY.write(example[scale][rank])
+                hint = f"{example['classes'][rank]}: {text}"
+                cells[row, column] = ChartCell(text, example[scale][rank], hint)
+        name = f"{EXAMPLES}/{example['id']}.png"
+        if name in record.attachments:
+            image = CellImage(data_address("image/png", record.attachment(name)), example["label"])
+            cells[len(scales), column] = ChartCell(images=(image,))
+    labels = [*(f"{SCALES[scale].partition(':')[0]}, {RANKS[rank]}" for scale, rank in scales), "image"]
+    columns = [example["label"] for example in examples]
+    return CellChart(reference, "", "its class", labels, columns, cells, side=SIDE)
 
 
-def _example_rows(record: AccuracyRecord) -> Iterator[dict]:
-    for example in record.examples:
-        for rank, name in enumerate(example.classes):
-            numbers = {scale: getattr(example, scale)[rank] for scale in SCALES}
-            yield _place_of(example) | {"rank": rank + 1, "named": name} | numbers
-
-
-def _place_of(example: ReferenceExample) -> dict[str, object]:
-    return {"reference": example.reference, "image": example.id, "class": example.label}
-
-
-def alignment_gap(measured: Measurements, *, by_kind: bool = False) -> Figure | None:
+def alignment_gap(arrays: RunArrays, *, by_kind: bool = False) -> Figure | None:
     """Return one chart per reference, the gap to the judged model against the gap to the reference (FRAP, Figure 4).
 
-    Args:
-        measured: of a run.
-        by_kind: whether natural and synthetic shifts have a chart each.
+    `by_kind`: natural and synthetic shifts have a chart each. None where no reference was fused.
     """
-    scores = alignment_values(measured)
+    scores = alignment_values(arrays)
     fused = [entity for entity in scores if entity.startswith(FUSED)]
     if not fused:
         return None
-    cloud = ModelGroups.within(measured, ROW * len(fused))
-    present = dict.fromkeys(condition.kind for condition in measured.conditions)
+    cloud = ModelGroups.within(arrays, ROW * len(fused))
+    present = dict.fromkeys(condition.kind for condition in arrays.conditions)
     kinds = [(kind,) for kind in reversed(KINDS) if kind in present] if by_kind else [tuple(present)]
     charts, rows = [], []
     for entity in fused:

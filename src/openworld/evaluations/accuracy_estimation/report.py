@@ -5,9 +5,8 @@ from dataclasses import replace
 from math import prod
 
 from openworld.evaluations.accuracy_estimation.ablations import reference_uses
-from openworld.evaluations.accuracy_estimation.example_images import albums
-from openworld.evaluations.accuracy_estimation.figures import estimated_and_true
-from openworld.evaluations.accuracy_estimation.measurements import Measurements, finite
+from openworld.evaluations.accuracy_estimation.arrays import RunArrays, finite
+from openworld.evaluations.accuracy_estimation.figures import albums, estimated_and_true
 from openworld.evaluations.accuracy_estimation.reference_figures import (
     alignment_gap,
     examples_figure,
@@ -49,10 +48,6 @@ NEARNESS = (
     "Semantic Alignment Score: expected similarity in meaning of a class drawn from the prediction to the true one. "
     "Gain: fused minus alone; share above 0: of conditions and classifiers."
 )
-
-
-def _examples(brief: Brief) -> tuple[Figure | None]:
-    return (examples_figure(brief.run, brief.source),)
 
 
 def _alignment(brief: Brief) -> tuple[Figure | None]:
@@ -113,7 +108,7 @@ LAYOUT = Layout(
         *_whole_and_lines("calibration", CONFIDENCE, CALIBRATION, rows=KINDS, note=CALIBRATED, label="model"),
         *_whole_and_lines("temperature", TEMPERATURE, ("temperature",), note=MEDIANS, label="reference"),
         Own(name="temperatures", title=TEMPERATURE, draw=temperatures_figure),
-        Own(name="examples", title="How sure is a reference of its answers?", draw=_examples),
+        Own(name="examples", title="How sure is a reference of its answers?", draw=examples_figure),
         *_whole_and_lines("threshold", THRESHOLD, ("threshold_cost",), rows=PAIRS, note=LEFT_OUT, label="method"),
         *_whole_and_lines("alignment", MEANING, ("semantic_alignment",), note=NEARNESS, label="model"),
         *_whole_and_lines("gains", MEANING, GAINS, rows=PAIRS, label="model"),
@@ -164,28 +159,28 @@ LAYOUT = Layout(
 
 def report(run: RunFolder) -> Report:
     """Return the report of a run."""
-    results, measured = read_results(run)
+    results, arrays = read_results(run)
     return LAYOUT.report(
         Brief(
             results,
-            measured.baseline,
+            arrays.baseline,
             "method",
-            subtitle=tuple(_subtitle(measured)),
-            facts=(*_facts(measured), *_corrupted_files(run)),
-            notes={"times": _timed(measured)},
-            words={"lines" if len(measured.rows) > 1 else "errors": _uses(measured)},
-            marks={label: INCOMPLETE for label in measured.labels if not is_complete(results, label, {})},
-            sentences=tuple(_sentences(results, measured)),
-            styles=series_styles(measured.labels, [measured.baseline]),
-            source=measured,
+            subtitle=tuple(_subtitle(arrays)),
+            facts=(*_facts(arrays), *_corrupted_files(run)),
+            notes={"times": _timed(arrays)},
+            words={"lines" if len(arrays.rows) > 1 else "errors": _uses(arrays)},
+            marks={label: INCOMPLETE for label in arrays.labels if not is_complete(results, label, {})},
+            sentences=tuple(_sentences(results, arrays)),
+            styles=series_styles(arrays.labels, [arrays.baseline]),
+            source=arrays,
             run=run,
         )
     )
 
 
-def _sentences(results: Results, measured: Measurements) -> Iterator[str]:
+def _sentences(results: Results, arrays: RunArrays) -> Iterator[str]:
     """In which direction methods err, and how hard the conditions are."""
-    pairs = [[results.value(label, key).value for key in ("absolute_error", "bias")] for label in measured.labels]
+    pairs = [[results.value(label, key).value for key in ("absolute_error", "bias")] for label in arrays.labels]
     known = [(error, bias) for error, bias in pairs if error is not None]
     over = sum(bias > ONE_SIDED * error for error, bias in known)
     under = sum(-bias > ONE_SIDED * error for error, bias in known)
@@ -194,49 +189,47 @@ def _sentences(results: Results, measured: Measurements) -> Iterator[str]:
             f"Of {counted(len(known), 'method')} {none_or(over)} mostly overestimate and {none_or(under)} mostly "
             "underestimate."
         )
-    sizes = [int(row.value.value) for _, row in measured.single if row.metric == METRICS["images"]]
-    natural, true = sum(condition.kind == "natural" for condition in measured.conditions), finite(measured.accuracy)
+    sizes = [int(row.value.value) for _, row in arrays.single if row.metric == METRICS["images"]]
+    natural, true = sum(condition.kind == "natural" for condition in arrays.conditions), finite(arrays.accuracy)
     low, high = (METRICS["accuracy"].write(float(end)) for end in (true.min(), true.max()))
     yield (
-        f"{counted(len(measured.conditions), 'condition')} ({natural} natural, {len(measured.conditions) - natural} "
+        f"{counted(len(arrays.conditions), 'condition')} ({natural} natural, {len(arrays.conditions) - natural} "
         f"synthetic) of {span(sizes)} images; true accuracy runs from {low} "
         f"to {high}\u00a0%."
     )
 
 
-def _uses(measured: Measurements) -> dict[str, dict[str, str]]:
+def _uses(arrays: RunArrays) -> dict[str, dict[str, str]]:
     """How methods use a reference, where several ways are there to be compared (FRAP, Tables 3 and 4)."""
-    uses = reference_uses(measured.methods)
+    uses = reference_uses(arrays.methods)
     words = {label: f"{name}, {use}" for name, by_use in uses.items() for use, label in by_use.items()}
     return {"reference": words} if len(words) > 1 else {}
 
 
-def _timed(measured: Measurements) -> str:
-    devices = sorted({seconds.device for seconds in measured.seconds})
+def _timed(arrays: RunArrays) -> str:
+    devices = sorted({record.timing.get("device", "an unknown device") for record in arrays.run.records})
     return (
-        f"On {' and '.join(devices)}, every method alone, means over {counted(len(measured.models), 'classifier')}: to "
+        f"On {' and '.join(devices)}, every method alone, means over {counted(len(arrays.models), 'classifier')}: to "
         "fit on the labelled source set, and to estimate one condition, once models have seen its images."
     )
 
 
-def _subtitle(measured: Measurements) -> Iterator[str]:
-    record = measured.records[0]
-    yield counted(len(measured.methods), "method")
-    yield counted(len(measured.conditions), "condition")
-    yield count_models(measured)
-    names = [", ".join(filter(None, (source.dataset, source.domain))) for source in record.sources]
+def _subtitle(arrays: RunArrays) -> Iterator[str]:
+    yield counted(len(arrays.methods), "method")
+    yield counted(len(arrays.conditions), "condition")
+    yield count_models(arrays)
+    names = [", ".join(filter(None, source.values())) for source in arrays.facts["sources"]]
     if len(names) > 1:
         yield f"trained on {len(names)} sources ({'; '.join(names[:3])}{'; …' if len(names) > 3 else ''})"
-    elif names:
+    else:
         yield f"trained on {names[0]}"
-    if record.classes:
-        yield f"{record.classes} classes"
-    yield f"seed{'s' if len(measured.seeds) > 1 else ''} {' '.join(map(str, measured.seeds))}"
+    yield f"{arrays.facts['classes']} classes"
+    yield f"seeds {' '.join(map(str, arrays.seeds))}"
 
 
-def count_models(measured: Measurements) -> str:
+def count_models(arrays: RunArrays) -> str:
     """Return how many models, seeds and checkpoints there are, as a product where all combinations are there."""
-    models = measured.models
+    models = arrays.models
     sides = {
         "model": {model.name for model in models},
         "seed": {model.seed for model in models},
@@ -255,20 +248,20 @@ def _corrupted_files(run: RunFolder) -> Iterator[tuple[str, str]]:
         yield "corrupted images", f"{spec['corrupted_files']}, as published{f'; made here: {made}' if made else ''}"
 
 
-def _facts(measured: Measurements) -> Iterator[tuple[str, str]]:
+def _facts(arrays: RunArrays) -> Iterator[tuple[str, str]]:
     """What records say of how the run was made, beside its spec."""
-    yield "seeds", " ".join(map(str, measured.seeds))
-    yield "records", str(len(measured.records))
-    for name, architecture in {record.model: record.architecture for record in measured.records}.items():
-        if architecture not in ("", name):
+    yield "seeds", " ".join(map(str, arrays.seeds))
+    units = [record.metrics for record in arrays.run.records]
+    yield "records", str(len(units))
+    for name, architecture in {unit["model"]: unit["architecture"] for unit in units}.items():
+        if architecture != name:
             yield f"model {name}", architecture
-    record = measured.records[0]
-    for reference in record.reference_models:
-        parts = [reference.backbone or reference.classifier or "knows nothing"]
-        templates = reference.templates if reference.backbone else ""
-        parts += [f"templates: {templates if isinstance(templates, str) else ' '.join(templates)}"] if templates else []
-        yield f"reference {reference.name}", ", ".join(parts)
-    if record.taxonomy.name or record.taxonomy.reason:
-        yield "nearness in meaning", record.taxonomy.name or f"not known: {record.taxonomy.reason}"
-    for name, reason in record.left_out.items():
+    for reference in arrays.facts["reference_models"]:
+        about, templates = reference["backbone"] or reference["classifier"] or "knows nothing", reference["templates"]
+        if reference["backbone"]:
+            about += f", templates: {templates if isinstance(templates, str) else ' '.join(templates)}"
+        yield f"reference {reference['name']}", about
+    taxonomy = arrays.facts["taxonomy"]
+    yield "nearness in meaning", taxonomy["name"] or f"not known: {taxonomy['reason']}"
+    for name, reason in arrays.facts["left_out"].items():
         yield f"left out: {name}", reason

@@ -8,16 +8,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from openworld.evaluations.accuracy_estimation.measurements import Measurements
+from openworld.evaluations.accuracy_estimation.arrays import RunArrays
 from openworld.evaluations.accuracy_estimation.reference_figures import (
+    ABOUT_TEMPERATURES,
     TEMPERATURES,
     alignment_gap,
-    examples_figure,
+    example_probabilities,
     temperature_chart,
-    temperatures_caption,
 )
-from openworld.evaluations.accuracy_estimation.reference_results import ALL
-from openworld.evaluations.accuracy_estimation.results import read_results
+from openworld.evaluations.accuracy_estimation.results import ALL, read_results
 from openworld.papers import TABLES, published_numbers
 from openworld.papers.results import PaperRun
 from openworld.report.charts import Reference
@@ -39,8 +38,8 @@ STAND_IN = " One embedded world stands in for all of the paper's data sets, so t
 
 def draw_examples(given: FigureRuns, dataset: str) -> Figure:
     """Return a chart per reference: example images with the probabilities of the two likeliest classes."""
-    run, _, measured = _run_of(given, dataset).read(read_run)
-    return examples_figure(run, measured) or Figure("", "", (NO_EXAMPLES,), ())
+    _, arrays = _run_of(given, dataset).read(read_run)
+    return example_probabilities(arrays) or Figure("", "", (NO_EXAMPLES,), ())
 
 
 def draw_temperatures(given: FigureRuns) -> Figure:
@@ -51,10 +50,10 @@ def draw_temperatures(given: FigureRuns) -> Figure:
     printed = {(number.dataset, number.method): number.value for number in published_numbers(PAPER, CALIBRATED.number)}
     charts, order = [], list(CALIBRATED.datasets)
     for run in given.runs:
-        _, results, measured = run.read(read_run)
-        source = run.dataset(measured.records[0].sources[0].dataset)
-        for name in measured.references:
-            title = f"{source}, {name}" if len(measured.references) > 1 else source
+        results, arrays = run.read(read_run)
+        source = run.dataset(arrays.facts["sources"][0]["dataset"])
+        for name in arrays.references:
+            title = f"{source}, {name}" if len(arrays.references) > 1 else source
             chart = temperature_chart(results, name, {"images": ALL}, title)
             lines = [Reference(printed[source, f"{name} {kind}"], f"printed {kind}", "x") for kind in ("TTC", "raw")
                      if (source, f"{name} {kind}") in printed]  # fmt: skip
@@ -64,18 +63,18 @@ def draw_temperatures(given: FigureRuns) -> Figure:
     charts.sort(key=lambda chart: order.index(chart[0]) if chart[0] in order else len(order))
     shown = tuple(chart for _, chart in charts)
     about = "Upright lines: the paper's Table 2, which prints TTC and bare similarities."
-    caption = (*temperatures_caption(), *([about] if any(chart.references for chart in shown) else []))
+    caption = (*ABOUT_TEMPERATURES, *([about] if any(chart.references for chart in shown) else []))
     return Figure("", "", caption, shown, series_styles(TEMPERATURES), names=("data_set", "temperature"))
 
 
 def draw_alignment(given: FigureRuns, dataset: str) -> Figure:
     """Return charts of natural and of synthetic shifts per reference: what fusing adds in semantic alignment."""
-    _, _, measured = _run_of(given, dataset).read(read_run)
-    figure, taxonomy = alignment_gap(measured, by_kind=True), measured.records[0].taxonomy
+    _, arrays = _run_of(given, dataset).read(read_run)
+    figure, taxonomy = alignment_gap(arrays, by_kind=True), arrays.facts["taxonomy"]
     if figure is None:
-        reason = taxonomy.reason or "no reference was fused"
+        reason = taxonomy["reason"] or "no reference was fused"
         return Figure("", "", (f"Semantic alignment is not known: {reason}.",), ())
-    about = f"Nearness in meaning is that of {taxonomy.name}.{STAND_IN if given.setup.embedded else ''}"
+    about = f"Nearness in meaning is that of {taxonomy['name']}.{STAND_IN if given.setup.embedded else ''}"
     return replace(figure, caption=(*figure.caption, about))
 
 
@@ -84,10 +83,9 @@ def _run_of(given: FigureRuns, dataset: str) -> PaperRun:
     return next((run for run in given.runs if dataset in run.datasets.values()), given.runs[0])
 
 
-def read_run(folder: Path) -> tuple[RunFolder, Results, Measurements]:
-    """Return a run, its results and its measurements."""
-    run = RunFolder.read(folder)
-    return run, *read_results(run)
+def read_run(folder: Path) -> tuple[Results, RunArrays]:
+    """Return the results of a run, and its arrays."""
+    return read_results(RunFolder.read(folder))
 
 
 _ALIGNED = {"4": "ImageNet", "5": "Tiny-ImageNet", "6": "Living-17", "7": "Nonliving-26"}

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from openworld import OpenworldError
-from openworld.evaluations.accuracy_estimation.measurements import Model, read_measurements
-from openworld.evaluations.accuracy_estimation.record import Condition
+from openworld.evaluations.accuracy_estimation.arrays import Condition, Model, RunArrays
 from openworld.results import RunFolder
 
 
-def test_rows_become_arrays(estimates_folder, measured, targets):
-    read = read_measurements(RunFolder.read(estimates_folder))
+def test_rows_become_arrays(estimates_folder, arrays, targets):
+    read = RunArrays(RunFolder.read(estimates_folder))
     assert read.estimated.shape == (11, 8, 15) and read.accuracy.shape == (8, 15)
-    np.testing.assert_array_equal(read.estimated, measured.estimated)
-    np.testing.assert_array_equal(read.accuracy, measured.accuracy)
+    np.testing.assert_array_equal(read.estimated, arrays.estimated)
+    np.testing.assert_array_equal(read.accuracy, arrays.accuracy)
     assert read.lines == ("Emoji, natural", "Emoji, synthetic", "Average") and read.main == "Average"
     assert read.seeds == (0, 1) and read.baseline == "AC" and read.references == ("CLIP", "dirichlet")
     target = targets[3][4]
@@ -21,24 +20,24 @@ def test_rows_become_arrays(estimates_folder, measured, targets):
 
 
 def test_a_single_line_has_no_average(smallest):
-    assert read_measurements(smallest).lines == ("Emoji, natural",)
+    assert RunArrays(smallest).lines == ("Emoji, natural",)
 
 
-def test_what_a_method_could_not_say_is_nan(measured):
-    silent = np.isnan(measured.estimated)
-    place = measured.labels.index("ALine-S")
+def test_what_a_method_could_not_say_is_nan(arrays):
+    silent = np.isnan(arrays.estimated)
+    place = arrays.labels.index("ALine-S")
     assert silent[place].any() and not np.delete(silent, place, axis=0).any()
 
 
 def test_signed_errors_are_above_zero_where_a_method_overestimates(handmade):
-    measured = read_measurements(handmade({"a": ("row", 0.6, {"AC": 0.1, "DoC": 0.7})}))
-    np.testing.assert_allclose(measured.signed_error[:, 0, 0], [0.3, -0.3])
+    arrays = RunArrays(handmade({"a": ("row", 0.6, {"AC": 0.1, "DoC": 0.7})}))
+    np.testing.assert_allclose(arrays.signed_error[:, 0, 0], [0.3, -0.3])
 
 
 def test_models_may_have_seen_different_conditions(handmade):
-    measured = read_measurements(handmade({"a": ("row", 0.6, {"AC": 0.1})}, {"b": ("row", 0.5, {"AC": 0.2})}))
-    assert [condition.name for condition in measured.conditions] == ["a", "b"]
-    assert np.isfinite(measured.accuracy).tolist() == [[True, False], [False, True]]
+    arrays = RunArrays(handmade({"a": ("row", 0.6, {"AC": 0.1})}, {"b": ("row", 0.5, {"AC": 0.2})}))
+    assert [condition.name for condition in arrays.conditions] == ["a", "b"]
+    assert np.isfinite(arrays.accuracy).tolist() == [[True, False], [False, True]]
 
 
 def test_severities_of_one_corruption_are_one_shift_and_checkpoints_one_training():
@@ -50,4 +49,4 @@ def test_severities_of_one_corruption_are_one_shift_and_checkpoints_one_training
 
 def test_records_of_another_evaluation_are_refused(small_run):
     with pytest.raises(OpenworldError, match="of another kind"):
-        read_measurements(RunFolder.read(small_run))
+        RunArrays(RunFolder.read(small_run))

@@ -1,21 +1,23 @@
-"""The estimates of a run as arrays over methods, judged models and conditions.
+"""The rows of a run as arrays over methods, judged models and conditions.
 
-A judged model is one checkpoint of one training; a condition is one set of target images. What a record leaves out, or
-a method could not say, is NaN in the arrays, and never in results.
+A judged model is one checkpoint of one training; a condition is one set of target images. What no unit measured, or a
+method could not say, is NaN in the arrays, and never in results. Read without torch.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from openworld._errors import OpenworldError
 from openworld.evaluations.accuracy_estimation.cards import ESTIMATED, TRUE_ACCURACY
-from openworld.evaluations.accuracy_estimation.record import AccuracyRecord, Condition, MethodRecord
-from openworld.evaluations.estimator_seconds import Seconds
+from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.rows import rows_of_run
 from openworld.results import Metric, Result, Results, RunFolder, Value
 
+NAME = "accuracy-estimation"
 AVERAGE = "Average"
 """The line of the table that is the unweighted mean of the others."""
 
@@ -23,6 +25,18 @@ BASELINE = "AC"
 """The estimator that costs nothing and knows of no shift."""
 
 NO_ESTIMATE = "no estimate was given"
+EXAMPLES, THUMBNAILS = "examples", "pictures"
+"""Folders of attachments: images by their ids, of which references are asked; others by the number of a condition."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """An estimator with its settings; `label` names it in tables, `reference` the model that it consults."""
+
+    label: str
+    estimator: str
+    reference: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,27 +64,66 @@ class Model:
         return {"model": self.name, "epoch": self.epoch}
 
 
-@dataclass(frozen=True, eq=False)
-class Measurements:
-    """Everything that was measured; in arrays K methods, M judged models, C conditions, NaN for what is not there.
+@dataclass(frozen=True)
+class Condition:
+    """One set of target images; `row` is the line of the table that it counts in."""
 
-    Args:
-        records: of every judged model.
-        units: the rows that were measured of each.
-        seconds: how long every estimator took there.
+    row: str
+    name: str
+    kind: str
+    dataset: str = ""
+    domain: str | None = None
+    corruption: str | None = None
+    severity: int | None = None
+    images: ImageSelection | None = None  # a record does not tell them
+
+    @property
+    def shift(self) -> str:
+        """What moved: a corruption at any severity, or a data set's domain. Conditions of one shift are alike."""
+        return self.corruption or (f"{self.dataset}, {self.domain}" if self.domain else self.name)
+
+    @property
+    def place(self) -> dict[str, str | int]:
+        """What tells its results apart: its line and name, and what else is known of it."""
+        keys = ("kind", "dataset", "domain", "corruption", "severity")
+        known = {key: getattr(self, key) for key in keys if getattr(self, key) not in (None, "")}
+        return {"images": self.row, "condition": self.name, **known}
+
+
+@dataclass(frozen=True, eq=False)
+class RunArrays:
+    """Everything that a run measured, in arrays K methods, M judged models, C conditions; NaN for what is not there.
+
+    Raises:
+        OpenworldError: a record of another evaluation.
     """
 
-    records: tuple[AccuracyRecord, ...]
-    units: tuple[Results, ...]
-    seconds: tuple[Seconds, ...]
+    run: RunFolder
+
+    def __post_init__(self) -> None:
+        for record in self.run.records:
+            if record.metrics.get("protocol") != NAME:
+                raise OpenworldError(
+                    f"record {record.name!r} of {self.run.folder} is of another kind; expected one of {NAME}."
+                )
 
     @cached_property
-    def methods(self) -> tuple[MethodRecord, ...]:
+    def units(self) -> tuple[Results, ...]:
+        """The rows that were measured of each model."""
+        return rows_of_run(self.run)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the first record says of its unit; sources, classes, references and taxonomy are those of all."""
+        return self.run.records[0].metrics
+
+    @cached_property
+    def methods(self) -> tuple[Method, ...]:
         """The estimators, in order of first appearance."""
-        by_label: dict[str, MethodRecord] = {}
-        for record in self.records:
-            for method in record.estimators:
-                by_label.setdefault(method.label, method)
+        by_label: dict[str, Method] = {}
+        for record in self.run.records:
+            for method in record.metrics["estimators"]:
+                by_label.setdefault(method["label"], Method(**method))
         return tuple(by_label.values())
 
     @property
@@ -81,12 +134,19 @@ class Measurements:
     @cached_property
     def models(self) -> tuple[Model, ...]:
         """The judged models, one for every record."""
-        return tuple(Model(record.model, record.seed, record.epoch, record.checkpoint) for record in self.records)
+        facts = [record.metrics for record in self.run.records]
+        return tuple(Model(unit["model"], unit["seed"], unit["epoch"], unit["checkpoint"]) for unit in facts)
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """In order of first appearance."""
-        return tuple(dict.fromkeys(condition for record in self.records for condition in record.conditions))
+        every = (Condition(**facts) for record in self.run.records for facts in record.metrics["conditions"])
+        return tuple(dict.fromkeys(every))
+
+    @cached_property
+    def single(self) -> tuple[tuple[int, Result], ...]:
+        """(place of the model, number) of every model under every condition."""
+        return tuple((model, row) for model, rows in enumerate(self.units) for row in rows if "condition" in row.where)
 
     @cached_property
     def _arrays(self) -> dict[tuple[str, str, str], np.ndarray]:
@@ -99,11 +159,6 @@ class Measurements:
                 values = arrays.setdefault(key, np.full((len(self.models), len(places)), np.nan))
                 values[model, places[row.where["condition"]]] = row.value.value
         return arrays
-
-    @cached_property
-    def single(self) -> tuple[tuple[int, Result], ...]:
-        """(place of the model, number) of every model under every condition."""
-        return tuple((model, row) for model, rows in enumerate(self.units) for row in rows if "condition" in row.where)
 
     def read(self, entity: str, metric: Metric, calibration: str = "") -> np.ndarray:
         """Return float[M, C] of a number of every model under every condition."""
@@ -158,12 +213,12 @@ class Measurements:
     def baseline(self) -> str:
         """The method that the others are tested against: the first AC, or the first of all."""
         labels = (method.label for method in self.methods if method.estimator == BASELINE)
-        return next(labels, self.methods[0].label)
+        return next(labels, self.labels[0])
 
     @property
     def references(self) -> tuple[str, ...]:
         """Names of the reference models."""
-        return tuple(dict.fromkeys(name for record in self.records for name in record.references))
+        return tuple(dict.fromkeys(name for record in self.run.records for name in record.metrics["references"]))
 
     def chosen(self, **facts: str | int) -> np.ndarray:
         """Return bool[C], the conditions with these facts, such as `row` or `severity`."""
@@ -176,27 +231,12 @@ class Measurements:
         return self.chosen(row=line) if line in self.rows else self.chosen()
 
 
-def read_measurements(run: RunFolder) -> Measurements:
-    """Read the records of a run.
-
-    Raises:
-        OpenworldError: a record of another evaluation, or of another version.
-    """
-    seconds = tuple(Seconds.of(record.timing) for record in run.records)
-    return Measurements(run.metrics(AccuracyRecord), rows_of_run(run), seconds)
-
-
 def finite(values: np.ndarray) -> np.ndarray:
     """Return the values that are there, in one line."""
     return values[np.isfinite(values)]
 
 
-def mean_of(values: np.ndarray) -> float | None:
-    """Return the mean of the values that are there."""
+def value_of(summarise: Callable, values: np.ndarray, reason: str = NO_ESTIMATE) -> Value:
+    """Return what a function such as `np.median` says of the values that are there; None with a reason without any."""
     known = finite(values)
-    return float(known.mean()) if known.size else None
-
-
-def value_of(summarise: Callable, known: np.ndarray, reason: str = NO_ESTIMATE) -> Value:
-    """Return what a function such as `np.median` says of values; None with a reason where there are none."""
     return Value(float(summarise(known))) if known.size else Value(None, reason=reason)
