@@ -72,7 +72,7 @@ def test_the_verdict_counts_methods_and_tests(run_story):
 
 def test_no_complete_method_is_said(handmade):
     best = report(handmade({"a": ("one", 0.8, {"ALine-S": None})})).page.verdict[0]
-    assert best.startswith("No method has a number") and "no estimate was given" in best
+    assert "ALine-S" in best and "no estimate was given" in best
 
 
 def test_a_method_without_some_estimates_is_marked_and_never_bold(run_story):
