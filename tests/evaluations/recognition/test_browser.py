@@ -74,6 +74,25 @@ def test_a_table_is_copied_as_text(visit):
     assert len(copied.splitlines()) == 5 and "6656" in copied
 
 
+def test_images_are_filtered_by_what_they_are_and_by_their_score(visit):
+    choose = """
+      const filter = document.querySelector(".filter"), select = filter.querySelector("select");
+      const tell = (what) => filter.dispatchEvent(new Event("input", { bubbles: true }));
+      const images = [...filter.closest(".album").querySelectorAll("li")];
+      const shown = () => images.filter((image) => !image.hidden);
+      const tag = (image) => JSON.parse(image.dataset.tags)[select.dataset.tag];
+            select.value = select.options[1].value; tell();
+      const chosen = shown(), fits = chosen.every((image) => tag(image) === select.value);
+      const least = filter.querySelector("input");
+      least.valueAsNumber = Math.max(...chosen.map((image) => Number(image.dataset.score))); tell();
+      document.body.dataset.filtered = [images.length, chosen.length, fits, shown().length, filter.innerText].join("; ");
+    """
+    document, console = visit(choose)
+    everything, chosen, fits, highest, told = re.search(r'data-filtered="([^"]*)"', document)[1].split("; ")
+    assert console == [] and int(everything) > int(chosen) > int(highest) >= 1 and fits == "true"
+    assert f"{highest} of {everything} images" in told
+
+
 def values(document):
     table = re.search(r'<table id="numbers">.*?</table>', document, re.S)[0]
     return [float(value) for value in re.findall(r'class="(?:leads )?headline"[^>]*>([\d.]+)<', table)]
