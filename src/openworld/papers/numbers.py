@@ -134,12 +134,7 @@ def _read(paper: str) -> tuple[PublishedNumber, ...]:
 
 
 def parse(lines: list[str], paper: str) -> Iterator[PublishedNumber]:
-    """The numbers of a CSV text, each one checked.
-
-    Raises:
-        OpenworldError: another header, an unknown table or metric, a value that is no number, or a row that repeats
-            the key of another.
-    """
+    """The numbers of a CSV text, each one checked."""
     reader, keys = csv.reader(lines), set()
     header = next(reader, [])
     if header != HEADER:

@@ -15,26 +15,14 @@ Run = TypeVar("Run")
 
 @dataclass(frozen=True)
 class PaperResult:
-    """One number as a table of a paper would have it.
+    """One number as a table of a paper would have it."""
 
-    Args:
-        dataset: as the paper calls it, or our own name where it has none; "Average", or empty, as in the paper.
-        setting: as the paper's table has it, else empty.
-        method: as the paper calls it, or the learner's label.
-        metric: a name of `openworld.papers.METRICS`.
-        value: in the unit of data, the most telling interval first.
-        seeds, per_seed: the number for every seed, in increasing order; empty where it is not known by seed.
-        task: the column of a table that has one per task, else empty.
-        datasets: what it was measured on.
-        backbone: with which model.
-    """
-
-    dataset: str
+    dataset: str  # as the paper calls it, or our own name where it has none; "Average", or empty, as in the paper
     setting: str
     method: str
     metric: str
-    value: Value
-    seeds: tuple[int, ...] = ()
+    value: Value  # in the unit of data, the most telling interval first
+    seeds: tuple[int, ...] = ()  # in increasing order; empty where the number is not known by seed
     per_seed: tuple[float, ...] = ()
     task: str = ""
     datasets: tuple[str, ...] = ()
@@ -48,18 +36,11 @@ class PaperResult:
 
 @dataclass(frozen=True)
 class PaperRun:
-    """A run, and what a paper calls its data sets and learners.
-
-    Args:
-        folder: of the run.
-        datasets: {"dtd": "DTD", "emoji-concepts, noto": "..."}: data set, or data set and domain; others keep their own
-            names.
-        methods: {"zero-shot": "CLIP"}: labels of learners; others keep their own.
-    """
+    """A run, and what a paper calls its data sets and learners."""
 
     folder: Path
-    datasets: Mapping[str, str] = field(default_factory=dict)
-    methods: Mapping[str, str] = field(default_factory=dict)
+    datasets: Mapping[str, str] = field(default_factory=dict)  # data set, or "data set, domain" -> the paper's name
+    methods: Mapping[str, str] = field(default_factory=dict)  # label of a learner -> the paper's name
 
     def dataset(self, name: str, domain: str | None = None) -> str:
         """Return what the paper calls a data set in a domain.
@@ -93,14 +74,7 @@ class PaperRun:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A row of a run, and what a paper calls what it is of.
-
-    Args:
-        result: whose place holds what else tells it apart: a mix, a part of the features.
-        dataset, method: as the paper calls them.
-        backbone: of the run.
-        datasets: that it was measured on, where they are not that one.
-    """
+    """A row of a run, and what a paper calls what it is of."""
 
     result: Result
     dataset: str
@@ -111,17 +85,11 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class Cells:
-    """Which rows a table holds under one setting.
+    """Which rows a table holds under one setting."""
 
-    Args:
-        where: the place of these rows; `...` for any value.
-        setting: what the paper calls it, "{ratio:g}" for a part of the place.
-        keys: {the paper's metric: the metric of the rows}, where it is not that of `METRICS`.
-    """
-
-    where: Mapping[str, Any] = field(default_factory=dict)
-    setting: str = ""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)  # the place of these rows; `...` for any value
+    setting: str = ""  # what the paper calls it, "{ratio:g}" for a part of the place
+    keys: Mapping[str, str] = field(default_factory=dict)  # the paper's metric -> that of the rows, if not `METRICS`'
 
     def has(self, row: PaperRow) -> bool:
         """Whether a row is one of these."""
@@ -142,12 +110,10 @@ def paper_result(row: PaperRow, metric: str, setting: str = "") -> PaperResult:
 def average_of(
     numbers: Sequence[PaperResult], setting: str = "", task: str = "", dataset: str = AVERAGE
 ) -> PaperResult:
-    """Return the unweighted mean of numbers of one method and metric on several data sets.
-
-    It has the deviation over seeds and two intervals: over seeds (of the seeds' own means) and over the data sets, both
-    Student's t. Images of two data sets may be the same, so that no interval over images is given; one number alone
-    keeps its own intervals.
-    """
+    """Return the unweighted mean of numbers of one method and metric on several data sets."""
+    # It has the deviation over seeds and two intervals: over seeds (of the seeds' own means) and over the data sets,
+    # both Student's t. Images of two data sets may be the same, so that no interval over images is given; one number
+    # alone keeps its own intervals.
     first, metric = numbers[0], METRICS[numbers[0].metric]
     values = [number.number for number in numbers]
     seeds = {len(number.per_seed) for number in numbers}

@@ -54,14 +54,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Acceptance:
-    """The numbers of zero-shot CLIP against the printed ones.
-
-    Args:
-        rows: data set and metric as the paper calls them; in the unit of data the number `printed`, its source, `ours`
-            (None where it is not defined), their `difference`, the `tolerance`, whether ours is `within` it, and what
-            another paper prints (`elsewhere`).
-        departures: stages that are not as they should be.
-    """
+    """The numbers of zero-shot CLIP against the printed ones, in the unit of data, and stages that depart."""
 
     rows: tuple[Mapping[str, Any], ...]
     departures: tuple[Departure, ...]
@@ -104,15 +97,7 @@ class Acceptance:
 
 
 def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
-    """Return the runs of zero-shot CLIP on those of the paper's data sets that are there.
-
-    Args:
-        paper: "openworldauc" or "openpl".
-        setup: downloaded data; no methods, or CLIP; seeds () for one, or ten orders of classes.
-
-    Raises:
-        OpenworldError: another paper or method, embedded data, too few orders, added learners, shots or views.
-    """
+    """Return the runs of zero-shot CLIP on those of the paper's data sets that are there."""
     learning = [name for name in setup.learners if name.casefold() not in (METHOD.casefold(), "zero-shot")]
     changed = setup.changes != Changes(settings=setup.changes.settings) or setup.quick > 1
     for refused, why in (
@@ -142,14 +127,7 @@ def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
 
 
 def accept(planned: ReproductionPlan, folder: Path, failed: Collection[str], device: str) -> Acceptance:
-    """Compare the finished runs of an acceptance plan with the printed numbers.
-
-    Args:
-        planned: of `acceptance_plan`.
-        folder: of its runs.
-        failed: names of runs that are left out.
-        device: where the backbone is looked at.
-    """
+    """Compare the finished runs of an acceptance plan with the printed numbers."""
     parts = planned.finished("tables", folder, failed)
     rows = tuple(row for number, runs, _ in parts for row in _rows(planned.paper, number, runs))
     done = [run for run in planned.runs if run.name not in failed]
@@ -159,12 +137,11 @@ def accept(planned: ReproductionPlan, folder: Path, failed: Collection[str], dev
 def tolerance_of(images: int) -> float:
     """Return by how much a number of so many test images, half of them base, may differ without anything being wrong.
 
-    Of either half's images `RENAMED` may be named otherwise, for better or worse alike: the accuracy of a half then
-    moves with a standard deviation of sqrt(RENAMED / (images / 2)).
-
     >>> round(tolerance_of(50_000), 4), round(tolerance_of(8041), 4), round(tolerance_of(1692), 4)
     (0.0012, 0.0023, 0.0045)
     """
+    # Of either half's images `RENAMED` may be named otherwise, for better or worse alike: the accuracy of a half then
+    # moves with a standard deviation of sqrt(RENAMED / (images / 2)).
     return ROUNDING + DEVIATIONS * sqrt(2 * RENAMED / images)
 
 
@@ -205,11 +182,9 @@ def _rows(paper: str, table: str, runs: Sequence[PaperRun]) -> Iterator[dict[str
 
 
 def _over_orders(values: Sequence[float]) -> float:
-    """How far a mean over the paper's class orders, which are not published, may lie from a mean over ours.
-
-    Orders are drawn alike, so that the two means differ by chance with deviation s sqrt(1/3 + 1/k) (Student's t over
-    our k orders).
-    """
+    """How far a mean over the paper's class orders, which are not published, may lie from a mean over ours."""
+    # Orders are drawn alike, so that the two means differ by chance with deviation s sqrt(1/3 + 1/k) (Student's t over
+    # our k orders).
     from scipy.special import stdtrit
 
     if len(values) < 2:

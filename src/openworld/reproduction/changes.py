@@ -32,31 +32,16 @@ class AddedLearners:
 @checked
 @dataclass(frozen=True)
 class Changes:
-    """What is not as in the paper.
-
-    Args:
-        added: learners whose rows stand beside the paper's, marked by `ADDED`.
-        settings: name of one of the paper's methods, or its learner's label -> settings put over the published ones.
-        shots: training pictures of each class, at least 1; None for the paper's 16.
-        views: augmented views of each of them, not negative, or "fresh" (one for every epoch); None for the usual 8.
-        precision: in which the frozen towers compute.
-        draw: whose few-shot draw, as in a run's spec.
-        published_names: of ImageNet and its variants: two pairs of classes share a name, as in published runs.
-        crossing_sentences: of OpenworldAUC's new classes of another data set: the "target"'s, as the paper says, or
-            the "source"'s.
-
-    Raises:
-        OpenworldError: a number below its range, two added learners with one label.
-    """
+    """What is not as in the paper."""
 
     added: tuple[LearnerSpec, ...] = ()
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    shots: int | None = None
-    views: int | Literal["fresh"] | None = None
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # method, or label -> over the published
+    shots: int | None = None  # training images of each class, at least 1; None for the paper's 16
+    views: int | Literal["fresh"] | None = None  # "fresh": one for every epoch; None for the usual 8
     precision: Precision = "float32"
     draw: Draw = "coop"
     published_names: bool = False
-    crossing_sentences: Literal["target", "source"] = "target"
+    crossing_sentences: Literal["target", "source"] = "target"  # of OpenworldAUC's new classes of another data set
 
     def __post_init__(self):
         require_at_least(1, **({} if self.shots is None else {"shots": self.shots}))
@@ -73,12 +58,7 @@ class Changes:
         return self != Changes()
 
     def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
-        """The paper's methods with their settings changed, then the added ones by their marked labels.
-
-        Raises:
-            OpenworldError: settings of an unknown method, or of a kind that it does not have; an added learner with
-                the name of one of the paper's.
-        """
+        """The paper's methods with their settings changed, then the added ones by their marked labels."""
         methods = dict(known)
         for given, settings in self.settings.items():
             name = _find(given, known)
@@ -133,11 +113,7 @@ def _views_in_words(views: int | str) -> str:
 
 
 def read_added(path: Path) -> tuple[LearnerSpec, ...]:
-    """The learners of a TOML file, which holds `[[learners]]` as the spec of a run does, and nothing else.
-
-    Raises:
-        OpenworldError: a file that cannot be read, another key, an unknown learner or setting.
-    """
+    """The learners of a TOML file, which holds `[[learners]]` as the spec of a run does, and nothing else."""
     return read_spec(path, AddedLearners).learners
 
 

@@ -31,9 +31,6 @@ def spellings_of(paper: str) -> Spellings:
 def find_titles(paper: str, spellings: Spellings, names: Sequence[str]) -> tuple[str, ...]:
     """Return what the paper calls the data sets that were asked for, each once.
 
-    Raises:
-        OpenworldError: a name that the paper does not have.
-
     >>> find_titles("openpl", {"DTD": "DTD", "dtd": "DTD"}, ["dtd", "DTD"])
     ('DTD',)
     """
@@ -46,28 +43,16 @@ def find_titles(paper: str, spellings: Spellings, names: Sequence[str]) -> tuple
 
 @dataclass(frozen=True)
 class ChosenTables:
-    """What is left of tables.
-
-    Args:
-        tables: with the data sets that were asked for.
-        left_out: number of a table that was named -> why it is not made.
-    """
+    """What is left of tables."""
 
     tables: tuple[PaperTable, ...]
-    left_out: Mapping[str, str]
+    left_out: Mapping[str, str]  # number of a table that was named -> why it is not made
 
 
 def choose_tables(
     tables: Iterable[PaperTable], titles: Sequence[str], own: Sequence[str] = (), *, named: bool
 ) -> ChosenTables:
-    """Return the tables with only some of their data sets.
-
-    Args:
-        tables: of a paper.
-        titles: data sets that were asked for; () for all.
-        own: what else belongs to them, such as the rows of a source; `titles` that a table does not have.
-        named: whether the tables were asked for by number.
-    """
+    """Return the tables with only some of their data sets."""
     kept, left_out = [], {}
     for table in tables:
         datasets = tuple(title for title in table.datasets if not titles or title in (*titles, *own))

@@ -16,32 +16,18 @@ from openworld.evaluations.image_selection import DatasetSpec
 
 @dataclass(frozen=True)
 class SourceWorld:
-    """A source with its targets.
-
-    Args:
-        title: what the paper calls the source.
-        name: of the folder of its run.
-        sources: pooled, for training.
-        targets: with the rows that they count in.
-        corruption_row: in which the source's test pictures count under 19 corruptions at 5 severities; "" for not.
-        source_part: where the labelled source set lies; held_out: how many training pictures are it instead.
-        cut: what larger pictures are cut to before they are corrupted.
-        shots: training pictures of each class and source; None for all.
-        images: of a condition at most; None for all.
-        own_models: where no paper says what is trained.
-        corrupted_files, made_here: as for a spec: published corruptions, and those that they lack.
-    """
+    """A source with its targets."""
 
     title: str
     name: str
     sources: tuple[DatasetSpec, ...]
     targets: tuple[TargetSpec, ...]
-    corruption_row: str = ""
-    source_part: str = "test"
-    held_out: int | None = None
+    corruption_row: str = ""  # of the source's test images under 19 corruptions at 5 severities; "" for none
+    source_part: str = "test"  # where the labelled source set lies
+    held_out: int | None = None  # how many training images are the labelled source set instead
     cut: int | None = None
-    shots: int | None = None
-    images: int | None = None
+    shots: int | None = None  # training pictures of each class and source; None for all
+    images: int | None = None  # of a condition at most; None for all
     own_models: tuple[ModelSpec, ...] = ()
     corrupted_files: str = ""
     made_here: tuple[str, ...] = ()

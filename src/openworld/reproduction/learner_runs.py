@@ -22,17 +22,11 @@ class TableNeed:
 
 @dataclass(frozen=True)
 class LearnerPaper:
-    """A paper that tunes learners.
-
-    Args:
-        name: of the paper.
-        task: whose published settings the learners have.
-        methods: what the paper calls a method -> the learner.
-    """
+    """A paper that tunes learners."""
 
     name: str
     task: str
-    methods: Mapping[str, LearnerSpec]
+    methods: Mapping[str, LearnerSpec]  # what the paper calls a method -> the learner
 
     def methods_of(self, needs: Iterable[TableNeed], setup: ReproductionSetup, *always: str) -> tuple[str, ...]:
         """Return the methods that any need has, and those that are always run, in the paper's order."""

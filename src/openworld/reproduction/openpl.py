@@ -54,7 +54,8 @@ _WORDS = {"shift": "distribution-shift", "co-evolution": "co-evolution"}
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     """The tables that are made where none is named: all; on embedded data those of the main text, as two data sets
-    would fill the appendix with repetitions."""
+    would fill the appendix with repetitions.
+    """
     return MAIN_TABLES if setup.embedded else tuple(TABLES[PAPER])
 
 

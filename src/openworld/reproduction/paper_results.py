@@ -16,21 +16,7 @@ COMPLEXITY = "size"
 
 
 def paper_results(paper: str, table: str, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
-    """Return our numbers of a paper's table.
-
-    Args:
-        paper: "openworldauc", "openpl", "frap" or "is-ood".
-        table: its number, such as "8-9".
-        runs: whole runs of the evaluations that `PaperTable.kinds` names; data sets beyond the table's are left out
-            where any of its own is among them, and all are taken where none is (other data, same layout).
-
-    Returns:
-        Numbers in the order of the records, with their averages as the table has them.
-
-    Raises:
-        OpenworldError: an unknown paper or table, a run that is missing, unfinished or of another evaluation, or
-            runs that hold no number of the table.
-    """
+    """Return our numbers of a paper's table."""
     return read_numbers(paper_table(paper, table), runs)
 
 

@@ -42,24 +42,13 @@ FinishedPart = tuple[str, tuple[PaperRun, ...], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class ReproductionPlan:
-    """What a reproduction runs.
-
-    Args:
-        paper: a key of PAPERS.
-        setup: data, backbone, seeds; nothing left open.
-        runs: in the order in which they are carried out.
-        tables: numbers of the tables that will be made.
-        left_out: tables that were asked for and will not be made -> why.
-        remarks: what sets the runs apart from the paper's, in sentences.
-        figures: numbers of the figures that will be made.
-        figures_left_out: figures that were asked for and will not be made -> why.
-    """
+    """What a reproduction runs."""
 
     paper: str
-    setup: ReproductionSetup
+    setup: ReproductionSetup  # data, backbone, seeds; nothing left open
     runs: tuple[PlannedRun, ...]
     tables: tuple[str, ...]
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)  # tables that were asked for and will not be made -> why
     remarks: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
     figures_left_out: dict[str, str] = field(default_factory=dict)
@@ -96,13 +85,7 @@ class ReproductionPlan:
         return (*self.remarks, *(f"{what} is left out: {why}." for what, why in lacking.items()))
 
     def finished(self, kind: str, folder: Path, failed: Collection[str]) -> Iterator[FinishedPart]:
-        """Yield (number, its finished runs, what a reader must know) of the tables or figures that have any such run.
-
-        Args:
-            kind: "tables" or "figures".
-            folder: of the runs.
-            failed: names of runs, which are left out and named.
-        """
+        """Yield (number, its finished runs, what a reader must know) of "tables" or "figures" that have such runs."""
         read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in self.runs}
         for number in getattr(self, kind):
             names = [run.name for run in self.runs if number in getattr(run, kind)]
@@ -205,11 +188,7 @@ def _figures_of(runs: Iterable[PlannedRun]) -> set[str]:
 
 
 def find_table(paper: str, number: str) -> PaperTable:
-    """A table of a paper by number; "8" and "9" of OpenworldAUC are one.
-
-    Raises:
-        OpenworldError: an unknown number, or a table that holds no results.
-    """
+    """A table of a paper by number; "8" and "9" of OpenworldAUC are one."""
     known = published_tables(paper)
     for table in known.values():
         if number == table.number or number in table.number.split("-"):

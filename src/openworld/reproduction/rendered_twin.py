@@ -21,13 +21,7 @@ SHOWN = (f"{KNOWN}/{STYLE}/test", f"emoji-concepts-b/{STYLE}/test")
 
 @dataclass(frozen=True)
 class RenderedTwin:
-    """A set of images to be made.
-
-    Args:
-        levels: of each axis.
-        each: images of every cell.
-        backbone: whose features measure the prompts.
-    """
+    """A set of images to be made."""
 
     levels: int = 6
     each: int = 100
@@ -39,13 +33,7 @@ class RenderedTwin:
         return self.each * self.levels**2
 
     def make(self, folder: Path, device: str, observer: Observer) -> None:
-        """Make what is missing of the set; nothing where it is finished.
-
-        Args:
-            folder: of all runs.
-            device: where prompts are measured.
-            observer: told what is being done.
-        """
+        """Make what is missing of the set; nothing where it is finished."""
         from openworld.applications.synthesize.command import SynthesisInputs, plan_set
 
         inputs = SynthesisInputs(

@@ -16,16 +16,7 @@ from openworld.runs.outputs import require_folder
 
 
 def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, str]:
-    """Carry out every run in turn; one that fails does not keep the others from being done.
-
-    Args:
-        plan: of a paper.
-        options: the folder is that of all runs.
-        observer: told how far the series is, and of every run that has ended.
-
-    Returns:
-        {run that failed: why}.
-    """
+    """Carry out every run in turn, past those that fail; return {run that failed: why}."""
     require_folder("--out", options.folder, pages=("reproduction", ""))
     failures, before, within = {}, 0, Observer(observer.progress)
     for place, run in enumerate(plan.runs, start=1):
@@ -58,11 +49,7 @@ def use_data(plan) -> None:
 
 
 def plan_what_is_there(paper: str, tables, setup, *, figures=()):
-    """Plan a reproduction as `plan` does; of a source that was asked for, rows whose data are not there are left out.
-
-    Args:
-        paper, tables, setup, figures: as for `openworld.reproduction.plan.plan`.
-    """
+    """Plan a reproduction as `plan` does, without those rows of a source asked for whose data are not there."""
     from openworld.reproduction.plan import plan
 
     planned = plan(paper, tables, setup, figures=figures)

@@ -41,39 +41,20 @@ class PaperDefaults:
 
 @dataclass(frozen=True)
 class ReproductionSetup:
-    """What the runs of a plan share.
+    """What the runs of a plan share."""
 
-    Args:
-        data: "embedded" for the world that comes along, or the folder of all downloaded data sets.
-        backbone: a name of `openworld list backbones`, "ViT-B/16", "ViT-B/32" or "ViT-L/14", or a folder; "" for the
-            embedded CLIP on embedded data and the paper's on downloaded ones. Of FRAP it is the reference.
-        seeds: of few-shot draws, class orders, starts and shuffles; () for the paper's.
-        learners: methods to keep, by the paper's name or ours; () for all of them.
-        quick: what epochs are divided by, at least 1; nothing goes below two epochs for it.
-        changes: what is otherwise than in the paper.
-        classifier: of IS-OOD: place of the judged classifier; "" for the usual places below `data`.
-        names: of IS-OOD's Table 3: a text file (.txt) of names that teach, one per line; "" for ImageNet's.
-        datasets: to keep, or rows of FRAP, by the paper's name or ours; () for all.
-        checkpoints: of FRAP's classifiers: epochs, or "last"; () for the paper's.
-        missing: data sets that are not on disk; rows of FRAP that need them are left out unless asked for by name.
-        defaults: of the paper; `plan` sets it.
-
-    Raises:
-        OpenworldError: quick below 1.
-    """
-
-    data: str = EMBEDDED
-    backbone: str = ""
-    seeds: tuple[int, ...] = ()
-    learners: tuple[str, ...] = ()
-    quick: int = 1
+    data: str = EMBEDDED  # "embedded" for the world that comes along, or the folder of all downloaded data sets
+    backbone: str = ""  # "" for the embedded CLIP on embedded data, else the paper's; of FRAP the reference
+    seeds: tuple[int, ...] = ()  # of few-shot draws, class orders, starts and shuffles; () for the paper's
+    learners: tuple[str, ...] = ()  # methods to keep, by the paper's name or ours; () for all of them
+    quick: int = 1  # what epochs are divided by, at least 1; nothing goes below two epochs for it
     changes: Changes = Changes()
-    classifier: str = ""
-    names: str = ""
-    datasets: tuple[str, ...] = ()
-    checkpoints: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    defaults: PaperDefaults = PaperDefaults()
+    classifier: str = ""  # of IS-OOD: place of the judged classifier; "" for the usual places below `data`
+    names: str = ""  # of IS-OOD's Table 3: a text file (.txt) of names that teach, one per line; "" for ImageNet's
+    datasets: tuple[str, ...] = ()  # to keep, or rows of FRAP, by the paper's name or ours; () for all
+    checkpoints: tuple[str, ...] = ()  # of FRAP's classifiers: epochs, or "last"; () for the paper's
+    missing: tuple[str, ...] = ()  # data sets not on disk: rows of FRAP that need them are left out unless named
+    defaults: PaperDefaults = PaperDefaults()  # of the paper; `plan` sets it
 
     def __post_init__(self):
         require_at_least(1, quick=self.quick)
@@ -167,25 +148,15 @@ class ReproductionSetup:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a plan.
-
-    Args:
-        name: of its folder, below that of the reproduction.
-        spec: of an evaluation.
-        datasets: what records call a data set -> what the paper calls it; what stands in is left out.
-        methods: label of a learner -> what the paper calls it.
-        tables: numbers of the tables that are read from it.
-        figures: numbers of the figures that are drawn from it.
-        twin: a set of images that is made before it; its spec calls the set by the name of its folder.
-    """
+    """One run of a plan."""
 
     name: str
     spec: Any
-    datasets: Mapping[str, str] = field(default_factory=dict)
-    methods: Mapping[str, str] = field(default_factory=dict)
+    datasets: Mapping[str, str] = field(default_factory=dict)  # what records call it -> the paper; no stand-ins
+    methods: Mapping[str, str] = field(default_factory=dict)  # label of a learner -> what the paper calls it
     tables: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
-    twin: RenderedTwin | None = None
+    twin: RenderedTwin | None = None  # made before the run, whose spec calls it by the name of its folder
 
     @property
     def units(self) -> int:
@@ -206,9 +177,6 @@ def embedded_settings() -> dict[str, Any]:
 
 def fewer_targets(chosen: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> tuple[str, ...]:
     """What the name of a run adds where it has not all targets of the paper.
-
-    Args:
-        asked: word for a kind of target -> (those asked for, all of the paper).
 
     >>> fewer_targets({"domains": ("ab", "ab"), "datasets": ("", "cd")}), fewer_targets({"domains": ("b", "ab")})
     (('domains',), ('b',))

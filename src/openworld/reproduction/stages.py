@@ -51,12 +51,7 @@ class Departure:
 
 
 def departures(runs: Sequence[PlannedRun], folder: Path, name: str, device: str) -> tuple[Departure, ...]:
-    """Return every stage of finished runs of zero-shot CLIP that departs, in the order of STAGES.
-
-    Args:
-        runs: in `folder`.
-        name: of the backbone, which is loaded on `device`.
-    """
+    """Return every stage of finished runs of zero-shot CLIP that departs, in the order of STAGES."""
     clip = backbone(name, device)
     found = [Departure("weights", (), what) for what in wrong_weights(check_backbone(name, device=device))]
     for run in runs:

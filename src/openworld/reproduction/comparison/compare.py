@@ -41,34 +41,25 @@ SIZES, TIMES, RANKS = ("n_params", "n_params_thousand"), ("inference_time_s",), 
 
 @dataclass(frozen=True)
 class PaperColumn:
-    """A column: its metric, and its value on the axes that columns differ in; empty on the others.
-
-    `printed_only`: the paper's average or its only number, where ours are on other data.
-    """
+    """A column: its metric, and its value on the axes that columns differ in; empty on the others."""
 
     metric: str
     task: str = ""
     method: str = ""
     dataset: str = ""
     setting: str = ""
-    printed_only: bool = False
+    printed_only: bool = False  # the paper's average or its only number, where ours are on other data
 
 
 @dataclass(frozen=True)
 class CellPair:
-    """One cell: our number, the printed one in the unit of data, or one of the two.
+    """One cell: our number, the printed one in the unit of data, or one of the two."""
 
-    Args:
-        ours: None where the method was not run.
-        printed: None where the paper has no such number.
-        deviation: of the printed number, in the unit of data; None where none is printed.
-        test: ours minus the printed one, tested over our seeds and the printed deviation (Welch's t; a number printed
-            without one is taken as exact) and corrected over the table; None where the two are not of the same thing.
-    """
-
-    ours: PaperResult | None
-    printed: float | None
-    deviation: float | None = None
+    ours: PaperResult | None  # None where the method was not run
+    printed: float | None  # None where the paper has no such number
+    deviation: float | None = None  # of the printed number, in the unit of data; None where none is printed
+    # Ours minus the printed one, over our seeds and the printed deviation (Welch's t; a number that is printed without
+    # one is taken as exact), corrected over the table; None where the two are not of the same thing.
     test: Comparison | None = None
 
     @property
@@ -99,19 +90,7 @@ Key = tuple[str, PaperColumn]
 
 @dataclass(frozen=True, eq=False)
 class PaperComparison:
-    """A table of a paper and our numbers of it.
-
-    Args:
-        table: what it is.
-        same_data: whether ours were measured on the table's own data sets.
-        rows: what the rows are called: methods, settings or data sets.
-        columns: in order.
-        pairs: the cells that are not empty, by (row, column).
-        agreements: of the two orders of the methods, metric by metric.
-        ours, printed: the numbers that went in; of the printed ones those that our averages are compared with.
-        remarks: what else a reader must know of ours, such as runs that are missing, in sentences.
-        show: what stands behind ours, of `SHOWS`.
-    """
+    """A table of a paper and our numbers of it."""
 
     table: PaperTable
     same_data: bool
@@ -120,7 +99,7 @@ class PaperComparison:
     pairs: Mapping[Key, CellPair]
     agreements: tuple[Agreement, ...]
     ours: tuple[PaperResult, ...]
-    printed: tuple[PublishedNumber, ...]
+    printed: tuple[PublishedNumber, ...]  # those that our averages are compared with
     remarks: tuple[str, ...] = ()
     show: str = "interval"
 
@@ -195,18 +174,7 @@ def compare_with_paper(
     margin: float = MARGIN,
     show: str = "interval",
 ) -> PaperComparison:
-    """Put our numbers of a table beside the printed ones.
-
-    Args:
-        paper, table: as for `paper_results`.
-        ours: its numbers.
-        remarks: sentences that stand under the table.
-        margin: a share that is shown to be no further from the printed one than this fraction is reproduced.
-        show: what stands behind ours: the 95 % "interval", or the "deviation" over seeds with ±, as papers print it.
-
-    Raises:
-        OpenworldError: an unknown paper or table, another `show`, a margin outside (0, 1).
-    """
+    """Put our numbers of a table beside the printed ones."""
     if show not in SHOWS:
         raise unknown_name("show", show, SHOWS)
     require_fraction(margin=margin)
@@ -238,10 +206,9 @@ def compare_with_paper(
 
 
 class _Numbers:
-    """The numbers of both sides, and where each of them stands in the table.
+    """The numbers of both sides, and where each of them stands in the table."""
 
-    Columns differ in what the table's do, and in what else differs among ours, which may be on more data sets.
-    """
+    # Columns differ in what the table's do, and in what else differs among ours, which may be on more data sets.
 
     def __init__(self, table: PaperTable, ours: Sequence[PaperResult], printed: Sequence, margin: float) -> None:
         also = {axis for axis in ("dataset", "method") if len({getattr(number, axis) for number in ours}) > 1}
@@ -275,7 +242,8 @@ class _Numbers:
 
     def _printed_like(self, row: str, column: PaperColumn, datasets: Sequence[str]) -> tuple:
         """(the printed number, its deviation, whether it is of the same data); of an average over some of the paper's
-        data sets the mean of their rows."""
+        data sets the mean of their rows.
+        """
         exact, by_rows = self.by_key.get((row, column)), self.table.rows == "dataset"
         dataset = row if by_rows else column.dataset
         if dataset and dataset != AVERAGE:
@@ -297,11 +265,9 @@ class _Numbers:
         return exact.in_data, of_parts if own is None else own, {*datasets} == whole
 
     def _pair(self, ours: PaperResult | None, printed: float | None, deviation: float | None, alike: bool) -> CellPair:
-        """Both numbers, tested if they are of the same thing (Welch's t of our seeds against the printed mean).
-
-        Seconds are of different machines, ranks of different fields unless the methods are the same. Numbers of
-        parameters hardly depend on the data: those measured on any of the paper's data sets are compared.
-        """
+        """Both numbers, tested if they are of the same thing (Welch's t of our seeds against the printed mean)."""
+        # Seconds are of different machines, ranks of different fields unless the methods are the same. Numbers of
+        # parameters hardly depend on the data: those measured on any of the paper's data sets are compared.
         if ours is None or printed is None or ours.number is None or ours.metric in TIMES:
             return CellPair(ours, printed, deviation)
         same_methods = {number.method for number in self.ours} == {number.method for number in self.printed}

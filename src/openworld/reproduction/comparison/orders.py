@@ -15,20 +15,13 @@ Numbers = Sequence[PaperResult | PublishedNumber]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Kendall's tau-b between our order of the methods and the paper's, 1 = the same, -1 = reversed.
-
-    Args:
-        metric: of the numbers; `task` and `setting` are empty where methods are ordered by their average over these.
-        methods: {method: (ours, printed)} on both sides, averages over either side's data sets.
-        tau: None with a `reason` where it is not defined.
-        p: two-sided, of the hypothesis of unrelated orders, corrected over the table's metrics (Holm).
-    """
+    """Kendall's tau-b between our order of the methods and the paper's, 1 = the same, -1 = reversed."""
 
     metric: str
-    task: str
+    task: str  # like `setting` empty where methods are ordered by their average over these
     setting: str
-    methods: dict[str, tuple[float, float]]
-    tau: float | None = None
+    methods: dict[str, tuple[float, float]]  # (ours, printed), averages over either side's data sets
+    tau: float | None = None  # None with a `reason` where it is not defined
     p: float | None = None
     reason: str = ""
 
@@ -63,11 +56,9 @@ class Agreement:
 
 
 def agreements(table: PaperTable, ours: Numbers, printed: Numbers) -> tuple[Agreement, ...]:
-    """Return one per metric of the table, and per task or setting where columns are such first, over shared methods.
-
-    Of each side the average over its data sets is ordered. Final ranks are the order of the Friedman ranks, and are
-    left out; so are tables whose rows are settings.
-    """
+    """Return one per metric of the table, and per task or setting where columns are such first, over shared methods."""
+    # Of each side the average over its data sets is ordered. Final ranks are the order of the Friedman ranks, and are
+    # left out; so are tables whose rows are settings.
     if table.rows == "setting":
         return ()
     by_task, by_setting = "task" in table.columns, table.columns[0] == "setting"

@@ -32,19 +32,12 @@ CHARTS = 12  # beyond, the numbers are in the tables
 
 @dataclass(frozen=True)
 class MadePlan:
-    """What came of a plan.
-
-    Args:
-        comparisons: its tables beside the printed ones.
-        figures: those that could be drawn, in the colours of the page.
-        page: where it lies.
-        not_written: what is missing among the files, in a sentence; "" where nothing is.
-    """
+    """What came of a plan."""
 
     comparisons: tuple[PaperComparison, ...]
     figures: tuple[MadeFigure, ...]
     page: Path
-    not_written: str = ""
+    not_written: str = ""  # what is missing among the files, in a sentence; "" where nothing is
 
     def plain(self) -> list[Mapping[str, Any]]:
         """Return the tables, then the figures, as plain values for JSON."""
@@ -57,14 +50,7 @@ class MadePlan:
 
 
 def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str) -> MadePlan:
-    """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page.
-
-    Args:
-        plan: of `reproduction.plan`.
-        folder: of its runs.
-        failed: names of runs.
-        said: `margin` and `show` of `compare_with_paper`.
-    """
+    """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page."""
     comparisons, drawn = compare_plan(plan, folder, failed, **said), draw_plan(plan, folder, failed)
     styles = page_styles(comparisons, drawn)
     figures = [figure.styled(styles) for figure in drawn]
@@ -86,11 +72,9 @@ def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (
 def compare_plan(
     plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str
 ) -> list[PaperComparison]:
-    """Put every table of a plan beside the printed one; see `write_plan` for the arguments.
-
-    Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
-    not made.
-    """
+    """Put every table of a plan beside the printed one; see `write_plan` for the arguments."""
+    # Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
+    # not made.
     return [
         compare_with_paper(plan.paper, number, paper_results(plan.paper, number, runs), remarks=remarks, **said)
         for number, runs, remarks in plan.finished("tables", folder, failed)
@@ -104,20 +88,7 @@ def write_comparison_page(
     *,
     output: Path | str | None = None,
 ) -> Path:
-    """Write the page of tables and figures of a paper with ours, and all numbers of the tables as `results.parquet`.
-
-    Args:
-        folder: where both are written, the page as `report.html`; made where it is missing.
-        comparisons: of `compare_with_paper`.
-        figures: of `draw_plan`.
-        output: another path, if wanted.
-
-    Returns:
-        The path of the page.
-
-    Raises:
-        OpenworldError: when there is neither a table nor a figure.
-    """
+    """Write the page of tables and figures of a paper with ours, and all numbers of the tables as `results.parquet`."""
     page = comparison_report(comparisons, figures).html()
     Path(folder).mkdir(parents=True, exist_ok=True)
     if comparisons:
@@ -133,11 +104,7 @@ def page_styles(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFi
 
 
 def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[MadeFigure] = ()) -> Report:
-    """Return tables, `table-2`, and figures, `figure-5a`, beside the printed ones, with every number and every test.
-
-    Raises:
-        OpenworldError: when there is neither a table nor a figure.
-    """
+    """Return tables, `table-2`, and figures, `figure-5a`, beside the printed ones, with every number and every test."""
     if not comparisons and not figures:
         raise OpenworldError("there is no table to show; give at least one, as compare_with_paper makes them.")
     styles, several = page_styles(comparisons, figures), len(comparisons) > 1

@@ -20,13 +20,7 @@ NOT_MEASURED = Value(None, reason="not measured")
 
 
 def table_of(comparison: PaperComparison, styles: Mapping[str, SeriesStyle] = NO_STYLES, name: str = "table") -> Table:
-    """Return the table of a comparison.
-
-    Args:
-        comparison: of `compare_with_paper`.
-        styles: of the methods, on a page.
-        name: of its own on a page.
-    """
+    """Return the table of a comparison."""
 
     def cell(pair: CellPair, column: PaperColumn) -> Cell:
         if pair.ours is None:
@@ -108,11 +102,7 @@ def _caption(comparison: PaperComparison) -> str:
 
 @dataclass(frozen=True)
 class ComparedResults(Results):
-    """Ours, one row per cell of the papers' tables.
-
-    Args:
-        pairs: what each row was compared with, by its key.
-    """
+    """Ours, one row per cell of the papers' tables."""
 
     pairs: Mapping[tuple, CellPair] = field(default_factory=dict)
 

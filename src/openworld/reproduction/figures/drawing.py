@@ -21,15 +21,7 @@ DRAWINGS = ("svg", "pdf")
 
 @dataclass(frozen=True)
 class MadeFigure:
-    """A figure of a paper, made of our runs.
-
-    Args:
-        paper: what it is called.
-        number: as printed.
-        figure: with its data.
-        remarks: what a reader must know of it, such as runs that are missing.
-        backbones, datasets: of its runs.
-    """
+    """A figure of a paper, made of our runs."""
 
     paper: str
     number: str
@@ -66,13 +58,7 @@ class MadeFigure:
 
 
 def draw_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()) -> list[MadeFigure]:
-    """Draw every figure of a plan; one of which no run is left is not made.
-
-    Args:
-        plan: of `reproduction.plan`.
-        folder: of its runs.
-        failed: names of runs.
-    """
+    """Draw every figure of a plan; one of which no run is left is not made."""
     data, made = {run.name: [run.datasets.get(str(each), str(each)) for each in run.data] for run in plan.runs}, []
     for number, runs, remarks in plan.finished("figures", folder, failed):
         wanted = FIGURES[plan.paper][number]
@@ -86,10 +72,8 @@ def draw_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = ()
 
 
 def write_figures(plan: ReproductionPlan, folder: Path, figures: Sequence[MadeFigure]) -> str:
-    """Write the numbers of every figure, and its drawings where matplotlib is there; return what is not written.
-
-    Files of an earlier call whose figure could not be made this time are removed.
-    """
+    """Write the numbers of every figure, and its drawings where matplotlib is there; return what is not written."""
+    # Files of an earlier call whose figure could not be made this time are removed.
     made = {figure.number: figure.figure for figure in figures}
     folder.mkdir(parents=True, exist_ok=True)
     drawable = find_spec("matplotlib") is not None

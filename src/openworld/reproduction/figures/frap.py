@@ -43,10 +43,8 @@ def draw_examples(given: FigureRuns, dataset: str) -> Figure:
 
 
 def draw_temperatures(given: FigureRuns) -> Figure:
-    """Return a chart per data set and reference: calibration error at fixed temperatures and at that of TTC.
-
-    Upright lines are the errors of Table 2; there are none of data that stand in for the paper's.
-    """
+    """Return a chart per data set and reference: calibration error at fixed temperatures and at that of TTC."""
+    # Upright lines are the errors of Table 2; there are none of data that stand in for the paper's.
     printed = {(number.dataset, number.method): number.value for number in published_numbers(PAPER, CALIBRATED.number)}
     charts, order = [], list(CALIBRATED.datasets)
     for run in given.runs:

@@ -65,12 +65,7 @@ def draw_maps(read: Read, metric: str) -> Figure:
 
 
 def draw_curves(read: Read, metric: str, title: str, table: str) -> Figure:
-    """Return a metric by semantic and by covariate level, over all cells as in the paper, and over common ones.
-
-    Args:
-        read: the finished run. metric, title: its key, and what the paper calls it.
-        table: that prints the slopes of its curves.
-    """
+    """Return a metric by semantic and by covariate level, over all cells as in the paper, and over common ones."""
     results, facts = read
     part = Lines(
         name="levels",

@@ -27,12 +27,7 @@ ABSENT: dict[str, str] = {}
 
 
 def draw_curves(given: FigureRuns, averaged: PaperTable) -> Figure:
-    """Return one chart per data set of a scenario, one line per method, in the order of the paper.
-
-    Args:
-        given: the finished runs.
-        averaged: the table that averages the scenario's data sets.
-    """
+    """Return one chart per data set of a scenario, one line per method, in the order of the paper."""
     order = list(averaged.datasets)
     placed = list(scenario_runs(given.runs, averaged))
     placed.sort(key=lambda each: order.index(each[0]) if each[0] in order else len(order))

@@ -41,14 +41,10 @@ Panels = dict[str, dict[str, Line]]
 
 @dataclass(frozen=True)
 class BothSides:
-    """Our numbers of tables and the printed ones, by (side, data set, setting, method, metric).
-
-    Args:
-        datasets: of ours and of the tables; ours are of theirs where any is.
-    """
+    """Our numbers of tables and the printed ones, by (side, data set, setting, method, metric)."""
 
     values: Mapping[tuple[str, str, str, str, str], Value]
-    datasets: Mapping[str, tuple[str, ...]]
+    datasets: Mapping[str, tuple[str, ...]]  # of ours and of the tables; ours are of theirs where any is
 
     @classmethod
     def of(cls, given: FigureRuns, tables: Sequence[PaperTable]) -> "BothSides":
@@ -91,10 +87,8 @@ def _figure(caption: Sequence[str], charts: Sequence, baseline: str = BASELINE, 
 
 def draw_plane(given: FigureRuns, tables: Sequence[PaperTable], axes: Mapping[str, Quantity], guide: str,
                caption: str, *, averaged: bool) -> Figure:  # fmt: skip
-    """Return a dot per method in the plane of two metrics, on average or data set by data set, beside the printed one.
-
-    Where ours are of the paper's data a thin line leads from a dot to the printed place; else these have panels.
-    """
+    """Return a dot per method in the plane of two metrics, on average or by data set, beside the printed one."""
+    # Where ours are of the paper's data a thin line leads from a dot to the printed place; else these have panels.
     both, panels = BothSides.of(given, tables), []
     ours, listed = both.datasets[OURS], both.datasets[PRINTED]
     if averaged and len(ours) > 1:

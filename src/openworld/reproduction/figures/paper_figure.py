@@ -68,14 +68,7 @@ def _place(number: str) -> tuple[float, str]:
 def runs_with_figures(
     plan_runs: PlanRuns, tables: Sequence[PaperTable], figures: Sequence[PaperFigure], setup: ReproductionSetup
 ) -> tuple[PlannedRun, ...]:
-    """Return the runs that tables and figures are read from, each once, and each with what is read from it.
-
-    Args:
-        plan_runs: of the paper.
-        tables: that are wanted.
-        figures: that are wanted; one that a table shares its runs with costs nothing more.
-        setup: nothing left open.
-    """
+    """Return the runs that tables and figures are read from, each once, and each with what is read from it."""
     wanted = {table.number for table in tables}
     united: dict[str, PaperTable] = {}  # tables beside, each with the data sets that any figure needs of it
     for table in (table for figure in figures for table in figure.tables if table.number not in wanted):

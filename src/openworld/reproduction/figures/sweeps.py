@@ -42,27 +42,17 @@ MIXTURES: Variants = {
 
 @dataclass(frozen=True)
 class FigureSweep:
-    """What one kind of figure varies, and on which data sets.
-
-    Args:
-        name: of its runs, before the data set.
-        numbers, title: of its figure in the main text and of that in the appendix, and what both show.
-        datasets: as the paper calls them; the main text shows the first.
-        learners: (setup, data) -> what is compared.
-        varies, axis: the setting that differs, and its words; "" where learners stand below one another.
-        printed: what Table 2 prints of it.
-        shots: training images of each class; () for the paper's.
-    """
+    """What one kind of figure varies, and on which data sets."""
 
     name: str
     numbers: tuple[str, str]
     title: str
-    datasets: tuple[str, ...]
-    learners: Callable[[ReproductionSetup, DatasetSpec], Mapping[str, LearnerSpec]]
-    varies: str = ""
+    datasets: tuple[str, ...]  # as the paper calls them; the main text shows the first
+    learners: Callable[[ReproductionSetup, DatasetSpec], Mapping[str, LearnerSpec]]  # (setup, data) -> what is compared
+    varies: str = ""  # the setting that differs, and its words; "" where learners stand below one another
     axis: str = ""
-    printed: str = "printed"
-    shots: tuple[int, ...] = ()
+    printed: str = "printed"  # what Table 2 prints of it
+    shots: tuple[int, ...] = ()  # training images of each class; () for the paper's
 
     def runs(self, setup: ReproductionSetup, datasets: Iterable[str]) -> Iterator[PlannedRun]:
         """Yield one run per data set, or stand-in, of those named; none where no method or data set is asked for."""
@@ -157,13 +147,7 @@ def sweep_figures() -> Iterator[PaperFigure]:
 
 
 def draw_sweep(given: FigureRuns, sweep: FigureSweep, datasets: Sequence[str]) -> Figure:
-    """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints.
-
-    Args:
-        given: finished runs.
-        sweep: which of them are looked at.
-        datasets: that the figure shows, as the paper calls them.
-    """
+    """Return OpenworldAUC against what a sweep varies, one chart per data set, with what Table 2 prints."""
     rows = [row for row in _rows(given, sweep) if row.value.value is not None]
     ours = dict.fromkeys(row.where["data_set"] for row in rows)
     shown = [title for title in datasets if title in ours] or list(ours)
