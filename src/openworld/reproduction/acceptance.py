@@ -23,7 +23,7 @@ from openworld.report.table import Column, Row, Table
 from openworld.reproduction.changes import Changes
 from openworld.reproduction.chosen_data import choose_tables
 from openworld.reproduction.paper_results import read_numbers
-from openworld.reproduction.plan import PAPERS, ReproductionPlan, find_table, plan
+from openworld.reproduction.plan import ReproductionPlan, find_table, plan, spellings
 from openworld.reproduction.series import missing_data
 from openworld.reproduction.settings import ReproductionSetup
 from openworld.reproduction.stages import STAGES, Departure, departures
@@ -116,8 +116,8 @@ def acceptance_plan(paper: str, setup: ReproductionSetup) -> ReproductionPlan:
     missing = missing_data(planned)
     there = [name for name in planned.downloads if name not in missing]
     if missing and there:
-        titles = [PAPERS[paper].spellings(setup)[name] for name in there]
-        tables = choose_tables((find_table(paper, number) for number in COMPARED[paper]), titles, named=False).tables
+        titles = [spellings(paper, setup)[name] for name in there]
+        tables, _ = choose_tables((find_table(paper, number) for number in COMPARED[paper]), titles, named=False)
         planned = plan(paper, tuple(table.number for table in tables), replace(setup, datasets=tuple(titles)))
         remarks.append(
             f"Left out is what needs data sets that are not there: {', '.join(missing)} (openworld data check "

@@ -5,12 +5,11 @@ for by its number has it all the same; where no table is named, such tables are 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from openworld._errors import unknown_name
-from openworld.papers import SOURCE, TABLES, PaperTable
+from openworld.papers import SOURCE, PaperTable
 from openworld.papers.tables import VARIANTS
-from openworld.reproduction.settings import NAMES
 
 FROM_SOURCE = ("domain generalisation", "cross-data-set", "distribution-shift", "co-evolution")
 """Tasks whose learners are tuned on ImageNet and meet other data sets."""
@@ -20,12 +19,6 @@ NO_SOURCE = f"its learners are tuned on {SOURCE}, which is not among the data se
 
 Spellings = Mapping[str, str]
 """What a user may write -> what the paper calls it."""
-
-
-def spellings_of(paper: str) -> Spellings:
-    """Return both spellings of every data set of a paper that tunes learners."""
-    titles = dict.fromkeys(title for table in TABLES[paper].values() for title in table.datasets)
-    return {title: title for title in titles} | {NAMES[title]: title for title in titles}
 
 
 def find_titles(paper: str, spellings: Spellings, names: Sequence[str]) -> tuple[str, ...]:
@@ -41,18 +34,16 @@ def find_titles(paper: str, spellings: Spellings, names: Sequence[str]) -> tuple
     return tuple(dict.fromkeys(folded[name.casefold()] for name in names))
 
 
-@dataclass(frozen=True)
-class ChosenTables:
-    """What is left of tables."""
-
-    tables: tuple[PaperTable, ...]
-    left_out: Mapping[str, str]  # number of a table that was named -> why it is not made
-
-
 def choose_tables(
     tables: Iterable[PaperTable], titles: Sequence[str], own: Sequence[str] = (), *, named: bool
-) -> ChosenTables:
-    """Return the tables with only some of their data sets."""
+) -> tuple[list[PaperTable], dict[str, str]]:
+    """Return tables with some of their data sets alone, and {number: why} of those that are not made.
+
+    Args:
+        titles: data sets that were asked for; () for all.
+        own: what else belongs to them, such as the rows of a source.
+        named: whether the tables were asked for by number.
+    """
     kept, left_out = [], {}
     for table in tables:
         datasets = tuple(title for title in table.datasets if not titles or title in (*titles, *own))
@@ -65,4 +56,4 @@ def choose_tables(
             left_out[table.number] = reason
         else:
             kept.append(replace(table, datasets=datasets))
-    return ChosenTables(tuple(kept), left_out)
+    return kept, left_out

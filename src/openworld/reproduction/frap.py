@@ -75,11 +75,6 @@ LAST = "last"
 """The checkpoint at the end of a training, whatever its epoch is."""
 
 
-def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
-    """The tables that are made where none is named: all."""
-    return tuple(TABLES[PAPER])
-
-
 def spellings(setup: ReproductionSetup) -> Spellings:
     """Every source by its two names, and every row."""
     worlds = _worlds(setup)
@@ -108,18 +103,16 @@ def remarks(setup: ReproductionSetup, runs: Sequence[PlannedRun]) -> tuple[str, 
             "QMNIST, USPS and SVHN are their test parts; checkpoints, which the paper does not list, are thirds of a "
             "training whose end alone is published.",
         )
-    siglip = ("The embedded CLIP is the only reference: SigLIP's methods are left out.",)
-    alone = ("With one seed MNIST's only network has no partner: GDE is left out there.",)
-    one_seed = len(setup.seeds) == 1 and not setup.embedded
+    sentences = [*stand_ins]
+    if not _has_siglip(setup):
+        sentences.append("The embedded CLIP is the only reference: SigLIP's methods are left out.")
+    if len(setup.seeds) == 1 and not setup.embedded:
+        sentences.append("With one seed MNIST's only network has no partner: GDE is left out there.")
     sources = [world for world in _worlds(setup) if world.title in setup.datasets]
     lacking = [row for world in sources for row in world.rows if row not in _rows(world, setup)]
-    without = (f"Left out: {listed(lacking)}, for which these are not on disk: {', '.join(setup.missing)}.",)
-    return (
-        *stand_ins,
-        *(() if _has_siglip(setup) else siglip),
-        *(alone if one_seed else ()),
-        *(without if setup.missing and lacking else ()),
-    )
+    if setup.missing and lacking:
+        sentences.append(f"Left out: {listed(lacking)}, for which these are not on disk: {', '.join(setup.missing)}.")
+    return tuple(sentences)
 
 
 def further_downloads(run: PlannedRun) -> dict[str, str]:
@@ -135,7 +128,10 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
     """One run per source, which every table is read from that has a method that is kept."""
     for world in _worlds(setup):
         rows = _rows(world, setup)
-        every = _methods_of(world, setup)
+        lacking = set() if _has_siglip(setup) else {name for name in METHODS if "SigLIP" in name}
+        if len(world.models) * len(setup.seeds) == 1:
+            lacking.add("GDE")  # which needs a second classifier
+        every = [name for name in METHODS if name not in lacking]
         kept = [name for name in every if setup.keeps(name, METHODS[name])] if rows else []
         fewer = () if set(rows) == set(world.rows) else rows
         world = world.with_rows(rows)
@@ -148,8 +144,9 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
         if wanted:
             named = {world.sources[0].dataset: world.title} | {row: row for row in world.rows}
             titles = {} if setup.embedded else named  # what stands in keeps its own names
-            files = "-published-corruptions" * bool(world.corruption_row and world.corrupted_files)
-            suffix = setup.suffix(*fewer, *_epochs(setup), *(() if kept == every else kept))
+            files = "-published-corruptions" if world.corruption_row and world.corrupted_files else ""
+            epochs = ("epochs", *setup.checkpoints) if setup.checkpoints else ()
+            suffix = setup.suffix(*fewer, *epochs, *(() if kept == every else kept))
             name = f"{world.name}{files}{suffix}"
             yield PlannedRun(name, _spec(world, kept, setup), titles, {label: label for label in kept}, tuple(wanted))
 
@@ -169,10 +166,6 @@ def _rows(world: SourceWorld, setup: ReproductionSetup) -> tuple[str, ...]:
     return there or world.rows
 
 
-def _epochs(setup: ReproductionSetup) -> tuple[str, ...]:
-    return ("epochs", *setup.checkpoints) if setup.checkpoints else ()
-
-
 def _checkpoints(model: ModelSpec, setup: ReproductionSetup) -> ModelSpec:
     """Return the model with those of its checkpoints that were asked for."""
     wrong = [word for word in setup.checkpoints if word != LAST and not word.isdigit()]
@@ -188,13 +181,6 @@ def _checkpoints(model: ModelSpec, setup: ReproductionSetup) -> ModelSpec:
     return replace(model, checkpoints=kept)
 
 
-def _methods_of(world: SourceWorld, setup: ReproductionSetup) -> list[str]:
-    """All that can be had there: some need SigLIP, some a second classifier."""
-    alone = len(world.models) * len(setup.seeds) == 1
-    lacking = {name for name in METHODS if "SigLIP" in name and not _has_siglip(setup)} | ({"GDE"} if alone else set())
-    return [name for name in METHODS if name not in lacking]
-
-
 def _has_siglip(setup: ReproductionSetup) -> bool:
     """Nothing that comes along is one; with other backbones it can be downloaded like them."""
     return setup.backbone != EMBEDDED
@@ -202,7 +188,14 @@ def _has_siglip(setup: ReproductionSetup) -> bool:
 
 def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) -> AccuracyEstimationSpec:
     entries = [METHODS[name] for name in methods]
-    estimators = [_tune(entry, setup) for entry in entries if isinstance(entry, EstimatorSpec)]
+    estimators = [entry for entry in entries if isinstance(entry, EstimatorSpec)]
+    for place, entry in enumerate(estimators):
+        if entry.label.endswith("fixed tau"):  # one over the reference's own logit scale
+            scale = logit_scale(SIGLIP if entry.reference == "SigLIP" else setup.backbone)
+            estimators[place] = replace(entry, settings=entry.settings | {"tau": round(1 / scale, 6)})
+    named = {entry.reference for entry in entries}
+    known = {"CLIP": setup.backbone, "SigLIP": SIGLIP, "dirichlet": ""}
+    references = [ReferenceSpec(name, backbone) for name, backbone in known.items() if name in named]
     return AccuracyEstimationSpec(
         sources=world.sources,
         shots=world.shots,
@@ -217,27 +210,10 @@ def _spec(world: SourceWorld, methods: Sequence[str], setup: ReproductionSetup) 
         # Images of a condition; a quick run of all of them takes as many as one of CIFAR-10, divided.
         images=world.images if setup.quick == 1 else max(FEWEST_IMAGES, (world.images or 10_000) // setup.quick),
         models=tuple(_shorten(_checkpoints(model, setup), setup.quick) for model in world.models),
-        references=tuple(_references(entries, setup)),
+        references=tuple(references),
         estimators=tuple(estimators) or (EstimatorSpec("AC"),),  # none would be all
         seeds=setup.seeds,
     )
-
-
-def _references(entries: Iterable[EstimatorSpec | Calibrated], setup: ReproductionSetup) -> Iterator[ReferenceSpec]:
-    named = {entry.reference for entry in entries}
-    for name, backbone in {"CLIP": setup.backbone, "SigLIP": SIGLIP}.items():
-        if name in named:
-            yield ReferenceSpec(name, backbone)
-    if "dirichlet" in named:
-        yield ReferenceSpec("dirichlet")
-
-
-def _tune(entry: EstimatorSpec, setup: ReproductionSetup) -> EstimatorSpec:
-    """A fixed temperature is one over the reference's own logit scale."""
-    if not entry.label.endswith("fixed tau"):
-        return entry
-    tau = 1 / logit_scale(SIGLIP if entry.reference == "SigLIP" else setup.backbone)
-    return replace(entry, settings=entry.settings | {"tau": round(tau, 6)})
 
 
 def logit_scale(backbone: str) -> float:

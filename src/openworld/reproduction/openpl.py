@@ -12,7 +12,6 @@ from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS
-from openworld.reproduction.chosen_data import Spellings, spellings_of
 from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
@@ -53,15 +52,9 @@ _WORDS = {"shift": "distribution-shift", "co-evolution": "co-evolution"}
 
 
 def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
-    """The tables that are made where none is named: all; on embedded data those of the main text, as two data sets
-    would fill the appendix with repetitions.
-    """
+    """Return the tables that are made where none is named."""
+    # Two embedded data sets would fill the appendix with repetitions.
     return MAIN_TABLES if setup.embedded else tuple(TABLES[PAPER])
-
-
-def spellings(setup: ReproductionSetup) -> Spellings:
-    """Both spellings of every data set."""
-    return spellings_of(PAPER)
 
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
@@ -72,7 +65,10 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
         if need.task in OF_CLASSES:
             groups.setdefault(setup.place(need.title, STAND_INS), []).append(need)
     for data, group in groups.items():
-        yield _class_run(data, group, setup)
+        methods = _LEARNERS.methods_of(group, setup, _BASELINE)
+        spec = DynamicSpec(scenarios=OF_CLASSES, datasets=(data,), **_LEARNERS.settings(methods, data, setup))
+        name = f"classes-{data.dataset}{setup.suffix(*_LEARNERS.suffix(methods))}"
+        yield _LEARNERS.run(name, spec, [data], methods, group, setup)
     against = [need for need in needs if need.task in _TAKING_OVER]
     if against:
         yield _source_run(against, setup)
@@ -84,13 +80,6 @@ def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[TableNeed]:
     methods = tuple(name for name in setup.methods(METHODS) if name in named or name not in METHODS)
     for task in table.tasks if methods else ():
         yield from (TableNeed(table.number, task, title, methods) for title in table.datasets)
-
-
-def _class_run(data: DatasetSpec, needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:
-    methods = _LEARNERS.methods_of(needs, setup, _BASELINE)
-    spec = DynamicSpec(scenarios=OF_CLASSES, datasets=(data,), **_LEARNERS.settings(methods, data, setup))
-    name = f"classes-{data.dataset}{setup.suffix(*_LEARNERS.suffix(methods))}"
-    return _LEARNERS.run(name, spec, [data], methods, needs, setup)
 
 
 def _source_run(needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:

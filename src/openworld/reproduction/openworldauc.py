@@ -12,7 +12,6 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.papers import SOURCE, TABLES, PaperTable, published_numbers
 from openworld.papers.tables import COOP_DATASETS, VARIANTS
-from openworld.reproduction.chosen_data import Spellings, spellings_of
 from openworld.reproduction.learner_runs import LearnerPaper, TableNeed, places_of
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup, fewer_targets
 
@@ -68,21 +67,16 @@ _TITLES = {
 """Tasks that are played on fewer data sets than the eleven."""
 
 
-def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
-    """The tables that are made where none is named: all."""
-    return tuple(TABLES[PAPER])
-
-
-def spellings(setup: ReproductionSetup) -> Spellings:
-    """Both spellings of every data set."""
-    return spellings_of(PAPER)
-
-
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """The runs that the tables are read from, each one once."""
     needs = [need for table in tables for need in _needs(table, setup)]
     crossing = [need for need in needs if need.task in _CROSSING]
-    along = [need for need in needs if _comes_along(need, LEARNERS.methods_of(crossing, setup))]
+    crossing_methods = {*LEARNERS.methods_of(crossing, setup)}
+    along = [  # a generalisation run with these methods scores its source's images as well
+        need
+        for need in needs
+        if need.task == "recognition" and need.title == SOURCE and {*need.methods} <= crossing_methods
+    ]
     groups: dict[tuple[str, DatasetSpec], list[TableNeed]] = {}
     for need in needs:
         if need not in crossing and need not in along:
@@ -104,11 +98,6 @@ def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[TableNeed]:
         if task in _ON_ANY:
             listed = [_CHEAPEST] if _CHEAPEST in listed else listed[:1]
         yield from (TableNeed(table.number, task, title, methods) for title in listed)
-
-
-def _comes_along(need: TableNeed, methods: Sequence[str]) -> bool:
-    """Whether the generalisation run with these methods holds it: it scores its source's images as well."""
-    return need.task == "recognition" and need.title == SOURCE and set(need.methods) <= set(methods)
 
 
 def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:

@@ -20,24 +20,19 @@ from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import Changes
-from openworld.reproduction.chosen_data import choose_tables, find_titles
+from openworld.reproduction.chosen_data import Spellings, choose_tables, find_titles
 from openworld.reproduction.figures import ALL, PaperFigure, find_figures
 from openworld.reproduction.figures.paper_figure import runs_with_figures
-from openworld.reproduction.settings import EMBEDDED, PlannedRun, ReproductionSetup
+from openworld.reproduction.settings import EMBEDDED, NAMES, PlannedRun, ReproductionSetup
 
 PAPERS: dict[str, ModuleType] = {
     paper.PAPER: paper for paper in (_openworldauc_plan, _openpl_plan, _frap_plan, _isood_plan)
 }
-"""Paper -> its plan: DEFAULTS, METHODS, ABSENT, `default_tables`, `remarks` and `plan_runs`."""
+"""Paper -> its plan: DEFAULTS, METHODS, ABSENT and `plan_runs`; where there is more to say, `default_tables`,
+`spellings`, `belonging` and `remarks`."""
 
 NO_METHOD = "none of its methods is among those asked for"
 NOT_ASKED_FOR = "none of its methods, or none of its data sets, is among those asked for"
-
-ON_EMBEDDED = ReproductionSetup()
-"""The embedded world and its CLIP, all methods, the paper's seeds."""
-
-
-FinishedPart = tuple[str, tuple[PaperRun, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +79,9 @@ class ReproductionPlan:
         lacking |= {f"Figure {number}": why for number, why in self.figures_left_out.items()}
         return (*self.remarks, *(f"{what} is left out: {why}." for what, why in lacking.items()))
 
-    def finished(self, kind: str, folder: Path, failed: Collection[str]) -> Iterator[FinishedPart]:
+    def finished(
+        self, kind: str, folder: Path, failed: Collection[str]
+    ) -> Iterator[tuple[str, tuple[PaperRun, ...], tuple[str, ...]]]:
         """Yield (number, its finished runs, what a reader must know) of "tables" or "figures" that have such runs."""
         read = {run.name: PaperRun(folder / run.name, run.datasets, run.methods) for run in self.runs}
         for number in getattr(self, kind):
@@ -97,8 +94,7 @@ class ReproductionPlan:
 
     def without(self, failed: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the tables none of whose runs succeeded, and such figures."""
-        runs = [run for run in self.runs if run.name not in failed]
-        tables, figures = {number for run in runs for number in run.tables}, _figures_of(runs)
+        tables, figures = _read_from(run for run in self.runs if run.name not in failed)
         return (
             tuple(number for number in self.tables if number not in tables),
             tuple(number for number in self.figures if number not in figures),
@@ -106,11 +102,7 @@ class ReproductionPlan:
 
 
 def plan(
-    paper: str,
-    tables: Sequence[str] = (),
-    setup: ReproductionSetup = ON_EMBEDDED,
-    *,
-    figures: Sequence[str] = (),
+    paper: str, tables: Sequence[str] = (), setup: ReproductionSetup | None = None, *, figures: Sequence[str] = ()
 ) -> ReproductionPlan:
     """What must be run for tables and figures of a paper.
 
@@ -118,7 +110,7 @@ def plan(
         paper: "openworldauc", "openpl", "frap" or "is-ood".
         tables: their numbers; () for all where no figure is wanted (of OpenPL on embedded data, those of the main
             text).
-        setup: data, backbone, seeds, methods.
+        setup: data, backbone, seeds, methods; None for the embedded world.
         figures: their numbers, such as "5" or "5a"; "all" for all that can be made of the data.
 
     Raises:
@@ -131,22 +123,21 @@ def plan(
     if paper not in PAPERS:
         raise unknown_name("paper", paper, PAPERS)
     module = PAPERS[paper]
-    setup = setup.settled(module.DEFAULTS)
-    setup = replace(setup, datasets=find_titles(paper, module.spellings(setup), setup.datasets))
-    _require_methods(module, setup)
-    _require_changeable(module, setup)
-    if setup.checkpoints and module is not _frap_plan:
-        raise OpenworldError(f"checkpoints are those of frap's classifiers; {paper} has none. Leave them out.")
-    every = tables or (() if figures else module.default_tables(setup))
-    found = {table.number: table for table in (find_table(paper, number) for number in every)}
+    setup = (setup or ReproductionSetup()).settled(module.DEFAULTS)
+    setup = replace(setup, datasets=find_titles(paper, spellings(paper, setup), setup.datasets))
+    _require_fitting(module, setup)
+
+    every = module.default_tables(setup) if hasattr(module, "default_tables") else tuple(published_tables(paper))
+    named = tables or (() if figures else every)
+    known = {table.number: table for table in (find_table(paper, number) for number in named)}
     own = module.belonging(setup) if hasattr(module, "belonging") else ()
-    kept = choose_tables(found.values(), setup.datasets, own, named=bool(tables))
-    chosen = kept.tables
+    chosen, left_out = choose_tables(known.values(), setup.datasets, own, named=bool(tables))
     drawn, figures_left_out = _find_figures(paper, figures, setup, own)
     runs = runs_with_figures(module.plan_runs, chosen, drawn, setup)
-    made, drawn_from = {number for run in runs for number in run.tables}, _figures_of(runs)
+
+    made, drawn_from = _read_from(runs)
     reason = NOT_ASKED_FOR if setup.datasets else NO_METHOD
-    left_out = kept.left_out | {table.number: reason for table in chosen if table.number not in made}
+    left_out |= {table.number: reason for table in chosen if table.number not in made}
     if setup.datasets and runs and not tables:
         left_out = {}  # of the tables that nobody named, those that have the data sets are made
     figures_left_out |= {figure.number: reason for figure in drawn if figure.number not in drawn_from}
@@ -177,14 +168,29 @@ def _find_figures(
             reason = figure.refused(setup)
             if reason and number != ALL:
                 raise OpenworldError(f"Figure {figure.number} of {paper} cannot be made of these data: {reason}.")
-            kept = choose_tables(figure.tables, setup.datasets, own, named=number != ALL)
-            reason = reason or ("" if kept.tables else next(iter(kept.left_out.values()), ""))
-            (left_out if reason else figures)[figure.number] = reason or replace(figure, tables=kept.tables)
+            tables, lacking = choose_tables(figure.tables, setup.datasets, own, named=number != ALL)
+            if not reason and not tables and lacking:
+                reason = next(iter(lacking.values()))
+            if reason:
+                left_out[figure.number] = reason
+            else:
+                figures[figure.number] = replace(figure, tables=tuple(tables))
     return list(figures.values()), left_out
 
 
-def _figures_of(runs: Iterable[PlannedRun]) -> set[str]:
-    return {number for run in runs for number in run.figures}
+def _read_from(runs: Iterable[PlannedRun]) -> tuple[set[str], set[str]]:
+    """Return the numbers of the tables, and of the figures, that are read from runs."""
+    runs = list(runs)
+    return {number for run in runs for number in run.tables}, {number for run in runs for number in run.figures}
+
+
+def spellings(paper: str, setup: ReproductionSetup) -> Spellings:
+    """Return what a user may call the data sets of a paper: the paper's titles and our names."""
+    module = PAPERS[paper]
+    if hasattr(module, "spellings"):
+        return module.spellings(setup)
+    titles = dict.fromkeys(title for table in published_tables(paper).values() for title in table.datasets)
+    return {title: title for title in titles} | {NAMES[title]: title for title in titles}
 
 
 def find_table(paper: str, number: str) -> PaperTable:
@@ -205,49 +211,54 @@ def in_words(tables: Iterable[str], figures: Iterable[str] = ()) -> str:
     >>> in_words(("2", "3")), in_words(("2", "3", "4", "8-9", "11"), ["3"])
     ('Tables 2, 3', 'Tables 2 to 4, 8-9, 11 and Figure 3')
     """
-    kinds = {"Table": tuple(tables), "Figure": tuple(figures)}
-    return " and ".join(_in_words(kind, numbers) for kind, numbers in kinds.items() if numbers)
+    parts = []
+    for kind, numbers in {"Table": tuple(tables), "Figure": tuple(figures)}.items():
+        groups: list[list[str]] = []
+        for number in numbers:
+            if groups and number.isdigit() and groups[-1][-1].isdigit() and int(number) == int(groups[-1][-1]) + 1:
+                groups[-1].append(number)
+            else:
+                groups.append([number])
+        spans = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups]
+        if spans:
+            parts.append(f"{kind if len(numbers) == 1 else f'{kind}s'} {', '.join(spans)}")
+    return " and ".join(parts)
 
 
-def _in_words(kind: str, numbers: Sequence[str]) -> str:
-    groups: list[list[str]] = []
-    for number in numbers:
-        if groups and number.isdigit() and groups[-1][-1].isdigit() and int(number) == int(groups[-1][-1]) + 1:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    spans = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups]
-    return f"{kind}{'s' * (len(numbers) > 1)} {', '.join(spans)}"
-
-
-def _require_methods(module: ModuleType, setup: ReproductionSetup) -> None:
+def _require_fitting(module: ModuleType, setup: ReproductionSetup) -> None:
+    """Refuse methods that a paper does not have, and settings that are another paper's."""
     known = {name.casefold(): name for pair in module.METHODS.items() for name in (pair[0], pair[1].label)}
     for name in setup.learners:
         if name.casefold() not in known:
             raise unknown_name(f"method of {module.PAPER}", name, known.values())
 
-
-def _require_changeable(module: ModuleType, setup: ReproductionSetup) -> None:
-    if setup.classifier and (module is not _isood_plan or setup.embedded):
-        raise OpenworldError(
-            f"a classifier is judged by {_isood_plan.PAPER} on downloaded data alone; leave {setup.classifier} out."
-        )
-    if setup.changes.crossing_sentences != "target" and module is not _openworldauc_plan:
-        raise OpenworldError(
-            f"--sentences is for openworldauc, which crosses data sets; {module.PAPER} does not. Leave it out."
-        )
-    if setup.names and (module is not _isood_plan or setup.embedded):
-        raise OpenworldError(
-            f"names teach Table 3 of {_isood_plan.PAPER} on downloaded data alone; leave {setup.names} out."
-        )
-    if setup.names and not setup.names.endswith(".txt"):
-        raise OpenworldError(f"names is {setup.names!r}, expected a text file (.txt) with a name per line.")
-    if setup.changes and not hasattr(module, "PUBLISHED_TASK"):
-        of_learners = " and ".join(name for name, module in PAPERS.items() if hasattr(module, "PUBLISHED_TASK"))
-        raise OpenworldError(
-            f"added learners, other settings, shots and views are for {of_learners}, which tune learners; "
-            f"{module.PAPER} does not. Leave them out, or write a spec for openworld run."
-        )
+    paper, judges = module.PAPER, module is _isood_plan and not setup.embedded
+    tuning = " and ".join(name for name, other in PAPERS.items() if hasattr(other, "PUBLISHED_TASK"))
+    of_isood = f"{_isood_plan.PAPER} on downloaded data alone"
+    crosses = setup.changes.crossing_sentences != "target"
+    for refused, why in (
+        (setup.classifier and not judges, f"a classifier is judged by {of_isood}; leave {setup.classifier} out."),
+        (
+            crosses and module is not _openworldauc_plan,
+            f"--sentences is for openworldauc, which crosses data sets; {paper} does not. Leave it out.",
+        ),
+        (setup.names and not judges, f"names teach Table 3 of {of_isood}; leave {setup.names} out."),
+        (
+            setup.names and not setup.names.endswith(".txt"),
+            f"names is {setup.names!r}, expected a text file (.txt) with a name per line.",
+        ),
+        (
+            setup.changes and not hasattr(module, "PUBLISHED_TASK"),
+            f"added learners, other settings, shots and views are for {tuning}, which tune learners; {paper} does not. "
+            "Leave them out, or write a spec for openworld run.",
+        ),
+        (
+            setup.checkpoints and module is not _frap_plan,
+            f"checkpoints are those of frap's classifiers; {paper} has none. Leave them out.",
+        ),
+    ):
+        if refused:
+            raise OpenworldError(why)
 
 
 __all__ = [
