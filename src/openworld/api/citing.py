@@ -39,11 +39,7 @@ def _used(run: Report) -> Iterator[tuple[str, str]]:
 
 
 def cite_methods(names: Iterable[str]) -> str:
-    """Return BibTeX of methods, models and data sets by name, or of whole kinds such as "learners"; of all for no name.
-
-    Raises:
-        OpenworldError: an unknown name.
-    """
+    """Return BibTeX of methods, models and data sets by name, or of kinds such as "learners"; of all for no name."""
     return bibliography([pair for name in names or methods() for pair in _named(name)])
 
 

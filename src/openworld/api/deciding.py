@@ -17,13 +17,7 @@ from openworld.results import RunFolder
 
 @dataclass(frozen=True, eq=False)
 class ThresholdChoice:
-    """The thresholds that a rule chooses in a finished run.
-
-    Args:
-        run: as its records say.
-        recognition: its learners with their operating points.
-        decisions: setting by setting: the table, the learner that validation images prefer, and a sentence about it.
-    """
+    """The thresholds that a rule chooses in a finished run."""
 
     run: RunFolder
     recognition: RecognitionResults
@@ -34,10 +28,8 @@ class ThresholdChoice:
         return story_of(self.run, self.recognition)
 
     def commands(self, decision: Decision) -> list[str]:
-        """What to type next for the preferred learner of a setting, one line a seed, since each learned something else.
-
-        There is none where the learner was not fitted here, or was not kept.
-        """
+        """Return what to type next for the preferred learner of a setting; none where it was not kept."""
+        # One line a seed, since each learned something else.
         if decision.preferred is None:
             return []
         facts = ("learner", "seed", "shots", "task", "test_domain")

@@ -71,15 +71,7 @@ def hub_entries(run: Report | Path | str) -> "dict[str, list[EvalResult]]":
 
 
 def model_index(run: Report | Path | str, of: str = "") -> str:
-    """Return the entries of `hub_entries` as YAML for the head of a model card.
-
-    Args:
-        run: a finished run, or its folder.
-        of: only this learner, detector or method; "" for all.
-
-    Raises:
-        OpenworldError: the run has no score of `of`.
-    """
+    """Return the entries of `hub_entries` as YAML for the head of a model card."""
     from huggingface_hub.repocard_data import eval_results_to_model_index
     from huggingface_hub.utils import yaml_dump
 

@@ -19,14 +19,7 @@ EXPECTED = (
 
 
 def sources_of(given: Any, name: str) -> list[Any]:
-    """Return a source or target of `estimate`: names of places, an image set, or arrays as a file of scores.
-
-    Args:
-        given: whatever somebody has. name: what messages call it.
-
-    Raises:
-        OpenworldError: something else, or columns that say nothing.
-    """
+    """Return a source or target of `estimate`: names of places, an image set, or arrays as a file of scores."""
     if isinstance(given, str | Path):
         return [str(given)]
     if isinstance(given, Sequence) and given and all(isinstance(part, str | Path) for part in given):
@@ -62,10 +55,7 @@ def collection_of(given: Any, name: str):
 
 
 def images_of(given: Any, name: str):
-    """Return an `ImageSet` of an image set, a `datasets.Dataset` with images, or a table with a column `path`.
-
-    A column `label` holds class names. None where these are no images.
-    """
+    """Return an `ImageSet` of an image set, a `datasets.Dataset` or a table with `path`; None of what has no images."""
     from openworld.datasets import ImageSet, hub
 
     if isinstance(given, ImageSet):

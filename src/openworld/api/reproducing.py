@@ -14,20 +14,12 @@ from openworld.report.report import Report
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """The runs of a paper, and its tables and figures beside the printed ones.
-
-    Args:
-        folder: of all runs, with a page of its own, `report.html`.
-        tables: every table that could be made, beside the printed one: `.sentences` say what the numbers share.
-        figures: every figure that could be made: `.figure`, and `.sentences` that say what it shows.
-        failures: {run that failed: why}.
-        names: of the runs.
-    """
+    """The runs of a paper, and its tables and figures beside the printed ones."""
 
     folder: Path
     tables: tuple[Any, ...]
     figures: tuple[Any, ...] = ()
-    failures: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)  # {run that failed: why}
     names: tuple[str, ...] = ()
 
     @cached_property

@@ -25,15 +25,7 @@ def detect_by_shift(
     observer: Observer = SILENT,
     made: str = "",
 ) -> Report:
-    """Return the report of scores over cells of semantic and covariate shift, as the evaluation ood-detection has it.
-
-    Args:
-        scores: a file, or columns, as `read_shift_scores` takes them. detector: only these.
-        levels: of each axis, where degrees are given. least: cells with fewer images are N/A.
-
-    Raises:
-        OpenworldError: scores or degrees that will not do, a threshold that is wanted of them.
-    """
+    """Return the report of scores over cells of semantic and covariate shift, as ood-detection has it."""
     from openworld.evaluations.ood_detection.facts import ShiftFacts
     from openworld.evaluations.ood_detection.pool_records import record_of_scores
     from openworld.evaluations.ood_detection.report import report_of

@@ -5,7 +5,7 @@ of one drawing only the most telling image is taken.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,20 +28,15 @@ class ChosenImage:
 
 @dataclass(frozen=True)
 class AlbumImage:
-    """One image as the page shows it.
+    """One image as the page shows it."""
 
-    Args:
-        address: of its thumbnail; None where none was kept.
-        name, caption: what stands below it.
-        tags: {"side": "base", "outcome": "wrong", ...}, by which readers pick images.
-        score: likewise, a number; None where it has none.
-    """
-
-    address: str | None
+    address: str | None  # of its thumbnail; None where none was kept
     name: str
     caption: str
-    tags: Mapping[str, str] = field(default_factory=dict)
-    score: float | None = None
+    tags: Mapping[
+        str, str
+    ]  # {"side": "base", "outcome": "wrong"}, by which readers pick images = field(default_factory=dict)
+    score: float | None = None  # likewise, a number; None where it has none
 
 
 @dataclass(frozen=True)
@@ -81,15 +76,7 @@ class Album:
 
 
 def choose(images: Mapping[str, np.ndarray], count: int = 8) -> dict[str, list[ChosenImage]]:
-    """The rows of the per-image table to show, at most `count` of each kind.
-
-    Args:
-        images: columns id, side, label, correct, confidence and, where images are not independent, group.
-        count: how many images of each kind.
-
-    Returns:
-        {"wrong_base", "wrong_new", "best_classes", "worst_classes": [ChosenImage, ...]}, the most telling first.
-    """
+    """The rows of the per-image table to show, at most `count` of each kind."""
     correct, confidence = np.asarray(images["correct"], bool), np.asarray(images["confidence"], float)
     base = np.asarray(images["side"]) == "base"
     groups = np.asarray(images.get("group", images.get("id")))

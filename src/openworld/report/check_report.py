@@ -15,12 +15,7 @@ EXIT_CODES = {HOLDS: 0, BROKEN: 3, OPEN: 4}
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """Requirements on a run, each with what is known of it.
-
-    Args:
-        run: what the run is called.
-        checks: one or more.
-    """
+    """Requirements on a run, each with what is known of it."""
 
     run: str
     checks: tuple[Check, ...]

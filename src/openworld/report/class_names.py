@@ -19,11 +19,7 @@ WORST = 6  # findings of a data set that the page shows unfolded
 
 
 def read_audits(folder: Path | str) -> tuple[Audit, ...]:
-    """The audits of the run in a folder; none where none were made.
-
-    Raises:
-        OpenworldError: a file that holds something else.
-    """
+    """The audits of the run in a folder; none where none were made."""
     path = Path(folder) / FILE
     if not path.is_file():
         return ()

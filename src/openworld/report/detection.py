@@ -123,11 +123,7 @@ LAYOUT = Layout(
 
 
 def detection_brief(sets: ScoredSets, results: Results, **fields) -> Brief:
-    """Return what a comparison says: detectors by rank, marked where scores depend on the order of the images.
-
-    Args:
-        fields: further ones of `Brief`.
-    """
+    """Return what a comparison says: detectors by rank, marked where scores depend on the order of the images."""
     order = {name: place for place, name in enumerate(ranked(sets, results))}
     rows = sorted((*results, *_image_counts(sets)), key=lambda row: order.get(row.entity, -1))
     sides = [counted(len(sets.test), "in-distribution image")]

@@ -9,24 +9,17 @@ from openworld.report.sentences import counted
 
 @dataclass(frozen=True)
 class LearnerFacts:
-    """How a learner came to be.
-
-    Args:
-        learner: its name. settings: all of them. backbone: its name.
-        epochs: of its training; 0 of one that is not trained. parameters: how many numbers were learned.
-        seed, images, views: of its training; None of a saved learner.
-        saved: its folder; "" of one that was trained in the run.
-    """
+    """How a learner came to be."""
 
     learner: str
     settings: dict[str, Any]
     backbone: str
-    epochs: int
-    parameters: int
-    seed: int | None = None
+    epochs: int  # 0 of a learner that is not trained
+    parameters: int  # how many numbers were learned
+    seed: int | None = None  # of its training; None of a saved learner
     images: int | None = None
     views: int | None = None
-    saved: str = ""
+    saved: str = ""  # its folder; "" of one that was trained in the run
 
     def sentences(self) -> Iterator[str]:
         """Yield how it was trained, and its settings, each in one line."""

@@ -38,14 +38,7 @@ RESULTS_BYTES = 200_000  # all results are offered on a page while they take no 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page.
-
-    Args:
-        heading: what it is about, told apart from the other sections'.
-        text: sentences, a paragraph each.
-        tables, figures, albums: what is shown, in this order.
-        folded: parts that are opened on demand.
-    """
+    """A part of a page."""
 
     heading: str
     text: tuple[str, ...] = ()
@@ -62,23 +55,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """All that a page shows but class names and provenance, which every run has.
-
-    Args:
-        title: the question.
-        subtitle: what, on what, with what.
-        verdict: the answer, a paragraph each.
-        sections: in order.
-        styles: {series: how it is drawn}, the legend.
-        series: what the legend lists.
-        facts: seeds and durations, as (name, value).
-    """
+    """All that a page shows but class names and provenance, which every run has."""
 
     title: str
     subtitle: tuple[str, ...]
     verdict: tuple[str, ...]
     sections: tuple[Section, ...]
-    styles: Mapping[str, SeriesStyle] = field(default_factory=dict)
+    styles: Mapping[str, SeriesStyle] = field(default_factory=dict)  # {series: how it is drawn}, the legend
     series: str = "Learners"
     facts: tuple[tuple[str, str], ...] = ()
 

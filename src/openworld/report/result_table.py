@@ -19,19 +19,7 @@ def result_table(
     where: Mapping[str, Place] | None = None,
     label: str = "",
 ) -> Table:
-    """Return a row per entity, and per place where there are several, with a column per metric.
-
-    Args:
-        results: of a run.
-        metrics: keys such as "openworld_auc".
-        show: what stands behind a number: "interval" (95 %), "deviation" (± over seeds) or "".
-        where: only numbers of this place, such as {"shots": 4}; without it those of the run as a whole, in places
-            that all metrics have.
-        label: what the rows are.
-
-    Raises:
-        OpenworldError: another `show`, no metric, one that the run does not have, or no number in that place.
-    """
+    """Return a row per entity, and per place where there are several, with a column per metric."""
     if show not in SHOWS:
         raise OpenworldError(f"show is {show!r}, expected 'interval', 'deviation' or ''.")
     if isinstance(metrics, str) or not metrics:

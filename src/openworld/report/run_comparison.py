@@ -17,20 +17,11 @@ SIGNED = {"percent": "points", "fraction": "difference"}
 
 @dataclass(frozen=True)
 class RunComparison:
-    """What two runs have in common, and what differs.
-
-    Args:
-        names: what the runs are called.
-        metric: which number is compared.
-        pairs: of the numbers that both have, of this metric first; never none.
-        changes: (setting, in the first, in the second) that were asked for differently.
-        basis: what the numbers rest on, for the caption.
-        unpaired: sentences on what either run has alone.
-    """
+    """What two runs have in common, and what differs."""
 
     names: tuple[str, str]
     metric: Metric
-    pairs: Sequence[Pair]
+    pairs: Sequence[Pair]  # of the numbers that both have, of this metric first; never none
     changes: Sequence[Change] = ()
     basis: str = ""
     unpaired: tuple[str, ...] = ()

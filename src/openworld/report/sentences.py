@@ -56,10 +56,6 @@ def possessive(name: str) -> str:
 def leads(found: Standing, what: str, number: str, noun: str = "others", most: str = "highest") -> str:
     """Who has the best number, and over whom that is shown; as much of a sentence as there is, without a full stop.
 
-    Args:
-        what: the number's name and what it is of. number: with its interval. noun: what others are called where they
-            are many. most: "highest", "smallest", ...
-
     >>> leads(Standing(("GMoP", "CoOp")), "AUROC", "81.0")
     'GMoP and CoOp share the highest AUROC, 81.0, the same to the last digit'
     >>> leads(Standing(("GMoP",), ("CoOp",)), "AUROC", "81.0")
@@ -105,11 +101,7 @@ def first_in(each: Sequence[Standing | None], name: str, of: str) -> str:
 
 
 def below_chance(tests: Iterable[Comparison], inside: str, named: int = 4) -> str:
-    """A question where AUROCs are shown to be below chance; "" where none is.
-
-    Args:
-        tests: of `against_chance`. inside: what a larger score must mean. named: at most so many are named.
-    """
+    """A question where AUROCs are shown to be below chance; "" where none is."""
     below: dict[str, list[str]] = {}
     for test in tests:
         if test.worse:

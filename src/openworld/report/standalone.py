@@ -17,12 +17,7 @@ FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Ari
 
 
 def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
-    """The text of an SVG file, on white paper.
-
-    Args:
-        drawn: of `svg.drawing`.
-        styles: of everything that is drawn in a colour of its own.
-    """
+    """The text of an SVG file, on white paper."""
     head, _, body = str(drawn).partition(">")
     sheet, known = _without_media(files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")), {}
     known.update(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))

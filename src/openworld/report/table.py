@@ -16,26 +16,15 @@ BESTS = ("columns", "rows", "")
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell with more in it than a number; a bare Value, Comparison or text is a cell as well.
+    """A cell with more in it than a number; a bare Value, Comparison or text is a cell as well."""
 
-    Args:
-        content: the number, the test, or words; None of what does not exist.
-        mark: a sign behind the number, such as "*".
-        under: a second, fainter line.
-        note: told to those who point at the cell, before what is told anyhow.
-        printed: what a paper printed there, in the unit of data.
-        difference: ours minus the printed one, where the two are of the same thing.
-        bold: None where it is derived; False also keeps a number out of the search for the best.
-        sort: by what words are sorted.
-    """
-
-    content: Value | Comparison | str | None
-    mark: str = ""
+    content: Value | Comparison | str | None  # the number, the test, or words; None of what does not exist
+    mark: str = ""  # a sign behind the number, such as "*"
     under: str = ""
     note: str = ""
-    printed: float | None = None
+    printed: float | None = None  # what a paper printed there, in the unit of data
     difference: float | None = None
-    bold: bool | None = None
+    bold: bool | None = None  # None where it is derived; False also keeps a number out of the search for the best
     sort: float | None = None
 
 
@@ -52,24 +41,14 @@ def cell_of(result: Result) -> Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
+    """How the numbers of a column are written."""
 
-    Args:
-        metric: how its numbers are written; `results.TEXT` of a column of words or tests.
-        title: where it is not the metric's.
-        priority: on a narrow terminal the columns of the least priority are left out first; those of the highest never.
-        intervals: how many intervals stand behind a number; the others are told to those who point at it.
-        show: "value", "interval" (alone; on the page as a small plot), or "deviation" (the number ± its deviation).
-        over: which interval, such as "images"; "" the first.
-        headline: whether it is the main number, larger on the page.
-    """
-
-    metric: Metric
+    metric: Metric  # how its numbers are written; `results.TEXT` of a column of words or tests
     title: str = ""
-    priority: int = 0
-    intervals: int = 1
-    show: str = "value"
-    over: str = ""
+    priority: int = 0  # on a narrow terminal the least are left out first, the highest never
+    intervals: int = 1  # how many intervals stand behind a number; the others are told to those who point at it
+    show: str = "value"  # or "interval" (alone, on the page as a small plot), "deviation" (number ± deviation)
+    over: str = ""  # which interval, such as "images"; "" the first
     headline: bool = False
 
     def __post_init__(self) -> None:
@@ -89,46 +68,27 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row.
-
-    Args:
-        label: what it is about: a learner, a level, ...
-        cells: one per column.
-        series: whose colour and mark it has on the page; "" of none.
-        remark: fainter, behind the label.
-        rule: whether a rule stands above it.
-    """
+    """A row: its label and as many cells as there are columns."""
 
     label: str
     cells: tuple[Cell | Value | Comparison | str | None, ...]
-    series: str = ""
+    series: str = ""  # whose colour and mark it has on the page; "" of none
     remark: str = ""
     rule: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Args:
-        name: of its own on a page, in small letters with hyphens.
-        title: what it shows.
-        caption: units, what means and intervals are over, what tests are.
-        label: what the rows are: "learner", ...
-        columns: in order; the labels come before them.
-        rows: in order.
-        best: along which way the best is looked for: "columns", "rows" (one metric throughout), or "" nowhere.
-        block: so many columns at most stand side by side in LaTeX; 0 all.
-    """
+    """A table, of which every form is a rendering."""
 
     name: str
     title: str
-    caption: str
-    label: str
-    columns: tuple[Column, ...]
+    caption: str  # units, what means and intervals are over, what tests are
+    label: str  # what the rows are, such as "learner"
+    columns: tuple[Column, ...]  # in order; the labels come before them
     rows: tuple[Row, ...]
-    best: str = "columns"
-    block: int = 0
+    best: str = "columns"  # along which way the best is looked for; "rows" of one metric throughout, "" nowhere
+    block: int = 0  # so many columns at most stand side by side in LaTeX; 0 all
 
     def __post_init__(self) -> None:
         if self.best not in BESTS:

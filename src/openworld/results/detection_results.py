@@ -34,9 +34,6 @@ REPLICATES = 200
 def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: int = 0) -> Results:
     """Return every number with its interval, and the tests.
 
-    Args:
-        replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
-
     >>> def scored(name, group, scores):
     ...     return SetScores(name, group, {"MSP": np.array(scores)}, np.arange(2), np.array([f"{name} 0", f"{name} 1"]))
     >>> results = detection_results(ScoredSets(scored("test", "id", [2.0, 1]), (scored("dtd", "far", [1.0, 0]),)))
@@ -49,10 +46,8 @@ def detection_results(sets: ScoredSets, *, replicates: int = REPLICATES, seed: i
 
 
 def detection_tests(sets: ScoredSets) -> tuple[Comparison, ...]:
-    """Return the tests alone: at every place the best detector against every other, and all against chance.
-
-    Those against chance are one family, of the means over the sets of each group.
-    """
+    """Return the tests alone: at every place the best detector against every other, and all against chance."""
+    # Those against chance are one family, of the means over the sets of each group.
     from scipy.linalg import block_diag
 
     groups = [group for group in _groups(sets) if group.group in OTHER_CLASSES]

@@ -31,14 +31,7 @@ _SAME = 12  # decimals: numbers that differ in their last bits only have the sam
 
 @dataclass(frozen=True)
 class RankedMethods:
-    """Methods ranked on every data set.
-
-    Args:
-        names: of the methods.
-        scores: float[methods, data sets], larger is better.
-        rank: the metric of a mean rank.
-        where: the place of the results.
-    """
+    """Methods ranked on every data set."""
 
     names: tuple[str, ...]
     scores: np.ndarray
@@ -74,18 +67,11 @@ class RankedMethods:
 
 @dataclass(frozen=True, eq=False)
 class DatasetMeans:
-    """One metric of several methods on several data sets.
-
-    Args:
-        metric: which.
-        datasets: their names, in order.
-        numbers: {method: its result on every data set}; None where it has none.
-        where: the place of the means.
-    """
+    """One metric of several methods on several data sets, at one place."""
 
     metric: Metric
     datasets: tuple[str, ...]
-    numbers: Mapping[str, Sequence[Result | None]]
+    numbers: Mapping[str, Sequence[Result | None]]  # {method: its result on every data set}; None where it has none
     where: Mapping[str, str | int | float]
 
     __repr__ = short_repr
@@ -122,10 +108,8 @@ class DatasetMeans:
 
     @cached_property
     def tests(self) -> tuple[Comparison, ...]:
-        """All pairs: over data sets, paired by data set; over seeds, on these data sets; then by ranks.
-
-        Each of the three families is corrected by itself; the place of those over seeds says so.
-        """
+        """All pairs: over data sets, paired by data set; over seeds, on these data sets; then by ranks."""
+        # Each of the three families is corrected by itself; the place of those over seeds says so.
         return (*self._pairs(DATA_SETS), *self._pairs(SEEDS), *(self.ranked.tests() if self.complete else ()))
 
     def compare(self, name: str, other: str, over: str = DATA_SETS) -> Comparison | None:

@@ -25,26 +25,17 @@ _FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*(>=|<=|>|<)\s*([-+]?[0-9.]+(?:e-?[0-
 class Requirement:
     """A bound on a metric.
 
-    Args:
-        metric: its key.
-        sign: 1 where the number must be at least the bound, -1 where at most.
-        bound: in the unit of data: shares as fractions.
-
     >>> Requirement.parse("openworld_auc >= 50 %")
     Requirement(metric='openworld_auc', sign=1, bound=0.5)
     """
 
     metric: str
     sign: int
-    bound: float
+    bound: float  # in the unit of data: shares as fractions
 
     @classmethod
     def parse(cls, text: str) -> "Requirement":
-        """Read "METRIC >= NUMBER" (or <=, >, <); "50 %" is 0.5.
-
-        Raises:
-            OpenworldError: a text of another form.
-        """
+        """Read "METRIC >= NUMBER" (or <=, >, <); "50 %" is 0.5."""
         match = _FORM.fullmatch(text)
         try:
             name, sign, number, percent = match.groups()
@@ -61,18 +52,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Check:
-    """A number held against what is required of it.
-
-    Args:
-        title: whose number it is, and where.
-        required: the bound as people read it.
-        metric: of the number.
-        value: the number with its intervals.
-        decision: HOLDS, BROKEN or OPEN.
-        reason: why it cannot be told, where the number or its interval is missing.
-        more: how many more of what the interval is over would tell, if the number stays as it is; None where that is
-            not known.
-    """
+    """A number held against what is required of it."""
 
     title: str
     required: str
@@ -96,18 +76,7 @@ class Check:
 def judge(
     results: Results, requirements: Iterable[Requirement], *, entity: str = "", where: Mapping[str, Place] | None = None
 ) -> tuple[Check, ...]:
-    """Hold every number that a requirement is about against it.
-
-    Args:
-        results: of a run.
-        requirements: each is asked of every entity that has the metric.
-        entity: only this learner, detector or estimator; "" for all.
-        where: only numbers of this place, such as {"level": 3}; without it those whose place has the fewest names,
-            which are the numbers of the run as a whole.
-
-    Raises:
-        OpenworldError: a metric or entity that the run does not have, or no number in that place.
-    """
+    """Hold every number that a requirement is about against it."""
     checks = []
     for requirement in requirements:
         known = results.metrics()
@@ -130,17 +99,8 @@ def judge(
 
 
 def judge_difference(pairs: Sequence[Pair], margin: float) -> tuple[Check, ...]:
-    """Whether a run is not worse than another by more than a margin (non-inferiority), number by number.
-
-    Two runs that have one number with the same intervals, and the same for every seed, are the same run in this.
-
-    Args:
-        pairs: of numbers of the other run and of this one, with the test of this minus the other.
-        margin: of the difference, in the unit of data: by how much it may be worse. Of shares a fraction in [0, 1).
-
-    Raises:
-        OpenworldError: a margin below 0, of shares one of 1 or more, a metric of which neither way is better.
-    """
+    """Return whether a run is worse than another by at most a margin (non-inferiority), number by number."""
+    # Two runs that have one number with the same intervals, and the same for every seed, are the same run in this.
     if any(pair.comparison.metric.unit in SHARES for pair in pairs):
         require_fraction("[)", margin=margin)
     elif not 0 <= margin < inf:

@@ -27,25 +27,16 @@ SCORE_COLUMN, STREAM = "score ", "stream "
 
 @dataclass(frozen=True, eq=False)
 class SetScores:
-    """One set of images.
-
-    Args:
-        name: told apart from the other sets'.
-        group: of `GROUPS`; "id" of in-distribution images.
-        scores: {detector: float64[n]}, larger = more in-distribution.
-        images: object[n], paths or ids.
-        clusters: [n], labels of images that are not independent, from one name space over all sets.
-        read: place -> PIL image; None where there are scores alone.
-        inside: of detectors whose scores depend on the order of the images, {detector: float64[n]} of the
-            in-distribution test images in the stream that they made with this set.
-    """
+    """One set of images: its scores, image ids and the groups that images were drawn in."""
 
     name: str
-    group: str
-    scores: Mapping[str, np.ndarray]
+    group: str  # of `GROUPS`; "id" of in-distribution images
+    scores: Mapping[str, np.ndarray]  # {detector: float64[n]}, larger = more in-distribution
     images: np.ndarray
     clusters: np.ndarray
-    read: Callable[[int], Any] | None = None
+    read: Callable[[int], Any] | None = None  # place -> PIL image; None where there are scores alone
+    # Of detectors whose scores depend on the order of images: {detector: float64[n]} of the in-distribution test
+    # images in the stream that they made with this set.
     inside: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -54,16 +45,7 @@ class SetScores:
 
 @dataclass(frozen=True, eq=False)
 class ScoredSets:
-    """In-distribution images and others.
-
-    Args:
-        test: in-distribution images that nothing learned from.
-        others: sets of the groups.
-        validation: further in-distribution images, on which a threshold is chosen; None where there are none.
-
-    Raises:
-        OpenworldError: no image, an unknown group, two sets of one name, another detector in one of them.
-    """
+    """In-distribution images and others."""
 
     test: SetScores
     others: tuple[SetScores, ...]
@@ -136,10 +118,7 @@ def score_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
 
 
 def stream_columns(sets: ScoredSets) -> dict[str, np.ndarray]:
-    """Return, for tables with a row per image, what `with_streams` reads: NaN but for the test images, which are first.
-
-    Names of columns are "stream DETECTOR with SET".
-    """
+    """Return the columns "stream DETECTOR with SET" that `with_streams` reads: NaN but for test images, the first."""
     count = sum(map(len, sets.all))
     columns = {}
     for each in sets.others:

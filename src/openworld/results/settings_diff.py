@@ -19,15 +19,7 @@ _ENTRY = "entries of lists"
 
 
 def differing_settings(first, second) -> tuple[tuple[str, str, str], ...]:
-    """Compare the settings of two runs.
-
-    Args:
-        first, second: anything with `resolved` and `provenance`, such as a `RunFolder`.
-
-    Returns:
-        (key, in the first, in the second), keys such as "CoOp schedule.epochs" for the settings of learners, methods,
-        ... that both have, and versions of packages; nothing on keys without an effect.
-    """
+    """Return (setting, first, second) of all that differs; entries of lists are paired by their labels."""
     ours, theirs = (dict(_flat(_by_label(run.resolved))) for run in (first, second))
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
     # Entries that only one run has are seen in its results.

@@ -13,12 +13,7 @@ VALIDATION_AUROC = Metric("validation_auroc", "AUROC on validation OOD")
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting that was tried.
-
-    Args:
-        settings: what was searched, by name.
-        auroc: on validation images; None with a `reason`. low, high: of its 95 % interval over images, or None.
-    """
+    """One setting that was tried."""
 
     settings: dict[str, Any]
     auroc: float | None
@@ -45,19 +40,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class SettingsSearch:
-    """The settings of a detector that were tried.
-
-    Args:
-        detector: its label.
-        trials: in the order in which they were tried.
-        chosen: place of the first of those with the largest AUROC.
-        default: place of the settings that it has without a search; None where these were not tried.
-    """
+    """The settings of a detector that were tried, on validation images."""
 
     detector: str
     trials: tuple[Trial, ...]
     chosen: int
-    default: int | None = None
+    default: int | None = None  # place of the settings that it has without a search; None where these were not tried
 
     @property
     def best(self) -> Trial:
@@ -66,13 +54,8 @@ class SettingsSearch:
 
 
 def search_results(searches: Sequence[SettingsSearch], **where: Place) -> Iterator[Result]:
-    """Yield a row for every setting that was tried: `settings` in words, and whether it was `chosen`, "yes" or "no".
-
-    The settings that the detector has without a search are marked in `settings_name`.
-
-    Args:
-        where: what else tells the rows apart.
-    """
+    """Yield a row for every setting that was tried: `settings` in words, and whether it was `chosen`, "yes" or "no"."""
+    # The settings that the detector has without a search are marked in `settings_name`.
     for search in searches:
         for place, trial in enumerate(search.trials):
             at = {"settings": trial.words, "chosen": "yes" if place == search.chosen else "no", **where}

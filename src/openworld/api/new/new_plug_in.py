@@ -19,16 +19,7 @@ EXAMPLES = {
 
 
 def new_plug_in(kind: str, name: str, folder: Path | None = None) -> Path:
-    """Write a package with a plug-in and its tests, and return its folder.
-
-    Args:
-        kind: of `EXAMPLES`.
-        name: of the plug-in, a Python class name such as "MyLearner".
-        folder: which must not exist; None for the name in small letters.
-
-    Raises:
-        OpenworldError: a name that no class can have, or a folder that is there.
-    """
+    """Write a package with a plug-in and its tests, and return its folder."""
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name) or keyword.iskeyword(name):
         raise OpenworldError(f"a {kind} is called {name!r}; give a class name of letters and digits, such as MyMethod.")
     goal = folder or Path(_words(name, "_"))

@@ -14,17 +14,7 @@ EMBEDDED = ("emoji-concepts/twemoji", "emoji-concepts/fluent-emoji")
 
 
 def new_spec(evaluation: str, data: str = "", tests: Sequence[str] = (), backbone: str = "") -> str:
-    """Return the TOML text of a spec.
-
-    Args:
-        evaluation: a name of `EVALUATIONS`.
-        data: a folder of class folders, or a data set as NAME or NAME/DOMAIN; "" for the embedded world.
-        tests: the same, of images to test on; () for others of the embedded world, or the data itself.
-        backbone: "" for the embedded one with the embedded world, else ViT-B/16.
-
-    Raises:
-        OpenworldError: data that is not there, or has too few classes.
-    """
+    """Return the TOML text of a spec: `data` trained on, or tested alone, and `tests`, as NAME or NAME/DOMAIN."""
     given = [data or EMBEDDED[0], *(tests or ([data] if data else EMBEDDED[1:]))]
     tables = [_image_set(place) for place in given]
     source, *others = map(_inline, tables)

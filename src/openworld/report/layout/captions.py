@@ -48,12 +48,7 @@ def caption(
     *,
     noted: bool = True,
 ) -> str:
-    """Return the caption of a table.
-
-    Args:
-        tests: with which those that stand there are corrected. spanned: rows whose intervals stand there; None: all.
-        noted: with the notes of its part, which stand below its first table alone.
-    """
+    """Return the caption of a table."""
     metrics = {row.metric.key: row.metric for row in rows}
     over = _intervals(rows if spanned is None else spanned)
     over = f"; {DEVIATION}" if getattr(part, "show", "") == "deviation" else over
@@ -130,11 +125,7 @@ def _is_tested(row: Result, brief: Brief) -> bool:
 def figure_caption(
     part: Part, rows: Sequence[Result], brief: Brief, what: str, *, each_seed: bool = False
 ) -> tuple[str, ...]:
-    """Return the caption of a figure: what is drawn, over what bands or bars are, and its note.
-
-    Args:
-        what: shows intervals, such as "bands"; "" where none are drawn. each_seed: whether seeds are drawn one by one.
-    """
+    """Return the caption of a figure: what is drawn, over what bands or bars are, and its note."""
     over = dict.fromkeys(row.value.intervals[0].over for row in rows if row.value.intervals)
     bands = f"; {what}: 95 % over {' or '.join(over)}" if over and what else ""
     metrics = {row.metric.key: row.metric for row in rows}

@@ -27,17 +27,9 @@ Places = Mapping[tuple, Sequence[Result]]
 def verdict(
     headline: str, places: Sequence[str], brief: Brief, *, beside: Sequence[str] = (), along: "Lines | None" = None
 ) -> tuple[str, ...]:
-    """Return the sentences that follow from the numbers of a metric.
-
-    Where numbers of some places are means of those of others, which their shorter places tell, the means are told one
-    by one, and of the others only how often who comes first.
-
-    Args:
-        headline: key of the metric by which entities are compared. places: keys of the places where it is told.
-        brief: the rows, and sentences of its own, which come before what the numbers rest on.
-        beside: keys of rows that no sentence says, since another key says the same.
-        along: a chart along whose key it is told how the best one fares.
-    """
+    """Return the sentences that follow from the numbers of a metric."""
+    # Where numbers of some places are means of those of others, which their shorter places tell, the means are told
+    # one by one, and of the others only how often who comes first.
     by_place = _by_place(headline, (*places, *beside), brief)
     parts, sentences, chance = by_place, [], _chance_tests(by_place, brief)
     if by_place and next(iter(by_place.values()))[0].metric.better:
@@ -124,10 +116,8 @@ def _nobody_above_chance(rows: Sequence[Result], chance: Sequence[Comparison], b
 
 
 def _chance_tests(by_place: Places, brief: Brief) -> tuple[Comparison, ...]:
-    """Return the tests of AUROCs against chance, as one family: a reader picks the best of all places.
-
-    They are those that the run made, where it made some; else those that follow from the intervals.
-    """
+    """Return the tests of AUROCs against chance, as one family: a reader picks the best of all places."""
+    # They are those that the run made, where it made some; else those that follow from the intervals.
     rows = [row for row in brief.results.where(metric=AREA.key) if row.entity and tuple(row.where.items()) in by_place]
     known = {(row.entity, tuple(row.where.items())) for row in rows}
     made = [
@@ -157,11 +147,7 @@ def _leader_of_many(by_place: Places, brief: Brief) -> str:
 
 
 def _against_baseline(by_place: Places, brief: Brief, family: str = " in each place") -> Iterator[str]:
-    """Who is shown to be better or worse than the baseline, by name in one place, by counts in several.
-
-    Args:
-        family: of the tests that are corrected together, where there are several places.
-    """
+    """Who is shown to be better or worse than the baseline, by name in one place, by counts in several."""
     tests = []
     for rows in by_place.values():
         place = rows[0].metric.key, rows[0].where
@@ -188,11 +174,7 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
 
 
 def _along(headline: str, chart: "Lines", by_place: Places, brief: Brief) -> Iterator[str]:
-    """How the best entity fares from the first to the last place along a key, and who differs from the baseline there.
-
-    Args:
-        chart: of the curves. by_place: what is told place by place; by the first it is the best.
-    """
+    """How the best entity fares from the first to the last place along a key, and who differs from the baseline."""
     rows = next(iter(by_place.values()))
     found, along, curves, places = _standing(rows, brief), chart.along, {}, {}
     if found is None:

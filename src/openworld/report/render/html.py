@@ -16,13 +16,7 @@ POINTING = "Pointing at a cell tells more."
 
 
 def html_table(table: Table, styles: Mapping[str, object] | None = None, *, download: str = "") -> Markup:
-    """A table as HTML; every text is escaped.
-
-    Args:
-        table: any.
-        styles: {series: how it is drawn}; a row of one of these has its mark.
-        download: where the numbers lie, such as a `data:` address; "" where nothing is offered.
-    """
+    """A table as HTML; every text is escaped."""
     styles = styles or {}
     heads = [_head(table.label, words=True), *(_head(column.heading, words=column.words) for column in table.columns)]
     head = element("thead", element("tr", *heads))

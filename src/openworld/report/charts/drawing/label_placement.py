@@ -34,15 +34,7 @@ class Placed:
 
 
 def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]], marks=(), names=()) -> list[Placed]:
-    """A place for every text near its dot.
-
-    Args:
-        plot: no name leaves its rectangle.
-        texts: N names.
-        dots: N points in user units.
-        marks: further points that names had better not cover.
-        names: boxes (left, top, right, bottom) of names that stand already, which none may cover.
-    """
+    """A place for every text near its dot: in the plot, off the `names` that stand there and, if possible, `marks`."""
     obstacles = _around(np.array([*dots, *marks]).reshape(-1, 2), 6.0)
     options = [_places(plot, text, dot) for text, dot in zip(texts, dots, strict=True)]
     base = [8 * gaps + 3 * _overlap(boxes, obstacles) for boxes, gaps, _ in options]
@@ -62,13 +54,7 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
 
 
 def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, SeriesStyle]) -> list[Markup]:
-    """The learners' names in a column right of the plot, each with its mark and a thin line to the end of its own line.
-
-    Args:
-        plot: its right margin, of `margin`, is where the names stand.
-        ends: where every learner's line ends, in user units.
-        styles: of every learner.
-    """
+    """The learners' names in a column right of the plot, each with a thin line to the end of its own line."""
     _, top, right, bottom = plot.box
     heights = spread([y for _, y in ends.values()], 1.25 * LINE, top + 4, bottom)
     names = []
@@ -90,11 +76,10 @@ def margin(learners: Iterable[str]) -> float:
 def spread(heights: Sequence[float], apart: float, low: float, high: float) -> list[float]:
     """The heights moved as little as it takes (in the sum of squares) to be `apart` and within [low, high].
 
-    Neighbours that would stand too close are pooled and spread about their mean, as in isotonic regression.
-
     >>> spread([11.0, 10.0, 50.0], 5.0, 0.0, 52.0)
     [13.0, 8.0, 50.0]
     """
+    # Neighbours that would stand too close are pooled and spread about their mean, as in isotonic regression.
     apart = min(apart, (high - low) / max(len(heights) - 1, 1))
     order = sorted(range(len(heights)), key=lambda place: heights[place])
     pools: list[list[float]] = []

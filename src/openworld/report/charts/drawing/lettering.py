@@ -52,11 +52,10 @@ def _letter_width(letter: str) -> float:
 def wrapped(text: str, width: float, size: float) -> str:
     """Return the text in as many lines as it takes to be no wider than `width`; only a word wider than that is cut.
 
-    Breaks that it has stay.
-
     >>> wrapped("African bush elephant", 50, 10)
     'African\\nbush\\nelephant'
     """
+    # Breaks that it has stay.
     if "\n" in text:
         return "\n".join(wrapped(line, width, size) for line in text.split("\n"))
     lines = [""]
@@ -92,11 +91,6 @@ def staggered(
     sides: Sequence[Sequence[Span]], lengths: Sequence[float], within: Span = (-inf, inf)
 ) -> list[tuple[int, float]]:
     """Return on which side of its line each name stands, and how far along the line it begins, so that none meet.
-
-    Args:
-        sides: for every name the spans across its line that it may take, the usual one first.
-        lengths: of the names along their lines.
-        within: what a span had better not leave.
 
     >>> staggered([[(0, 4)], [(2, 6)], [(2, 6), (6, 10)]], [30.0, 40.0, 20.0])
     [(0, 0.0), (0, 30.0), (1, 0.0)]
