@@ -5,7 +5,7 @@ of one drawing only the most telling image is taken.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,10 +33,8 @@ class AlbumImage:
     address: str | None  # of its thumbnail; None where none was kept
     name: str
     caption: str
-    tags: Mapping[
-        str, str
-    ]  # {"side": "base", "outcome": "wrong"}, by which readers pick images = field(default_factory=dict)
-    score: float | None = None  # likewise, a number; None where it has none
+    tags: Mapping[str, str] = field(default_factory=dict)  # {"outcome": "wrong"}, by which readers pick images
+    score: float | None = None  # likewise picked by; None where it has none
 
 
 @dataclass(frozen=True)
