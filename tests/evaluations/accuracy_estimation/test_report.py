@@ -8,7 +8,7 @@ import pytest
 from openworld.evaluations.accuracy_estimation.arrays import RunArrays
 from openworld.evaluations.accuracy_estimation.figures import BUDGET, ModelGroups
 from openworld.evaluations.accuracy_estimation.reference_figures import alignment_gap
-from openworld.evaluations.accuracy_estimation.report import count_models, report
+from openworld.evaluations.accuracy_estimation.report import report
 from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.report.layout.layout import REST
 from openworld.testing import check_report
@@ -87,12 +87,6 @@ def test_methods_that_differ_in_their_reference_alone_say_how_they_use_it(run_st
     assert cells_of(run_story, "lines")["CLIP's answers"]["reference"] == "CLIP, answers taken for labels"
     assert cells_of(run_story, "lines")["RAP"]["reference"] == "CLIP, raw (RAP)"
     assert "FRAP, no threshold, against FRAP" in cells_of(run_story, "threshold")
-
-
-def test_models_that_are_no_product_are_counted(handmade, arrays):
-    assert count_models(arrays) == "2 models × 2 seeds × 2 checkpoints"
-    both = {"a": ("one", 0.8, {"AC": 0.1})}
-    assert count_models(RunArrays(handmade(both))) == "1 model × 1 seed × 1 checkpoint"
 
 
 def test_why_alignment_is_not_known_is_said(make_estimates):

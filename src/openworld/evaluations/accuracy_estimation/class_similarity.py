@@ -1,8 +1,8 @@
 """How near classes are in meaning, for the Semantic Alignment Score: by WordNet, BREEDS, or Unicode's tree of emoji."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from openworld.datasets.published.downloaded import find_root
 from openworld.datasets.published.tiny_imagenet import read_ids
 
 EMOJI = "emoji-"
-ROOT = "emoji"
 NAMED_LIKE = {"imagenet-200": "imagenet-r"}
 """A data set -> the published one whose classes it has, in the same order."""
 
@@ -32,11 +31,15 @@ class Taxonomy:
 
 @lru_cache(maxsize=4)
 def taxonomy_of(dataset: str) -> Taxonomy:
-    """The taxonomy of a data set's classes."""
+    """Return the taxonomy of a data set's classes."""
     if dataset.startswith(EMOJI):
         return Taxonomy(_of_emoji(dataset.removeprefix(EMOJI)), "Unicode's groups and subgroups of emoji")
     if dataset in breeds.TASKS:
-        return Taxonomy(_of_breeds(dataset), "the hierarchy of BREEDS")
+        folder = find_root(None) / SHIFTED[dataset].folder
+        above, hierarchy = read_edges(folder / "class_hierarchy.txt"), breeds.Hierarchy(folder)
+        nodes = [superclass.node for superclass in breeds.superclasses(breeds.TASKS[dataset], hierarchy)]
+        similarity = taxonomy_similarity(nodes, lambda node: above.get(node, ()))
+        return Taxonomy(similarity, "the hierarchy of BREEDS")
     ids = _wordnet_ids(NAMED_LIKE.get(dataset, dataset))
     if not ids:
         return Taxonomy(None, reason=f"the classes of {dataset} stand in no taxonomy that is known here")
@@ -47,7 +50,7 @@ def taxonomy_of(dataset: str) -> Taxonomy:
 
 
 def _wordnet_ids(dataset: str) -> tuple[str, ...]:
-    """The ids of its classes: as published, or the names of folders that are called by them, as ImageNet's are."""
+    """Return ids of its classes: as published, or the names of folders that are called by them, as ImageNet's are."""
     if dataset in PUBLISHED:
         return class_names(dataset).wordnet_ids
     if dataset == "tiny-imagenet":
@@ -58,23 +61,14 @@ def _wordnet_ids(dataset: str) -> tuple[str, ...]:
     return names if all(map(SYNSET_ID.fullmatch, names)) else ()
 
 
-def _of_breeds(task: str) -> np.ndarray:
-    folder = find_root(None) / SHIFTED[task].folder
-    above = read_edges(folder / "class_hierarchy.txt")
-    nodes = [superclass.node for superclass in breeds.superclasses(breeds.TASKS[task], breeds.Hierarchy(folder))]
-    return taxonomy_similarity(nodes, lambda node: above.get(node, ()))
-
-
 def _of_emoji(task: str) -> np.ndarray:
-    classes = list(emoji.TASKS[task].classes().values())
-    ways = [_way_up(number, concepts) for number, concepts in enumerate(classes)]
-    above = {node: (parent,) for way in ways for node, parent in zip(way, way[1:], strict=False)}
-    return taxonomy_similarity([way[0] for way in ways], lambda node: above.get(node, ()))
-
-
-def _way_up(number: int, concepts: Sequence) -> tuple:
-    """A class and what lies above it: a concept under its subgroup, a subgroup under its group, all under one root."""
-    groups, subgroups = ({getattr(concept, level) for concept in concepts} for level in ("group", "subgroup"))
-    within = [*subgroups] if len(concepts) == 1 else []
-    within += [*groups] if len(subgroups) == 1 else []
-    return (("class", number), *((*groups, level) for level in within), ROOT)
+    """Return similarities with a concept under its subgroup, a subgroup under its group, and all under one root."""
+    nodes, above = [], {}
+    for number, concepts in enumerate(emoji.TASKS[task].classes().values()):
+        groups, subgroups = ({getattr(concept, level) for concept in concepts} for level in ("group", "subgroup"))
+        within = [*subgroups] if len(concepts) == 1 else []
+        within += [*groups] if len(subgroups) == 1 else []
+        way = (("class", number), *((*groups, level) for level in within), "emoji")
+        above |= {node: (parent,) for node, parent in pairwise(way)}
+        nodes.append(way[0])
+    return taxonomy_similarity(nodes, lambda node: above.get(node, ()))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
 
 from openworld.evaluations.accuracy_estimation.ablations import reference_uses
 from openworld.evaluations.accuracy_estimation.arrays import RunArrays, finite
@@ -160,15 +159,32 @@ LAYOUT = Layout(
 def report(run: RunFolder) -> Report:
     """Return the report of a run."""
     results, arrays = read_results(run)
+    uses = reference_uses(arrays.methods)
+    by_use = {label: f"{name}, {use}" for name, labels in uses.items() for use, label in labels.items()}
+    devices = sorted({record.timing.get("device", "an unknown device") for record in run.records})
+    timed = (
+        f"On {' and '.join(devices)}, every method alone, means over {counted(len(arrays.models), 'classifier')}: to "
+        "fit on the labelled source set, and to estimate one condition, once models have seen its images."
+    )
+    seeds = " ".join(map(str, arrays.seeds))
+    sources = [", ".join(filter(None, source.values())) for source in arrays.facts["sources"]]
+    subtitle = (
+        counted(len(arrays.methods), "method"),
+        counted(len(arrays.conditions), "condition"),
+        counted(len(arrays.models), "classifier"),
+        f"trained on {'; '.join(sources)}",
+        f"{arrays.facts['classes']} classes",
+        f"seeds {seeds}",
+    )
     return LAYOUT.report(
         Brief(
             results,
             arrays.baseline,
             "method",
-            subtitle=tuple(_subtitle(arrays)),
-            facts=(*_facts(arrays), *_corrupted_files(run)),
-            notes={"times": _timed(arrays)},
-            words={"lines" if len(arrays.rows) > 1 else "errors": _uses(arrays)},
+            subtitle=subtitle,
+            facts=(("seeds", seeds), *_facts(arrays)),
+            notes={"times": timed},
+            words={"lines" if len(arrays.rows) > 1 else "errors": {"reference": by_use} if len(by_use) > 1 else {}},
             marks={label: INCOMPLETE for label in arrays.labels if not is_complete(results, label, {})},
             sentences=tuple(_sentences(results, arrays)),
             styles=series_styles(arrays.labels, [arrays.baseline]),
@@ -178,90 +194,32 @@ def report(run: RunFolder) -> Report:
     )
 
 
-def _sentences(results: Results, arrays: RunArrays) -> Iterator[str]:
-    """In which direction methods err, and how hard the conditions are."""
-    pairs = [[results.value(label, key).value for key in ("absolute_error", "bias")] for label in arrays.labels]
-    known = [(error, bias) for error, bias in pairs if error is not None]
-    over = sum(bias > ONE_SIDED * error for error, bias in known)
-    under = sum(-bias > ONE_SIDED * error for error, bias in known)
-    if over + under:
-        yield (
-            f"Of {counted(len(known), 'method')} {none_or(over)} mostly overestimate and {none_or(under)} mostly "
-            "underestimate."
-        )
-    sizes = [int(row.value.value) for _, row in arrays.single if row.metric == METRICS["images"]]
-    natural, true = sum(condition.kind == "natural" for condition in arrays.conditions), finite(arrays.accuracy)
-    low, high = (METRICS["accuracy"].write(float(end)) for end in (true.min(), true.max()))
-    yield (
-        f"{counted(len(arrays.conditions), 'condition')} ({natural} natural, {len(arrays.conditions) - natural} "
-        f"synthetic) of {span(sizes)} images; true accuracy runs from {low} "
-        f"to {high}\u00a0%."
-    )
-
-
-def _uses(arrays: RunArrays) -> dict[str, dict[str, str]]:
-    """How methods use a reference, where several ways are there to be compared (FRAP, Tables 3 and 4)."""
-    uses = reference_uses(arrays.methods)
-    words = {label: f"{name}, {use}" for name, by_use in uses.items() for use, label in by_use.items()}
-    return {"reference": words} if len(words) > 1 else {}
-
-
-def _timed(arrays: RunArrays) -> str:
-    devices = sorted({record.timing.get("device", "an unknown device") for record in arrays.run.records})
-    return (
-        f"On {' and '.join(devices)}, every method alone, means over {counted(len(arrays.models), 'classifier')}: to "
-        "fit on the labelled source set, and to estimate one condition, once models have seen its images."
-    )
-
-
-def _subtitle(arrays: RunArrays) -> Iterator[str]:
-    yield counted(len(arrays.methods), "method")
-    yield counted(len(arrays.conditions), "condition")
-    yield count_models(arrays)
-    names = [", ".join(filter(None, source.values())) for source in arrays.facts["sources"]]
-    if len(names) > 1:
-        yield f"trained on {len(names)} sources ({'; '.join(names[:3])}{'; …' if len(names) > 3 else ''})"
-    else:
-        yield f"trained on {names[0]}"
-    yield f"{arrays.facts['classes']} classes"
-    yield f"seeds {' '.join(map(str, arrays.seeds))}"
-
-
-def count_models(arrays: RunArrays) -> str:
-    """Return how many models, seeds and checkpoints there are, as a product where all combinations are there."""
-    models = arrays.models
-    sides = {
-        "model": {model.name for model in models},
-        "seed": {model.seed for model in models},
-        "checkpoint": {model.checkpoint for model in models},
-    }
-    if prod(map(len, sides.values())) != len(models):
-        return f"{len(models)} classifiers"
-    return " × ".join(counted(len(side), name) for name, side in sides.items())
-
-
-def _corrupted_files(run: RunFolder) -> Iterator[tuple[str, str]]:
-    """Where corrupted images are from, if they were published."""
-    spec = run.resolved or {}
-    if spec.get("corrupted_files"):
-        made = ", ".join(spec.get("made_here", ()))
-        yield "corrupted images", f"{spec['corrupted_files']}, as published{f'; made here: {made}' if made else ''}"
-
-
 def _facts(arrays: RunArrays) -> Iterator[tuple[str, str]]:
-    """What records say of how the run was made, beside its spec."""
-    yield "seeds", " ".join(map(str, arrays.seeds))
+    """Yield what records say of how the run was made, beside its spec."""
     units = [record.metrics for record in arrays.run.records]
     yield "records", str(len(units))
     for name, architecture in {unit["model"]: unit["architecture"] for unit in units}.items():
         if architecture != name:
             yield f"model {name}", architecture
-    for reference in arrays.facts["reference_models"]:
-        about, templates = reference["backbone"] or reference["classifier"] or "knows nothing", reference["templates"]
-        if reference["backbone"]:
-            about += f", templates: {templates if isinstance(templates, str) else ' '.join(templates)}"
-        yield f"reference {reference['name']}", about
     taxonomy = arrays.facts["taxonomy"]
     yield "nearness in meaning", taxonomy["name"] or f"not known: {taxonomy['reason']}"
     for name, reason in arrays.facts["left_out"].items():
         yield f"left out: {name}", reason
+
+
+def _sentences(results: Results, arrays: RunArrays) -> Iterator[str]:
+    """Yield in which direction methods err, and how hard the conditions are."""
+    pairs = [[results.value(label, key).value for key in ("absolute_error", "bias")] for label in arrays.labels]
+    known = [(error, bias) for error, bias in pairs if error is not None]
+    over = sum(bias > ONE_SIDED * error for error, bias in known)
+    under = sum(-bias > ONE_SIDED * error for error, bias in known)
+    if over + under:
+        methods = counted(len(known), "method")
+        yield f"Of {methods} {none_or(over)} mostly overestimate and {none_or(under)} mostly underestimate."
+    sizes = [int(row.value.value) for _, row in arrays.single if row.metric == METRICS["images"]]
+    natural, true = sum(condition.kind == "natural" for condition in arrays.conditions), finite(arrays.accuracy)
+    low, high = (METRICS["accuracy"].write(float(end)) for end in (true.min(), true.max()))
+    yield (
+        f"{counted(len(arrays.conditions), 'condition')} ({natural} natural, {len(arrays.conditions) - natural} "
+        f"synthetic) of {span(sizes)} images; true accuracy runs from {low} to {high}\u00a0%."
+    )

@@ -64,7 +64,9 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
         require_at_least(1, threads=self.threads, images=self.images or 1, shots=self.shots or 1)
         require_at_least(0, resamples=self.resamples)
         require_seeds(self.seeds)
-        self._require_lists()
+        labels, names = [model.label for model in self.models], [reference.name for reference in self.references]
+        require_distinct({"labels of models": labels, "sources": self.sources, "seeds": self.seeds})
+        require_distinct({"severities": self.severities, "names of references": names}, least=0)
         self._require_conditions()
         self._require_seed_folders()
         settle(self, models=tuple(model.resolved(self.sources[0].dataset) for model in self.models))
@@ -88,12 +90,6 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
             return {}
         lacking = ((name, self._lacking(EstimatorSpec(name))) for name in ESTIMATORS)
         return {name: why for name, why in lacking if why}
-
-    def _require_lists(self) -> None:
-        labels = [model.label for model in self.models]
-        require_distinct({"labels of models": labels, "sources": self.sources, "seeds": self.seeds})
-        names = [reference.name for reference in self.references]
-        require_distinct({"severities": self.severities, "names of references": names}, least=0)
 
     def _require_conditions(self) -> None:
         if not (self.targets or self.corruptions):
@@ -126,7 +122,7 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
             )
 
     def _lacking(self, estimator: EstimatorSpec) -> str:
-        """What an estimator needs and this run has not; "" where it has all."""
+        """Return what an estimator needs and this run has not; "" where it has all."""
         names = [reference.name for reference in self.references]
         if "reference" in estimator.needs and not names:
             return "needs a reference; list one under references."
@@ -148,7 +144,6 @@ class AccuracyEstimationSpec(Ground, EstimationSettings):
 
 
 def _known_corruptions(given) -> tuple[str, ...]:
-    """All of them for "all"."""
     names = tuple(CORRUPTIONS) if given == "all" else tuple(given)
     for name in names:
         if name not in CORRUPTIONS:

@@ -20,18 +20,11 @@ from openworld.runs import digest, read_spec
 
 @dataclass(frozen=True)
 class AccuracyTask(EstimationSettings):
-    """One unit's share of a spec: which of the models is judged, at which seed and checkpoint.
+    """One unit's share of a spec: which of the models is judged, at which seed and checkpoint."""
 
-    Args:
-        model, checkpoint: places in `models` and in that model's checkpoints.
-        seed: one of `seeds`.
-        ground: the images.
-        left_out: estimators that could not be had, and why.
-    """
-
-    model: int
+    model: int  # its place in `models`
     seed: int
-    checkpoint: int
+    checkpoint: int  # its place among those of its model
     ground: Ground
     left_out: dict[str, str]
 
@@ -67,9 +60,8 @@ class AccuracyTask(EstimationSettings):
     @property
     def trainings(self) -> tuple[Training, ...]:
         """Everything that is to be trained for the run, this unit or not."""
-        return tuple(
-            dict.fromkeys(checkpoint.training for checkpoint in self._everyone.values() if checkpoint.training)
-        )
+        trainings = (checkpoint.training for checkpoint in self._everyone.values())
+        return tuple(dict.fromkeys(filter(None, trainings)))
 
     @property
     def folders(self) -> tuple[Checkpoint, ...]:
@@ -119,8 +111,8 @@ class AccuracyTask(EstimationSettings):
 
     def _at(self, model: ModelSpec, seed: int, epoch: int) -> Checkpoint:
         if model.weights:
-            named = {"label": model.label, "seed": seed, "epoch": epoch, "architecture": model.architecture}
-            return in_folder(model.weights.format(seed=seed, epoch=epoch), **named)
+            folder = model.weights.format(seed=seed, epoch=epoch)
+            return in_folder(folder, label=model.label, seed=seed, epoch=epoch, architecture=model.architecture)
         recipe = read_spec(model.recipe | {"checkpoints": model.checkpoints}, Recipe)
         training = Training(model.label, model.architecture, recipe, seed, self.ground.training, self.threads)
         return Checkpoint(model.label, seed, epoch, training)
