@@ -85,7 +85,8 @@ def test_images_are_filtered_by_what_they_are_and_by_their_score(visit):
       const chosen = shown(), fits = chosen.every((image) => tag(image) === select.value);
       const least = filter.querySelector("input");
       least.valueAsNumber = Math.max(...chosen.map((image) => Number(image.dataset.score))); tell();
-      document.body.dataset.filtered = [images.length, chosen.length, fits, shown().length, filter.innerText].join("; ");
+      const counts = [images.length, chosen.length, fits, shown().length];
+      document.body.dataset.filtered = [...counts, filter.innerText].join("; ");
     """
     document, console = visit(choose)
     everything, chosen, fits, highest, told = re.search(r'data-filtered="([^"]*)"', document)[1].split("; ")
