@@ -29,8 +29,8 @@ def comparisons(**p):
 @pytest.mark.parametrize(
     "values, tests, words",
     [
-        ({"GMoP": 0.8}, [], "GMoP's AUROC is 80.0; nothing was run beside it"),
-        ({"GMoP": 0.8, "TCP": None}, [], "GMoP's AUROC is 80.0; TCP has none"),
+        ({"GMoP": 0.8}, [], "AUROC of GMoP is 80.0; nothing was run beside it"),
+        ({"GMoP": 0.8, "TCP": None}, [], "AUROC of GMoP is 80.0; TCP has none"),
         ({"GMoP": 0.8, "TCP": 0.7}, comparisons(TCP=0.01), "GMoP has the highest AUROC, 80.0, and is better than TCP"),
         ({"GMoP": 0.8, "TCP": 0.7}, comparisons(TCP=0.2), "but it is not shown to differ from TCP (p .20)"),
         ({"GMoP": 0.8, "TCP": 0.7}, comparisons(TCP=None), "but no difference from TCP is tested (no variance)"),

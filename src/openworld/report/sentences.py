@@ -32,7 +32,7 @@ def counted(count: int, noun: str) -> str:
     >>> counted(1, "seed"), counted(1200, "image")
     ('1 seed', '1,200 images')
     """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def shortened(name: str, longest: int) -> str:
@@ -42,15 +42,6 @@ def shortened(name: str, longest: int) -> str:
     ('tench', 'great w…')
     """
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
-
-
-def possessive(name: str) -> str:
-    """A name that something belongs to.
-
-    >>> possessive("GMoP"), possessive("ALine-S")
-    ("GMoP's", "ALine-S'")
-    """
-    return f"{name}'" if name.lower().endswith("s") else f"{name}'s"
 
 
 def leads(found: Standing, what: str, number: str, noun: str = "others", most: str = "highest") -> str:
@@ -65,27 +56,35 @@ def leads(found: Standing, what: str, number: str, noun: str = "others", most: s
     if not several and not count:
         none = f"{few(found.without, noun)} {'has' if len(found.without) == 1 else 'have'} none"
         beside = none if found.without else "nothing was run beside it"
-        return f"{possessive(found.names[0])} {what} is {number}; {beside}"
-    lead = f"{few(found.names, noun)} {'share' if several else 'has'} the {most} {what}, {number}"
-    lead += ", the same to the last digit" * several
+        return f"{what} of {found.names[0]} is {number}; {beside}"
+    if several:
+        lead = f"{few(found.names, noun)} share the {most} {what}, {number}, the same to the last digit"
+    else:
+        lead = f"{found.names[0]} has the {most} {what}, {number}"
     if not count:
         return lead
-    known = [test for test in found.tests if test.p is not None]
+    known = sorted((test for test in found.tests if test.p is not None), key=lambda test: test.p)
     it_is, verb = ("they are", "are") if several else ("it is", "is")
     if not known:
         reasons = listed(sorted({test.reason for test in found.tests if test.reason}))
         named = found.others[0] if count == 1 else f"the {count} others"
         return f"{lead}, but no difference from {named} is tested{f' ({reasons})' if reasons else ''}"
     if len(found.beaten) == count:
-        named = found.others[0] if count == 1 else f"all {count} others"
-        return f"{lead}, and {verb} better than {named} ({max(known, key=lambda test: test.p).p_text})"
+        named = found.others[0] if count == 1 else "both others" if count == 2 else f"all {count} others"
+        return f"{lead}, and {verb} better than {named} ({_p_over(known[-1])})"
     if not found.beaten:
         named = found.others[0] if count == 1 else f"any of the {count} others"
-        return f"{lead}, but {it_is} not shown to differ from {named} ({min(known, key=lambda test: test.p).p_text})"
+        return f"{lead}, but {it_is} not shown to differ from {named} ({_p_over(known[0])})"
     level = {name: "" for name in found.others if name not in found.beaten}
-    level |= {test.other: f" ({test.p_text})" for test in known if test.other in level}
+    level |= {test.other: f" ({_p_over(test)})" for test in known if test.other in level}
     open_tests = few([f"{name}{p}" for name, p in level.items()], noun)
     return f"{lead}; {it_is} better than {few(found.beaten, noun)}, but no difference is shown from {open_tests}"
+
+
+def _p_over(test: Comparison) -> str:
+    """A p-value, and where it is of the few seeds that were run, not of the images, that."""
+    over_seeds = test.interval is not None and test.interval.over == "seeds"
+    return f"{test.p_text}, over seeds" if over_seeds else test.p_text
 
 
 def first_in(each: Sequence[Standing | None], name: str, of: str) -> str:
@@ -109,7 +108,7 @@ def below_chance(tests: Iterable[Comparison], inside: str, named: int = 4) -> st
     if not below:
         return ""
     who = listed([f"{name} ({', '.join(areas)})" for name, areas in list(below.items())[:named]])
-    more = f" and {len(below) - named} more" * (len(below) > named)
+    more = f" and {len(below) - named} more" if len(below) > named else ""
     verb = "is" if len(below) == 1 else "are"
     return (
         f"{who}{more} {verb} below chance (AUROC 50): are the scores the right way round? A larger score must mean "

@@ -70,7 +70,7 @@ def test_without_estimators_nothing_is_estimated(made_up_run):
 
 def test_the_verdict_names_the_leader_how_it_fares_by_level_and_the_best_estimator(told):
     leader, _, along, by_level, estimator, _, evidence = told.page.verdict
-    assert re.search("<b>good</b> has the highest OpenworldAUC, .* better than all 2 others", leader)
+    assert re.search("<b>good</b> has the highest OpenworldAUC, .* better than both others", leader)
     rows = [*told.results.where(entity="<b>good</b>", metric="openworld_auc", view=SAME, axis="covariate")]
     assert all(AUC.write(row.value.value) in along for row in (rows[0], rows[-1]))
     better = sum(test.better for test in told.results.comparisons if "level" in test.where)

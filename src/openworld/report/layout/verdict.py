@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from openworld.report.layout.parts import Brief, words_of
-from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or, possessive
+from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or
 from openworld.results import METRICS, Comparison, Result, Standing, against_chance, standing
 from openworld.results.standing import CHANCE_NAME, over_images
 
@@ -111,7 +111,7 @@ def _nobody_above_chance(rows: Sequence[Result], chance: Sequence[Comparison], b
     number = f"{AREA.write(largest.value.value)} {AREA.write_interval(largest.value.over())}".rstrip()
     return (
         f"no {brief.label} is shown to be above chance (AUROC 50; {counted(len(chance), 'test')}, corrected together); "
-        f"the largest is {possessive(largest.entity)}, {number}."
+        f"the largest, {number}, is that of {largest.entity}."
     )
 
 

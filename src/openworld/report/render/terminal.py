@@ -40,5 +40,5 @@ def _draw(table: Table, columns: Sequence[int]) -> TerminalTable:
 def _left_out(missing: Sequence[str]) -> str:
     if not missing:
         return ""
-    named = ", ".join(missing) if len(missing) <= NAMED else f"{len(missing)} columns"
-    return f"For want of room without {named}."
+    named = "; ".join(missing) if len(missing) <= NAMED else f"{len(missing)} columns"
+    return f"Left out for want of room: {named}."
