@@ -36,14 +36,7 @@ class ArrayLike(Protocol):
 def as_array(values: ArrayLike, name: str) -> np.ndarray:
     """Anything NumPy can read as plain numbers, of any shape: bool, integers or floats in native byte order.
 
-    Python numbers, arrays of objects that are numbers, pandas columns and torch tensors on the CPU are read too, those
-    that require gradients without their gradient; None among numbers is NaN.
-
-    Raises:
-        OpenworldError: a mask that hides something; complex numbers, dates, records, text or other objects.
-
-    >>> as_array([True, False], "correct"), as_array(np.array([1, 2], ">i2"), "labels").dtype
-    (array([ True, False]), dtype('int16'))
+    Arrays of objects that are numbers, columns and torch tensors on the CPU too; None among numbers is NaN.
     """
     array = _from_objects(as_entries(values, name), name)
     if array.dtype.kind not in "biuf":
@@ -55,11 +48,7 @@ def as_array(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def as_entries(values: Any, name: str) -> np.ndarray:
-    """What NumPy makes of values, of whatever dtype; a mask that hides something raises.
-
-    >>> as_entries(["a", "b"], "side").dtype.kind
-    'U'
-    """
+    """What NumPy makes of values, of whatever dtype; a mask that hides something raises."""
     _require_no_mask(values, name)
     try:
         return np.asarray(values.detach() if hasattr(values, "detach") else values)
@@ -68,11 +57,7 @@ def as_entries(values: Any, name: str) -> np.ndarray:
 
 
 def as_groups(values: ArrayLike, name: str, length: int | None = None) -> np.ndarray:
-    """Labels of groups, integer[N] or string[N]; objects that are all integers or all text are read as such.
-
-    >>> as_groups(np.array(["a", "b"], dtype=object), "groups", 2).tolist()
-    ['a', 'b']
-    """
+    """Labels of groups, integer[N] or string[N]; objects that are all integers or all text are read as such."""
     array = as_entries(values, name)
     if array.dtype.kind in "OT" and all(isinstance(value, str) for value in array.ravel()):
         array = np.array(array.tolist(), dtype=str)
@@ -87,11 +72,7 @@ def as_groups(values: ArrayLike, name: str, length: int | None = None) -> np.nda
 
 
 def as_scores(values: ArrayLike, name: str) -> np.ndarray:
-    """Anything NumPy can read as a finite float64[N]; NaN or infinity raises and names the first indices.
-
-    >>> as_scores([1, 2.5], "score")
-    array([1. , 2.5])
-    """
+    """Anything NumPy can read as a finite float64[N]; NaN or infinity raises and names the first indices."""
     array = _floats(values, name)
     _require_vector(array, name)
     bad = np.flatnonzero(~np.isfinite(array))
@@ -104,11 +85,7 @@ def as_scores(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def as_correct(values: ArrayLike, name: str, length: int | None = None) -> np.ndarray:
-    """Anything NumPy can read as bool[N]; numbers must be 0 or 1.
-
-    >>> as_correct([1, 0, True], "base_correct")
-    array([ True, False,  True])
-    """
+    """Anything NumPy can read as bool[N]; numbers must be 0 or 1."""
     array = as_answers(values, name)
     _require_vector(array, name)
     if length is not None:
@@ -128,11 +105,7 @@ def as_answers(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def as_labels(values: ArrayLike, name: str, length: int | None = None) -> np.ndarray:
-    """Anything NumPy can read as int64[N] class indices (0-based, not negative, at most `LARGEST_LABEL`).
-
-    >>> as_labels(np.array([2, 0], np.uint8), "labels")
-    array([2, 0])
-    """
+    """Anything NumPy can read as int64[N] class indices (0-based, not negative, at most `LARGEST_LABEL`)."""
     array = as_array(values, name)
     _require_vector(array, name)
     if array.size == 0:
@@ -151,13 +124,7 @@ def as_labels(values: ArrayLike, name: str, length: int | None = None) -> np.nda
 
 
 def as_table(values: ArrayLike, name: str, dimensions: tuple[int, ...], present=None) -> np.ndarray:
-    """Anything NumPy can read as a finite float64 array whose number of dimensions is one of `dimensions`.
-
-    Only entries where the bool mask `present` is True are looked at (None = all); the others become 0.
-
-    >>> as_table([[1, 2], [3, 4]], "accuracy", (1, 2)).shape
-    (2, 2)
-    """
+    """A finite float64 array of one of `dimensions`; entries where the mask `present` is False become 0."""
     array = _floats(values, name)
     if array.ndim not in dimensions:
         wanted = " or ".join(str(dimension) for dimension in dimensions)
@@ -175,11 +142,7 @@ def as_table(values: ArrayLike, name: str, dimensions: tuple[int, ...], present=
 
 
 def as_fractions(values: ArrayLike, name: str, dimensions: tuple[int, ...] = (1,)) -> np.ndarray:
-    """Like `as_table`, and every value must lie in [0, 1]: fractions, not percent.
-
-    >>> as_fractions([0.25, 1], "accuracy")
-    array([0.25, 1.  ])
-    """
+    """Like `as_table`, and every value must lie in [0, 1]: fractions, not percent."""
     array = as_table(values, name, dimensions)
     outside = array[(array < 0) | (array > 1)]
     if outside.size:
@@ -206,11 +169,7 @@ LARGEST_NUMBER, MOST_SEEDS = 2**63 - 1, 1000
 
 
 def as_distributions(values: ArrayLike, name: str) -> np.ndarray:
-    """Probabilities of classes, float64[N, C]: not negative, and every row sums to 1.
-
-    >>> as_distributions([[0.25, 0.75]], "probabilities")
-    array([[0.25, 0.75]])
-    """
+    """Probabilities of classes, float64[N, C]: not negative, and every row sums to 1."""
     table = as_table(values, name, (2,))
     if len(table) and not table.shape[1]:
         raise OpenworldError(f"{name} has shape {table.shape}, expected at least one class.")
@@ -226,11 +185,7 @@ def as_distributions(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def require_at_least(least: float, **numbers: float) -> None:
-    """Raise unless every number is `least` or more, and at most what `MOST` says, what a machine's integer holds, or,
-    of fractions, `LARGEST`.
-
-    >>> require_at_least(1, epochs=10, batch_size=32)
-    """
+    """Raise unless every number is `least` or more, and at most what `MOST` or a machine's integer allows."""
     for name, number in numbers.items():
         if not number >= least:  # said so that NaN is refused too
             raise OpenworldError(f"{name} is {number}, expected {least} or more.")
@@ -249,15 +204,7 @@ FRACTIONS = {
 
 
 def require_fraction(ends: str = "()", /, **numbers: float | None) -> None:
-    """Raise unless every number is a fraction, or None; whoever means percent or points reads how they are written.
-
-    Args:
-        ends: of `FRACTIONS`.
-
-    >>> require_fraction("[)", margin=1)
-    Traceback (most recent call last):
-    openworld._errors.OpenworldError: margin is 1, expected a fraction from 0 to below 1: 1 is 100 %, and 1 % is 0.01.
-    """
+    """Raise unless every number is a fraction, or None, with those ends of `FRACTIONS` that may come."""
     holds, words = FRACTIONS[ends]
     for name, number in numbers.items():
         if number is None:
@@ -274,20 +221,14 @@ def require_fraction(ends: str = "()", /, **numbers: float | None) -> None:
 
 
 def require_seeds(seeds: Sequence[int]) -> None:
-    """Raise unless seeds are not negative, fit into 63 bits, and are at most `MOST_SEEDS`.
-
-    >>> require_seeds((1, 2, 3))
-    """
+    """Raise unless seeds are not negative, fit into 63 bits, and are at most `MOST_SEEDS`."""
     if len(seeds) > MOST_SEEDS:
         raise OpenworldError(f"{len(seeds)} seeds came, expected at most {MOST_SEEDS}.")
     require_at_least(0, **{f"seeds[{place}]": seed for place, seed in enumerate(seeds)})
 
 
 def require_at_most(most: float, **numbers: float) -> None:
-    """Raise unless every number is `most` or less; the message names the first that is not.
-
-    >>> require_at_most(MANY, bins=15)
-    """
+    """Raise unless every number is `most` or less; the message names the first that is not."""
     for name, number in numbers.items():
         if not number <= most:
             raise OpenworldError(f"{name} is {number}, expected {most} or less.")
@@ -300,10 +241,7 @@ def require_length(array: np.ndarray, name: str, length: int) -> None:
 
 
 def require_once(names: Iterable[str], where: Any) -> None:
-    """Raise where two columns have one name.
-
-    >>> require_once(["side", "score"], "the table")
-    """
+    """Raise where two columns have one name."""
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise OpenworldError(f"{where} has two columns {twice}; keep one of them.")
@@ -317,11 +255,7 @@ def require_size(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """bool array, of a certain shape if one is given; numbers must be 0 or 1.
-
-    >>> as_mask([[True, False]], "present", (1, 2))
-    array([[ True, False]])
-    """
+    """bool array, of a certain shape if one is given; numbers must be 0 or 1."""
     mask = as_answers(values, name)
     if shape is not None and mask.shape != shape:
         raise OpenworldError(f"{name} has shape {mask.shape}, expected bool of shape {shape}.")

@@ -11,16 +11,7 @@ import numpy as np
 
 
 class Coded:
-    """A column [n] as the places of its values in a list of distinct ones; reads as an array of them does.
-
-    Args:
-        codes: integer[n], places in `names`.
-        names: the distinct values, text or whole numbers; some may occur in no row.
-
-    >>> column = Coded.of(["base", "new", "new"])
-    >>> (column == "new").tolist(), column[0], column[1:].tolist()
-    ([False, True, True], 'base', ['new', 'new'])
-    """
+    """A column [n] as the places of its values in a list of distinct ones; reads as an array of them does."""
 
     __hash__ = None
     ndim = 1

@@ -55,12 +55,7 @@ def _visible_hook():
 
 
 def time_left(done: float, left: float, taken: float, now: float) -> str:
-    """How long the rest of some work takes at its pace so far; nothing before the first is done, or once that is over.
-
-    Args:
-        done, left: how much is done, and how much is not.
-        taken: seconds after which so much was done.
-        now: seconds since the beginning.
+    """How long the rest takes at the pace so far, done in `taken` of `now` seconds; "" before the first, or once over.
 
     >>> time_left(2, 6, 100, 130), time_left(2, 1, 100, 110), time_left(0, 6, 0, 130), time_left(2, 1, 10, 20)
     ('about 4 min left', 'about 40 s left', '', '')

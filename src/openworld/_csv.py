@@ -10,15 +10,11 @@ from openworld._arrays import require_once
 from openworld._errors import OpenworldError
 from openworld._plain import require_plain
 
-_STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # to a spreadsheet; names of files and classes are other people's
 
 
 def csv_text(header: Sequence, rows: Iterable[Sequence]) -> str:
-    """CSV with one header line; floats in full, `None` as an empty field, and text as `as_cell` gives it.
-
-    >>> csv_text(["learner", "auroc"], [["GMoP", 0.5], ["=CoOp()", None]])
-    "learner,auroc\\nGMoP,0.5\\n'=CoOp(),\\n"
-    """
+    """CSV with one header line; floats in full, `None` as an empty field, and text as `as_cell` gives it."""
     text = io.StringIO()
     # Python quotes a lone carriage return only where it belongs to the end of a line.
     lines = SimpleNamespace(write=lambda line: text.write(line.removesuffix("\r\n") + "\n"))
@@ -29,23 +25,12 @@ def csv_text(header: Sequence, rows: Iterable[Sequence]) -> str:
 
 
 def csv_names(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV file, of which nothing else is read.
-
-    Raises:
-        OpenworldError: what `read_csv` raises, as far as the first line shows it.
-    """
+    """Return the names of the columns of a CSV file, of which nothing else is read."""
     return next(_csv_rows(path))
 
 
 def read_csv(path: Path) -> dict[str, list[str]]:
-    """Return the columns of a CSV file as text without outer spaces, and without the apostrophe of `as_cell`.
-
-    Any end of a line, and a byte order mark of UTF-8, will do; lines without an entry are passed over.
-
-    Raises:
-        OpenworldError: no such file, other text than UTF-8, other signs than commas between columns, two columns of one
-            name, a row with other fields than the first line has.
-    """
+    """Return the columns of a CSV file as text without outer spaces, and without the apostrophe of `as_cell`."""
     rows = _csv_rows(path)
     names, cells = next(rows), []
     for number, row in enumerate(rows, start=2):
@@ -84,14 +69,7 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
 
 
 def as_cell(value):
-    """A value as a spreadsheet may hold it: text that it would compute gets an apostrophe in front.
-
-    Spreadsheets take a cell that begins with one of = + - @, a tab or a carriage return for a formula, and names of
-    files and classes are other people's. Numbers, also as text, stay as they are.
-
-    >>> as_cell("=1+2"), as_cell("-1.5"), as_cell("cat"), as_cell(3)
-    ("'=1+2", '-1.5', 'cat', 3)
-    """
+    """A value as a spreadsheet may hold it: text that it would compute gets an apostrophe in front."""
     if isinstance(value, str) and value.startswith(_STARTS_A_FORMULA) and not _is_number(value):
         return "'" + value
     return value

@@ -29,39 +29,25 @@ _PER_IMAGE = ("labels", "split", "domain", "group", "id")
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """Embeddings of images, of class names, or both.
-
-    Args:
-        name: of the file, or what people call the arrays.
-        columns: by the names above, checked; `label` is called `labels`.
-    """
+    """Embeddings of images, of class names, or both; columns by the names above, checked."""
 
     name: str
     columns: Mapping[str, np.ndarray]
 
     @property
     def images(self) -> np.ndarray:
-        """float32[N, D].
-
-        Raises:
-            OpenworldError: there are none.
-        """
+        """float32[N, D]."""
         return self._wanted("embeddings", "of images [N, D]")
 
     @property
     def classes(self) -> np.ndarray:
-        """float32[C, S, D], of every class name in S sentences, or in one.
-
-        Raises:
-            OpenworldError: there are none.
-        """
+        """float32[C, S, D], of every class name in S sentences, or in one."""
         found = self._wanted("class_embeddings", "of class names [C, D]")
         return found if found.ndim == 3 else found[:, None]
 
     @property
     def classnames(self) -> tuple[str, ...] | None:
-        """In the order of class embeddings and of labels that are numbers; of named labels in the order of the
-        alphabet. None where classes have no names."""
+        """In the order of class embeddings or numbers, or of the alphabet; None where classes have no names."""
         if "classnames" in self.columns:
             return tuple(map(str, self.columns["classnames"].tolist()))
         labels = self.columns.get("labels")
@@ -103,15 +89,7 @@ class Embeddings:
 
 
 def embeddings_of(columns: Mapping[str, Any], name: str = "these embeddings") -> Embeddings:
-    """Return arrays under the names above as embeddings.
-
-    Raises:
-        OpenworldError: neither embeddings nor class embeddings; shapes that do not go together; numbers that are not
-            finite, or rows of zeros.
-
-    >>> embeddings_of({"embeddings": [[1.0, 0.0]], "labels": ["cat"]}).labels
-    array([0])
-    """
+    """Return arrays under the names above as embeddings."""
     given = columns_of(columns, name, whole=False)
     given = {("labels" if key == "label" else key): column for key, column in given.items()}
     known = (*_PER_IMAGE, "embeddings", "classnames", "class_embeddings", "logit_scale")
@@ -133,11 +111,7 @@ def embeddings_of(columns: Mapping[str, Any], name: str = "these embeddings") ->
 
 
 def read_embeddings(place: Path | str) -> Embeddings:
-    """Return what a file holds.
-
-    Raises:
-        OpenworldError: no such file, another ending, a damaged file; what `embeddings_of` raises.
-    """
+    """Return what a file holds."""
     path = Path(place)
     if path.suffix.lower() not in KINDS or not path.is_file():
         why = "there is no such file" if path.suffix.lower() in KINDS else f"expected {' or '.join(KINDS)}"

@@ -12,13 +12,7 @@ class OpenworldError(ValueError):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:
-    """The error for a name that is not in a visible dict: lists the known ones and the nearest spelling.
-
-    Of more than a screen holds it lists those that are spelled most alike.
-
-    >>> print(unknown_name("learner", "coop", ["CoOp", "GMoP"]))
-    unknown learner 'coop'; did you mean 'CoOp'? Known: CoOp, GMoP.
-    """
+    """The error for a name that is not in a visible dict: with the known ones, or those most alike."""
     known = list(known)
     shown = ", ".join(known) or "none"
     if len(known) > _MOST_SHOWN:
@@ -32,13 +26,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> OpenworldError:
 
 @contextmanager
 def naming(path: object) -> Iterator[None]:
-    """Give the errors of the system in this block the name of the file: that of a full disk knows none.
-
-    >>> with naming("runs/demo/run.json"):
-    ...     raise OSError(28, "No space left on device")
-    Traceback (most recent call last):
-    OSError: [Errno 28] No space left on device: 'runs/demo/run.json'
-    """
+    """Give the errors of the system in this block the name of the file: that of a full disk knows none."""
     try:
         yield
     except OSError as error:

@@ -13,10 +13,8 @@ FORM = "package.module:function"
 
 
 def code_of(network: object) -> str:
-    """Return hex SHA-256 of the files that the classes of a network and of its layers are written in.
-
-    Weights do not show what a `forward` does with them. Classes without a file, as in a notebook, do not count.
-    """
+    """Return hex SHA-256 of the files that the classes of a network and of its layers are written in."""
+    # Weights do not show what a `forward` does with them. Classes without a file, as in a notebook, do not count.
     layers = network.modules() if hasattr(network, "modules") else [network]
     digest = hashlib.sha256()
     for kind in sorted({type(layer) for layer in layers}, key=lambda kind: (kind.__module__, kind.__qualname__)):
@@ -30,19 +28,9 @@ def code_of(network: object) -> str:
 
 
 def find_function(name: str) -> Callable:
-    """Import the function that "package.module:function" names.
-
-    The current folder is searched first, as `python -m` does: "train:net" is `net` of ./train.py. It stays on Python's
-    path, because such code may import its neighbours when it runs.
-
-    Raises:
-        OpenworldError: another form, no such module or function, a module that fails when it is imported.
-
-    >>> find_function("math:sqrt")(9.0)
-    3.0
-    """
+    """Import the function that "package.module:function" names; the current folder is searched first."""
     module, _, function = name.partition(":")
-    here = os.getcwd()
+    here = os.getcwd()  # stays on Python's path: such code may import its neighbours when it runs
     if not {"", here} & set(sys.path):
         sys.path.insert(0, here)
     try:

@@ -5,11 +5,7 @@ from collections.abc import Iterable, Sequence
 
 
 def block(sentences: Iterable[str], *tables: str) -> str:
-    """The first sentence in bold, the tables, then the other sentences.
-
-    >>> block(["GMoP is <best>."])
-    '<div><p><b>GMoP is &lt;best&gt;.</b></p></div>'
-    """
+    """The first sentence in bold, the tables, then the other sentences."""
     from markupsafe import escape
 
     first, *others = [str(escape(sentence)) for sentence in sentences] or [""]
@@ -30,11 +26,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
 
 
 def percent(value: float | None, interval: tuple[float, float] | None = None) -> str:
-    """A share and its interval in percent.
-
-    >>> percent(0.5, (0.25, 0.75)), percent(None)
-    ('50.0 % [25.0 75.0]', '–')
-    """
+    """A share and its interval in percent."""
     ends = "" if interval is None else f" [{100 * interval[0]:.1f} {100 * interval[1]:.1f}]"
     return "–" if value is None else f"{100 * value:.1f} %{ends}"
 

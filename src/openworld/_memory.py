@@ -16,23 +16,14 @@ Part = TypeVar("Part")
 class BatchSize:
     """How many rows are worked on at a time: halved when a GPU has no room for them, and then kept.
 
-    Args:
-        rows: at a time, at first; at least 1.
-        doing: what is done with them, such as "encoding pictures".
+    `doing` is what is done with them, such as "encoding pictures".
     """
 
     rows: int
     doing: str
 
     def parts(self, run: Callable[[slice], Part], count: int) -> list[Part]:
-        """What `run` returns for slices that cover `count` rows in order; one empty slice where there is no row.
-
-        Raises:
-            OpenworldError: one row alone does not fit either.
-
-        >>> BatchSize(2, "counting").parts(lambda rows: (rows.start, rows.stop), 5)
-        [(0, 2), (2, 4), (4, 5)]
-        """
+        """What `run` returns for slices that cover `count` rows in order; one empty slice where there is no row."""
         found, start = [], 0
         while start < count or not found:
             rows = slice(start, min(start + self.rows, count))
@@ -69,13 +60,7 @@ class BatchSize:
 
 @contextmanager
 def keeping_batch(size: int) -> Iterator[None]:
-    """Refuse, with what can be done about it, where a training step of `size` images does not fit on a GPU.
-
-    The size of a training batch belongs to the method: another one would be another experiment.
-
-    Raises:
-        OpenworldError: out of memory.
-    """
+    """Refuse, with what can be done about it, where a training step of `size` images does not fit on a GPU."""
     import torch
 
     try:

@@ -5,14 +5,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """A function that shows how far some work is.
-
-    Args:
-        doing: what is being done, in words.
-        done, total: how much of it is done, and how much there is; None where that is not known.
-        before: how much of `done` was there when the work began, which says nothing about its pace.
-        milestone: whether something whole was finished, such as a unit of a run; a log says so at once.
-    """
+    """Shows how far some work is; `before` of `done` says nothing about its pace, a milestone is said at once."""
 
     def __call__(
         self, doing: str, done: int, total: int | None = None, before: int = 0, milestone: bool = False

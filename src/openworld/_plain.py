@@ -9,33 +9,19 @@ from openworld._errors import OpenworldError
 
 
 def require_plain(path: Path) -> None:
-    """Refuse what is there and is no plain file: a pipe would be waited for, and a device read without end.
-
-    Raises:
-        OpenworldError: a folder, a pipe, a device, a link to nothing or to itself. Nothing at all is no error here.
-
-    >>> require_plain(Path(__file__))
-    """
+    """Refuse what is there and is no plain file: a pipe would be waited for, and a device read without end."""
     if not path.is_file() and (path.exists() or path.is_symlink()):
         raise OpenworldError(f"{path} is no plain file, but {_kind(path)}; remove it, or put a file there.")
 
 
 def read_plain(path: Path) -> bytes:
-    """Return the content of a plain file.
-
-    Raises:
-        OpenworldError: no plain file. OSError where there is nothing, or it cannot be read.
-    """
+    """Return the content of a plain file."""
     require_plain(path)
     return path.read_bytes()
 
 
 def read_json(path: Path) -> Any:
-    """Return what a plain file of JSON says; NaN and infinity, which JSON has no word for, are refused.
-
-    Raises:
-        OpenworldError: no plain file, no JSON, or lists nested too deep. OSError where there is nothing.
-    """
+    """Return what a plain file of JSON says; NaN and infinity, which JSON has no word for, are refused."""
     try:
         return parse_json(read_plain(path))
     except OpenworldError:
@@ -45,14 +31,7 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Return what JSON says.
-
-    Raises:
-        ValueError: no JSON, a number that is not finite, lists or tables that are nested too deep.
-
-    >>> parse_json('{"shots": 4}')
-    {'shots': 4}
-    """
+    """Return what JSON says."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:
@@ -60,11 +39,7 @@ def parse_json(text: bytes | str) -> Any:
 
 
 def read_text(path: Path, advice: str = "save it as UTF-8.") -> str:
-    """Return the text of a plain file in UTF-8, with or without its byte order mark; `advice` is for other text.
-
-    Raises:
-        OpenworldError: no such file, no plain file, other text than UTF-8.
-    """
+    """Return the text of a plain file in UTF-8, with or without its byte order mark; `advice` is for other text."""
     try:
         text = read_plain(path).decode("utf-8-sig")
     except OSError as error:
@@ -78,11 +53,7 @@ def read_text(path: Path, advice: str = "save it as UTF-8.") -> str:
 
 
 def read_lines(path: Path, what: str = "entry") -> list[str]:
-    """Return the lines of a text file that are not blank, without outer spaces; there is one at least.
-
-    Args:
-        what: a line says, for the message. Raises as `read_text` does, and where there is no line.
-    """
+    """Return the lines of a text file that are not blank, without outer spaces; there is one at least."""
     lines = [line.strip() for line in read_text(path).splitlines()]
     if not any(lines):
         raise OpenworldError(f"{path} is empty; give a text file with a {what} per line.")
@@ -103,11 +74,7 @@ def is_text(name: str) -> bool:
 
 
 def require_text(name: str) -> None:
-    """Refuse a name that is not text, as an archive unpacked with the wrong alphabet leaves behind.
-
-    Raises:
-        OpenworldError: such a name, or any with a letter beyond English where Python was told to read names as ASCII.
-    """
+    """Refuse a name that is not text, as an archive unpacked with the wrong alphabet leaves behind."""
     if is_text(name):
         return
     if sys.getfilesystemencoding().lower() != "utf-8":

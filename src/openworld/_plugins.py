@@ -26,12 +26,9 @@ from openworld._types import checked
 
 @dataclass(frozen=True, eq=False)
 class Plugins:
-    """One kind of thing that other packages may bring.
+    """One kind of thing that other packages may bring, in entry points of the group "openworld." + kind + "s".
 
-    kind: what one is called, such as "learner"; the group of its entry points is "openworld." + kind + "s".
-    promised: attributes that each class must have. ours: gives the visible dict, name -> class.
-    named_by: the attribute that holds a class's own name.
-    of: what each is, a class by default.
+    Each has the `promised` attributes, and its own name in `named_by`; `ours` gives the visible dict.
     """
 
     kind: str
@@ -66,19 +63,13 @@ class Plugins:
 
     @checked
     def origin(self, name: str) -> str:
-        """The package and version that bring a plug-in, such as "my-package 1.2"; "" for one of ours.
-
-        What a plug-in computes may change with its version, so that this belongs to what a result depends on.
-        """
+        """The package and version that bring a plug-in, such as "my-package 1.2"; "" for one of ours."""
         if name in self.ours() or name not in self.offered():
             return ""
         return " and ".join(map(_brought_by, self.offered()[name]))
 
     def rows(self, row: Callable[[str, type], object]) -> tuple[list, list[str]]:
-        """What `row` makes of the name and the class of everything that can be used, and sentences on what cannot.
-
-        A plug-in for which `row` fails is among the latter.
-        """
+        """What `row` makes of the name and the class of everything that can be used, and sentences on what cannot."""
         made, told = [], list(self.broken().values())
         for name, found in self.all().items():
             if not self.origin(name):

@@ -46,15 +46,9 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class ScoreFile:
-    """A file of scores.
+    """A file of scores: its columns, what it says `about` itself, and `read(names, numbers, scores)` -> blocks.
 
-    Args:
-        path: where it lies.
-        columns: their names.
-        about: what the file says of itself, such as "classnames" as a JSON list.
-        read: (names, numbers, scores) -> blocks of those columns, each of about so many numbers; scores are the names
-            of columns that hold numbers.
-        entries: names of what it holds beside columns (`PER_FILE`), which `table` gives one by one.
+    `entries` are names of what it holds beside columns (`PER_FILE`), which `table` gives one by one.
     """
 
     path: Path
@@ -74,13 +68,7 @@ class ScoreFile:
     ) -> Iterator[Columns]:
         """Return blocks of some columns in the order of the file, each a dict of arrays of one length, not 0.
 
-        Args:
-            names: of the columns. scores: those of them that must hold finite numbers. filled: those that must have an
-                entry in every row. absent: whether -inf among scores says that a name does not count.
-
-        Raises:
-            OpenworldError: a file that is cut short or damaged, columns of different lengths, a column that is no table
-                of numbers or text; a score that is none, an entry that is missing.
+        Of `names`, `scores` must be finite (or, where `absent`, -inf: a name that does not count), `filled` not empty.
         """
         names, scores, filled, row = list(dict.fromkeys(names)), set(scores), set(filled), 0
         try:
@@ -107,11 +95,7 @@ class ScoreFile:
 
 
 def scores_of(table: Any, name: str, about: Mapping[str, str] | None = None) -> ScoreFile:
-    """Return a table in Python as a file of scores; arrays are not copied.
-
-    Args:
-        table: as for `columns_of`. name: what messages call it. about: as of a file; by default what a mapping says.
-    """
+    """Return a table in Python as a file of scores; arrays are not copied."""
     entries = {one: table[one] for one in PER_FILE if isinstance(table, Mapping) and one in table}
     columns = columns_of({one: table[one] for one in table if one not in entries} if entries else table, name)
     said = {one: json.dumps(as_column(entries[one], one).tolist(), default=str) for one in ABOUT if one in entries}
@@ -141,17 +125,7 @@ def column_names(table: Any) -> list[str]:
 def columns_of(table: Any, name: str = "the table", *, whole: bool = True) -> Columns:
     """Return {name: array} of a mapping of arrays or lists, or of a table of pandas, polars, pyarrow or `datasets`.
 
-    Columns of lists become [n, C]; torch tensors are taken from any device.
-
-    Args:
-        name: what messages call it. whole: whether columns must be of one length.
-
-    Raises:
-        OpenworldError: something else, columns of different lengths, a mask that hides something, a name that comes
-            twice.
-
-    >>> columns_of({"score": [0.5, 1.0]})
-    {'score': array([0.5, 1. ])}
+    Columns of lists become [n, C]; `whole` says whether columns must be of one length.
     """
     if not is_table(table):
         raise OpenworldError(
@@ -194,17 +168,7 @@ def as_column(values: Any, what: str) -> np.ndarray:
 
 
 def finite_numbers(values: Any, what: str, first: int = 0, *, absent: bool = False) -> np.ndarray:
-    """Return a column of scores as plain numbers, all of them finite, in the precision that they came in.
-
-    Args:
-        what: for messages. first: the number of its first row. absent: whether -inf is a number too.
-
-    Raises:
-        OpenworldError: a score that is missing or infinite, truth values, text, dates, complex numbers.
-
-    >>> finite_numbers([1, 2.5], "column MSP")
-    array([1. , 2.5])
-    """
+    """Return a column of scores as finite numbers (or -inf where `absent`), in the precision that they came in."""
     entries = np.asarray(values)
     if entries.dtype.kind == "b":
         raise OpenworldError(f"{what} holds true and false, expected numbers; write the scores.")
@@ -267,14 +231,7 @@ def _rows(rows: Sequence[int], first: int) -> str:
 def open_scores(
     path: "Path | str | ScoreFile", kinds: Sequence[str] = (".npz", ".safetensors", ".parquet", ".csv")
 ) -> ScoreFile:
-    """Look at a file's columns; its entries are read later.
-
-    Args:
-        path: the file, or what `scores_of` made of arrays. kinds: the endings that will do.
-
-    Raises:
-        OpenworldError: no such file, another ending, or a file that is not what its name says.
-    """
+    """Look at a file's columns (or `scores_of` arrays); its entries are read later."""
     if isinstance(path, ScoreFile):
         return path
     path = Path(path)
@@ -333,10 +290,7 @@ def _npz(path: Path) -> ScoreFile:
 
 
 class _Member:
-    """An array of an npz file, read row by row from the archive.
-
-    How much it claims to hold is compared with what the archive has of it before anything is unpacked.
-    """
+    """An array of an npz file, read row by row; its claimed size is compared with the archive's before unpacking."""
 
     def __init__(self, stream: IO[bytes], info: zipfile.ZipInfo):
         name, self.stream = info.filename.removesuffix(".npy"), stream

@@ -8,19 +8,7 @@ _ENTRIES, _LETTERS = 6, 80
 
 
 def short_repr(value: Any) -> str:
-    """Return the name and fields of a dataclass: of arrays the type and shape, of long lists and texts the beginning.
-
-    A dataclass takes it by `__repr__ = short_repr` in its body.
-
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Names:
-    ...     names: tuple[str, ...]
-    ...     seed: int
-    ...     __repr__ = short_repr
-    >>> Names(("cat", "dog"), 1), Names(tuple("abcdefgh"), 1)
-    (Names(names=('cat', 'dog'), seed=1), Names(names=('a', 'b', 'c', ... 8 in all), seed=1))
-    """
+    """Return name and fields of a dataclass: of arrays the type and shape, of long lists and texts the beginning."""
     parts = ", ".join(f"{one.name}={_short(getattr(value, one.name))}" for one in fields(value) if one.repr)
     return f"{type(value).__qualname__}({parts})"
 

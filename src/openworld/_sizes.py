@@ -9,18 +9,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B)\s*", re.IGNORECASE)
 
 
 def parse_size(text: str, name: str) -> int:
-    """Bytes of a text.
-
-    Args:
-        text: a number with a unit: B, KB, MB, GB or TB, powers of 1000.
-        name: of the option, for the message.
-
-    Raises:
-        OpenworldError: no such text.
-
-    >>> parse_size("50GB", "--limit"), parse_size("1.5 mb", "--limit")
-    (50000000000, 1500000)
-    """
+    """Bytes of a text such as 50GB, in powers of 1000; `name` is that of the option, for the message."""
     found = _SIZE.fullmatch(text)
     if not found:
         raise OpenworldError(f"{name} is {text!r}, expected a size such as 50GB (B, KB, MB, GB or TB).")
@@ -28,16 +17,10 @@ def parse_size(text: str, name: str) -> int:
 
 
 def size_in_words(count: int, *, at_least: bool = False) -> str:
-    """Bytes as people say them.
-
-    Args:
-        count: bytes.
-        at_least: round up, for what is to be enough.
+    """Bytes as people say them; rounded up where it is to be enough.
 
     >>> size_in_words(340_000), size_in_words(340_000_000), size_in_words(1_300_000_000), size_in_words(323_000_000_000)
     ('0.3 MB', '340 MB', '1.3 GB', '323 GB')
-    >>> size_in_words(14_200_000), size_in_words(14_200_000, at_least=True)
-    ('14 MB', '15 MB')
     """
     unit, name = (10**9, "GB") if count >= 10**9 else (10**6, "MB")
     digits = int(count < 10**7 or 10**9 <= count < 10**11)

@@ -5,9 +5,5 @@ AGAIN = " (again)"
 
 
 def spoken_name(name: str) -> str:
-    """Return a class name as published, without what tells it from another class of that name.
-
-    >>> spoken_name("missile (again)"), spoken_name("missile")
-    ('missile', 'missile')
-    """
+    """Return a class name as published, without what tells it from another class of that name."""
     return name.removesuffix(AGAIN)

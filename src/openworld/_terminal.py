@@ -23,20 +23,12 @@ _VISIBLE = (
 
 
 def visible(text: str) -> str:
-    """Text that a terminal shows and never obeys: control characters but tab and newline by signs that stand for them.
-
-    >>> visible("cat\\x1b[31m.png")
-    'cat␛[31m.png'
-    """
+    """Text that a terminal shows and never obeys: control characters but tab and newline by signs for them."""
     return text.translate(_VISIBLE)
 
 
 def one_line(name: object) -> str:
-    """A name of somebody else's as one line of visible text.
-
-    >>> one_line("a\\nb.png")
-    'a␊b.png'
-    """
+    """A name of somebody else's as one line of visible text."""
     return visible(str(name)).replace("\n", "␊").replace("\t", "␉")
 
 
@@ -51,18 +43,11 @@ def as_text(show: Callable) -> str:
 
 @dataclass(frozen=True)
 class Head:
-    """The head of a column.
-
-    Args:
-        title: literal text.
-        kind: "number" (right-aligned, never broken), "name" (left-aligned, never broken where that can be helped), or
-            "words" (left-aligned, broken between words).
-        most: widest that a column of words becomes; 0 for any width.
-    """
+    """The head of a column: "number" (right-aligned, never broken), "name" (seldom broken) or "words"."""
 
     title: str
     kind: str = "number"
-    most: int = 0
+    most: int = 0  # widest that a column of words becomes; 0 for any width
 
 
 def name(title: str = "") -> Head:

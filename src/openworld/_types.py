@@ -42,19 +42,8 @@ _DEVICE = re.compile(r"\s*(auto|cpu|mps|meta|cuda(:\d+)?|cuda:\d+(\s*,\s*cuda:\d
 def checked(target: Target) -> Target:
     """Refuse arguments of another type than the annotations say; for a function, a method, or a dataclass of settings.
 
-    NumPy's numbers count as Python's, which they become; a list, an array, a tensor or a column where a tuple is
-    expected becomes one, and where a sequence is, a list; text where a path is expected becomes a path. An integer has
-    64 bits, a `seed` is not negative, a bool is no number. What is annotated as an array is left alone: `_arrays`
-    reads it.
-
-    >>> @checked
-    ... def double(number: int):
-    ...     return 2 * number
-    >>> double(2)
-    4
-    >>> double("2")
-    Traceback (most recent call last):
-    openworld._errors.OpenworldError: number: '2' came (str), expected an integer.
+    NumPy's numbers become Python's, columns of them a tuple or a list, text a path. An integer has 64 bits, a `seed` is
+    not negative, a bool is no number. What is annotated as an array is left to `_arrays`.
     """
     if isinstance(target, type):
         target.__init__ = checked(target.__init__)
@@ -88,11 +77,7 @@ def checked(target: Target) -> Target:
 
 
 def read(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
-    """`value` read as the annotation `kind`; `path` is its name in messages.
-
-    Args:
-        otherwise: called in the same way for annotations that are not read here.
-    """
+    """`value` read as the annotation `kind`, `path` in messages; `otherwise` is called for what is not read here."""
     return _reader(kind)(value, kind, path, otherwise)
 
 
@@ -109,11 +94,7 @@ def is_plain(value: Any, types: frozenset[type]) -> bool:
 
 @cache
 def plain_types(kind: Any) -> frozenset[type]:
-    """The types of values that an annotation takes and leaves as they are.
-
-    >>> plain_types(int | None) == {int, NoneType}, plain_types(tuple[int, ...])
-    (True, frozenset())
-    """
+    """The types of values that an annotation takes and leaves as they are."""
     if get_origin(kind) not in (Union, UnionType):
         return frozenset({bool, int, float, str, NoneType}.intersection([kind] if isinstance(kind, type) else []))
     kinds = get_args(kind)
@@ -173,11 +154,7 @@ def join(path: str, key: object) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value on one line, cut where it is long.
-
-    >>> shown("a" * 99)[:8]
-    "'aaaaaaa"
-    """
+    """A value on one line, cut where it is long."""
     if hasattr(value, "shape"):
         return f"shape {list(value.shape)}"
     try:

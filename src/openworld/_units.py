@@ -29,12 +29,7 @@ _NAMES = {path: name for name, path in FUNCTIONS.items()}
 
 
 def name_of(function) -> str:
-    """The name of a function of ours; that of another package is known by its module.
-
-    >>> from openworld.shifts.sharding import measure_piece
-    >>> name_of(measure_piece)
-    'shift-piece'
-    """
+    """The name of a function of ours; that of another package is known by its module."""
     path = f"{function.__module__}:{function.__name__}"
     if path not in _NAMES and path.startswith("openworld."):
         raise LookupError(f"{path} has no name in openworld._units.FUNCTIONS; list it there, so that its key can last.")
