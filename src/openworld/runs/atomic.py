@@ -21,21 +21,14 @@ _FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | 
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step, whatever else writes it; whoever reads sees an old file or a new one, whole.
-
-    Raises:
-        OpenworldError: `path` is a folder, a link, a pipe or a device.
-    """
+    """Put `data` at `path` in one step, whatever else writes it; a folder, a link, a pipe or a device raises."""
     with writing(path) as file:
         file.write(data)
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file to write into, which is put at `path` in one step at the end; raises as `write_file`.
-
-    What writes files by name alone may write the one that is called as this one is.
-    """
+    """Yield a file to write into, which is put at `path` in one step at the end; raises as `write_file`."""
     require_replaceable(str(path), path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path):
@@ -64,8 +57,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path | None 
     """Put a folder holding `files` ({relative name: bytes}) at `folder` in one step, replacing what is there.
 
     `scratch` is a path on the same file system that belongs to this writer alone; None for one beside the folder, for
-    which writers wait for one another. It and `scratch` + ".old" are gone afterwards, and after an exception; after a
-    kill, whoever writes next with the same scratch removes them.
+    which writers wait for one another. After a kill, whoever writes next with the same scratch removes it.
     """
     if scratch is None:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -100,10 +92,8 @@ def remove(path: Path) -> None:
 
 
 def _open_scratch(goal: Path) -> tuple[int, Path]:
-    """Open the scratch file of a goal, locked; where files cannot be locked, one of a name of its own.
-
-    Its name is always the same, so that what a killed writer left is found without looking through the folder.
-    """
+    """Open the scratch file of a goal, locked; where files cannot be locked, one of a name of its own."""
+    # Its name is always the same, so that what a killed writer left is found without looking through the folder.
     scratch = goal.with_name(f".{goal.name}.writing")
     while fcntl is not None:
         try:

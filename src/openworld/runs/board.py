@@ -13,11 +13,7 @@ ATTEMPTS = 3  # times a unit is begun before the death of its worker counts as i
 
 @dataclass(frozen=True)
 class Event:
-    """One step of a run.
-
-    unit: its name; state: "kept" (its record was there), "started", "finished", "lost" (its worker died; it
-    will be begun again) or "failed"; done of total: units with a record; detail: why, where there is a why.
-    """
+    """One step of a run: of `total` units `done` have a record; `detail` says why, where there is a why."""
 
     unit: str
     state: Literal["kept", "started", "finished", "lost", "failed"]

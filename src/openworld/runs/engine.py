@@ -52,13 +52,10 @@ def execute(
         ENGINES[engine](board, store, workers, devices)
     finally:
         store.sweep()
-    _raise_failures(board.failures)
-    return [store.read(unit) for unit in units]
-
-
-def _raise_failures(failures: list[OpenworldError]) -> None:
+    failures = board.failures
     if len(failures) == 1:
         raise failures[0]
     if failures:
         listed = "\n".join(f"- {error}" for error in failures)
         raise OpenworldError(f"{len(failures)} units failed; the others are kept.\n{listed}") from failures[0]
+    return [store.read(unit) for unit in units]

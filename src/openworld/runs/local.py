@@ -50,7 +50,9 @@ def _run_in_processes(board: Board, store: RunStore, workers: int, devices: Sequ
             idle = [worker for worker in team if worker.unit is None]
             while (idle or len(team) < workers) and (taken := board.take()):
                 if not idle:
-                    idle.append(_Worker(store.folder, _least_busy(devices, team)))
+                    on_device = Counter(worker.device for worker in team)
+                    device = min(devices, key=on_device.__getitem__, default=None)
+                    idle.append(_Worker(store.folder, device))
                     team.append(idle[-1])
                 idle.pop().hand(*taken)
             working = {worker.pipe: worker for worker in team if worker.unit}
@@ -62,12 +64,6 @@ def _run_in_processes(board: Board, store: RunStore, workers: int, devices: Sequ
     finally:
         for worker in team:
             worker.end()
-
-
-def _least_busy(devices: Sequence[str], team: "Sequence[_Worker]") -> str | None:
-    """The device with the fewest workers, the first of those alike; None where there is no choice."""
-    taken = Counter(worker.device for worker in team)
-    return min(devices, key=taken.__getitem__, default=None)
 
 
 def _listen(board: Board, worker: "_Worker") -> bool:
@@ -117,11 +113,9 @@ class _Worker:
 
 @contextlib.contextmanager
 def _without_main() -> Iterator[None]:
-    """Start processes that do not read the program that was started: a script without a `__main__` guard stays one.
-
-    A process that is spawned imports the main module of its parent, which would begin the run anew; units are found by
-    the names of their own modules.
-    """
+    """Start processes that do not read the program that was started: a script without a `__main__` guard stays one."""
+    # A process that is spawned imports the main module of its parent, which would begin the run anew; units are found
+    # by the names of their own modules.
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

@@ -15,11 +15,7 @@ from openworld._errors import OpenworldError
 
 @contextmanager
 def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of `path` (an empty file, made here and left there) within a `with` block.
-
-    Yields True when held. With wait=False it yields False at once if another process, or another
-    `file_lock` of this one, holds it. Raises OpenworldError where the file system cannot lock.
-    """
+    """Hold the lock of `path` (an empty file, left there); with wait=False yield False at once where it is held."""
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,14 +35,11 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
 class SharedLock:
     """A share of the lock of a file (made where it is missing): many may hold one, and no `file_lock` beside them.
 
-    filelock's own locks for readers keep a database beside the file; the kernel's are enough here. Held until nothing
-    refers to it any more, at the latest until this process ends. On Windows, which keeps files that are mapped into
-    memory anyway, nothing is locked.
-
-    Raises:
-        OSError: the file cannot be made or locked.
+    Held until nothing refers to it any more. On Windows, which keeps files that are mapped into memory anyway, nothing
+    is locked.
     """
 
+    # filelock's own locks for readers keep a database beside the file; the kernel's are enough here.
     def __init__(self, path: Path):
         self.path = path
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)

@@ -16,7 +16,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -37,12 +37,12 @@ _AWAITED = 300.0  # seconds that nodes have to come back where none is left
 
 
 def run_on_ray(board: Board, store: RunStore, workers: int, devices: Sequence[str] = ()) -> None:
-    """Work on the units of the board, at most `workers` at a time, until none is left to take.
-
-    Raises:
-        OpenworldError: Ray is not installed, RAY_ADDRESS leads nowhere, or a GPU is named by its number.
-    """
-    _require_unnumbered({*devices, *_devices(board)})
+    """Work on the units of the board, at most `workers` at a time, until none is left to take."""
+    numbered = sorted(device for device in {*devices, *_devices(board)} if device.startswith("cuda:"))
+    if numbered:  # a task sees those GPUs alone that Ray gives it, counted from 0
+        raise OpenworldError(
+            f"--device names {', '.join(numbered)}, and Ray itself says which GPU a unit gets; give --device cuda."
+        )
     workers = min(workers, len(board.waiting))
     if not workers:
         return
@@ -77,7 +77,10 @@ def _run_tasks(ray: ModuleType, board: Board, store: RunStore, workers: int) -> 
     place, in_hand = _Place.here(store), {}
     # No retry by Ray: the board counts deaths. No end after a call, which tasks with a GPU have: backbones stay loaded.
     options = {"max_retries": 0, "max_calls": 0, "num_returns": "streaming", "num_cpus": 1}
-    share = _share_of_a_gpu(ray, board, workers)
+    # What a task asks for where units name a GPU: all GPUs are used, by as few tasks each as can be.
+    gpus = int(ray.cluster_resources().get("GPU", 0))
+    on_gpus = gpus and any(device.startswith("cuda") for device in _devices(board))
+    share = 1 / -(-workers // gpus) if on_gpus else 0
     task, nodes = ray.remote(**options, num_gpus=share)(_serve), _Nodes(ray, share)
     try:
         while True:
@@ -134,7 +137,11 @@ def _listen(ray: ModuleType, board: Board, store: RunStore, unit: Unit, messages
         board.lost(unit, f"{type(error).__name__}: {_first_sentence(error)}")
         return True
     if word in ("finished", "kept") and not _arrives(store, unit):
-        board.failed(unit, _not_shared(unit, store))
+        problem = (
+            f"unit {unit.name!r} was done by a node of the Ray cluster, and its record does not show in "
+            f"{store.folder.absolute()} here; give a folder for the run that all nodes share, under the same path."
+        )
+        board.failed(unit, OpenworldError(problem))
         return True
     return board.hear(unit, word, detail)
 
@@ -147,13 +154,6 @@ def _arrives(store: RunStore, unit: Unit) -> bool:
             return False
         time.sleep(0.2)
     return True
-
-
-def _not_shared(unit: Unit, store: RunStore) -> OpenworldError:
-    return OpenworldError(
-        f"unit {unit.name!r} was done by a node of the Ray cluster, and its record does not show in "
-        f"{store.folder.absolute()} here; give a folder for the run that all nodes share, under the same path."
-    )
 
 
 def _first_sentence(error: Exception) -> str:
@@ -175,25 +175,8 @@ def _is_free(store: RunStore, unit: Unit) -> bool:
         return held
 
 
-def _share_of_a_gpu(ray: ModuleType, board: Board, workers: int) -> float:
-    """What a task asks for where units name a GPU: all GPUs are used, by as few tasks each as can be."""
-    gpus = int(ray.cluster_resources().get("GPU", 0))
-    if not gpus or not any(device.startswith("cuda") for device in _devices(board)):
-        return 0
-    return 1 / -(-workers // gpus)
-
-
 def _devices(board: Board) -> set[str]:
     return {str(unit.resources.get("machine", {}).get("device")) for unit in board.waiting}
-
-
-def _require_unnumbered(devices: Set[str]) -> None:
-    """Refuse numbers of GPUs: a task sees those alone that Ray gives it, counted from 0."""
-    numbered = sorted(device for device in devices if device.startswith("cuda:"))
-    if numbered:
-        raise OpenworldError(
-            f"--device names {', '.join(numbered)}, and Ray itself says which GPU a unit gets; give --device cuda."
-        )
 
 
 def _import_ray() -> ModuleType:

@@ -57,17 +57,10 @@ _OPEN_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/")
 def require_file(
     option: str, path: Path | None, *, kind: str = "", inputs: Iterable[Any] = (), own: Path | None = None
 ) -> None:
-    """Refuse a place that a file must not have; before any work.
+    """Refuse a place that a file must not have, before any work; `option` is how it was named, such as "--out".
 
-    Args:
-        option: how the place was named, such as "--out".
-        path: of the file; None for none.
-        kind: what the file says that it is, as `kind_of` has it; a file of another kind is refused.
-        inputs: files and folders of the same call, and its other outputs; anything that is no path is skipped.
-        own: a file of a command's folder that may be written all the same.
-
-    Raises:
-        OpenworldError: a place that is taken, or that cannot be written.
+    A file of another `kind` (of `kind_of`) is refused, and so are `inputs`: files and folders of the same call, and its
+    other outputs. `own` is a file of a command's folder that may be written all the same.
     """
     if path is None:
         return
@@ -130,14 +123,7 @@ def require_folder(
 
 
 def require_replaceable(title: str, path: Path) -> None:
-    """Refuse a place at which something else than a plain file lies, which a file would replace.
-
-    Args:
-        title: what the place is called. path: of the file.
-
-    Raises:
-        OpenworldError: a folder, a link, a pipe or a device.
-    """
+    """Refuse a place at which something else than a plain file lies, which a file would replace."""
     what = _odd(path)
     if what:
         way = f"give {os.path.realpath(path)}, or another name" if path.is_symlink() else "give the name of a file"

@@ -32,13 +32,9 @@ def provenance(
     command: Sequence[str] | None = None,
     folder: Path | str = ".",
 ) -> dict[str, Any]:
-    """A JSON dict for `RunStore.create`; imports none of the packages it names.
+    """A JSON dict for `RunStore.create`; imports none of the packages it names. The home folder is written "~".
 
     weights, data: {name: fingerprint}; command: default `sys.argv`; folder: whose git revision to note.
-    The home folder is written "~" wherever it appears.
-
-    >>> sorted(provenance(command=["openworld", "demo"]))
-    ['command', 'data', 'git', 'packages', 'platform', 'python', 'weights']
     """
     return {
         "packages": {name: installed_version(name) for name in PACKAGES},

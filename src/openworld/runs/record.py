@@ -61,13 +61,9 @@ class Record:
 
     @property
     def timing(self) -> dict[str, Any]:
-        """Start, seconds, host and the like of the one run that wrote this record; {} where lost or not readable.
-
-        Nothing vouches for this file, and nothing may fail for it: `seconds` are kept where they are finite numbers,
-        one or by stage or by stage and name, and left out where not.
-        """
+        """Start, seconds, host and the like of the one run that wrote this record; {} where lost or not readable."""
         try:
-            timing = parse_json(read_plain(self.folder / "timing.json"))
+            timing = parse_json(read_plain(self.folder / "timing.json"))  # nothing vouches for it or may fail for it
         except (OSError, ValueError):
             return {}
         if not isinstance(timing, dict):
@@ -134,10 +130,7 @@ def renamed(record: Record, name: str) -> bytes:
 
 @checked
 def load_record(folder: Path) -> Record:
-    """Return the record in `folder`; raises OpenworldError saying what is wrong.
-
-    Every file is checked, once in this process as long as no file of the record changes.
-    """
+    """Return the record in `folder`, every file checked; raises OpenworldError saying what is wrong."""
     path = folder / "record.json"
     try:
         data = read_plain(path)
@@ -156,12 +149,10 @@ def load_record(folder: Path) -> Record:
     return record
 
 
+# A command asks for the same record several times, and its tables may be large: their bytes are hashed once, and again
+# when any stamp has changed.
 def _stamps(record: Record) -> tuple | None:
-    """What the file system says of a record's files; None where one is missing, or so new that a change may not show.
-
-    A command asks for the same record several times, and its tables may be large: their bytes are hashed once, and
-    again when any stamp has changed.
-    """
+    """What the file system says of a record's files; None where one is missing, or too new to show a change."""
     try:
         stats = [(record.folder / name).lstat() for name in ("record.json", *record.files)]
     except OSError:

@@ -11,12 +11,7 @@ _PREFIX = "openworld-scratch-"
 
 
 class ScratchFolder(tempfile.TemporaryDirectory):
-    """A `tempfile.TemporaryDirectory` with a lock on it, by which the next one knows what a killed process left.
-
-    >>> with ScratchFolder() as folder:
-    ...     Path(folder, "a").write_text("b")
-    1
-    """
+    """A `tempfile.TemporaryDirectory` with a lock on it, by which the next one knows what a killed process left."""
 
     def __init__(self) -> None:
         _remove_abandoned(Path(tempfile.gettempdir()))

@@ -17,29 +17,17 @@ SEAL = "seal"
 
 
 def seal(content: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a JSON file with a seal on all that it says.
-
-    >>> unseal(seal({"shots": 4}))
-    {'shots': 4}
-    """
+    """Return the bytes of a JSON file with a seal on all that it says."""
     return readable_json({**content, SEAL: digest(content)})
 
 
 def unseal(data: bytes) -> dict[str, Any]:
-    """Return what a sealed file says, without its seal.
-
-    Raises:
-        ValueError: no JSON, no table, no seal, or not what was sealed.
-    """
+    """Return what a sealed file says, without its seal; ValueError where it was not sealed so."""
     return without_seal(_table(data))
 
 
 def without_seal(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a sealed table says.
-
-    Raises:
-        ValueError: no seal, or not what was sealed.
-    """
+    """Return what a sealed table says; ValueError where it has no seal, or was changed."""
     said = {key: value for key, value in content.items() if key != SEAL}
     if SEAL not in content:
         raise ValueError("it has no seal")
@@ -49,14 +37,9 @@ def without_seal(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_saved(place: Path | bytes, schema: type[Schema], refusal: str, remedy: str, *, sealed: bool = False) -> Schema:
-    """Return what a JSON file of ours says, as the dataclass that it was written from.
+    """Return what a JSON file of ours (or its bytes) says, as the dataclass that it was written from.
 
-    Args:
-        place: of the file, or its content. refusal: says what is not there, such as "runs/x holds no whole learner".
-        remedy: says what to do. sealed: whether it bears a seal.
-
-    Raises:
-        OpenworldError: no such file, damage, a key or a type that it should not have: one sentence.
+    `refusal` says in errors what is not there, such as "runs/x holds no whole learner", and `remedy` what to do.
     """
     try:
         data = place if isinstance(place, bytes) else read_plain(place)

@@ -36,11 +36,7 @@ class _Head:
 
 
 def sealed_bytes(kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> tuple[bytes, str]:
-    """Return the bytes of a file, and its fingerprint, the same for the same content.
-
-    Args:
-        kind: what it is. about: all that JSON can hold. arrays: of numbers, by name.
-    """
+    """Return the bytes of a file of a `kind`, and its fingerprint, the same for the same content."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     fingerprint = _fingerprint(kind, about, arrays)
     entry = {"kind": kind, "version": VERSION, "sha256": fingerprint, "about": about}
@@ -56,11 +52,7 @@ def write_arrays(path: Path, kind: str, about: Mapping[str, Any], arrays: Mappin
 
 
 def read_arrays(path: Path, kind: str, read: Callable[[dict[str, Any], dict[str, np.ndarray], str], Found]) -> Found:
-    """Return what `read` makes of what a file says, of its arrays, and of its fingerprint.
-
-    Raises:
-        OpenworldError: no such file, another kind of file, one of another version, or one that is damaged or edited.
-    """
+    """Return what `read` makes of what a file says, of its arrays, and of its fingerprint; damage and edits raise."""
     if not path.is_file():
         raise OpenworldError(f"there is no file {path}; expected {kind}.")
     try:

@@ -23,16 +23,9 @@ Schema = TypeVar("Schema")
 
 @checked
 def read_spec(source: Path | str | Mapping[str, Any], schema: type[Schema]) -> Schema:
-    """The instance of the dataclass `schema` that `source` describes.
+    """The instance of the dataclass `schema` that a .toml or .json file, or such a mapping, describes.
 
-    source: path of a .toml or .json file, or a mapping as such a file would give.
-    Raises OpenworldError naming the file and the key path: unknown key (with the nearest spelling and the
-    known ones), missing key, wrong type (what came, what was expected).
-
-    >>> from dataclasses import dataclass
-    >>> Training = dataclass(frozen=True)(type("Training", (), {"__annotations__": {"shots": int}, "shots": 16}))
-    >>> read_spec({"shots": 4}, Training).shots
-    4
+    Raises OpenworldError naming the file and the key path: an unknown key, a missing one, a wrong type.
     """
     given = read_given(source)
     if given is source:
@@ -45,11 +38,7 @@ def read_spec(source: Path | str | Mapping[str, Any], schema: type[Schema]) -> S
 
 @checked
 def read_given(source: Path | str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a .toml or .json file says, before anything is checked; a mapping is returned as it is.
-
-    >>> read_given({"shots": 4})
-    {'shots': 4}
-    """
+    """What a .toml or .json file says, before anything is checked; a mapping is returned as it is."""
     if isinstance(source, Mapping):
         return source
     try:

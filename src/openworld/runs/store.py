@@ -91,10 +91,7 @@ class RunStore:
             return added
 
     def description(self) -> dict[str, Any]:
-        """{"given", "resolved", "provenance": [...]} of run.json, and "history" where the run took more.
-
-        Raises OpenworldError where there is none, or one that is not as it was written.
-        """
+        """{"given", "resolved", "provenance": [...]} of run.json, and "history" where the run took more."""
         run = self._load_run()
         if run is None:
             below = sorted(path.parent.name for path in self.folder.glob("*/run.json"))
@@ -128,10 +125,7 @@ class RunStore:
         return entries
 
     def records(self, *, partial: bool = False) -> list[Record]:
-        """The records of all planned units, in order.
-
-        Raises OpenworldError when one is missing or damaged, unless partial=True, which leaves it out.
-        """
+        """The records of all planned units, in order; one missing or damaged raises, or is left out where partial."""
         records, missing = [], []
         for entry in self.planned():
             try:
@@ -183,11 +177,7 @@ class RunStore:
         return self._load_unit(unit.key)
 
     def write(self, unit: Unit, result: UnitResult, timing: Mapping[str, Any] | None = None) -> Record:
-        """Put the record of a unit in place in one step; the first good record of a unit stands.
-
-        timing: what varies (start, seconds, host...), JSON; goes into timing.json with `result.timing`.
-        Raises OpenworldError on names that leave the folder, NaN in metrics, columns of unequal length.
-        """
+        """Put the record of a unit in place in one step; `timing` is what varies. The first good record stands."""
         files = pack(unit, result)
         files["timing.json"] = readable_json({**(timing or {}), **result.timing}, "timing")
         with self.claim(unit):

@@ -13,13 +13,7 @@ _ROWS_PER_GROUP = 1 << 20  # fixed, so that bytes do not depend on a library's d
 
 
 def encode_table(name: str, columns: Mapping[str, np.ndarray | list]) -> bytes:
-    """Parquet bytes of `columns`: arrays [N] or [N, C], or lists of text, numbers or None, all N long.
-
-    Raises OpenworldError when lengths differ or a column cannot be stored; `name` is for the message.
-
-    >>> decode_table(encode_table("scores", {"id": ["a", "b"], "score": [0.5, 1.0]}))["score"]
-    array([0.5, 1. ])
-    """
+    """Parquet bytes of `columns`: arrays [N] or [N, C], or lists of text, numbers or None, all N long."""
     import pyarrow
     import pyarrow.parquet
 
@@ -54,7 +48,8 @@ def decode_table(data: bytes, *, coded: bool = False) -> dict[str, np.ndarray]:
     columns = {}
     for name in file.schema_arrow.names:  # one after the other: Arrow's copy of each goes before the next
         column = file.read(columns=[name], use_threads=False).column(0)
-        columns[name] = _to_codes(column) if coded and _is_text(column) else _to_numpy(column)
+        is_text = pyarrow.types.is_string(column.type) and not column.null_count
+        columns[name] = _to_codes(column) if coded and is_text else _to_numpy(column)
         del column
         if len(data) > _LARGE:
             pyarrow.default_memory_pool().release_unused()
@@ -63,12 +58,6 @@ def decode_table(data: bytes, *, coded: bool = False) -> dict[str, np.ndarray]:
 
 def _shows_type(values) -> bool:
     return isinstance(values, Coded) or (isinstance(values, np.ndarray) and values.dtype.kind != "O")
-
-
-def _is_text(column) -> bool:
-    import pyarrow
-
-    return pyarrow.types.is_string(column.type) and not column.null_count
 
 
 def _to_codes(column) -> Coded:
@@ -113,10 +102,12 @@ def _numbers(chunks, column) -> np.ndarray:
 
     if not chunks or any(not pyarrow.types.is_primitive(chunk.type) for chunk in chunks):
         return column.to_numpy()
-    arrays = [_bits(chunk) if pyarrow.types.is_boolean(chunk.type) else np.from_dlpack(chunk) for chunk in chunks]
+    arrays = []
+    for chunk in chunks:
+        if pyarrow.types.is_boolean(chunk.type):
+            packed = np.frombuffer(chunk.buffers()[1], np.uint8)
+            bits = np.unpackbits(packed, count=chunk.offset + len(chunk), bitorder="little")
+            arrays.append(bits[chunk.offset :].view(bool))
+        else:
+            arrays.append(np.from_dlpack(chunk))
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-
-
-def _bits(chunk) -> np.ndarray:
-    packed = np.frombuffer(chunk.buffers()[1], np.uint8)
-    return np.unpackbits(packed, count=chunk.offset + len(chunk), bitorder="little")[chunk.offset :].view(bool)
