@@ -16,9 +16,6 @@ _SAME_SCORE = 1e-4  # nats; float32 log-probabilities of logits up to 100 agree 
 def numbers_among(source: Sequence[str], variant: Sequence[str]) -> np.ndarray:
     """int64[n], the source's number of every class of a variant.
 
-    Raises:
-        OpenworldError: a class that the source lacks.
-
     >>> numbers_among(("cat", "wild dog", "owl"), ("Owl", "wild_dog")).tolist()
     [2, 1]
     """

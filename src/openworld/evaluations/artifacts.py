@@ -99,24 +99,13 @@ def missing(artifacts: Iterable[Artifact], machine: Machine) -> list[Artifact]:
 
 
 def build_all(
-    title: str,
-    artifacts: Callable[[], Iterable[Artifact]],
-    machine: Machine,
-    crew: Crew,
-    progress: Progress | None = None,
+    title: str,  # of the stage, one of a kind in its run
+    artifacts: Callable[[], Iterable[Artifact]],  # finds them
+    machine: Machine,  # where they are built and kept
+    crew: Crew,  # who does it
+    progress: Progress | None = None,  # called with (size done, size in all) before the first and after each
 ) -> int:
-    """Build every artifact that is missing; return the sum of their sizes.
-
-    Args:
-        title: of the stage, one of a kind in its run.
-        artifacts: finds them.
-        machine: where they are built and kept.
-        crew: who does it.
-        progress: called with (size done, size in all) before the first and after each.
-
-    Raises:
-        OpenworldError: what `execute` raises.
-    """
+    """Build every artifact that is missing; return the sum of their sizes."""
     with file_lock(crew.folder / LOCKS / f"{title}.lock"):  # a second process of this run waits
         needed = missing(artifacts(), machine)
         units = [_unit(artifact, machine) for artifact in needed]
@@ -198,11 +187,7 @@ def has_whole(folder: Path, name: str) -> bool:
 
 
 def kept_file(artifact: Artifact, name: str, machine: Machine) -> Path:
-    """Return the path of a file of an artifact.
-
-    Raises:
-        OpenworldError: it is gone from the cache, or damaged.
-    """
+    """Return the path of a file of an artifact."""
     return require_intact(folder_of(artifact, machine) / name)
 
 

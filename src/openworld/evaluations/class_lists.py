@@ -9,11 +9,7 @@ from openworld.evaluations.image_selection import DatasetSpec
 
 
 def require_data(spec) -> None:
-    """Refuse to begin a run while a folder or list of a data set to download is missing, and name all that are.
-
-    Raises:
-        OpenworldError: what is missing, and the command that says where to get it.
-    """
+    """Refuse to begin a run while a folder or list of a data set to download is missing, and name all that are."""
     require_places(entry.dataset for entry in evaluation_of(spec).data(spec))
 
 

@@ -37,21 +37,13 @@ FITTED = "detectors.safetensors"
 
 @dataclass(frozen=True)
 class DetectorFit:
-    """Detectors to be fitted.
+    """Detectors to be fitted."""
 
-    Args:
-        name: what people call it.
-        detectors: all of one model.
-        classifier: whose features and logits they look at.
-        training: the images that they learn from.
-        threads: how many one image's sums may take.
-    """
-
-    name: str
-    detectors: tuple[DetectorSpec, ...]
-    classifier: Checkpoint
-    training: ImagesToScore
-    threads: int
+    name: str  # what people call it
+    detectors: tuple[DetectorSpec, ...]  # all of one model
+    classifier: Checkpoint  # whose features and logits they look at
+    training: ImagesToScore  # the images that they learn from
+    threads: int  # how many one image's sums may take
 
     @property
     def key(self) -> str:

@@ -19,9 +19,6 @@ def expand(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         given: a spec as read; every table of `each` has a `name`, which its run's folder gets, and fields that stand in
             the place of those of the spec, whole.
 
-    Raises:
-        OpenworldError: no table, a table without a name or with one that another has, a name that is no folder's.
-
     >>> given = {"seeds": [1], "each": [{"name": "dtd", "dataset": "dtd"}, {"name": "pets", "dataset": "oxford_pets"}]}
     >>> expand(given)["pets"]
     {'seeds': [1], 'dataset': 'oxford_pets'}
@@ -46,11 +43,7 @@ def expand(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def read_each(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the checked specs of a spec with `[[each]]`, by name; their data are there.
-
-    Raises:
-        OpenworldError: what `expand` raises; a mistake in one of the specs, or data that are missing, with its name.
-    """
+    """Return the checked specs of a spec with `[[each]]`, by name; their data are there."""
     specs = {}
     for name, own in expand(given).items():
         try:

@@ -72,11 +72,7 @@ class EncodingStage:
     counted: str = "images"
 
     def work(self, crew: Crew, progress: Progress | None = None) -> int:
-        """Encode what is missing; return how many images that was.
-
-        Raises:
-            OpenworldError: what `encode_shard` and `execute` raise.
-        """
+        """Encode what is missing; return how many images that was."""
         # On a CPU one process has all cores busy already; where the cache has a limit, one process makes room.
         spread = crew.engine != "local" or (crew.workers > 1 and self.machine.device != "cpu")
         if spread and self.machine.cache_limit is None:

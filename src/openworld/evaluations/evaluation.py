@@ -137,11 +137,7 @@ class Evaluation:
         ]
 
     def __call__(self, task: Mapping, machine: Mapping, inputs: Mapping[str, str] | None = None) -> UnitResult:
-        """Evaluate one task: the function of a unit, which takes what JSON knows.
-
-        Raises:
-            OpenworldError: something that the task reads is no longer what it was when the run was planned.
-        """
+        """Evaluate one task: the function of a unit, which takes what JSON knows."""
         import torch
 
         from openworld.evaluations.runtime import Machine, require_same

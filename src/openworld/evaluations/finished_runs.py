@@ -18,21 +18,13 @@ from openworld.runs import RunStore
 
 
 def evaluation_name(folder: Path | str) -> str:
-    """Return the evaluation of the run in a folder, whole or not; predictions that were scored are of recognition.
-
-    Raises:
-        OpenworldError: when there is no run.
-    """
+    """Return the evaluation of the run in a folder, whole or not; predictions that were scored are of recognition."""
     resolved = RunStore(folder).description()["resolved"]
     return (isinstance(resolved, dict) and resolved.get("protocol")) or "recognition"
 
 
 def read_report(folder: Path | str) -> Report:
-    """Return what the run in a folder says.
-
-    Raises:
-        OpenworldError: when there is no run, or a unit is missing or damaged.
-    """
+    """Return what the run in a folder says."""
     return _report(evaluation_name(folder)).report(RunFolder.read(folder))
 
 
@@ -45,9 +37,6 @@ def compare_runs(
         first, second: folders of runs of one evaluation on the same data.
         metric: what is compared; "" the first metric of the evaluation.
         names: what the runs are called; None for their folders.
-
-    Raises:
-        OpenworldError: runs of two evaluations, on other data, without a number in common; an unknown metric.
     """
     reports = [_report(evaluation_name(folder)) for folder in (first, second)]
     runs = [RunFolder.read(folder) for folder in (first, second)]

@@ -28,19 +28,12 @@ from openworld.runs import digest
 
 @dataclass(frozen=True)
 class SeededModel:
-    """One model and seed.
+    """One model and seed."""
 
-    Args:
-        model: as the spec has it, settings resolved.
-        seed: of its training.
-        ground: the in-distribution images.
-        threads: of its training.
-    """
-
-    model: JudgedSpec
-    seed: int
-    ground: ShiftGround
-    threads: int
+    model: JudgedSpec  # as the spec has it, settings resolved
+    seed: int  # of its training
+    ground: ShiftGround  # the in-distribution images
+    threads: int  # of its training
 
     @property
     def name(self) -> str:
@@ -86,11 +79,7 @@ def trainings(models: Sequence[SeededModel], machine: Machine) -> tuple[Stage, .
 
 
 def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, ...]) -> None:
-    """Refuse a classifier of other classes than those in distribution, or in another order.
-
-    Raises:
-        OpenworldError: the first place at which they differ.
-    """
+    """Refuse a classifier of other classes than those in distribution, or in another order."""
     if known == wanted or (are_numbered(known) and len(known) == len(wanted)):
         return  # classes of a state dict, which names none, are as many and in this order
     differ = (place for place, pair in enumerate(zip(known, wanted, strict=False)) if len(set(pair)) > 1)

@@ -128,9 +128,6 @@ def resolved_settings(learner: str, settings: Mapping[str, Any], template: str, 
 
     Args:
         template: the sentence of frozen text features, where the learner reads one; "" for that of the data set.
-
-    Raises:
-        OpenworldError: an unknown learner or setting; a template for a learner that reads none.
     """
     kind = find_learner(learner)
     made = configure(kind, settings, dataset, "ood")

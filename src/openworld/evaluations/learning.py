@@ -42,12 +42,7 @@ class Learning:
 
 
 def require_learners(spec, *, may_choose: bool = False) -> None:
-    """Name the backbone of a spec as it is known, and check its learners, seeds and fields of `Learning`.
-
-    Raises:
-        OpenworldError: no learner or seed, or repeated ones; a number outside its range; a setting under `choose`
-            where learners may not choose.
-    """
+    """Name the backbone of a spec as it is known, and check its learners, seeds and fields of `Learning`."""
     settle(spec, backbone=known_name(spec.backbone))
     on_views = any(find_learner(entry.learner).consumes != "embeddings" for entry in spec.learners)
     if spec.views != FRESH:

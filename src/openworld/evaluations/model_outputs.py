@@ -96,11 +96,7 @@ class ModelOutputs:
 
 
 def logits_of(images: ImageSelection, classifier: Checkpoint, machine: Machine) -> np.ndarray:
-    """Return the logits float32[N, C] of a classifier, on disk; rows of NaN for images that could not be read.
-
-    Raises:
-        OpenworldError: they are gone from the cache, or damaged.
-    """
+    """Return the logits float32[N, C] of a classifier, on disk; rows of NaN for images that could not be read."""
     return memory_map(require_intact(cache_of(machine) / _key(images) / _file(classifier)), "logits")
 
 

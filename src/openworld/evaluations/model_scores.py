@@ -66,15 +66,10 @@ def two_tower_scores(
     dataset: str,
     machine: Machine,
     *,
-    one_stream: bool,
-    validation: Sequence[Features] = (),
+    one_stream: bool,  # whether detectors that look at the stream get all sets in one, or each in one of its own
+    validation: Sequence[Features] = (),  # as for `classifier_scores`
 ) -> ModelScores:
-    """What a two-tower model says of encoded images; classes are those of the training images.
-
-    Args:
-        one_stream: whether detectors that look at the stream get all sets in one, or each in one of its own.
-        validation: as for `classifier_scores`.
-    """
+    """What a two-tower model says of encoded images; classes are those of the training images."""
     clip = backbone(model.backbone, machine.device)
     template = model.template or templates.TEMPLATES.get(dataset, templates.PHOTO)
     own = detectors.encode_texts(clip, training.classnames, template=template).own

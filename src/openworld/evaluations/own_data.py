@@ -58,12 +58,7 @@ def own_data(spec: OwnData) -> dict[str, Any]:
 
 
 def settle_classes(spec: KnownClasses) -> None:
-    """Read the names of text files, once: the spec says them from here on.
-
-    Raises:
-        OpenworldError: a file without names, text that is neither a text file nor a folder, a name on both sides or
-            twice on one, a pattern that is none.
-    """
+    """Read the names of text files, once: the spec says them from here on."""
     for side in ("base", "new"):
         value = getattr(spec, side)
         settled = _names_or_folder(value, side) if isinstance(value, str) and value else value or ()
@@ -80,11 +75,7 @@ def settle_classes(spec: KnownClasses) -> None:
 
 
 def as_specified(images: ImageSet, spec: OwnData, part: str) -> ImageSet:
-    """Return a part of a data set as the spec has it: images grouped, joined by new ones, and cut into base and new.
-
-    Raises:
-        OpenworldError: what `grouped` and `ClassSplit.by_names` raise; a class that both folders hold.
-    """
+    """Return a part of a data set as the spec has it: images grouped, joined by new ones, and cut into base and new."""
     if spec.published_names:
         images = replace(images, classnames=tuple(map(published_name, images.classnames)))
     if spec.group_pattern:

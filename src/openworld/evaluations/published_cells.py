@@ -47,12 +47,7 @@ class GivenCells:
 
 @cached_here(maxsize=4)
 def given_cells(spec: CellsSpec) -> GivenCells:
-    """Read a division; the order is that of the lists, cell by cell.
-
-    Raises:
-        OpenworldError: a folder without lists, an empty line, a picture in two cells, pictures that are missing; a
-            generated set that is not finished.
-    """
+    """Read a division; the order is that of the lists, cell by cell."""
     if spec.generated:
         return _generated(read_generated(spec.generated))
     files = _all_files(spec)
@@ -76,9 +71,6 @@ def some_images(spec: CellsSpec, start: int, stop: int) -> ImageSet:
 
     Args:
         start, stop: places among all images.
-
-    Raises:
-        OpenworldError: images that are missing.
     """
     if spec.generated:
         images = given_cells(spec).images.subset(np.arange(start, stop))

@@ -34,11 +34,7 @@ def rows_of_unit(
 
 
 def read_rows(record: Record) -> Results:
-    """Return the rows of a unit.
-
-    Raises:
-        OpenworldError: a record without rows, or whose file has changed.
-    """
+    """Return the rows of a unit."""
     if ROWS not in record.attachments:
         raise OpenworldError(
             f"record {record.name!r} has no rows of results: another version of openworld wrote it, or another "

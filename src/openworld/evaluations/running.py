@@ -26,31 +26,18 @@ MULTIPLE = 14
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run is carried out; nothing here changes a result.
+    """How a run is carried out; nothing here changes a result."""
 
-    Args:
-        folder: where its records go; an unfinished run in it is continued.
-        device: "auto", a device, or a list of GPUs with commas; `devices` are those that it comes to.
-        workers: units at a time; 0 for as many as suit the machine.
-        cache: where encoded images are kept; None for the usual place.
-        allow_corrupt: unreadable images that each image set may lack.
-        engine: "local" or "ray".
-        cache_limit: what the cache may take, such as "50GB"; "" for any size.
-        command: what a person typed, for the record of where the numbers come from.
-        remark: a line that is said at the beginning.
-        series: where the run stands in a series of runs.
-    """
-
-    folder: Path
-    device: str = "auto"
-    workers: int = 0
-    cache: Path | None = None
-    allow_corrupt: int = 0
-    engine: str = "local"
-    cache_limit: str = ""
-    command: Sequence[str] = ()
-    remark: str = ""
-    series: "SeriesProgress | None" = None
+    folder: Path  # where its records go; an unfinished run in it is continued
+    device: str = "auto"  # "auto", a device, or a list of GPUs with commas; `devices` are those that it comes to
+    workers: int = 0  # units at a time; 0 for as many as suit the machine
+    cache: Path | None = None  # where encoded images are kept; None for the usual place
+    allow_corrupt: int = 0  # unreadable images that each image set may lack
+    engine: str = "local"  # "local" or "ray"
+    cache_limit: str = ""  # what the cache may take, such as "50GB"; "" for any size
+    command: Sequence[str] = ()  # what a person typed, for the record of where the numbers come from
+    remark: str = ""  # a line that is said at the beginning
+    series: "SeriesProgress | None" = None  # where the run stands in a series of runs
 
     def __post_init__(self) -> None:
         if self.cache_limit:
@@ -83,19 +70,12 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class SeriesProgress:
-    """Where a run stands in a series of runs.
+    """Where a run stands in a series of runs."""
 
-    Args:
-        title: what its bars say, such as "[2/6] recognition-dtd: ".
-        before: units of the runs before it.
-        units: of all runs.
-        siblings: folders of the other runs, from which units that are the same are taken over.
-    """
-
-    title: str
-    before: int
-    units: int
-    siblings: tuple[Path, ...] = ()
+    title: str  # what its bars say, such as "[2/6] recognition-dtd: "
+    before: int  # units of the runs before it
+    units: int  # of all runs
+    siblings: tuple[Path, ...] = ()  # folders of the other runs, from which units that are the same are taken over
 
 
 def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT) -> None:
@@ -106,9 +86,6 @@ def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT
         given: as it was given.
         options: where and how.
         observer: told how far it is, and what is to be said meanwhile.
-
-    Raises:
-        OpenworldError: data that is missing, a folder of something else, what a unit raises.
     """
     from openworld.evaluations.class_lists import require_data
     from openworld.evaluations.name_audit import audit_names

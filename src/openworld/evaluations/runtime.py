@@ -21,24 +21,13 @@ PLAIN = Encoding()
 
 @dataclass(frozen=True)
 class Machine:
-    """Where a run computes and keeps features; but for the precision, nothing here may change a result.
+    """Where a run computes and keeps features; but for the precision, nothing here may change a result."""
 
-    Args:
-        device: "cpu", "cuda", "cuda:1", "mps".
-        cache: folder of encoded image sets; None for the default one.
-        allow_corrupt: how many unreadable images each image set may lack.
-        precision: of the frozen towers, as the spec of the run says; part of every key.
-        cache_limit: bytes that the cache may have; None for no limit.
-
-    Raises:
-        OpenworldError: a device that torch does not know or this machine does not have.
-    """
-
-    device: str = "cpu"
-    cache: str | None = None
-    allow_corrupt: int = 0
-    precision: Precision = "float32"
-    cache_limit: int | None = None
+    device: str = "cpu"  # "cpu", "cuda", "cuda:1", "mps"
+    cache: str | None = None  # folder of encoded image sets; None for the default one
+    allow_corrupt: int = 0  # how many unreadable images each image set may lack
+    precision: Precision = "float32"  # of the frozen towers, as the spec of the run says; part of every key
+    cache_limit: int | None = None  # bytes that the cache may have; None for no limit
 
     def __post_init__(self):
         require_at_least(0, allow_corrupt=self.allow_corrupt)

@@ -29,25 +29,16 @@ _PREDICTED = "prediction"
 
 @dataclass(frozen=True)
 class ScoreShard:
-    """The scores of all detectors for the images from place `start` to `stop`, and the classes that are predicted.
+    """The scores of all detectors for the images from place `start` to `stop`, and the classes that are predicted."""
 
-    Args:
-        name: what people call it.
-        classifier: whose images are seen by `detectors`, fitted in the folder `fitted` of the cache.
-        images: of which some are scored.
-        threads: how many one image's sums may take.
-        folder: where its file goes, below the cache; named by all that the scores depend on.
-        shard: its number.
-    """
-
-    name: str
-    classifier: Checkpoint
+    name: str  # what people call it
+    classifier: Checkpoint  # whose images are seen by `detectors`, fitted in the folder `fitted` of the cache
     detectors: tuple[DetectorSpec, ...]
-    images: ImagesToScore
-    threads: int
+    images: ImagesToScore  # of which some are scored
+    threads: int  # how many one image's sums may take
     fitted: str
-    folder: str
-    shard: int
+    folder: str  # where its file goes, below the cache; named by all that the scores depend on
+    shard: int  # its number
     start: int
     stop: int
 

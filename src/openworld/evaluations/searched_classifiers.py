@@ -18,18 +18,12 @@ from openworld.evaluations.settled_detectors import settled
 def searched_classifier_scores(
     model: JudgedSpec,
     classifier: Classifier,
-    training: ReadableImages,
-    scored: Sequence[ReadableImages],
+    training: ReadableImages,  # images that detectors learn from
+    scored: Sequence[ReadableImages],  # test images, and each set of others
     device: str,
-    validation: Sequence[ReadableImages],
+    validation: Sequence[ReadableImages],  # in-distribution images and sets of others on which settings are searched
 ) -> ModelScores:
-    """Return what a classifier says.
-
-    Args:
-        training: images that detectors learn from.
-        scored: test images, and each set of others.
-        validation: in-distribution images and sets of others on which settings are searched.
-    """
+    """Return what a classifier says."""
 
     def batches(part: ReadableImages):
         return classifier.batches(part.images, part.rows, device=device)

@@ -23,15 +23,10 @@ MEANS = "Every data set counts the same, whatever its size; mean ranks: 1 = best
 
 @dataclass(frozen=True)
 class SeveralRuns:
-    """The results of runs by the name of their data set.
+    """The results of runs by the name of their data set."""
 
-    Args:
-        evaluation: of all of them.
-        results: {data set: what its run measured}.
-    """
-
-    evaluation: str
-    results: Mapping[str, Results]
+    evaluation: str  # of all of them
+    results: Mapping[str, Results]  # {data set: what its run measured}
 
     @classmethod
     def read(cls, runs: Mapping[str, Path]) -> "SeveralRuns":
@@ -56,9 +51,6 @@ class SeveralRuns:
 
         Args:
             metric: its key; "" for the first metric of the first run that all runs share a place in.
-
-        Raises:
-            OpenworldError: a metric that a run does not have, or that no two runs have of the same thing.
         """
         first, *others = self.results.values()
         known = [key for key in first.metrics() if all(key in other.metrics() for other in others)]
@@ -114,9 +106,6 @@ def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
 
     Args:
         runs, metric: as for `SeveralRuns.read` and `SeveralRuns.means`.
-
-    Raises:
-        OpenworldError: what these raise.
     """
     several = SeveralRuns.read(runs)
     every = several.means(metric)

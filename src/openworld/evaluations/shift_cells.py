@@ -50,11 +50,7 @@ class Division:
 
 
 def settle_shift(spec) -> None:
-    """Complete and check the fields of `ShiftImages` and `Division` of a spec, its seeds and its threads.
-
-    Raises:
-        OpenworldError: no seed or source, or repeated ones; an unknown axis; a number outside its range.
-    """
+    """Complete and check the fields of `ShiftImages` and `Division` of a spec, its seeds and its threads."""
     settle(spec, shots=spec.shots or None, quantiles=PUBLISHED_QUANTILES | spec.quantiles)
     require_at_least(1, threads=spec.threads, k=spec.k, images_in_a_cell=spec.least, images=spec.images or 1)
     require_at_least(1, shots=spec.shots or 1)
@@ -85,19 +81,12 @@ def _settle_classes(spec) -> None:
 
 @dataclass(frozen=True)
 class ShiftPlan:
-    """What is measured of the images of a run, and how the pool is cut.
+    """What is measured of the images of a run, and how the pool is cut."""
 
-    Args:
-        ground: the images.
-        division: how the pool is cut.
-        threads: of the work.
-        backbones: further models that embed all images.
-    """
-
-    ground: ShiftGround
-    division: Division
-    threads: int
-    backbones: tuple[str, ...] = ()
+    ground: ShiftGround  # the images
+    division: Division  # how the pool is cut
+    threads: int  # of the work
+    backbones: tuple[str, ...] = ()  # further models that embed all images
 
     @property
     def outputs(self) -> tuple[ModelOutputs, ...]:
@@ -152,16 +141,11 @@ class ShiftPlan:
 
 @dataclass(frozen=True, eq=False)
 class PoolLevels:
-    """Where the images of a pool stand.
+    """Where the images of a pool stand."""
 
-    Args:
-        levels: int64[n] from 0 by half; counts: how many levels there are.
-        cuts: where levels begin; None where levels are given.
-    """
-
-    levels: dict[str, np.ndarray]
-    counts: dict[str, int]
-    cuts: dict[str, tuple[float, ...]] | None = None
+    levels: dict[str, np.ndarray]  # int64[n] from 0 by half;
+    counts: dict[str, int]  # how many levels there are
+    cuts: dict[str, tuple[float, ...]] | None = None  # where levels begin; None where levels are given
 
     def grid(self, kept: np.ndarray, least: int) -> ShiftGrid:
         """The grid of some of the images, int64 places among the n."""

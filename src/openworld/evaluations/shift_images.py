@@ -18,20 +18,13 @@ from openworld.evaluations.published_cells import given_cells
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All pictures that are tested for being out-of-distribution.
+    """All pictures that are tested for being out-of-distribution."""
 
-    Args:
-        images: N of them, with class names of their own.
-        styles: names; style: int64[N], places in them.
-        known: bool[N], whether a picture's class is one of those in distribution.
-        generated: the styles whose images were generated, of a pool that has others too.
-    """
-
-    images: ImageSet
-    styles: tuple[str, ...]
-    style: np.ndarray
-    known: np.ndarray
-    generated: tuple[str, ...] = ()
+    images: ImageSet  # N of them, with class names of their own
+    styles: tuple[str, ...]  # names;
+    style: np.ndarray  # int64[N], places in them
+    known: np.ndarray  # bool[N], whether a picture's class is one of those in distribution
+    generated: tuple[str, ...] = ()  # the styles whose images were generated, of a pool that has others too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +52,10 @@ class ShiftImages(KnownClasses):
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftGround(ShiftImages):
-    """The images of a run.
+    """The images of a run."""
 
-    Args:
-        id_part: of the sources, what is tested and never learned from.
-        cells: a division that is given, instead of a pool.
-    """
-
-    id_part: str = "test"
-    cells: CellsSpec | None = None
+    id_part: str = "test"  # of the sources, what is tested and never learned from
+    cells: CellsSpec | None = None  # a division that is given, instead of a pool
 
     @property
     def training(self) -> ImageSelection:

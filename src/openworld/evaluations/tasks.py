@@ -109,9 +109,6 @@ def with_room(sizes: Mapping[EncodedSet, int], limit: int, workers: int) -> list
     Patch rows and pixels of training images are read at random in every step, so each of the workers must have room
     for the largest such set; a unit makes its own where it is not there. Beside them the smallest sets come first,
     which are embeddings. What has no room is made by the unit that needs it, or streamed (`runtime.encoded_part`).
-
-    Raises:
-        OpenworldError: a limit below the largest training set.
     """
     drawn = [entry for entry in sizes if entry[2].views and (entry[2].patches or entry[2].pixels)]
     largest = max((sizes[entry] for entry in drawn), default=0)
