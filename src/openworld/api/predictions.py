@@ -34,8 +34,8 @@ def score(predictions: Any, out: Path | str | None = None, *, name: str = "", al
         OpenworldError: a table that lacks a column or holds what it cannot, as the message says.
 
     >>> mine = {"side": ["base", "base", "new", "new"], "score": [3, 2, 1, 0], "correct": [True, False, True, True]}
-    >>> score(mine).verdict[0][:23]
-    "model's OpenworldAUC is"
+    >>> score(mine).verdict[0][:24]
+    'OpenworldAUC of model is'
     """
     from openworld.applications import score as scoring
     from openworld.evaluations.finished_runs import read_report
