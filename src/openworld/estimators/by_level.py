@@ -31,27 +31,16 @@ FEW = 2  # labelled images of level 0
 
 @dataclass(frozen=True, eq=False)
 class LevelAccuracies:
-    """Estimated accuracies at T levels, the first of them known from labels.
+    """Estimated accuracies at T levels, the first of them known from labels."""
 
-    accuracy: float64[T]. errors: how they err together over images (one method); None with `reason`. warnings: of the
-    estimator, each once.
-    """
-
-    accuracy: np.ndarray
-    errors: LevelErrors | None
+    accuracy: np.ndarray  # float64[T]
+    errors: LevelErrors | None  # how they err together over images (one method); None with `reason`
     reason: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # of the estimator, each once
 
 
 def among(logits: ArrayLike, classes: ArrayLike | None = None) -> np.ndarray:
-    """Return logits float64[n, C] in which only some names count: the others lie far below, at a share of 0.
-
-    Args:
-        logits: float[n, C], -inf for names that do not count. classes: int[c], those that count besides; None for all.
-
-    >>> among([[2.0, -np.inf, 1.0]]).tolist()
-    [[2.0, -999998.0, 1.0]]
-    """
+    """Return logits float64[n, C] in which only some names, int[c], count: others lie far below, at a share of 0."""
     logits = np.array(logits, np.float64)
     if classes is not None:
         logits[:, np.setdiff1d(np.arange(logits.shape[1]), classes)] = -np.inf
@@ -75,20 +64,11 @@ def accuracy_by_level(
     """Estimate the accuracy at every level behind level 0, whose accuracy is that of `home`.
 
     Args:
-        estimator: settings of an estimator that needs labels of the source alone, or what all outputs hold.
-        source: labelled outputs, all names that it has in play.
-        home: the labelled outputs of the source among the names of level 0. home_rows: int[m], which images of the
-            source these are; None where they are all of them, in order.
-        views: unlabelled outputs of the levels behind it, each with the names of its level in play (`among`).
-        groups: int[n] for each, equal for images that are not independent, over all levels; None: all are.
+        estimator: needs labels of the source alone, or what all outputs hold. source: labelled, all its names in play.
+        home: labelled outputs of the images `home_rows` of the source among the names of level 0 (`among`).
+        views: unlabelled, of the levels behind it. groups: int[n] each, equal for images that are not independent.
     Raises:
         OpenworldError: no view, fewer than two labelled images at level 0, lengths that differ.
-
-    >>> source = Outputs([[1.0, 0.0], [2.0, 0.0], [4.0, 0.0]], labels=[1, 0, 0])
-    >>> from openworld.estimators import ATCMaxConfidence
-    >>> views = [Outputs([[1.1, 0.0], [3.0, 0.0]])]  # the source's first image alone is named wrong: gaps below 1.5 are
-    >>> accuracy_by_level(ATCMaxConfidence(), source, source, views).accuracy.round(2).tolist()
-    [0.67, 0.5]
     """
     if not views or home.n < FEW:
         raise OpenworldError(
@@ -119,13 +99,11 @@ def accuracy_by_level(
 
 
 def expected_right(estimate: Estimate) -> np.ndarray | None:
-    """Return what an estimate expects of every image, float64[n] in [0, 1], whose mean it is; None where it does not.
-
-    ATC: whether the score reaches the threshold. AC: the confidence.
-    """
+    """Return what an estimate expects of every image, float64[n], whose mean it is; None where it does not."""
     scores, cut = estimate.sample_scores, estimate.details.get("threshold")
     if scores is None:
         return None
+    # ATC expects whether the score reaches the threshold, AC the confidence.
     for expected in (scores, None if cut is None else (scores >= cut).astype(np.float64)):
         if expected is not None and abs(float(expected.mean()) - estimate.accuracy) < 1e-9:
             return expected if ((expected >= 0) & (expected <= 1)).all() else None
@@ -140,11 +118,9 @@ def _read(estimator: Estimator, source: Outputs, views: Sequence[Outputs]) -> li
 def _of_source(
     estimator: Estimator, source: Outputs, right: np.ndarray, rows: np.ndarray, views: Sequence[Outputs]
 ) -> np.ndarray:
-    """Return the covariance float64[T, T] of the accuracies over source images, by a bootstrap of at most MOST of them.
-
-    A threshold is no smooth function of the source, so that influences and jackknives of single images fail. Variances
-    from m of n images are n / m times as large. What the source moves can be read off MOST images of each level.
-    """
+    """Return the covariance float64[T, T] of the accuracies over source images, by a bootstrap."""
+    # A threshold is no smooth function of the source, so that influences and jackknives of single images fail.
+    # Variances from m of n images are n / m times as large, and what the source moves shows on MOST images of a level.
     generator, at_home = np.random.default_rng(0), np.full(source.n, np.nan)
     at_home[rows] = right
     drawn, size = [], min(source.n, MOST)

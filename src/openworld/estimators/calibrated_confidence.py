@@ -89,11 +89,7 @@ class CBPE:
 
 
 def enough_images(n: int, classes: int) -> bool:
-    """Whether n source images suffice for a curve a class.
-
-    >>> enough_images(500, 10), enough_images(499, 10)
-    (True, False)
-    """
+    """Return whether n source images suffice for a curve a class."""
     return n >= A_CLASS * classes
 
 
@@ -152,18 +148,14 @@ def _curve(p: np.ndarray, true: np.ndarray) -> _Curve | None:
 
 
 def isotonic(p: np.ndarray, true: np.ndarray) -> _Curve:
-    """The rising curve of least squares; equal probabilities are one point.
-
-    >>> isotonic(np.array([0.1, 0.2, 0.3, 0.3]), np.array([0, 1, 0, 1])).y.round(2).tolist()
-    [0.0, 0.67, 0.67]
-    """
+    """Return the rising curve of least squares; equal probabilities are one point."""
     x, place, weight = np.unique(p, return_inverse=True, return_counts=True)
     mean = np.bincount(place, weights=true) / weight
     return _Curve(x, isotonic_regression(mean, weights=weight).x)
 
 
 def _calibrate(p: np.ndarray, curves: tuple[_Curve | None, ...]) -> np.ndarray:
-    """Rows that add up to 1; uniform where every class was calibrated to 0."""
+    """Return rows that add up to 1; uniform where every class was calibrated to 0."""
     q = p.copy()
     for c, curve in enumerate(curves):
         if curve is not None:

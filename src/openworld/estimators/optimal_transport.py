@@ -148,15 +148,10 @@ _FEW = (
 
 
 def sampling_bias(p: np.ndarray, n_source: int | None) -> float:
-    """How much COT exceeds AC where only chance moves the shares of the classes, in [0, 1].
-
-    The mean over a few resamples of the images, whose mean probabilities become the quotas. It is about what COT is too
-    high by for a calibrated model and the right `marginal`; it falls with n / C, more slowly for a certain model.
-
-    Args:
-        p: float64[n, C] of the target. n_source: source images that the marginal is counted on, which errs by chance
-            too: resamples are as small as errs by both chances. None for a marginal that is known.
-    """
+    """Return how much COT exceeds AC where only chance moves the shares of the classes, in [0, 1]."""
+    # The mean over resamples whose mean probabilities become the quotas: about what COT is too high by for a calibrated
+    # model and the right marginal. A marginal that is counted on the source errs by chance too: resamples are as small
+    # as err by both chances.
     generator, n = np.random.default_rng(0), len(p)
     size = n if n_source is None else max(1, round(n * n_source / (n + n_source)))
     draws = DRAWS if p.shape[1] < STEADY else 1

@@ -35,10 +35,7 @@ ROWS, FEWEST, NUMBERS = 50_000, 5_000, 20_000_000  # of a sample: at most, at le
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Images drawn from a target without replacement, in its order.
-
-    outputs: of the images drawn. rows: int64[m], which of the target they are. n: images of the target.
-    """
+    """Images drawn from a target of n without replacement, in its order; `rows` int64[m] says which they are."""
 
     outputs: Outputs
     rows: np.ndarray
@@ -51,23 +48,13 @@ class Sample:
 
 
 def of_images(fitted: FittedEstimator) -> bool:
-    """Whether the error is a mean over images, so that blocks add up to the whole.
-
-    >>> from openworld.estimators import COT
-    >>> source = Outputs([[3.0, 0.0], [0.0, 3.0], [1.0, 0.0]], labels=[0, 1, 1])
-    >>> of_images(AC().fit(source)), of_images(COT().fit(source))
-    (True, False)
-    """
+    """Return whether the error is a mean over images, so that blocks add up to the whole."""
     given = getattr(fitted.estimator, "slices", None) == "given"  # whose weights rest on the shares of the whole target
     return type(fitted.estimator) in OF_IMAGES and not given
 
 
 def sample_rows(outputs: Outputs) -> int:
-    """How many images of such outputs a sample may hold, so that it stays small however many classes there are.
-
-    >>> sample_rows(Outputs(np.zeros((1, 10)))), sample_rows(Outputs(np.zeros((1, 1000))))
-    (50000, 20000)
-    """
+    """Return how many images of such outputs a sample may hold: it stays small however many classes there are."""
     tables = 1 + (outputs.reference is not None) + len(outputs.partners)
     return min(ROWS, max(FEWEST, NUMBERS // (tables * outputs.classes)))
 
@@ -75,9 +62,7 @@ def sample_rows(outputs: Outputs) -> int:
 class Sampler:
     """Draws images from a target while it passes by, each as likely as any other, and holds no more than it may.
 
-    Args:
-        rows: how many to hold; default `sample_rows` of the first block. seed: of the draw, which does not depend on
-            how the target is cut into blocks.
+    rows: how many to hold; default `sample_rows` of the first block. The draw does not depend on how the target is cut.
     """
 
     def __init__(self, rows: int | None = None, *, seed: int = 0):
@@ -85,11 +70,7 @@ class Sampler:
         self._kept: _Drawn | None = None
 
     def add(self, block: Outputs) -> None:
-        """Let a block pass by.
-
-        Raises:
-            OpenworldError: other classes than before, or only some blocks with labels, a reference, partners.
-        """
+        """Let a block pass by; it must be like those before."""
         self.rows = self.rows or sample_rows(block)
         drawn = _Drawn(block, np.arange(self.n, self.n + block.n), self._generator.random(block.n)).least(self.rows)
         self._kept = drawn if self._kept is None else self._kept.joined(drawn, self.rows)
@@ -97,16 +78,7 @@ class Sampler:
 
     @classmethod
     def after(cls, sample: Sample, rows: int, *, seed: int = 0) -> "Sampler":
-        """Return a sampler that goes on where another of these settings ended, as if there had been no break.
-
-        >>> blocks, whole = [Outputs(np.eye(5)), Outputs(np.eye(5))], Sampler(3)
-        >>> for block in blocks:
-        ...     whole.add(block)
-        >>> broken = Sampler.after(uniform_sample(blocks[:1], 3), 3)
-        >>> broken.add(blocks[1])
-        >>> whole.sample.rows.tolist() == broken.sample.rows.tolist()
-        True
-        """
+        """Return a sampler that goes on where another of these settings ended, as if there had been no break."""
         sampler = cls(rows, seed=seed)
         lots = sampler._generator.random(sample.n)[sample.rows]
         sampler.n, sampler._kept = sample.n, _Drawn(sample.outputs, sample.rows, lots)
@@ -121,17 +93,7 @@ class Sampler:
 
 
 def uniform_sample(blocks: Iterable[Outputs], rows: int | None = None, *, seed: int = 0) -> Sample:
-    """So many images of a target at most, each as likely as any other; all of them if there are no more.
-
-    Args:
-        blocks: of one target. rows, seed: as for `Sampler`.
-    Raises:
-        OpenworldError: no block, blocks of different classes, or of which only some have labels, a reference, partners.
-
-    >>> ten = [Outputs(np.eye(5)), Outputs(np.eye(5))]
-    >>> uniform_sample(ten, 3).rows.tolist(), uniform_sample(ten, 10).whole
-    ([1, 2, 3], True)
-    """
+    """Return so many images of a target at most, each as likely as any other; all of them if there are no more."""
     sampler = Sampler(rows, seed=seed)
     for block in blocks:
         sampler.add(block)
@@ -147,21 +109,10 @@ def estimate_stream(
     seed: int = 0,
     resamples: int = 200,
 ) -> dict[str, Estimate]:
-    """What fitted estimators say about a target that is read block by block.
+    """Return what fitted estimators say about a target that is read block by block, by the same names.
 
-    Args:
-        fitted: estimators by any name. blocks: of the target, read once for the sample and once for the sums.
-        sample: of `uniform_sample`; None to draw it here. interval, seed, resamples: as for `FittedEstimator.estimate`.
-    Returns:
-        Estimates by the same names. Where the sample is not the whole target, `details["sampled"]` says how many images
-        it holds, the interval is that of the sample, moved to the estimate, and there are no sample scores.
-    Raises:
-        OpenworldError: no image, outputs that an estimator cannot use.
-
-    >>> source = Outputs([[2.0, 0.0]] * 4, labels=[0, 0, 0, 1])
-    >>> target = [Outputs([[2.0, 0.0]]), Outputs([[0.0, 0.0]])]
-    >>> round(estimate_stream({"AC": AC().fit(source)}, lambda: target)["AC"].accuracy, 3)
-    0.625
+    Where the sample (None to draw it here) is not the whole target, `details["sampled"]` says how many images it holds,
+    the interval is that of the sample, moved to the estimate, and there are no sample scores.
     """
     sample = sample or uniform_sample(blocks(), seed=seed)
     drawn = {"interval": interval, "seed": seed, "resamples": resamples}
@@ -172,9 +123,11 @@ def estimate_stream(
     for block in blocks():
         for total in sums.values():
             total.add(block)
-    estimates = {
-        name: sums[name].estimate(guess[name]) if name in sums else _sampled(guess[name], sample) for name in guess
-    }
+    warning = f"estimated on a uniform sample of {len(sample.rows):,} of {sample.n:,} target images"
+    estimates = {}
+    for name, of_sample in guess.items():
+        sampled = replace(of_sample, warnings=(*of_sample.warnings, warning))
+        estimates[name] = sums[name].estimate(of_sample) if name in sums else sampled
     size = {"n_target": sample.n, "sampled": len(sample.rows)}
     return {name: replace(value, details=value.details | size, sample_scores=None) for name, value in estimates.items()}
 
@@ -205,16 +158,11 @@ class _Drawn:
 
 
 def _join(first: Outputs, second: Outputs) -> Outputs:
-    """The images of both."""
     _require_alike(first, second)
     held = {field.name: (getattr(first, field.name), getattr(second, field.name)) for field in fields(Outputs)}
-    return Outputs(**{name: _one_after_another(*pair) for name, pair in held.items()})
-
-
-def _one_after_another(first, second):
-    if isinstance(first, tuple):
-        return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
-    return None if first is None else np.concatenate([first, second])
+    partners = tuple(np.concatenate(pair) for pair in zip(*held.pop("partners"), strict=True))
+    known = {name: pair for name, pair in held.items() if pair[0] is not None}
+    return Outputs(partners=partners, **{name: np.concatenate(pair) for name, pair in known.items()})
 
 
 def _require_alike(first: Outputs, second: Outputs) -> None:
@@ -265,8 +213,3 @@ class _Sums:
             return estimate
         moved = np.clip(np.array(sampled.interval) + estimate.accuracy - sampled.accuracy, 0, 1)
         return replace(estimate, interval=(float(moved[0]), float(moved[1])))
-
-
-def _sampled(estimate: Estimate, sample: Sample) -> Estimate:
-    warning = f"estimated on a uniform sample of {len(sample.rows):,} of {sample.n:,} target images"
-    return replace(estimate, warnings=(*estimate.warnings, warning))

@@ -90,8 +90,7 @@ class _ImageAgreements:
     temperature: float
 
     def of(self, outputs: Outputs) -> np.ndarray:
-        """float64[n, 3]: whether an image counts, and of those that do, whether both agree and the reference's
-        confidence."""
+        """Return float64[n, 3]: whether an image counts; if so, whether both agree, and the reference's confidence."""
         counted = self.known[outputs.predictions]
         agree = outputs.predictions == outputs.reference.argmax(axis=1)
         return np.c_[counted, counted & agree, counted * confidences(outputs.reference, self.temperature)]

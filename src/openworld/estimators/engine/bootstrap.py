@@ -17,18 +17,10 @@ LEAST = 20  # resamples below which percentiles say nothing
 
 
 def accuracy_interval(errors: np.ndarray, error: float | None = None) -> tuple[float, float] | None:
-    """Percentile interval of the accuracy from resampled errors float[R], held in [0, 1].
-
-    It reaches as far as the estimated error itself, where that is given and the resamples miss it. Resamples of which
-    nothing can be said (NaN) are left out; None where fewer than half are left.
-
-    >>> low, high = accuracy_interval(np.linspace(0.1, 0.3, 201))
-    >>> round(low, 3), round(high, 3)
-    (0.705, 0.895)
-    """
+    """Return the 95 % interval of the accuracy from resampled errors float[R], as far as `error` itself; or None."""
     if len(errors) < LEAST:
         raise OpenworldError(f"resamples is {len(errors)}, expected {LEAST} or more (200 for an interval).")
-    defined = errors[~np.isnan(errors)]
+    defined = errors[~np.isnan(errors)]  # of the others nothing can be said
     if 2 * len(defined) < len(errors):
         return None
     low, high = np.quantile(1 - np.clip(defined, 0, 1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
@@ -57,11 +49,7 @@ def shares(share, n: int, generator: np.random.Generator, resamples: int | None 
 def below_threshold(
     source: np.ndarray, wrong: np.ndarray, target: np.ndarray, rule: str, resamples: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """Resampled errors float[R] of a threshold estimator; the threshold is found anew in each resample.
-
-    Args:
-        source: float[n_s] source scores. wrong: bool[n_s]. target: float[n_t] target scores. rule: of `_threshold`.
-    """
+    """Return resampled errors float[R] of a threshold that is found anew in each resample."""
     order, ordered = np.argsort(source, kind="stable"), np.sort(target)
     wrong, edges = wrong[order], np.r_[-np.inf, source[order], np.inf]
     below = np.empty(resamples)

@@ -15,11 +15,7 @@ _HALVES = {"float16": 2**-10, "bfloat16": 2**-7}
 
 
 def are_probabilities(scores: np.ndarray) -> np.ndarray:
-    """bool[n], whether a row of scores float[n, C] looks like a softmax: nothing below 0, and a sum of 1, or of 100.
-
-    >>> are_probabilities(np.array([[0.9, 0.1], [90.0, 10.0], [2.0, -1.0]])).tolist()
-    [True, True, False]
-    """
+    """Return bool[n], whether a row of scores looks like a softmax: nothing below 0, a sum of 1, or of 100."""
     table = np.asarray(scores, np.float64)
     probable = np.zeros(len(table), bool)
     for whole in (1, 100):

@@ -7,7 +7,7 @@ from there, on all of them, the slope leads to the two points between which it t
 Random references end at the upper bound, where all classes are equally likely.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import exp, fsum
@@ -69,7 +69,12 @@ def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> Referen
     few = slice(None, None, -(-len(base) // max(LEAST, NUMBERS // base.shape[1])))
     some = _Pair(base[few], similarities[few])
     slope = cache(lambda u: both.slope(exp(u)))
-    place = _downhill(lambda i: slope(grid[i]), int(np.argmin([some.divergence(exp(u)) for u in grid])))
+    # The point that rises (or is flat) and whose neighbour before falls; 0 or POINTS where there is none.
+    place = int(np.argmin([some.divergence(exp(u)) for u in grid]))
+    while place < POINTS and slope(grid[place]) < 0:
+        place += 1
+    while place > 0 and slope(grid[place - 1]) >= 0:
+        place -= 1
     if place in (0, POINTS):
         end = BOUNDS[place > 0]
         return ReferenceTemperature(end, both.divergence(end), _UPPER if place else _LOWER, informative=not place)
@@ -78,11 +83,7 @@ def reference_temperature(base: np.ndarray, similarities: np.ndarray) -> Referen
 
 
 def divergence(base: np.ndarray, similarities: np.ndarray, temperature: float) -> float:
-    """Mean Jensen-Shannon divergence of softmax(similarities / temperature) and base, in [0, ln 2].
-
-    >>> round(divergence(np.array([[1.0, 0.0]]), np.array([[0.0, 99.0]]), 0.1), 4)  # nothing in common: ln 2
-    0.6931
-    """
+    """Return the mean Jensen-Shannon divergence of softmax(similarities / temperature) and base, in [0, ln 2]."""
     return _Pair(base, similarities).divergence(temperature)
 
 
@@ -126,15 +127,6 @@ class _Pair:
 def _entropies(p: np.ndarray) -> np.ndarray:
     """-sum_c p_c ln p_c of each row; a probability of 0 adds 0."""
     return -np.einsum("ij,ij->i", p, np.log(np.maximum(p, TINY)))
-
-
-def _downhill(slope: Callable[[int], float], start: int) -> int:
-    """The point i that rises (or is flat) and whose neighbour i - 1 falls; 0 or POINTS where there is none."""
-    while start < POINTS and slope(start) < 0:
-        start += 1
-    while start > 0 and slope(start - 1) >= 0:
-        start -= 1
-    return start
 
 
 _FLAT = "the reference is uninformative: it finds every class equally similar, so that its temperature is of no matter"

@@ -129,28 +129,19 @@ def _check(source: Outputs) -> ReferenceCheck:
     concerned, images = known[labels] | known[named], known[labels]
     scores = source.logits[images], source.reference[images]
     shares = (_repeated_share(*pair, labels[images]) for pair in (scores, scores[::-1]))
+    answers = [np.bincount(row[concerned], minlength=source.classes) / concerned.sum() for row in (named, labels)]
+    agreed, chance = float(right[concerned].mean()), float(answers[0] @ answers[1])  # Cohen's kappa (1960)
     return ReferenceCheck(
         **facts,
-        known_accuracy=float(right[concerned].mean()),
+        known_accuracy=agreed,
         model_accuracy=float(1 - source.wrong[concerned].mean()),
-        beyond_chance=_beyond_chance(named[concerned], labels[concerned]),
+        beyond_chance=(agreed - chance) / (1 - chance) if chance < 1 else 0.0,  # one class alone says nothing
         repeated=next((share for share in shares if share is not None), None),
     )
 
 
-def _beyond_chance(named: np.ndarray, labels: np.ndarray) -> float:
-    """Cohen's kappa (1960) of answers and labels; 0 where there is one class alone, which says nothing."""
-    shares = [np.bincount(row, minlength=max(named.max(), labels.max()) + 1) / len(labels) for row in (named, labels)]
-    chance = float(shares[0] @ shares[1])
-    return (float((named == labels).mean()) - chance) / (1 - chance) if chance < 1 else 0.0
-
-
 def _repeated_share(model: np.ndarray, other: np.ndarray, labels: np.ndarray) -> float | None:
-    """Return what another model repeats of a model's mistakes; None where too little is known.
-
-    Args:
-        model, other: float64[n, C], scores. labels: int64[n].
-    """
+    """Return what another model repeats of a model's mistakes, by scores float64[n, C]; None if too little is known."""
     order = np.argsort(-model, axis=1, kind="stable")[:, :2]
     first, second = order.T
     lead = np.subtract(*np.take_along_axis(model, order, axis=1).T)

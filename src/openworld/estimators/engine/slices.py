@@ -51,21 +51,19 @@ class SlicedSource:
             return RawEstimate(None, None, "", warnings=(_UNREACHED,))
         left = _effective(weights, self.counts.sum(axis=0))
         distinct, counts = np.unique(groups, axis=0, return_counts=True)
+
+        def again(generator: np.random.Generator) -> float:
+            on_source, on_target = (_redrawn(each, generator) for each in (self.counts, counts))
+            anew = tilted(self.patterns, on_source.sum(axis=0), on_target @ distinct / on_target.sum())
+            return np.nan if anew is None else _error(anew, on_source)
+
         return RawEstimate(
             _error(weights, self.counts),
-            lambda resamples, generator: np.array(
-                [self._again(distinct, counts, generator) for _ in range(resamples)], np.float64
-            ),
+            lambda resamples, generator: np.array([again(generator) for _ in range(resamples)], np.float64),
             "source and target images",
             {"slices": groups.shape[1], "effective_source": left},
             warnings=(_FEW.format(self.counts.sum(), left),) if left < FEW else (),
         )
-
-    def _again(self, distinct: np.ndarray, counts: np.ndarray, generator: np.random.Generator) -> float:
-        """The error of one resample; NaN where no weights reach the target's means."""
-        on_source, on_target = (_redrawn(each, generator) for each in (self.counts, counts))
-        weights = tilted(self.patterns, on_source.sum(axis=0), on_target @ distinct / on_target.sum())
-        return np.nan if weights is None else _error(weights, on_source)
 
 
 _UNREACHED = (
@@ -76,16 +74,7 @@ _FEW = "the weights leave as much as {1:.1f} of the {0} source images: the targe
 
 
 def tilted(patterns: np.ndarray, counts: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
-    """Weight of an image of each pattern, times how many images there are: float64[K] that add up to 1.
-
-    Args:
-        patterns: float64[K, D]. counts: int64[K], images. wanted: float64[D], the mean of g to be reached.
-    Returns:
-        None where no weights reach it.
-
-    >>> tilted(np.array([[-1.0], [1.0]]), np.array([9, 1]), np.array([0.0])).round(6).tolist()  # half on each side
-    [0.5, 0.5]
-    """
+    """Return weights float64[K] of patterns float64[K, D] that give g the mean `wanted`; None where none reach it."""
     held = counts > 0
     patterns, theta = patterns[held], np.zeros(patterns.shape[1])
     value, weights = _value(patterns, counts[held], wanted, theta)

@@ -34,18 +34,7 @@ class Temperature:
 
 
 def source_temperature(logits: np.ndarray, labels: np.ndarray) -> Temperature:
-    """The T that makes softmax(logits / T) most likely.
-
-    Args:
-        logits: float64[n, C], finite. labels: int64[n] in 0..C-1.
-    Returns:
-        Temperature; 1 with a warning where no image is named wrong (T would go to 0).
-    Source: Guo et al. (2017), section 4.2.
-
-    >>> logits = np.array([[2.0, 0.0]] * 4)  # right in 3 of 4: e^(2/T) / (e^(2/T) + 1) = 3/4, so T = 2 / ln 3
-    >>> round(source_temperature(logits, np.array([0, 0, 0, 1])).value, 4)
-    1.8205
-    """
+    """Return the T that makes softmax(logits / T) most likely; 1 with a warning where no image is named wrong."""
     if not Outputs(logits, labels).mistakes:
         return Temperature(1.0, np.zeros(len(logits)), _FAULTLESS)
     low, high = 1 / BOUNDS[1], 1 / BOUNDS[0]

@@ -20,16 +20,7 @@ FEW = 20  # wrong source images, or right ones: with fewer, the threshold is mos
 
 
 def threshold(scores: np.ndarray, mistakes: int, rule: str = "midpoint") -> float:
-    """Where to cut so that `mistakes` of the source scores lie below.
-
-    Args:
-        scores: float64[n] of the source. mistakes: k in 0..n. rule: one of RULES.
-    Returns:
-        float; minus infinity for k = 0, and for k = n infinity by the midpoint rule.
-
-    >>> threshold(np.array([0.9, 0.2, 0.6]), 1), threshold(np.array([0.9, 0.2, 0.6]), 1, "reference")
-    (0.4, 0.2)
-    """
+    """Return where to cut so that `mistakes` of the source scores lie below; infinite where none or all do."""
     require_rule(rule)
     ordered = np.sort(scores)
     below = ordered[mistakes - 1] if mistakes else -inf

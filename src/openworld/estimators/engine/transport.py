@@ -26,15 +26,11 @@ STALLED = 0.9  # share of the excess that a round must leave at most, or shortes
 
 @dataclass(frozen=True, eq=False)
 class TransportPlan:
-    """What images are given.
+    """What images are given."""
 
-    assigned: int64[n], the label of each image. given: float64[n], its probability; 1 - it is the image's cost.
-    prices: float64[C], v, of which the lowest is 0.
-    """
-
-    assigned: np.ndarray
-    given: np.ndarray
-    prices: np.ndarray
+    assigned: np.ndarray  # int64[n], the label of each image
+    given: np.ndarray  # float64[n], its probability; 1 - it is the image's cost
+    prices: np.ndarray  # float64[C], v, of which the lowest is 0
 
     @property
     def profits(self) -> np.ndarray:
@@ -43,16 +39,9 @@ class TransportPlan:
 
 
 def transport(probabilities: np.ndarray, quotas: np.ndarray, rows: np.ndarray | None = None) -> TransportPlan:
-    """Labels for all images at the least total cost.
+    """Give labels to all images at the least total cost.
 
-    Args:
-        probabilities: float64[n, C]. quotas: int64[C], how often each class is given; they add up to n. rows: int64[n],
-            images of more probabilities than n; None for all in order.
-    Raises:
-        OpenworldError: quotas that are negative or do not add up to n.
-
-    >>> transport(np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]]), np.array([1, 2])).assigned.tolist()
-    [0, 1, 1]
+    Quotas int64[C] say how often each class is given and add up to n; `rows` are n images of probabilities of more.
     """
     quotas = np.asarray(quotas, np.int64)
     n = len(probabilities if rows is None else rows)
@@ -78,11 +67,7 @@ def transport(probabilities: np.ndarray, quotas: np.ndarray, rows: np.ndarray | 
 
 
 def quotas(marginal: np.ndarray, n: int) -> np.ndarray:
-    """How many of n images each class gets, by largest remainder; of equal remainders the lowest class first.
-
-    >>> quotas(np.array([0.5, 0.25, 0.25]), 5).tolist()
-    [3, 1, 1]
-    """
+    """Return how many of n images each class gets, by largest remainder; of equal remainders the lowest class first."""
     wanted = marginal / marginal.sum() * n
     nearest = np.round(wanted)
     wanted = np.where(np.isclose(wanted, nearest, rtol=0, atol=1e-9 * n), nearest, wanted)  # 0.07 * 100 is not 7
@@ -95,7 +80,10 @@ def quotas(marginal: np.ndarray, n: int) -> np.ndarray:
 def _raise_prices(p: np.ndarray, quotas: np.ndarray, assigned: np.ndarray, prices: np.ndarray) -> None:
     """Rounds of price rises while they pay; changes `assigned` and `prices`."""
     before = np.inf
-    while 0 < (excess := _excess(assigned, quotas)) <= STALLED * before:
+    while True:
+        excess = np.maximum(np.bincount(assigned, minlength=len(quotas)) - quotas, 0).sum()
+        if not 0 < excess <= STALLED * before:
+            break
         before = excess
         for label, quota in enumerate(quotas):
             held = np.flatnonzero(assigned == label)
@@ -108,10 +96,6 @@ def _raise_prices(p: np.ndarray, quotas: np.ndarray, assigned: np.ndarray, price
             leaving = np.argsort(loss, kind="stable")[: len(held) - quota]
             prices[label] += loss[leaving[-1]]
             assigned[held[leaving]] = other[leaving]
-
-
-def _excess(assigned: np.ndarray, quotas: np.ndarray) -> int:
-    return int(np.maximum(np.bincount(assigned, minlength=len(quotas)) - quotas, 0).sum())
 
 
 class _Paths:

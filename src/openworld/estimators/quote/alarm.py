@@ -142,17 +142,14 @@ class AlarmLimit:
 
     Every chunk adds its step to S in units of the h of its own size, so that chunks of all sizes share one S, and an
     alarm stands where S is above 1. Where all chunks are of one size, this is `find_alarms`.
-
-    null_n, bias, within: of the null. error: what the source's error exceeds in half of the allowed years. limit: h.
-    jumps: whether single chunks jump now and then, and count for `MOST` at most.
     """
 
-    null_n: int
+    null_n: int  # images of a set of the null; bias and within are its
     bias: float
     within: float
-    error: float
-    limit: float
-    jumps: bool = True
+    error: float  # what the source's error exceeds in half of the allowed years
+    limit: float  # h
+    jumps: bool = True  # single chunks jump now and then, and count for `MOST` at most
 
     def step(self, accuracy: float, n: int, alert: float) -> float:
         """Return what a chunk of n images of this accuracy adds to S, in limits."""
@@ -179,24 +176,7 @@ class AlarmLimit:
 def alarm_limit(
     null: Null, n: int, *, rate: float = 0.05, over: int = 365, jumps: bool = True, seed: int = 0
 ) -> AlarmLimit:
-    """Find k and h of chunks of n images, of which none is known yet.
-
-    Args:
-        null: what is quoted of source-like sets of about so many images. n: images of a chunk, 1 or more.
-        rate, over, seed: as for `find_alarms`; two chunks of a year or more. jumps: as in `AlarmLimit`.
-    Raises:
-        OpenworldError: a number outside its range.
-
-    >>> estimates = 0.9 + 0.02 * np.random.default_rng(0).normal(size=(50, 4))  # fifty sources, four targets each
-    >>> limit, statistic = alarm_limit(Null(100, estimates, np.full((50, 4), 0.9)), 100), 0.0
-    >>> for accuracy in (0.88, 0.75, 0.75, 0.95):
-    ...     statistic = add_step(statistic, limit.step(accuracy, 100, 0.9))
-    ...     print(statistic > 1)
-    False
-    False
-    True
-    False
-    """
+    """Find k and h of chunks of n images, of which none is known yet; arguments as for `find_alarms`."""
     require_at_least(RAREST, rate=rate)
     require_at_most(COMMONEST, rate=rate)
     require_at_least(2, over=over)
@@ -229,32 +209,19 @@ class _Spread:
         self.means = means - means.mean()
         # means are taken for errors only as far as they differ by more than their own noise
         self.share = max(0.0, 1 - self.within**2 / self.targets / self.of_means) if self.of_means else 0.0
-        self.left = self._left(null.estimates)
+        # Whole means would swallow part of a target's rare jump.
+        left = null.estimates - null.estimates.mean() - self.share * self.means[:, None]
+        self.left = left / left.std() if self.within else np.zeros_like(left)
         self.smooth = SMOOTH * min(1.0, (null.estimates.size / 400) ** -0.2)
-
-    def _left(self, estimates: np.ndarray) -> np.ndarray:
-        """What is left of estimates without their sources' errors, in standard deviations.
-
-        Whole means would swallow part of a target's rare jump.
-        """
-        if not self.within:
-            return np.zeros_like(estimates)
-        left = estimates - estimates.mean() - self.share * self.means[:, None]
-        return left / left.std()
 
     def deviation(self, n: int) -> float:
         """Standard deviation of estimates of chunks of n images; half an image where the null shows none."""
         return max(self.within * sqrt(self.n / n), 0.5 / n)
 
     def errors(self, variance: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-        """Return errors of all years' sources: between sources, and of the bias subtracted, known from few sources.
-
-        With the share f of a mean m that is no noise, f m + sqrt(f (1 - f)) of m's deviation has the variance of true
-        errors, and the shape of the means as far as that is known.
-
-        Args:
-            variance: float64[years], by how much to multiply that of means. drawn: float64[3, years], standard normal.
-        """
+        """Return errors of all years' sources: between sources, and of the bias, which few sources tell."""
+        # With the share f of a mean m that is no noise, f m + sqrt(f (1 - f)) of m's deviation has the variance of true
+        # errors, and the shape of the means as far as that is known; `variance` multiplies that of means.
         of_means = sqrt(self.of_means)
         shaped = -self.share * self.means[self.rows(drawn)]
         noise = sqrt(self.share * (1 - self.share)) * drawn[1] + drawn[2] / sqrt(self.sources)
@@ -273,10 +240,7 @@ class _Spread:
 
 
 class _Years:
-    """Simulated years of such chunks, again and again, at the limit.
-
-    deviations, allowances: float64[chunks], s and k of each. whole: whether a step counts however large it is.
-    """
+    """Simulated years of such chunks, again and again, at the limit; s and k of each as float64[chunks]."""
 
     def __init__(
         self, chunks: Sequence[Chunk], rate: float, over: int, generator: np.random.Generator, jumps: bool = True

@@ -19,14 +19,10 @@ from openworld.metrics.accuracy import wilson_interval
 
 @dataclass(frozen=True, eq=False)
 class ByClass:
-    """An estimate taken apart; C classes, n images.
+    """An estimate taken apart; C classes, n images."""
 
-    predicted: int64[C], how many images are named so. confusion: float64[C, C], how many images are expected to be of
-    each true class, along the row of their predicted class.
-    """
-
-    predicted: np.ndarray
-    confusion: np.ndarray
+    predicted: np.ndarray  # int64[C], how many images are named so
+    confusion: np.ndarray  # float64[C, C], images expected: predicted, true class
 
     @property
     def expected(self) -> np.ndarray:
@@ -50,19 +46,7 @@ class ByClass:
 
 
 def by_class(estimate: Estimate, target: Outputs) -> ByClass:
-    """Take an estimate apart by the class that is predicted.
-
-    Args:
-        estimate: of this target, with sample scores and an accuracy. target: the outputs that it was made of.
-    Raises:
-        OpenworldError: an estimate of whole sets alone, such as ProjNorm's, or of other images.
-
-    >>> from openworld.estimators import AC
-    >>> target = Outputs(np.log([[0.9, 0.1], [0.7, 0.3], [0.4, 0.6]]))
-    >>> found = by_class(AC(calibrate=False).fit(target).estimate(target), target)
-    >>> found.predicted.tolist(), found.precision.round(2).tolist(), found.expected.round(2).tolist()
-    ([2, 1], [0.8, 0.6], [2.0, 1.0])
-    """
+    """Take an estimate with sample scores apart by the class that is predicted; `target` is what it was made of."""
     right = chances(estimate, target.n)
     shape = (target.classes, target.classes)
     confusion, predicted = np.zeros(shape), np.bincount(target.predictions, minlength=target.classes)
@@ -79,11 +63,7 @@ def by_class(estimate: Estimate, target: Outputs) -> ByClass:
 
 
 def chances(estimate: Estimate, n: int) -> np.ndarray:
-    """How likely each image is named right, float64[n] in [0, 1], by the sample scores of an estimate.
-
-    >>> chances(Estimate.of(0.5, details={"threshold": 3.0}, sample_scores=[1.0, 4.0]), 2).tolist()
-    [0.0, 1.0]
-    """
+    """Return how likely each image is named right, float64[n] in [0, 1], by the sample scores of an estimate."""
     scores = estimate.sample_scores
     if scores is None or estimate.accuracy is None:
         raise OpenworldError(

@@ -56,74 +56,55 @@ CONFIDENCE, SLACK = 0.1, 0.01  # delta and gamma of best-bin estimation
 
 @dataclass(frozen=True)
 class CauseLimits:
-    """From where a sign counts; chosen on streams of known causes (bench/period_causes.py).
+    """From where a sign counts; chosen on streams of known causes (bench/period_causes.py)."""
 
-    shares: total variation beyond chance. within: in units of its chance. coherence: z; up to `apart` classes do not
-    move together, if it could have been `power`, nor does the nearest half. unlike: the share of images unlike the
-    source from which some are new, and `mostly` from which they are no mere part.
-    """
-
-    shares: float = 0.1
-    within: float = 1.15
-    coherence: float = 3.4
-    apart: float = 1.6
+    shares: float = 0.1  # total variation beyond chance
+    within: float = 1.15  # in units of its chance
+    coherence: float = 3.4  # z beyond which classes move together
+    apart: float = 1.6  # z up to which they do not, if they could have reached `power`, nor does the nearest half
     power: float = 6.0
-    unlike: float = 0.08
-    mostly: float = 0.75
+    unlike: float = 0.08  # share of images unlike the source from which some are new
+    mostly: float = 0.75  # from which they are no mere part
 
 
 @dataclass(frozen=True)
 class CauseSigns:
-    """What a period of n images shows; `view` says whether it rests on "features" or on "logits" alone.
-
-    shares, within, coherence, unlike: as above; nearest: the coherence of the nearest half. power: the largest
-    coherence that so many images of so many predicted classes can show. surer: whether the model is surer than on the
-    source, not less sure.
-    """
+    """What a period of n images shows, as above."""
 
     n: int
     shares: float
     within: float
     coherence: float
-    nearest: float
-    power: float
+    nearest: float  # coherence of the nearest half
+    power: float  # largest coherence that so many images of so many classes can show
     unlike: float
-    surer: bool
-    view: str
+    surer: bool  # than on the source
+    view: str  # what it rests on: "features", or "logits" alone
 
 
 @dataclass(frozen=True)
 class Cause:
-    """The likely cause of what moved.
+    """The likely cause of what moved."""
 
-    cause: one of `CAUSES`. among: the causes that it may be, where they are not told apart. why: what speaks for it,
-    without a full stop. rows: int[<= count] of the period, the images that carry it, those first that do most.
-    """
-
-    cause: str
-    among: tuple[str, ...]
-    why: str
+    cause: str  # one of `CAUSES`
+    among: tuple[str, ...]  # what it may be, where causes are not told apart
+    why: str  # what speaks for it, without a full stop
     signs: CauseSigns
-    rows: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()  # of the period, the images that carry it, those first that do most
 
 
 @dataclass(frozen=True, eq=False)
 class CauseReader:
-    """What is kept of a source; make it with `fit_causes`.
-
-    temperature: of its confidences. predictions: int64[m]. confidences, largest: float64[m]. moving: float64[m, K], the
-    features of length 1, or logits as `_other_logits` says. means: float64[C, K] of the predicted classes, NaN where
-    none is. distances: float64[m] to the nearest others, or less the largest logits. features: whether there are some.
-    """
+    """What is kept of a source of m images; make it with `fit_causes`."""
 
     temperature: float
-    predictions: np.ndarray
-    confidences: np.ndarray
-    largest: np.ndarray
-    moving: np.ndarray
-    means: np.ndarray
-    distances: np.ndarray
-    features: bool
+    predictions: np.ndarray  # int64[m]
+    confidences: np.ndarray  # float64[m], at the temperature
+    largest: np.ndarray  # float64[m], logits
+    moving: np.ndarray  # float64[m, K], features of length 1, or logits as `_other_logits` says
+    means: np.ndarray  # float64[C, K] of the predicted classes, NaN where none is
+    distances: np.ndarray  # float64[m] to the nearest others, or less the largest logits
+    features: bool  # whether there are some
     limits: CauseLimits = field(default_factory=CauseLimits)
 
     __repr__ = short_repr
@@ -222,21 +203,7 @@ class _Parts:
 
 @checked
 def fit_causes(source: Outputs, *, limits: CauseLimits = CauseLimits()) -> CauseReader:
-    """Keep what periods are compared with.
-
-    Args:
-        source: with labels; with features, if periods will have some from the same model. limits: from where signs
-            count.
-    Raises:
-        OpenworldError: a source without labels.
-
-    >>> logits = 4 * np.eye(4)[np.arange(80) % 4] + np.cos(np.arange(320)).reshape(80, 4)
-    >>> source = Outputs(logits, np.arange(80) % 4)
-    >>> fit_causes(source).read(source).cause
-    'none seen'
-    >>> fit_causes(source).read(source.take(np.flatnonzero(source.labels < 2))).cause
-    'class shares'
-    """
+    """Keep what periods are compared with; features of the source, if periods will have some from the same model."""
     source.require(("labels",), "the comparison of periods")
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
     features = source.features is not None
@@ -288,11 +255,7 @@ def decide_cause(signs: CauseSigns, limits: CauseLimits = CauseLimits()) -> tupl
 
 
 def coherence(pulls: np.ndarray) -> float:
-    """Return z of displacements float[C, K], which count by their lengths; 0 of fewer than two.
-
-    >>> round(coherence(np.array([[1.0, 0.0], [1.0, 0.1], [1.0, -0.1]])), 2), coherence(np.eye(3))
-    (1.73, 0.0)
-    """
+    """Return z of displacements float[C, K], which count by their lengths; 0 of fewer than two."""
     products = pulls @ pulls.T
     np.fill_diagonal(products, 0.0)
     size = sqrt(2 * float((products**2).sum()))
@@ -300,7 +263,7 @@ def coherence(pulls: np.ndarray) -> float:
 
 
 def largest_difference(values: np.ndarray, weights: np.ndarray, others: np.ndarray) -> float:
-    """Largest difference of the distribution functions of weighted values and of others."""
+    """Return the largest difference of the distribution functions of weighted values and of others."""
     order, others = np.argsort(values), np.sort(others)
     reached = np.r_[0.0, np.cumsum(weights[order])] / weights.sum()
     points = np.r_[values, others]
@@ -309,11 +272,9 @@ def largest_difference(values: np.ndarray, weights: np.ndarray, others: np.ndarr
 
 
 def unlike_share(source: np.ndarray, period: np.ndarray) -> float:
-    """Return the share of a period that is not of the source's law, from scores that are larger for source-like images.
-
-    The least ratio of the shares that reach a score, where enough images do (Garg et al., 2021, Algorithm 1); it is no
-    less than the truth wherever some region of scores holds no image but such as the source's.
-    """
+    """Return the share of a period that is not of the source's law; scores are larger for source-like images."""
+    # The least ratio of the shares that reach a score, where enough images do (Garg et al., 2021, Algorithm 1); it is
+    # no less than the truth wherever some region of scores holds no image but such as the source's.
     cuts = np.quantile(source, np.linspace(0, 0.95, 39))
     reached = [1 - np.searchsorted(np.sort(scores), cuts) / len(scores) for scores in (source, period)]
     chance = sqrt(log(1 / CONFIDENCE) / 2) * (sqrt(1 / len(source)) + sqrt(1 / len(period)))
@@ -322,10 +283,8 @@ def unlike_share(source: np.ndarray, period: np.ndarray) -> float:
 
 
 def _other_logits(outputs: Outputs) -> np.ndarray:
-    """Return logits less the mean of those of the classes that are not predicted; 0 for the predicted one.
-
-    Its own logit falls whatever the cause, and with it in the mean all others would rise as one.
-    """
+    """Return logits less the mean of those of the classes that are not predicted; 0 for the predicted one."""
+    # Its own logit falls whatever the cause, and with it in the mean all others would rise as one.
     rows, own = np.arange(outputs.n), outputs.predictions
     total = outputs.logits.sum(axis=1) - outputs.logits[rows, own]
     moved = outputs.logits - (total / (outputs.classes - 1))[:, None]
@@ -334,7 +293,7 @@ def _other_logits(outputs: Outputs) -> np.ndarray:
 
 
 def _distances(rows: np.ndarray, known: np.ndarray, *, own: bool = False) -> np.ndarray:
-    """Mean cosine distance to the nearest known rows; `own`: rows are these, and no row is its own neighbour."""
+    """Return mean cosine distances to the nearest known rows; `own`: rows are these, and none is its own neighbour."""
     step = -(-len(known) // ROWS)
     known, found = known[::step], np.empty(len(rows))
     size = max(1, BLOCK // len(known))

@@ -30,39 +30,19 @@ DRAWS, FEWEST, WORK = 199, 20, 2e9  # sets drawn in the shares found; fewer, whe
 
 @dataclass(frozen=True)
 class ShareExplanation:
-    """What other class shares explain.
+    """What other class shares explain."""
 
-    accuracy: of the target, if the shares are all that differs, in [0, 1]. spread: its standard deviation. p: of the
-    energy distance that is left, in (0, 1]: small where other shares do not explain it. taken: share of the energy
-    distance beyond chance that re-weighting takes away; below 0 where it adds some. distance: total variation of the
-    shares found and those of the source. less_agreement: by how many standard deviations the reference, or the partner
-    that does so most, agrees less with the model than on the weighted source; 0 without one.
-    """
-
-    accuracy: float
-    spread: float
-    p: float
-    taken: float
-    distance: float
-    less_agreement: float
+    accuracy: float  # of the target, if the shares are all that differs, in [0, 1]
+    spread: float  # its standard deviation
+    p: float  # of the energy distance that is left: small where other shares do not explain it
+    taken: float  # share of the energy distance beyond chance that re-weighting takes away; below 0 where it adds some
+    distance: float  # total variation of the shares found and those of the source
+    less_agreement: float  # standard deviations by which another model agrees less; 0 without one
 
 
 @checked
 def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> ShareExplanation:
-    """Weight the source to the class shares of the target, and test whether the two are then alike.
-
-    Args:
-        source: with labels. target: outputs of the same model for the same classes; its labels are not looked at.
-        seed: of samples and draws.
-    Raises:
-        OpenworldError: a source without labels.
-
-    >>> rng, labels = np.random.default_rng(0), np.arange(600) % 3
-    >>> source = Outputs(3 * np.eye(3)[labels] + rng.normal(size=(600, 3)), labels)
-    >>> found = explain_by_shares(source, source.take(np.flatnonzero(labels < 2)))
-    >>> round(found.distance, 1), found.taken > 0.9, found.p > 0.05
-    (0.3, True, True)
-    """
+    """Weight the labelled source to the class shares of the target, and test whether the two are then alike."""
     source.require(("labels",), "the comparison of class shares")
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
     generator = np.random.default_rng(seed)
@@ -87,20 +67,15 @@ def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> Sha
     errors = (anew - second) @ residual
     beyond = before - np.mean(left)
     shares = np.bincount(source.labels, minlength=source.classes) / source.n
+    agreements = [name for name in own if name in other and name.startswith((REFERENCE, PARTNER))]
     return ShareExplanation(
         accuracy=float(np.clip(weights @ residual + confidences(target.logits, temperature).mean(), 0, 1)),
         spread=float(np.sqrt(np.mean(np.square(errors)))),
         p=float(1 + np.sum(left >= after)) / (1 + len(left)),
         taken=float((before - after) / beyond) if beyond > 0 else 0.0,
         distance=float(np.abs(np.bincount(source.labels, weights, source.classes) - shares).sum() / 2),
-        less_agreement=max(
-            (_less(own[name], other[name], weights) for name in own if _agrees(name, other)), default=0.0
-        ),
+        less_agreement=max((_less(own[name], other[name], weights) for name in agreements), default=0.0),
     )
-
-
-def _agrees(name: str, other: dict[str, np.ndarray]) -> bool:
-    return name in other and name.startswith((REFERENCE, PARTNER))
 
 
 def _less(own: np.ndarray, other: np.ndarray, weights: np.ndarray) -> float:
@@ -111,14 +86,7 @@ def _less(own: np.ndarray, other: np.ndarray, weights: np.ndarray) -> float:
 
 
 def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return how much more often than on the source each class comes on the target, float64[C].
-
-    Args:
-        labels: int64[n] of the source. p: float64[m, C], calibrated probabilities of target images.
-
-    >>> class_weights(np.array([0, 1]), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(2).tolist()
-    [1.5, 0.5]
-    """
+    """Return how much more often than on the source each class comes, float64[C]; p: calibrated, float64[m, C]."""
     before = np.bincount(labels, minlength=p.shape[1]) + FLOOR
     p = p[:: -(-p.size // NUMBERS)]
     each = np.full((1, len(p)), 1 / len(p))
@@ -126,15 +94,9 @@ def class_weights(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _maximise(p: np.ndarray, counts: np.ndarray, before: np.ndarray, ratios: np.ndarray, steps: int) -> np.ndarray:
-    """Return new over old class shares of several sets at once, float64[D, C], by expectation maximisation.
-
-    One step multiplies the ratio of class c by the mean of p_ic / sum_k p_ik ratio_k over the images i of a set, over
-    the class's old share.
-
-    Args:
-        p: float64[n, C], probabilities under the old shares. counts: float64[D, n], how often a set holds each image;
-            they add up to 1. before: float64[D, C], old shares up to a factor. ratios: float64[D, C], to begin with.
-    """
+    """Return new over old class shares of D sets at once, float64[D, C], by expectation maximisation."""
+    # One step multiplies the ratio of class c by the mean of p_ic / sum_k p_ik ratio_k over the images i of a set, over
+    # the class's old share. p: float64[n, C] under the old shares; counts: float64[D, n], which add up to 1.
     before = before / before.sum(axis=1, keepdims=True)
     ratios = ratios / (ratios * before).sum(axis=1, keepdims=True)
     for _ in range(steps):
@@ -147,11 +109,7 @@ def _maximise(p: np.ndarray, counts: np.ndarray, before: np.ndarray, ratios: np.
 
 
 def moved_shares(source: np.ndarray, target: np.ndarray) -> tuple[float, float]:
-    """Return the total variation of two samples' shares of classes, from counts int[C], and its mean by chance alone.
-
-    >>> moved_shares(np.array([5, 5]), np.array([10, 0]))[0]
-    0.5
-    """
+    """Return the total variation of two samples' shares of classes, from counts int[C], and its mean by chance."""
     first, second = source / source.sum(), target / target.sum()
     pooled = (source + target) / (source.sum() + target.sum())
     deviations = np.sqrt(pooled * (1 - pooled) * (1 / source.sum() + 1 / target.sum()))

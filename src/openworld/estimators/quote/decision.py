@@ -227,24 +227,18 @@ def readings(
 
 
 def confidence_spread(source: Outputs, n: int) -> float:
-    """Return the standard deviation of DoC's error on n images of the source's law.
-
-    With r = right - confidence of each source image: sqrt(var(r) (1/n_source + 1/n)). A right and a wrong answer of
-    mean confidence are added to the source, as Agresti and Caffo (2000) do for differences of proportions: else few
-    mistakes seem too few.
-    """
+    """Return the standard deviation of DoC's error on n images of the source's law."""
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
     sure = confidences_of(source, temperature)
+    # sqrt(var(r) (1/n_source + 1/n)) with r = right - confidence. A right and a wrong answer of mean confidence are
+    # added, as Agresti and Caffo (2000) do for differences of proportions: else few mistakes seem too few.
     residuals = np.r_[~source.wrong - sure, 1 - sure.mean(), -sure.mean()]
     return sqrt(float(residuals.var()) * (1 / source.n + 1 / n))
 
 
 def _apart(estimates: Mapping[str, Estimate], nulls: Mapping[str, Null]) -> ShiftSign:
-    """Return how far DoC lies above COT, against source-like sets: Student's t of as many draws of the source.
-
-    One-sided: COT above what it says there comes of classes in evener shares than chance makes them, as benchmarks
-    have.
-    """
+    """Return how far DoC lies above COT, against source-like sets: one-sided Student's t of as many draws."""
+    # COT above what it says there comes of classes in evener shares than chance makes them, as benchmarks have.
     apart = nulls["DoC"].estimates - nulls["COT"].estimates
     beyond = estimates["DoC"].accuracy - estimates["COT"].accuracy - float(apart.mean())
     t = beyond / max(float(apart.std(ddof=1)), 1e-9)

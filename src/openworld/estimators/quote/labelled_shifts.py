@@ -44,17 +44,13 @@ class LabelledShift:
 
 @dataclass(frozen=True)
 class ShiftReading:
-    """What a labelled set shows.
-
-    n: images. accuracy: the true one, in [0, 1]. relative: each estimate over its mean on source-like sets, by name;
-    NaN where the estimator can say nothing.
-    """
+    """What a labelled set of n images shows."""
 
     name: str
     family: str
     n: int
-    accuracy: float
-    relative: Mapping[str, float]
+    accuracy: float  # true, in [0, 1]
+    relative: Mapping[str, float]  # estimate over its mean on source-like sets; NaN where nothing can be said
     artificial: bool = False
 
 
@@ -67,15 +63,7 @@ def read_shifts(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> list[ShiftReading]:
-    """Ask estimators about every labelled set.
-
-    Args:
-        estimators: by any name; those without a null are not asked. source: with labels. shifts: with labels. nulls: of
-            `measure_null`, for sets as large as the target. seed: of the draws. progress: called with how many
-            sets are read.
-    Raises:
-        OpenworldError: a set without labels, without what an estimator needs, or of other classes.
-    """
+    """Ask estimators about every labelled set; those without a null, of sets as large as the target, are not asked."""
     fitted = {name: estimator.fit(source) for name, estimator in estimators.items() if name in nulls}
     for shift in shifts:
         _require(shift, source, {name: getattr(estimators[name], "needs", ()) for name in fitted})
@@ -97,7 +85,7 @@ def read_shifts(
 
 
 def centre(null: Null) -> float:
-    """Mean estimate of source-like sets, above 0."""
+    """Return the mean estimate of source-like sets, above 0."""
     return max(null.mean, TINY)
 
 
@@ -106,14 +94,12 @@ def _mean(accuracies: Sequence[float | None]) -> float:
 
 
 def _weights(outputs: Outputs, source: Outputs) -> np.ndarray:
-    """float64[n], how likely each image of a labelled set is drawn: classes come in the shares of the source.
-
-    In their own where these are others, beyond chance: then the classes themselves have shifted.
-    """
+    """Return how likely each image of a labelled set is drawn, float64[n]: classes as often as on the source."""
     counts, others = (np.bincount(labelled.labels, minlength=source.classes) for labelled in (outputs, source))
     both = np.stack([counts, others])[:, counts + others > 0].astype(np.float64)
     expected = both.sum(axis=1, keepdims=True) * both.sum(axis=0) / both.sum()
     chi_squared = ((both - expected) ** 2 / expected).sum()
+    # In shares of their own where these are others, beyond chance: then the classes themselves have shifted.
     moved = both.shape[1] > 1 and chdtrc(both.shape[1] - 1, chi_squared) < CHANCE
     weights = (others / np.maximum(counts, 1))[outputs.labels]
     if moved or not weights.any():

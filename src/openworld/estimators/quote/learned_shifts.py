@@ -149,7 +149,7 @@ class LearnedShifts:
         return near
 
     def _doubt(self, answers: Mapping[str, float], off: np.ndarray, half: float) -> str:
-        """Why the number cannot be relied on; empty where it can."""
+        """Return why the number cannot be relied on; empty where it can."""
         answer, lowest = answers[self.estimator], min(shift.estimated for shift in self.left_out)
         least, most = (pick(answers, key=answers.get) for pick in (min, max))
         if answer < lowest - WITHIN:
@@ -206,11 +206,7 @@ def learn_from_shifts(
 
 
 def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, Null]) -> LearnedShifts:
-    """Choose estimator and power on all sets, and on all but each family in turn.
-
-    Args:
-        source: accuracy there, in [0, 1]. readings: of labelled sets. nulls: as for `learn_from_shifts`.
-    """
+    """Choose estimator and power on all sets, and on all but each family in turn; `source`: accuracy there."""
     _require(readings)
     relative = {name: np.array([reading.relative[name] for reading in readings]) for name in readings[0].relative}
     answers = {name: _correct(source, ratio, POWERS) for name, ratio in relative.items() if not np.isnan(ratio).any()}
@@ -241,7 +237,7 @@ def learn(source: float, readings: Sequence[ShiftReading], nulls: Mapping[str, N
 
 
 def candidates(source: Outputs, shifts: Sequence[LabelledShift]) -> tuple[str, ...]:
-    """The names of estimators to choose among: `CANDIDATES`, and two views where all sets have a usable reference."""
+    """Return names to choose among: `CANDIDATES`, and two views where all sets have a usable reference."""
     views = all(outputs.reference is not None for outputs in (source, *(shift.outputs for shift in shifts)))
     return (*CANDIDATES, "two-views") if views and not check_reference(source).warnings else CANDIDATES
 
@@ -251,7 +247,7 @@ def _correct(source: float, relative, power):
 
 
 def _choose(answers: Mapping[str, np.ndarray], true: np.ndarray, rows: np.ndarray) -> tuple[str, dict[str, int]]:
-    """The best estimator, and each one's place in POWERS, by mean absolute error over some of the sets."""
+    """Return the best estimator, and each one's place in POWERS, by mean absolute error over some of the sets."""
     errors = {name: np.abs(row - true)[:, rows].mean(axis=1) for name, row in answers.items()}
     return min(errors, key=lambda name: errors[name].min()), {name: int(row.argmin()) for name, row in errors.items()}
 

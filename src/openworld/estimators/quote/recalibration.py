@@ -43,15 +43,9 @@ def recalibrate(source: float, estimated, labelled, standard_errors) -> Recalibr
     """Learn how much more is lost than estimates see.
 
     Args:
-        source: accuracy there, in (0, 1]. estimated: float[k] in [0, 1], what was estimated of k periods without
-            labels. labelled: float[k] in [0, 1], what their labels say. standard_errors: float[k], how well they know.
+        source: accuracy there, in (0, 1]. estimated, labelled, standard_errors: float[k] of k periods, in [0, 1].
     Raises:
         OpenworldError: lengths that differ, numbers outside [0, 1], a source that is never right.
-
-    >>> recalibrate(0.9, [0.8] * 50, [0.9 * (8 / 9) ** 2] * 50, [0.001] * 50).power > 1.8
-    True
-    >>> recalibrate(0.9, [], [], []).correct(0.8)
-    0.8
     """
     if not 0 < source <= 1:
         raise OpenworldError(f"source is {source}, expected an accuracy in (0, 1].")

@@ -48,16 +48,11 @@ class SignScale:
 
 @dataclass(frozen=True)
 class ShiftTest:
-    """Scores periods of about so many images, and says what a score adds to the alarm's statistic.
+    """Scores periods of about so many images, and says what a score adds to the alarm's statistic."""
 
-    n: source images that are compared. scales: by the name of the sign; not of one in which all source images are
-    alike, or one lies more than `FAR` mean distances from the others on average (logits of naive Bayes). limit: of the
-    alarm, for scores with their sign turned: high ones raise it.
-    """
-
-    n: int
-    scales: Mapping[str, SignScale]
-    limit: AlarmLimit
+    n: int  # source images that are compared
+    scales: Mapping[str, SignScale]  # by the name of the sign
+    limit: AlarmLimit  # for scores with their sign turned: high ones raise it
 
     def score(self, signs: ShiftSigns, n: int) -> tuple[float | None, str]:
         """Return the score of a period of n images, and its clearest sign; (None, "") where none can be compared.
@@ -91,20 +86,7 @@ class ShiftTest:
 def fit_shift_test(source: Outputs, n: int, *, rate: float = 0.05, over: int = 365, seed: int = 0) -> ShiftTest:
     """Find how far periods of n images lie from the source by chance, and the limit of the alarm.
 
-    Args:
-        source: with labels, as for `shift_signs`, and the seed as there. n: images of a period, 1 or more.
-        rate, over: share of years of so many periods in which an alarm may be raised although nothing has shifted.
-    Raises:
-        OpenworldError: a source without labels, a number outside its range.
-
-    >>> from openworld.estimators.quote.shift_signs import shift_signs
-    >>> rng, labels = np.random.default_rng(0), np.arange(700) % 3
-    >>> known = Outputs(2 * np.eye(3)[labels] + rng.normal(size=(700, 3)), labels)
-    >>> source, test = known.take(slice(0, 600)), fit_shift_test(known.take(slice(0, 600)), 100)
-    >>> for period in (known.take(slice(600, 700)), Outputs(rng.normal(size=(100, 3)))):
-    ...     print(test.statistic(0.0, test.score(shift_signs(source, period), 100)[0]) > 1)
-    False
-    True
+    Source and seed are as for `shift_signs`, rate and over as for `find_alarms`.
     """
     source.require(("labels",), "the comparison of source and periods")
     require_at_least(1, n=n)

@@ -55,30 +55,21 @@ TIE = 1e-6  # share of an energy by which equal ones may differ in single precis
 
 @dataclass(frozen=True)
 class ShiftSign:
-    """One way in which source and target may differ.
+    """One way in which source and target may differ."""
 
-    name: one of `SIGNS`. p: p-value under one law, in (0, 1]. distance: energy distance less its mean under one law,
-    over 2 E|X - Y|; 0 to 1, about 0 under one law. change: mean of the target less that of the source, of confidences
-    and agreements; None of others. energy: the energy distance itself, 0 or more; of methods 0.
-    """
-
-    name: str
-    p: float
-    distance: float
-    change: float | None = None
-    energy: float = 0.0
+    name: str  # one of `SIGNS`
+    p: float  # p-value under one law, in (0, 1]
+    distance: float  # energy less its mean under one law, over 2 E|X - Y|
+    change: float | None = None  # mean of the target less that of the source, of confidences and agreements
+    energy: float = 0.0  # 0 or more; of methods 0
 
 
 @dataclass(frozen=True)
 class ShiftSigns:
-    """All signs of one target.
-
-    signs: in the order of `SIGNS`. unseen: the least fall of accuracy that they see in nine of ten sets, in (0, 1]; 1
-    where they see none of `FALLS`, or the source has no mistake to draw from.
-    """
+    """All signs of one target, in the order of `SIGNS`."""
 
     signs: tuple[ShiftSign, ...]
-    unseen: float
+    unseen: float  # the least of FALLS that they see in nine of ten sets; 1 where none, or the source has no mistake
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "ShiftSigns":
@@ -109,18 +100,7 @@ class ShiftSigns:
 def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: int = 0) -> ShiftSigns:
     """Compare what is known of the images of two sets; no label of the target is looked at.
 
-    Args:
-        source: with labels. target: outputs of the same model for the same classes; of reference, partners and features
-            those count that both sides have. deals: how often images are dealt anew, 199 or more. seed: of samples and
-            deals.
-    Raises:
-        OpenworldError: a source without labels.
-
-    >>> rng, labels = np.random.default_rng(0), np.arange(300) % 3
-    >>> source = Outputs(2 * np.eye(3)[labels] + rng.normal(size=(300, 3)), labels)
-    >>> alike, other = source.take(slice(0, 300, 2)), Outputs(rng.normal(size=(100, 3)))
-    >>> len(shift_signs(source, alike).speaking), shift_signs(source, other)["outputs"].p
-    (0, 0.001)
+    Of reference, partners and features those count that both sides have. deals: how often images are dealt anew.
     """
     source.require(("labels",), "the comparison of source and target")
     temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
@@ -187,15 +167,7 @@ def pairwise(rows: np.ndarray) -> np.ndarray:
 
 
 def energy(between: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return energy distances float64[B] of pairs of sets.
-
-    Args:
-        between: float32[n, n], distances of images. weights: float32[B, n], of the first set less those of the second,
-            each of which add up to 1.
-
-    >>> energy(pairwise(np.array([[0.0], [1.0]], np.float32)), np.array([[1.0, -1.0]], np.float32)).tolist()
-    [2.0]
-    """
+    """Return energy distances float64[B] from distances float32[n, n], for first less second weights float32[B, n]."""
     return -np.einsum("bi,bi->b", weights @ between, weights, dtype=np.float64)
 
 

@@ -137,9 +137,5 @@ def _fine(rows: np.ndarray) -> bool:
 
 
 def are_many(count: int, n: int) -> bool:
-    """Whether so many of n images are worth a word: two of them or more, and one in a hundred.
-
-    >>> are_many(3, 300), are_many(2, 300), are_many(1, 1)
-    (True, False, False)
-    """
+    """Return whether so many of n images are worth a word: two of them or more, and one in a hundred."""
     return count > 1 and count >= SHARE * n

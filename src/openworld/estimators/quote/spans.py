@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,25 +30,17 @@ def spans(
     opened: Span | None = None,
     before: int = 0,
 ) -> Iterator[Span]:
-    """Cut a target where the key changes.
+    """Cut a target, in blocks each with keys int64[n] that never fall, such as days, where the key changes.
 
-    Args:
-        pieces: blocks of the target in order, each with keys int64[n] that never fall, such as days. rows: how many
-            images of a span are held; a larger span is represented by a uniform sample. seed: of those draws.
-        opened: the last span of pieces that came before these ones, which goes on where its key does. before: how many
-            images came before.
-    Raises:
-        OpenworldError: keys that fall.
-
-    >>> pieces = [(Outputs(np.eye(3)), np.array([0, 0, 2])), (Outputs(np.eye(3)), np.array([2, 2, 3]))]
-    >>> [(one.key, one.first, one.sample.n) for one in spans(pieces)]
-    [(0, 0, 2), (2, 2, 3), (3, 5, 1)]
+    opened: the last span of pieces that came before, which goes on where its key does. before: how many images came.
     """
     key, first, rows_before, sampler = None, 0, before, None
     if opened is not None:
         key, first, sampler = opened.key, opened.first, Sampler.after(opened.sample, rows, seed=seed)
     for block, keys in pieces:
-        for value, start, stop in _runs(keys):
+        edges = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
+        for start, stop in pairwise(edges):
+            value = int(keys[start])
             if value != key:
                 if sampler is not None:
                     yield Span(key, first, sampler.sample)
@@ -60,9 +53,3 @@ def spans(
         rows_before += block.n
     if sampler is not None:
         yield Span(key, first, sampler.sample)
-
-
-def _runs(keys: np.ndarray) -> Iterator[tuple[int, int, int]]:
-    """Equal keys that follow each other: the key, where they begin and where they end."""
-    edges = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist(), len(keys)]
-    return ((int(keys[start]), start, stop) for start, stop in zip(edges, edges[1:], strict=False))
