@@ -11,7 +11,7 @@ from openworld.report.data_files import json_text
 from openworld.report.report import Report
 from openworld.runs.outputs import DETECTED, require_folder
 
-TITLE = "scores"
+EVALUATION, TITLE = "ood-detection", "scores"
 
 
 def detect_by_shift(
@@ -26,10 +26,12 @@ def detect_by_shift(
     made: str = "",
 ) -> Report:
     """Return the report of scores over cells of semantic and covariate shift, as ood-detection has it."""
-    from openworld.evaluations.ood_detection.facts import ShiftFacts
-    from openworld.evaluations.ood_detection.pool_records import record_of_scores
+    from openworld.evaluations.ood_detection.facts import SCORES, DetectionUnit, ShiftFacts
+    from openworld.evaluations.ood_detection.measurements import measure
+    from openworld.evaluations.ood_detection.record import DetectionRecord
     from openworld.evaluations.ood_detection.report import report_of
     from openworld.evaluations.ood_detection.results import results_of
+    from openworld.evaluations.rows import results_of_unit
 
     options = options or DetectOptions()
     if options.flag_rate is not None:
@@ -39,8 +41,12 @@ def detect_by_shift(
     observer.progress("comparing detectors", 0, 1)
     with failing():
         pool = _placed(given, levels)
-        record = record_of_scores(pool, least=least, title=TITLE)
-        facts = ShiftFacts((record,), (pool,), least)
+        measured = measure(pool, id_kept=True, least=least)
+        settings = tuple({"label": label} for label in pool.test)
+        record = DetectionRecord(protocol=EVALUATION, model=TITLE, kind=SCORES, seed=0, id_kept=True,
+                                 detector_settings=settings)  # fmt: skip
+        rows = results_of_unit(EVALUATION, measured.rows, seed=0, shared=measured.shared)
+        facts = ShiftFacts((DetectionUnit(record, rows, measured.errors, pool),), least)
         results = results_of(facts)
     observer.progress("comparing detectors", 1, 1)
     numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]
@@ -52,7 +58,7 @@ def detect_by_shift(
 
 
 def _placed(given: ShiftScores, levels: int):
-    from openworld.evaluations.ood_detection.pool_records import ScoredPool, levels_of
+    from openworld.evaluations.ood_detection.pool import ScoredPool, levels_of
     from openworld.evaluations.shift_cells import PoolLevels
 
     if given.levels is None:

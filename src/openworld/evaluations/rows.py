@@ -16,10 +16,10 @@ ROWS = "rows.parquet"
 """The attachment of a record with its rows."""
 
 
-def rows_of_unit(
+def results_of_unit(
     evaluation: str, rows: Iterable[Result], *, seed: int | None = None, shared: Iterable[Result] = ()
-) -> dict[str, bytes]:
-    """Return the attachment with the rows of a unit.
+) -> Results:
+    """Return the rows of a unit.
 
     Args:
         evaluation: its name.
@@ -30,7 +30,14 @@ def rows_of_unit(
     of_seed = rows
     if seed is not None:
         of_seed = (replace(row, seeds=(seed,), per_seed=(row.value.value,)) for row in rows)
-    return {ROWS: Results(evaluation, (*shared, *of_seed)).to_parquet()}
+    return Results(evaluation, (*shared, *of_seed))
+
+
+def rows_of_unit(
+    evaluation: str, rows: Iterable[Result], *, seed: int | None = None, shared: Iterable[Result] = ()
+) -> dict[str, bytes]:
+    """Return the attachment with the rows of a unit; arguments as for `results_of_unit`."""
+    return {ROWS: results_of_unit(evaluation, rows, seed=seed, shared=shared).to_parquet()}
 
 
 def read_rows(record: Record) -> Results:

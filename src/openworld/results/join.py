@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.results.results import Result
@@ -37,6 +39,28 @@ def join_seeds(
         for row in rows:
             by_key.setdefault(row.key, []).append(row)
     return tuple(_joined(rows, over_images) for rows in by_key.values())
+
+
+def mean_ends(rows: Iterable[Result]) -> Callable[[Result], tuple[Interval, ...] | None]:
+    """Return what gives `join_seeds` intervals over images of some rows: their ends, averaged over the seeds.
+
+    Errors of seeds on the same images go together at most fully, so that the interval of their mean is never wider.
+
+    Args:
+        rows: of all units; there is no interval where a unit has none.
+    """
+    known: dict[tuple, list[Interval | None]] = {}
+    for row in rows:
+        known.setdefault(row.key, []).append(row.value.over("images"))
+
+    def over_images(row: Result) -> tuple[Interval, ...] | None:
+        intervals = known.get(row.key)
+        if intervals is None or None in intervals:
+            return None if intervals is None else ()
+        ends = np.mean([(interval.low, interval.high) for interval in intervals], axis=0).tolist()
+        return (Interval(*ends, "images", intervals[0].n),)
+
+    return over_images
 
 
 def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interval] | None] | None) -> Result:

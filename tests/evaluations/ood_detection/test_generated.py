@@ -1,14 +1,11 @@
 """Real against generated images of one pool at equal degree: by brute force, on made-up scores and on a run."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.generated import PoolSides
-from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.metrics import auroc
 
 LEAST, COLUMNS = 10, 5
@@ -20,36 +17,33 @@ def share_of_wins(high, low):
 
 
 @pytest.fixture(scope="module")
-def mixed(shifts, write_run):
-    """The run of `shifts` with every third image generated, in the cells that its records count; one seed and two."""
-    records, tables = [], []
-    for record, stored in zip(shifts.run_folder.metrics(DetectionRecord), shifts.run_folder.records, strict=True):
-        counts = np.array(record.counts)
-        place = np.repeat(np.arange(counts.size), counts.ravel())
-        images = dict(stored.table("images")) | {
-            "style": (np.arange(place.size) % 3 == 0).astype(np.int16),
-            "covariate_level": place // COLUMNS,
-            "semantic_level": place % COLUMNS,
-        }
-        records.append(replace(record, pool=replace(record.pool, styles=("a photo", "made"), generated=("made",))))
-        tables.append({"images": images, "test": dict(stored.table("test"))})
-    return read_report(write_run(records, tables))
+def mixed(make_run):
+    """The run of `shifts` with every third image generated; one seed and two."""
+    return read_report(make_run(generated=every_third))
+
+
+def every_third(place):
+    return np.arange(place.size) % 3 == 0
+
+
+def images_of(unit, facts):
+    """Cells and kinds of the images of a unit, in the order of its table."""
+    place = np.repeat(np.arange(facts.counts.size), facts.counts.ravel())
+    return unit.stored.table("images"), place, every_third(place)
 
 
 def test_the_area_is_the_mean_of_the_cells_that_have_enough_of_both(mixed):
     facts = ShiftFacts.read(mixed.run_folder)
     for model, label in (("resnet-8", "KNN"), ("a CLIP", "MCM")):
         per_seed, by_level = [], {}
-        for record, stored in zip(facts.records, facts.outputs, strict=True):
-            if record.model == model:
-                table, areas = stored.table("images"), []
-                for row, column in np.ndindex(facts.shape):
-                    here = (table["covariate_level"] == row) & (table["semantic_level"] == column)
-                    sides = [table[f"score {label}"][here & (table["style"] == made)] for made in (0, 1)]
-                    if min(map(len, sides)) >= LEAST:
-                        areas.append(share_of_wins(*sides))
-                        by_level.setdefault(column, []).append(areas[-1])
-                per_seed.append(np.mean(areas))
+        for unit in facts.of(model):
+            (table, place, made), areas = images_of(unit, facts), []
+            for cell in range(facts.counts.size):
+                sides = [table[f"score {label}"][(place == cell) & (made == kind)] for kind in (0, 1)]
+                if min(map(len, sides)) >= LEAST:
+                    areas.append(share_of_wins(*sides))
+                    by_level.setdefault(cell % COLUMNS, []).append(areas[-1])
+            per_seed.append(np.mean(areas))
         place = {"id_classes": "kept", "cells": "cells with both"}
         whole, *levels = mixed.results.where(entity=f"{label} of {model}", metric="auroc_generated", **place)
         assert 0 < len(areas) < 18 and whole.per_seed == pytest.approx(per_seed)
@@ -81,11 +75,13 @@ def test_cells_that_share_no_image_err_independently():
 
 def test_either_kind_is_held_against_test_images_in_the_cells_with_both(mixed, shifts):
     facts = ShiftFacts.read(mixed.run_folder)
-    scores, test = facts.outputs[-1].table("images"), facts.outputs[-1].table("test")["score MCM"]
-    sides = PoolSides.of(facts, facts.outputs[-1])
-    own = scores["score MCM"][sides.places]
-    for made, images in enumerate(("real, in cells with both", "generated, in cells with both")):
-        areas = [share_of_wins(test, own[(sides.cell == cell) & (sides.generated == made)]) for cell in sides.cells]
+    (unit,) = facts.of("a CLIP")
+    table, place, made = images_of(unit, facts)
+    test, scores = unit.stored.table("test")["score MCM"], table["score MCM"]
+    sizes = np.minimum(*(np.bincount(place[kind], minlength=facts.counts.size) for kind in (made, ~made)))
+    both = np.flatnonzero(sizes >= LEAST)
+    for kind, images in enumerate(("real, in cells with both", "generated, in cells with both")):
+        areas = [share_of_wins(test, scores[(place == cell) & (made == kind)]) for cell in both]
         value = mixed.results.value("MCM of a CLIP", "auroc", id_classes="kept", images=images).value
         assert value == pytest.approx(np.mean(areas))
     heading = "Are generated images themselves detectable?"

@@ -21,6 +21,7 @@ from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.ood_detection.task import tasks
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.learners import LEARNERS, FittedLearner, load
 from openworld.learners.engine.text_bank import cosine_logits
@@ -201,7 +202,7 @@ def test_a_learner_is_trained_once_for_every_seed_and_kept(ran):
 def test_its_record_is_that_of_any_model(ran):
     _, _, _, (zero_shot, coop, other, local, _) = ran
     assert {record.metrics["kind"] for record in ran[3]} == {"learner"}
-    assert set(local.metrics["detectors"]) == set(OF_LEARNERS)
+    assert set(read_rows(local).where(metric="auroc").entities) == set(OF_LEARNERS)
     scores, others = (np.array(record.table("images")["score own score"]) for record in (coop, other))
     assert not np.array_equal(scores, others)
     own, msp = (np.array(zero_shot.table("images")[f"score {label}"]) for label in ("own score", "MSP"))
@@ -233,7 +234,7 @@ def test_a_saved_learner_answers_as_the_one_that_was_saved(ran, few_shapes, tmp_
     made, found = run(saved, tmp_path / "run", folder / "cache")
     assert "tuning" not in made and [record.name for record in found] == ["mine, seed 0", "mine, seed 1"]
     for one, other in zip(found, records[1:3], strict=True):
-        assert one.metrics["detectors"] == other.metrics["detectors"]
+        assert read_rows(one).where(metric="auroc").rows == read_rows(other).where(metric="auroc").rows
     assert load(tmp_path / "tuned-0" / "attachments" / "learner", fitted.clip).classnames == fitted.classnames
     single = JudgedSpec(learner=str(tmp_path / "tuned-0"))
     assert (single.backbone, single.has_seeds, single.kind) == ("embedded", False, "learner")

@@ -12,13 +12,16 @@ from openworld.evaluations.artifacts import Crew
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.model_entries import TWO_TOWER, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION, summary
-from openworld.evaluations.ood_detection.metrics import DetectorScores, detector_record, labelling, subsets_of
+from openworld.evaluations.ood_detection.measurements import measure
+from openworld.evaluations.ood_detection.metrics import CELL_METRICS
+from openworld.evaluations.ood_detection.pool import ScoredPool
 from openworld.evaluations.ood_detection.task import tasks
 from openworld.evaluations.published_cells import given_cells
+from openworld.evaluations.rows import read_rows, results_of_unit
 from openworld.evaluations.runtime import Machine
+from openworld.evaluations.shift_cells import PoolLevels
 from openworld.metrics import auroc
 from openworld.runs import RunStore, execute
-from openworld.shifts import ShiftGrid
 
 NETWORK = {"architecture": "convnet", "recipe": {"epochs": 1, "side": 16}}
 
@@ -57,6 +60,18 @@ def ran(shapes, tmp_path_factory):
     return spec, folder, *run(spec, folder, folder / "cache")
 
 
+def counts_of(found, counting="kept"):
+    """int64[R, C], images of every cell, of the rows of a unit."""
+    cells = [row for row in found.where(metric="images", id_classes=counting) if "covariate_level" in row.where]
+    last = cells[-1].where
+    return np.reshape([row.value.value for row in cells], (last["covariate_level"] + 1, last["semantic_level"] + 1))
+
+
+def of_levels(found, metric, axis, counting="kept"):
+    """A number of every level."""
+    return [row.value.value for row in found.where(entity="", metric=metric, axis=axis, id_classes=counting)]
+
+
 def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
     spec, folder, made, records = ran
     # One epoch; 4 classes of 6 and of 2 pictures, twice 40 of the pool; 8 names in 80 sentences; all but the training;
@@ -64,7 +79,7 @@ def test_stages_do_what_is_missing_and_no_more(ran, tmp_path):
     assert made == [1, 24 + 8 + 80, 8 * 80, 8 + 80, 0, 3, 8 + 80]
     again, same = run(spec, folder, folder / "cache")
     assert not any(again)
-    assert [one.metrics for one in same] == [one.metrics for one in records]
+    assert [(one.metrics, read_rows(one)) for one in same] == [(one.metrics, read_rows(one)) for one in records]
 
 
 @pytest.mark.parametrize(
@@ -101,9 +116,10 @@ def test_names_of_what_the_classes_are_not(ran, shapes, tmp_path):
     listed = [{"detector": name, "settings": {"groups": 2}} for name in ("NegLabel", "CSP", "AdaNeg")]
     models = [{"backbone": "embedded", "negatives": str(tmp_path), "detectors": listed}]
     (unit,) = run(read_protocol(given(shapes, models=models)), tmp_path / "run", folder / "cache")[1]
-    assert set(unit.metrics["detectors"]) == {"NegLabel", "CSP", "AdaNeg"}
+    areas = read_rows(unit).where(metric="auroc")
+    assert set(areas.entities) == {"NegLabel", "CSP", "AdaNeg"}
     assert ["AdaNeg remembers the images" in warning for warning in unit.metrics["warnings"]] == [True]
-    assert len({str(found) for found in unit.metrics["detectors"].values()}) == 3
+    assert len({tuple(row.value.value for row in areas.where(entity=name)) for name in areas.entities}) == 3
 
 
 def test_a_unit_per_model_and_seed(ran):
@@ -111,33 +127,34 @@ def test_a_unit_per_model_and_seed(ran):
     assert (network.name, clip.name) == ("convnet, seed 0", "embedded")
     assert (network.metrics["kind"], clip.metrics["kind"]) == ("classifier", "two-tower")
     assert [one["label"] for one in network.metrics["detector_settings"]] == ["MSP", "KNN", "MDS"]
-    assert set(network.metrics["detectors"]) == {"MSP", "KNN", "MDS"}
-    assert set(clip.metrics["detectors"]) == {"MCM", "GL-MCM"}
-    assert network.metrics["source"]["classes"] == 4 and network.metrics["source"]["training"] == 24
+    assert set(read_rows(network).where(metric="auroc").entities) == {"MSP", "KNN", "MDS"}
+    assert set(read_rows(clip).where(metric="auroc").entities) == {"MCM", "GL-MCM"}
+    assert network.metrics["classes"] == 4 and network.metrics["training"] == 24
 
 
 def test_the_cells_follow_from_the_table(ran):
     for record in ran[3]:
-        told, images, test = record.metrics, record.table("images"), record.table("test")
+        found, images, test = read_rows(record), record.table("images"), record.table("test")
         rows, columns = (np.array(images[f"{half}_level"]) for half in ("covariate", "semantic"))
-        for label, one in told["detectors"].items():
+        for setting in record.metrics["detector_settings"]:
+            label = setting["label"]
             scores, own = (np.array(table[f"score {label}"]) for table in (images, test))
-            for row in range(4):
-                for column in range(4):
-                    members, cell = (rows == row) & (columns == column), one["cells"][row][column]
-                    if members.sum() < 2:
-                        assert cell is None
-                        continue
-                    assert cell["n"] == members.sum() == told["counts"][row][column]
-                    assert cell["auroc"]["value"] == auroc(own, scores[members]).value
-                    assert 0 <= min(cell[name] for name in ("fpr", "fpr_openood", "aupr_in", "aupr_out")) <= 1
-        assert test["prediction"] is not None and len(test["label"]) == told["source"]["n"] == 8
+            for row, column in np.ndindex(4, 4):
+                members = (rows == row) & (columns == column)
+                place = {"id_classes": "kept", "covariate_level": row, "semantic_level": column}
+                cell = {name: found.value(label, name, **place) for name in CELL_METRICS if name != "aupr_in_fixed"}
+                assert found.value("", "images", **place).value == members.sum()
+                if members.sum() < 2:
+                    assert all(value.value is None for value in cell.values())
+                    continue
+                assert cell["auroc"].value == auroc(own, scores[members]).value
+                assert all(0 <= value.value <= 1 for value in cell.values())
+        assert found.value("", "images", side="in-distribution").value == len(test["label"]) == 8
 
 
 def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
     for record in ran[3]:
         images, test = record.table("images"), record.table("test")
-        assert [record.metrics["pool"]["classes"][one] for one in images["label"]] == images["label_name"].tolist()
         for table in (images, test):
             assert {name for name in table if not name.startswith("score ")} <= told_columns
             assert [path.split("/")[-2] for path in table["path"]] == table["label_name"].tolist()
@@ -145,29 +162,29 @@ def test_the_tables_say_which_picture_a_row_is_of(ran, told_columns):
 
 
 def test_levels_are_those_of_the_degrees(ran):
-    told, images = ran[3][0].metrics, ran[3][0].table("images")
+    found, images = read_rows(ran[3][0]), ran[3][0].table("images")
     for half in ("semantic", "covariate"):
-        edges, degrees = told["levels"][half]["edges"], np.array(images[half])
-        assert len(edges) == 5 and edges[0] == 0 and edges[-1] == 2 and np.all(np.diff(edges) > 0)
-        levels = np.searchsorted(edges[1:-1], degrees, side="right")
+        begin, counts = (of_levels(found, name, half) for name in ("degree_from", "images"))
+        assert len(begin) == 4 and begin[0] == 0 and np.all(np.diff(begin) > 0)
+        levels = np.searchsorted(begin[1:], np.array(images[half]), side="right")
         assert levels.tolist() == list(images[f"{half}_level"])
-        assert told["levels"][half]["counts"] == np.bincount(levels, minlength=4).tolist()
+        assert counts == np.bincount(levels, minlength=4).tolist()
 
 
 def test_classes_in_distribution_are_kept_and_removed(ran):
-    told, images = ran[3][0].metrics, ran[3][0].table("images")
-    names = told["pool"]["classes"]
-    known = np.array([names[label] in sorted(names)[:4] for label in images["label"]])
-    assert np.array_equal(np.array(images["known"]), known) and known.sum() == told["pool"]["known"] == 40
-    assert told["id_kept"] and not told["otherwise"]["id_kept"]
-    assert np.sum(told["counts"]) == 80 and np.sum(told["otherwise"]["counts"]) == 40
-    assert told["otherwise"]["levels"]["semantic"]["edges"] == told["levels"]["semantic"]["edges"]
-    assert told["labelling"]["subsets"]["all"] == 80 and told["labelling"]["subsets"]["unknown"] == 40
+    found, images = read_rows(ran[3][0]), ran[3][0].table("images")
+    names = images["label_name"]
+    known = np.isin(names, sorted(set(names))[:4])
+    assert np.array_equal(np.array(images["known"]), known) and known.sum() == 40
+    assert counts_of(found).sum() == 80 and counts_of(found, "removed").sum() == 40
+    assert of_levels(found, "degree_from", "semantic", "removed") == of_levels(found, "degree_from", "semantic")
+    sizes = [found.value("", "images", images=name).value for name in ("all images", "other classes")]
+    assert ran[3][0].metrics["id_kept"] and sizes == [80, 40]
 
 
 def test_styles_are_told_by_picture(ran):
     told, images = ran[3][0].metrics, ran[3][0].table("images")
-    assert [style.split(", ")[1:] for style in told["pool"]["styles"]] == [[], ["contrast 5"]]
+    assert [style.split(", ")[1:] for style in told["styles"]] == [[], ["contrast 5"]]
     assert np.array(images["style"]).tolist() == [0] * 40 + [1] * 40
     covariate = np.array(images["covariate"])
     assert np.median(covariate[40:]) > np.median(covariate[:40])  # hardly any contrast is a look of its own
@@ -177,13 +194,17 @@ def test_two_tables_for_a_run_that_removes_them(shapes, ran):
     spec, folder, _, records = ran
     _, (removed, _) = run(read_protocol(given(shapes, id_kept=False)), folder / "removed", folder / "cache")
     assert not removed.metrics["id_kept"]
-    assert removed.metrics["detectors"] == records[0].metrics["otherwise"]["detectors"]
-    assert removed.metrics["otherwise"]["detectors"] == records[0].metrics["detectors"]
+    first, second = (
+        {row.key: row.value for row in read_rows(record).where(metric="auroc") if "id_classes" in row.where}
+        for record in (removed, records[0])
+    )
+    assert first == second and {key[0] for key in first} == {"MSP", "KNN", "MDS"}
+    assert len(read_rows(removed).where(metric="aupr_in", id_classes="removed"))
 
 
 def test_pictures_of_every_cell_come_with_the_first_model(ran):
     first, second = ran[3]
-    cells = np.argwhere(np.array(first.metrics["counts"]) > 0)
+    cells = np.argwhere(counts_of(read_rows(first)) > 0)
     of_cells = {f"{row}-{column}" for row, column in cells}
     assert {name.split("/")[-2] for name in first.files if name.endswith(".png")} == of_cells | {"marginal"}
     assert {name.split("/")[-2] for name in second.files if name.endswith(".png")} == {"marginal"}
@@ -220,26 +241,28 @@ def test_marginal_images_are_those_of_other_classes_that_pass_most_surely(ran):
 # --- the numbers by hand --------------------------------------------------------------------------------------
 
 
-def test_a_detector_by_hand():
-    #                    cell 0,0: .5    cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one picture alone
-    pool = np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])
-    sides = DetectorScores(np.array([2.0, 3.0]), pool, np.arange(2), np.arange(2, 9))
-    grid = ShiftGrid([0, 0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1, 1], (2, 2), 2)
-    found = detector_record(sides, grid, np.arange(7))
-    assert [[cell and cell.auroc.value for cell in row] for row in found.cells] == [[0.625, 1.0], [None, 0.75]]
-    assert found.cells[0][1].fpr == 0.0 and found.cells[1][1].fpr_openood == 0.5
+def test_numbers_by_hand():
+    #                    cell 0,0: .625  cell 0,1: 1     cell 1,1: 3/4; cell 1,0 has one picture alone
+    pool = {"any": np.array([3.0, 1.0, 0.0, 0.0, 0.0, 2.5, 9.0])}
+    levels = {"semantic": np.array([0, 0, 1, 1, 1, 1, 0]), "covariate": np.array([0, 0, 0, 0, 1, 1, 1])}
+    known = np.array([True] + [False] * 6)
+    placed = PoolLevels(levels, {"semantic": 2, "covariate": 2})
+    scored = ScoredPool({"any": np.array([2.0, 3.0])}, pool, np.arange(2), np.arange(2, 9), placed, known)
+    measured = measure(scored, id_kept=True, least=2)
+    found = results_of_unit("ood-detection", measured.rows, shared=measured.shared)
 
+    def cell(metric, row, column):
+        return found.value("any", metric, id_classes="kept", covariate_level=row, semantic_level=column).value
 
-def test_labelling_by_hand():
-    sides = {"any": DetectorScores(np.array([2.0]), np.array([3.0, 1.0, 2.0]), np.arange(1), np.arange(1, 4))}
-    found = labelling(sides, subsets_of(np.array([True, False, False]), np.array([0, 0, 3]), 4), {})
-    assert found.subsets == {"all": 3, "unknown": 2, "far": 1, "far and unknown": 1}
-    assert {name: area.value for name, area in found.detectors["any"].items()} == {
-        "all": 0.5,
-        "unknown": 0.75,
-        "far": 0.5,
-        "far and unknown": 0.5,
-    }
+    assert [[cell("auroc", row, column) for column in (0, 1)] for row in (0, 1)] == [[0.625, 1.0], [None, 0.75]]
+    assert cell("fpr_in_positive", 0, 1) == 0.0 and cell("fpr_out_positive", 1, 1) == 0.5
+    names = ("all images", "other classes", "far in meaning", "far, other classes")
+    assert [found.value("", "images", images=name).value for name in names] == [7, 6, 4, 4]
+    areas = [
+        found.value("any", "auroc", **({"images": name} if place else {})).value for place, name in enumerate(names)
+    ]
+    wins = [[0.25, 1, 1, 1, 1, 0.5, 0], [1, 1, 1, 1, 0.5, 0], [1, 1, 1, 0.5], [1, 1, 1, 0.5]]
+    assert areas == pytest.approx([np.mean(own) for own in wins])
 
 
 # --- given cells ----------------------------------------------------------------------------------------------
@@ -274,11 +297,11 @@ def test_a_run_on_given_cells_measures_nothing(shapes, lists, ran, tmp_path):
     assert made[:5] == [0] * 5  # trained and embedded before
     assert made[5:] == [1, 8 + sum(len(record.table("images")["id"]) for record in records[:1])]
     for record in records:
-        told = record.metrics
-        assert told["levels"]["semantic"] == {"edges": None, "counts": [5, 0, 5]}
-        assert told["counts"] == [[5, 0, 0], [0, 0, 5]] and told["decomposition"] is None
-        assert told["pool"]["known"] == 5  # the first four names are those of blue and green
-    assert set(records[1].metrics["detectors"]) == {"MCM", "Energy"}
+        found = read_rows(record)
+        assert of_levels(found, "degree_from", "semantic") == [] and of_levels(found, "images", "semantic") == [5, 0, 5]
+        assert counts_of(found).tolist() == [[5, 0, 0], [0, 0, 5]] and record.metrics["decomposition"] is None
+        assert found.value("", "images", images="other classes").value == 5  # the first four names are blue and green
+    assert set(read_rows(records[1]).where(metric="auroc").entities) == {"MCM", "Energy"}
 
 
 def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
@@ -295,28 +318,32 @@ def test_generated_pictures_tell_label_and_style_by_name(shapes, tmp_path):
 
 
 def judged_once(shapes, ran, tmp_path, **changed):
-    """The records of a run of the network alone, with pictures embedded before."""
+    """The rows of a run of the network alone, with pictures embedded before."""
     spec = read_protocol(given(shapes, models=[NETWORK | {"detectors": [{"detector": "MSP"}]}]) | changed)
-    return run(spec, tmp_path / "odd", ran[1] / "cache")[1][0].metrics
+    return read_rows(run(spec, tmp_path / "odd", ran[1] / "cache")[1][0])
 
 
 def test_a_pool_of_in_distribution_classes_alone_has_nothing_without_them(shapes, ran, tmp_path):
-    told = judged_once(shapes, ran, tmp_path, classes="all")
-    assert told["pool"]["known"] == told["pool"]["n"] == 80 and np.sum(told["otherwise"]["counts"]) == 0
-    assert told["otherwise"]["detectors"]["MSP"]["cells"] == [[None] * 4] * 4
-    assert told["labelling"]["detectors"]["MSP"]["unknown"] == {"value": None, "interval": None}
+    found = judged_once(shapes, ran, tmp_path, classes="all")
+    assert counts_of(found).sum() == 80 and counts_of(found, "removed").sum() == 0
+    assert {row.value.value for row in found.where(entity="MSP", id_classes="removed")} == {None}
+    assert found.value("MSP", "auroc", images="other classes").value is None
+    assert found.value("", "images", images="other classes").value == 0
 
 
 def test_levels_without_pictures_are_not_available(shapes, ran, tmp_path):
-    told = judged_once(shapes, ran, tmp_path, cuts={"semantic": [1.9], "covariate": [1.7, 1.8, 1.9]})
-    assert told["counts"] == [[80, 0], [0, 0], [0, 0], [0, 0]]
-    assert [line[0] is None for line in told["detectors"]["MSP"]["cells"]] == [False, True, True, True]
-    assert told["labelling"]["subsets"]["far"] == 0
+    found = judged_once(shapes, ran, tmp_path, cuts={"semantic": [1.9], "covariate": [1.7, 1.8, 1.9]})
+    assert counts_of(found).tolist() == [[80, 0], [0, 0], [0, 0], [0, 0]]
+    place = {"id_classes": "kept", "semantic_level": 0}
+    cells = [found.value("MSP", "auroc", covariate_level=row, **place).value for row in range(4)]
+    assert [value is None for value in cells] == [False, True, True, True]
+    assert found.value("", "images", images="far in meaning").value == 0
 
 
 def test_cells_with_too_few_pictures_are_not_available(shapes, ran, tmp_path):
-    told = judged_once(shapes, ran, tmp_path, least=1000)
-    assert told["detectors"]["MSP"]["cells"] == [[None] * 4] * 4 and np.sum(told["counts"]) == 80
+    found = judged_once(shapes, ran, tmp_path, least=1000)
+    assert {row.value.value for row in found.where(entity="MSP", id_classes="kept")} == {None}
+    assert counts_of(found).sum() == 80
 
 
 def test_pictures_that_are_all_alike_cannot_be_divided(shapes, ran, tmp_path):
@@ -338,7 +365,7 @@ def test_pictures_that_cannot_be_read_stop_the_run_or_are_counted_out(shapes, ra
     for stage in evaluation_of(spec).artifacts(spec, machine):
         stage.work(Crew("local", 1, tmp_path / "lax"), None)
     for record in execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "lax")):
-        assert record.metrics["pool"]["n"] == 39 == np.sum(record.metrics["counts"])
+        assert counts_of(read_rows(record)).sum() == 39
         assert len(set(record.table("images")["id"])) == 39 and max(record.table("images")["id"]) == 39
 
 
@@ -440,8 +467,8 @@ def test_no_shots_are_all_pictures(shapes):
 def test_cuts_may_be_given(shapes, ran):
     spec, folder, _, records = ran
     _, (cut, _) = run(read_protocol(given(shapes, cuts={"semantic": [0.001]})), folder / "cut", folder / "cache")
-    assert cut.metrics["levels"]["semantic"]["edges"] == [0.0, 0.001, 2.0]
-    assert len(cut.metrics["detectors"]["MSP"]["cells"][0]) == 2
+    assert of_levels(read_rows(cut), "degree_from", "semantic") == [0.0, 0.001]
+    assert counts_of(read_rows(cut)).shape[1] == 2
 
 
 def test_changed_pictures_are_refused(ran):

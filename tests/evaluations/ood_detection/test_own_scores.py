@@ -7,6 +7,7 @@ import pytest
 
 import openworld as ow
 from openworld.evaluations.finished_runs import read_report
+from openworld.evaluations.ood_detection.facts import ShiftFacts
 
 DETECTORS = {"MSP": (0.1, -0.05), "KNN": (0.2, 0.0)}
 N_TEST, N_POOL = 60, 900
@@ -22,7 +23,7 @@ def columns_of(story):
     """The scores of a run as somebody would have them who knows nothing of its model."""
     (record,) = story.run_folder.records
     test, pool = record.table("test"), record.table("images")
-    counts = np.array(record.metrics["counts"])
+    counts = ShiftFacts.read(story.run_folder).counts
     place = np.repeat(np.arange(counts.size), counts.ravel())
     empty = np.zeros(len(test["group"]), np.int64)
     table = {

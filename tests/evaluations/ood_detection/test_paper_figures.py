@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld.evaluations.ood_detection.record import DetectionRecord, MarginalImage, MarginalImages
+from openworld.evaluations.ood_detection.facts import ShiftFacts
+from openworld.evaluations.ood_detection.record import MarginalImage, MarginalImages
 from openworld.papers import published_numbers
 from openworld.papers.results import PaperRun
 from openworld.reproduction.figures import FIGURES, FigureRuns
 from openworld.reproduction.settings import ReproductionSetup
 
 REAL = ReproductionSetup("data")
-RECORDED = {"5": "auroc", "7": "auroc", "12": "fpr_openood", "14": "fpr_openood", "16": "aupr_in", "18": "aupr_in"}
+METRIC = dict.fromkeys(("5", "7"), "auroc") | dict.fromkeys(("12", "14"), "fpr_out_positive")
+METRIC |= dict.fromkeys(("16", "18"), "aupr_in")
 
 
 @pytest.fixture(scope="module")
@@ -25,16 +27,19 @@ def drawn(shifts):
     )
 
 
-@pytest.mark.parametrize("number", RECORDED)
+def cells(shifts, label, metric):
+    """The numbers of the model with one seed by cell, without those that are N/A."""
+    rows = shifts.results.where(entity=f"{label} of a CLIP", metric=metric, id_classes="kept")
+    found = {(row.where["covariate_level"], row.where["semantic_level"]): row.value.value
+             for row in rows if "covariate_level" in row.where}  # fmt: skip
+    return {place: value for place, value in found.items() if value is not None}
+
+
+@pytest.mark.parametrize("number", METRIC)
 def test_a_map_holds_the_metric_of_every_cell(drawn, shifts, number):
-    record = shifts.run_folder.metrics(DetectionRecord)[2]  # of the model with one seed
-    (key,) = {"auroc", "fpr_out_positive", "aupr_in"} & set(drawn(number).rows()[0])
+    key, expected = METRIC[number], cells(shifts, "MCM", METRIC[number])
     rows = [row for row in drawn(number).rows() if row["panel"] == "MCM of a CLIP" and row[key] is not None]
-    for row in rows:
-        cell = record.detectors["MCM"].cells[row["covariate_level"]][row["semantic_level"]]
-        value = getattr(cell, RECORDED[number])
-        assert row[key] == pytest.approx(getattr(value, "value", value))
-    assert len(rows) == sum(cell is not None for line in record.detectors["MCM"].cells for cell in line)
+    assert {(row["covariate_level"], row["semantic_level"]): row[key] for row in rows} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +48,10 @@ def test_a_map_holds_the_metric_of_every_cell(drawn, shifts, number):
 def test_curves_stand_beside_printed_slopes(drawn, shifts, number, table, metric):
     figure = drawn(number)
     assert {chart.title.partition(",")[0] for chart in figure.charts} == {"semantic", "covariate"}
-    recorded = {"AUROC": "auroc", "FPR@95": "fpr_openood", "AUPR": "aupr_in"}[metric]
-    record = shifts.run_folder.metrics(DetectionRecord)[2]
-    cells = [[getattr(cell, recorded) if cell else np.nan for cell in row] for row in record.detectors["MSP"].cells]
-    values = np.array([[getattr(value, "value", value) for value in row] for row in cells], dtype=float)
+    key = {"AUROC": "auroc", "FPR@95": "fpr_out_positive", "AUPR": "aupr_in"}[metric]
+    values = np.full((4, 5), np.nan)
+    for place, value in cells(shifts, "MSP", key).items():
+        values[place] = value
     slope = abs(np.polyfit(range(5), np.nanmean(values, axis=0), 1)[0])
     (printed,) = [
         each.value
@@ -58,7 +63,7 @@ def test_curves_stand_beside_printed_slopes(drawn, shifts, number, table, metric
 
 
 def test_what_is_in_the_cells(drawn, shifts):
-    counts = np.array(shifts.run_folder.metrics(DetectionRecord)[0].counts)
+    counts = ShiftFacts.read(shifts.run_folder).counts
     assert sum(row["images"] for row in drawn("9").rows()) == counts.sum()
     assert len(drawn("1").charts[0].cells) == len(drawn("4").charts[0].cells) == np.count_nonzero(counts)
     assert drawn("4", ReproductionSetup()).caption[-1] == (
@@ -66,14 +71,14 @@ def test_what_is_in_the_cells(drawn, shifts):
     )  # fmt: skip
 
 
-def test_marginal_images_with_prediction_and_confidence(shifts, write_run, drawn):
+def test_marginal_images_with_prediction_and_confidence(make_units, write_run, drawn):
     assert drawn("2").charts == () and "no such images" in drawn("20").caption[0]
     image = MarginalImage(7, "<b>bun</b>", "a rather long name", 0.987, 0.9, 1, known=3)
-    records = shifts.run_folder.metrics(DetectionRecord)
-    png = next(iter(shifts.run_folder.records)).attachment("pictures/0-0/7.png")
-    shown = [replace(records[0], marginal=MarginalImages("MSP", 0, 40, 0.875, (image,))), *records[1:]]
+    (record, tables, kept), *others = make_units()
     names = ("pictures/marginal/7.png", "pictures/marginal/known-3.png")
-    folder = write_run(shown, attachments=dict.fromkeys(names, png))
+    kept |= dict.fromkeys(names, kept["pictures/0-0/7.png"])
+    record = replace(record, marginal=MarginalImages("MSP", 0, 40, 0.875, (image,)))
+    folder = write_run([(record, tables, kept), *others])
     given = FigureRuns("is-ood", ReproductionSetup("data"), (PaperRun(folder),))
     figure = FIGURES["is-ood"]["20"].draw(given)
     (chart,) = figure.charts

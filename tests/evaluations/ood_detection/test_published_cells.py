@@ -17,6 +17,7 @@ from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.published_cells import given_cells
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
@@ -102,13 +103,23 @@ def test_the_papers_tables_are_made_from_it(rooted, tmp_path):
         store, resolved = RunStore(place), to_json(run.spec)
         store.create(resolved, resolved, {})
         (record,) = execute(EVALUATION.units(run.spec, machine), store)
-        stand[run.name.partition("-")[0]] = PaperRun(place, run.datasets, run.methods), record.metrics
+        stand[run.name.partition("-")[0]] = PaperRun(place, run.datasets, run.methods), record
         assert "Levels are those that were given." in " ".join(ow.open_run(place).verdict)
-    real, told = stand["imagenet21k"]
-    assert (told["model"], told["source"]["n"], told["pool"]["known"]) == ("ResNet-50", 8, 34)
-    cells = told["detectors"]["MSP"]["cells"]
-    assert {cell for cell in np.ndindex(8, 8) if cells[cell[0]][cell[1]] is None} == set(TOO_FEW)
-    assert stand["SynIS"][1]["pool"]["known"] == 0, "its labels have numbers, and no names"
+    real, record = stand["imagenet21k"]
+    found, without = read_rows(record), read_rows(stand["SynIS"][1])
+    place = {"id_classes": "kept"}
+    absent = {
+        cell
+        for cell in np.ndindex(8, 8)
+        if found.value("MSP", "auroc", covariate_level=cell[0], semantic_level=cell[1], **place).value is None
+    }
+    assert absent == set(TOO_FEW) and record.metrics["model"] == "ResNet-50"
+    assert found.value("", "images", side="in-distribution").value == 8
+    known = [
+        rows.value("", "images", images="all images").value - rows.value("", "images", images="other classes").value
+        for rows in (found, without)
+    ]
+    assert known == [34, 0], "labels of the generated have numbers, and no names"
     for number, runs in {"1": real, "2": stand["SynIS"][0], "8": real}.items():
         shown = compare_with_paper("is-ood", number, paper_results("is-ood", number, [runs]))
         assert shown.same_data and shown.backbones == ("ResNet-50",)

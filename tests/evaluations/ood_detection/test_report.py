@@ -13,7 +13,6 @@ from openworld.cli.app import app
 from openworld.evaluations.finished_runs import compare_runs, read_report
 from openworld.evaluations.ood_detection import cell_contents
 from openworld.evaluations.ood_detection.facts import ShiftFacts
-from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.report.render import as_tex
 from openworld.report.run_comparison import comparison_report
 from openworld.results import RunFolder
@@ -89,19 +88,26 @@ def test_differences_are_of_detectors_that_both_models_have(shifts, one_detector
     assert [row["difference"] for row in figure.rows() if "difference" in row] == pytest.approx(expected)
 
 
-def test_images_of_cells_are_those_that_a_record_keeps(write_run, shifts):
-    facts = ShiftFacts.read(shifts.run_folder)
-    (images,) = cell_contents.cell_images(facts).charts
+def test_images_of_cells_are_those_that_a_record_keeps(make_units, write_run, shifts):
+    (images,) = cell_contents.cell_images(ShiftFacts.read(shifts.run_folder)).charts
     assert len(images.cells) == 19
-    bare = ShiftFacts.read(RunFolder.read(write_run(shifts.run_folder.metrics(DetectionRecord))))
+    bare = ShiftFacts.read(RunFolder.read(write_run(with_images(make_units(), {}))))
     assert cell_contents.cell_images(bare) is None
 
 
-def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_second(shifts, write_run):
-    png = next(iter(shifts.run_folder.records)).attachment("pictures/0-0/7.png")
+def with_images(units, images):
+    """The units, the first with these images of cells alone."""
+    record, tables, attachments = units[0]
+    rows = {name: content for name, content in attachments.items() if not name.endswith(".png")}
+    return [(record, tables, rows | images), *units[1:]]
+
+
+def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_second(make_units, write_run):
+    units = make_units()
+    png = units[0][2]["pictures/0-0/7.png"]
     kept = {f"pictures/{row}-{column}/{number}.png": png for row in (0, 1) for column in (0, 1) for number in range(5)}
     del kept["pictures/1-1/3.png"], kept["pictures/1-1/4.png"]
-    facts = ShiftFacts.read(RunFolder.read(write_run(shifts.run_folder.metrics(DetectionRecord), attachments=kept)))
+    facts = ShiftFacts.read(RunFolder.read(write_run(with_images(units, kept))))
     counts = {place: len(images) for place, images in cell_contents.example_images(facts, 10**6).items()}
     assert counts == {(0, 0): 4, (0, 1): 4, (1, 0): 4, (1, 1): 3}
     size = len(cell_contents.example_images(facts, 10**6)[0, 0][0].address)
@@ -112,15 +118,16 @@ def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_se
     assert chart.side and [len(chart.cells[0, column].images) for column in (0, 1)] == [4, 4]
 
 
-def test_an_image_of_a_cell_says_what_it_shows(shifts, write_run):
-    png = next(iter(shifts.run_folder.records)).attachment("pictures/0-0/7.png")
-    records = [replace(record, pool=replace(record.pool, styles=("photo", "anime")))
-               for record in shifts.run_folder.metrics(DetectionRecord)]  # fmt: skip
-    size = records[0].pool.n
+def test_an_image_of_a_cell_says_what_it_shows(make_units, write_run):
+    units = make_units()
+    png = units[0][2]["pictures/0-0/7.png"]
+    units = with_images(units, {"pictures/2-1/7.png": png, "pictures/2-1/12.png": png})
+    size = len(units[0][1]["images"]["group"])
     names = np.array([f"class {place % 3}" for place in range(size)], dtype=object)
     images = {"id": np.arange(size), "label_name": names, "style": np.arange(size) % 2}
-    kept = {"pictures/2-1/7.png": png, "pictures/2-1/12.png": png}
-    folder = write_run(records, [{"images": images}] * len(records), attachments=kept)
+    units = [(replace(record, styles=("photo", "anime")), tables | {"images": tables["images"] | images}, kept)
+             for record, tables, kept in units]  # fmt: skip
+    folder = write_run(units)
     (shown,) = cell_contents.example_images(ShiftFacts.read(RunFolder.read(folder)), 10**6).values()
     assert [image.text for image in shown] == [
         "class 0, photo; covariate 2, semantic 1",
@@ -128,24 +135,11 @@ def test_an_image_of_a_cell_says_what_it_shows(shifts, write_run):
     ]
 
 
-def crowd(record):
-    """The record with ten detectors, all like its first."""
-    names = [f"detector {place}" for place in range(10)]
-
-    def renamed(part):
-        return replace(part, detectors=dict.fromkeys(names, part.detectors["MSP"]), joint={})
-
-    labelling = replace(renamed(record.labelling), joint={})
-    many = replace(renamed(record), otherwise=renamed(record.otherwise), labelling=labelling)
-    return replace(many, detector_settings=tuple({"label": name} for name in names))
-
-
 @pytest.mark.slow
-def test_a_crowd_fits_into_the_page(make_run, write_run):
+def test_a_crowd_fits_into_the_page(make_run):
     counts = [[max(0, 30 - 3 * abs(row - column)) for column in range(8)] for row in range(8)]
-    one = read_report(make_run(models={"any": {"MSP": (0.2, 0.0)}}, seeds=(0,), counts=counts))
-    (record,) = one.run.metrics(DetectionRecord)
-    story = read_report(write_run([replace(crowd(record), model=f"model {place}") for place in range(4)]))
+    detectors = {f"detector {place}": (0.2, 0.0) for place in range(10)}
+    story = read_report(make_run(models={f"model {place}": detectors for place in range(4)}, seeds=(0,), counts=counts))
     page = story.html()
     assert len(story.figures["cells"].charts) == 36 and "The first 36 of 40 charts" in page
     assert len(page.encode()) < 3_000_000
@@ -199,7 +193,7 @@ def test_names_of_parts_are_told_apart(shifts):
     assert len(set(re.findall(r' id="([^"]+)"', shifts.html()))) == len(re.findall(r' id="([^"]+)"', shifts.html()))
 
 
-def test_runs_of_two_evaluations_are_refused_by_both_names(shifts, write_run):
-    other = write_run(shifts.run_folder.metrics(DetectionRecord), protocol="dynamic")
+def test_runs_of_two_evaluations_are_refused_by_both_names(shifts, make_units, write_run):
+    other = write_run(make_units(), protocol="dynamic")
     with pytest.raises(OpenworldError, match="a run of ood-detection and .* one of dynamic"):
         compare_runs(shifts.run_folder.folder, other)

@@ -1,6 +1,4 @@
-"""Results equal those of the records, counted again one by one; what is N/A counts nowhere; differences are paired."""
-
-from dataclasses import replace
+"""Results equal those of the units, counted again one by one; what is N/A counts nowhere; differences are paired."""
 
 import numpy as np
 import pytest
@@ -8,11 +6,10 @@ from scipy.stats import linregress, t
 
 from openworld import OpenworldError
 from openworld.evaluations.finished_runs import read_report
-from openworld.evaluations.ood_detection.errors import seed_mean
+from openworld.evaluations.ood_detection.errors import JointErrors, errors_key, errors_table, read_errors, seed_mean
 from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, area_test, difference, image_error
-from openworld.evaluations.ood_detection.measurements import AUROC, CELL_METRICS
-from openworld.evaluations.ood_detection.record import DetectionRecord
+from openworld.evaluations.ood_detection.metrics import AUROC, CELL_METRICS, slope_of
 from openworld.evaluations.ood_detection.report import is_mixed
 from openworld.evaluations.ood_detection.results import read_results
 from openworld.metrics import auroc, holm, paired_test
@@ -25,23 +22,25 @@ def along(axis, cells="all cells"):
     return KEPT | {"axis": axis, "cells": cells}
 
 
-def records_of(story, model):
-    return [record for record in story.run_folder.metrics(DetectionRecord) if record.model == model]
+def units_of(story, model):
+    return ShiftFacts.read(story.run_folder).of(model)
 
 
-def numbers(record, label, name="auroc"):
-    """float[R, C] straight from a record; NaN where a cell is N/A."""
-    cells = record.detectors[label].cells
-    found = [[np.nan if cell is None else getattr(cell, name) for cell in row] for row in cells]
-    return np.array([[getattr(cell, "value", cell) for cell in row] for row in found], dtype=float)
+def numbers(unit, label, key="auroc"):
+    """float[R, C] straight from the rows of a unit; NaN where a cell is N/A."""
+    table = np.full((4, 5), np.nan)
+    for row in unit.rows.where(entity=label, metric=key, **KEPT):
+        if "covariate_level" in row.where and row.value.value is not None:
+            table[row.where["covariate_level"], row.where["semantic_level"]] = row.value.value
+    return table
 
 
-@pytest.mark.parametrize("name", CELL_METRICS)
-def test_every_cell_is_the_mean_over_the_seeds(shifts, name):
-    each = [numbers(record, "MSP", name) for record in records_of(shifts, "resnet-8")]
+@pytest.mark.parametrize("key", [metric.key for metric in CELL_METRICS.values()])
+def test_every_cell_is_the_mean_over_the_seeds(shifts, key):
+    each = [numbers(unit, "MSP", key) for unit in units_of(shifts, "resnet-8")]
     for row, column in np.ndindex(4, 5):
         place = {"covariate_level": row, "semantic_level": column}
-        found = shifts.results.result("MSP of resnet-8", CELL_METRICS[name].key, **KEPT, **place)
+        found = shifts.results.result("MSP of resnet-8", key, **KEPT, **place)
         if np.isnan(each[0][row, column]):
             assert found.value.value is None and "fewer than 10 images" in found.value.reason
         else:
@@ -50,16 +49,16 @@ def test_every_cell_is_the_mean_over_the_seeds(shifts, name):
 
 
 def test_a_cell_has_the_mean_of_its_intervals_over_images(shifts):
-    areas = [record.detectors["MSP"].cells[1][1].auroc for record in records_of(shifts, "resnet-8")]
     place = {"covariate_level": 1, "semantic_level": 1}
-    interval = shifts.results.value("MSP of resnet-8", "auroc", **KEPT, **place).over("images")
-    assert interval.low == pytest.approx(np.mean([area.interval[0] for area in areas]))
-    assert interval.n == records_of(shifts, "resnet-8")[0].counts[1][1]
+    each = [unit.rows.value("MSP", "auroc", **KEPT, **place).over("images") for unit in units_of(shifts, "resnet-8")]
+    (interval,) = shifts.results.value("MSP of resnet-8", "auroc", **KEPT, **place).intervals
+    assert interval.low == pytest.approx(np.mean([one.low for one in each])) and each[0].low != each[1].low
+    assert interval.n == shifts.results.value("", "images", **KEPT, **place).value == 31
 
 
 @pytest.mark.parametrize(("axis", "levels"), [("semantic", 5), ("covariate", 4)])
 def test_curves_leave_out_what_is_not_there(shifts, axis, levels):
-    each = [numbers(record, "MSP") for record in records_of(shifts, "resnet-8")]
+    each = [numbers(unit, "MSP") for unit in units_of(shifts, "resnet-8")]
     for level in range(levels):
         found = shifts.results.result("MSP of resnet-8", "auroc", **along(axis), level=level)
         lines = [table[:, level] if axis == "semantic" else table[level] for table in each]
@@ -67,7 +66,7 @@ def test_curves_leave_out_what_is_not_there(shifts, axis, levels):
 
 
 def test_common_curves_use_the_levels_that_all_share(shifts):
-    table = numbers(records_of(shifts, "a CLIP")[0], "MCM")
+    table = numbers(units_of(shifts, "a CLIP")[0], "MCM")
     for axis, expected in (("semantic", table[:3].mean(axis=0)), ("covariate", table[:, 2:].mean(axis=1))):
         found = [
             shifts.results.value("MCM of a CLIP", "auroc", **along(axis, "common cells"), level=level).value
@@ -78,43 +77,37 @@ def test_common_curves_use_the_levels_that_all_share(shifts):
 
 def test_slopes_are_fitted_per_seed_and_err_over_seeds_and_images(shifts):
     found = shifts.results.result("MSP of resnet-8", "auroc_slope", **along("semantic"))
-    records = records_of(shifts, "resnet-8")
-    curves = [np.nanmean(numbers(record, "MSP"), axis=0) for record in records]
+    units = units_of(shifts, "resnet-8")
+    curves = [np.nanmean(numbers(unit, "MSP"), axis=0) for unit in units]
     each = [np.polyfit(range(5), curve, 1)[0] for curve in curves]
     assert found.per_seed == pytest.approx(each)
-    joint = [record.joint["semantic"]["all"] for record in records]
-    errors, degrees = zip(*((one.covariance[0][0] ** 0.5, one.degrees_of_freedom[0]) for one in joint), strict=True)
-    parts = [(each[0] - each[1]) ** 2 / 4, np.mean(errors) ** 2]
-    freedom = sum(parts) ** 2 / (parts[0] ** 2 + parts[1] ** 2 / min(degrees))
+    spreads = [unit.errors[errors_key(slope_of(AUROC), along("semantic"))].error({"MSP": 1}) for unit in units]
+    parts = [(each[0] - each[1]) ** 2 / 4, np.mean([one.standard_error for one in spreads]) ** 2]
+    degrees = min(one.degrees_of_freedom for one in spreads)
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 + parts[1] ** 2 / degrees)
     half, interval = t.ppf(0.975, freedom) * np.sqrt(sum(parts)), found.value.over("seeds and images")
     assert (interval.low, interval.high) == pytest.approx((np.mean(each) - half, np.mean(each) + half))
     correlation = shifts.results.value("MSP of resnet-8", "auroc_correlation", **along("semantic")).value
     assert correlation == pytest.approx(np.mean([np.corrcoef(range(5), curve)[0, 1] for curve in curves]))
 
 
-def test_the_slope_of_one_seed_errs_over_images_as_its_record_says(shifts):
-    own = records_of(shifts, "a CLIP")[0].detectors["MCM"].over_pictures["covariate"]["all"]
-    interval = shifts.results.value("MCM of a CLIP", "auroc_slope", **along("covariate")).over("images")
-    assert (interval.low, interval.high) == pytest.approx(own.slope)
-    for level, ends in enumerate(own.curve):
-        value = shifts.results.value("MCM of a CLIP", "auroc", **along("covariate"), level=level)
-        assert (value.over("images").low, value.over("images").high) == ends
+def test_errors_of_numbers_are_a_table_of_the_unit():
+    joint = JointErrors(("MSP", "a [b]"), np.array([[4.0, 1.0], [1.0, 2.0]]), np.array([9.0, np.nan]))
+    errors = {errors_key(AUROC, {}): joint, errors_key(AUROC, {"b": "1", "a": "2"}): joint}
+    again = read_errors(errors_table(errors))[errors_key(AUROC, {"a": "2", "b": "1"})]
+    assert again.detectors == joint.detectors and np.array_equal(again.covariance, joint.covariance)
+    assert again.error({"MSP": 1}).standard_error == 2 and again.error({"MSP": 1, "a [b]": -1}).standard_error is None
+    assert read_errors(errors_table({})) == {}
 
 
-def test_other_metrics_and_older_records_have_the_interval_of_the_line(shifts, make_run):
-    def older(record):
-        bare = {label: replace(one, over_pictures={}) for label, one in record.detectors.items()}
-        return replace(record, joint={}, detectors=bare, labelling=replace(record.labelling, joint={}))
-
-    old = read_report(make_run(change=older)).results
-    for found, metric, name in ((old, "auroc", "auroc"), (shifts.results, "fpr_in_positive", "fpr")):
-        curve = np.nanmean(numbers(records_of(shifts, "a CLIP")[0], "MCM", name), axis=1)
-        line = linregress(range(4), curve)
-        half = t.ppf(0.975, 2) * line.stderr
-        interval = found.value("MCM of a CLIP", f"{metric}_slope", **along("covariate")).over("levels")
-        assert (interval.low, interval.high) == pytest.approx((line.slope - half, line.slope + half))
-    assert old.value("MSP of resnet-8", "auroc_slope", **along("semantic")).over("seeds")
-    assert old.value("MSP of resnet-8", "auroc").over("seeds")
+def test_other_metrics_have_the_interval_of_the_line(shifts):
+    curve = np.nanmean(numbers(units_of(shifts, "a CLIP")[0], "MCM", "fpr_in_positive"), axis=1)
+    line = linregress(range(4), curve)
+    half = t.ppf(0.975, 2) * line.stderr
+    slope = shifts.results.value("MCM of a CLIP", "fpr_in_positive_slope", **along("covariate"))
+    interval = slope.over("levels")
+    assert (interval.low, interval.high) == pytest.approx((line.slope - half, line.slope + half)) and interval.n == 4
+    assert shifts.results.value("MSP of resnet-8", "fpr_in_positive_slope", **along("covariate")).over("seeds")
 
 
 def test_slopes_are_tested_together_on_common_cells(shifts):
@@ -124,24 +117,18 @@ def test_slopes_are_tested_together_on_common_cells(shifts):
 
 
 def test_the_whole_pool_and_its_subsets(shifts):
-    found, (record,) = shifts.results, records_of(shifts, "a CLIP")
-    area = record.labelling.detectors["MCM"]["far"]
-    value = found.value("MCM of a CLIP", "auroc", images="far in meaning")
-    assert value.value == area.value and (value.over().low, value.over().high) == area.interval
-    assert value.over("images").n == record.labelling.subsets["far"]
-    two = found.result("MSP of resnet-8", "auroc")
+    pool, test = (units_of(shifts, "a CLIP")[0].stored.table(name) for name in ("images", "test"))
+    far = np.concatenate([np.repeat(np.arange(5), counts) for counts in ShiftFacts.read(shifts.run_folder).counts]) >= 2
+    expected = auroc(test["score MCM"], pool["score MCM"][far])
+    value = shifts.results.value("MCM of a CLIP", "auroc", images="far in meaning")
+    assert value.value == expected.value and (value.over().low, value.over().high) == pytest.approx(expected.interval())
+    assert value.over("images").n == shifts.results.value("", "images", images="far in meaning").value == far.sum()
+    two = shifts.results.result("MSP of resnet-8", "auroc")
     assert two.value.value == pytest.approx(np.mean(two.per_seed)) and two.value.over("seeds and images")
 
 
 def test_where_id_classes_are_removed_the_whole_pool_lacks_them(shifts, make_run):
-    def turned(record):
-        names = ("id_kept", "levels", "counts", "detectors", "joint")
-        kept, removed = ({name: getattr(one, name) for name in names} for one in (record, record.otherwise))
-        return replace(record, **removed, otherwise=replace(record.otherwise, **kept))
-
-    story = read_report(make_run(change=turned))
-    facts = ShiftFacts.read(story.run_folder)
-    assert facts.whole == "unknown" and facts.counting == "removed"
+    story = read_report(make_run(id_kept=False))
     where = {"id_classes": "removed", "cells": "all cells"}
     found, other = ([run.results.value("MCM of a CLIP", "auroc", **place) for place in (where, {})]
                     for run in (story, shifts))  # fmt: skip
@@ -149,9 +136,10 @@ def test_where_id_classes_are_removed_the_whole_pool_lacks_them(shifts, make_run
     assert found[1] == shifts.results.value("MCM of a CLIP", "auroc", images="other classes") != other[1]
 
 
-def test_blind_cells_by_the_records_own_intervals(shifts):
-    cells = [cell for row in records_of(shifts, "a CLIP")[0].detectors["MCM"].cells for cell in row if cell]
-    blind = sum(cell.auroc.interval[0] <= 0.5 for cell in cells)
+def test_blind_cells_by_the_intervals_of_the_rows(shifts):
+    rows = shifts.results.where(entity="MCM of a CLIP", metric="auroc", **KEPT)
+    cells = [row.value for row in rows if "covariate_level" in row.where and row.value.value is not None]
+    blind = sum(value.over("images").low <= 0.5 for value in cells)
     assert shifts.results.value("MCM of a CLIP", "blind_cells").value == blind
     best = shifts.results.where(metric="best_cells")
     assert sum(row.value.value for row in best) == len(cells)
@@ -179,12 +167,10 @@ def test_seeds_without_a_number_have_no_mean():
     assert seed_mean([0.5, 0.5], AUROC)[1] is None  # seeds that agree exactly are no evidence
 
 
-def test_other_pools_do_not_mix(make_run):
-    def other(record):
-        return replace(record, counts=((1,) * 5,) * 4) if record.seed else record
-
-    with pytest.raises(OpenworldError, match="different pools"):
-        read_results(RunFolder.read(make_run(change=other)))
+def test_other_pools_do_not_mix(make_units, write_run):
+    units = [*make_units(seeds=(0,)), *make_units(seeds=(1,), counts=[[20, 20, 20], [20, 20, 20]])]
+    with pytest.raises(OpenworldError, match="units do not agree on images"):
+        read_results(RunFolder.read(write_run(units)))
 
 
 def contender(story, label, model):
@@ -198,10 +184,10 @@ def area(outputs, label):
     return auroc(test[f"score {label}"], pool[f"score {label}"], **groups)
 
 
-def test_detectors_of_one_model_and_seed_are_held_together_by_their_record(shifts):
+def test_detectors_of_one_model_and_seed_are_held_together_by_their_unit(shifts):
     facts = ShiftFacts.read(shifts.run_folder)
     value, _ = difference(*(Contender(facts, Detector(label, "a CLIP", shared=True)) for label in ("MSP", "MCM")))
-    expected = paired_test(*(area(facts.outputs[2], label) for label in ("MSP", "MCM")))
+    expected = paired_test(*(area(facts.units[2].stored, label) for label in ("MSP", "MCM")))
     assert value.value == pytest.approx(expected.difference)
     interval, half = value.over("images"), t.ppf(0.975, expected.degrees_of_freedom) * expected.standard_error
     assert interval.high - value.value == pytest.approx(half, rel=0.01)
@@ -209,8 +195,8 @@ def test_detectors_of_one_model_and_seed_are_held_together_by_their_record(shift
 
 def test_models_are_held_together_by_their_scores(shifts):
     found = image_error(contender(shifts, "KNN", "resnet-8"), contender(shifts, "MCM", "a CLIP"))
-    outputs = ShiftFacts.read(shifts.run_folder).outputs
-    first, second, clip = (area(record, one) for record, one in zip(outputs, ("KNN", "KNN", "MCM"), strict=True))
+    units = ShiftFacts.read(shifts.run_folder).units
+    first, second, clip = (area(unit.stored, one) for unit, one in zip(units, ("KNN", "KNN", "MCM"), strict=True))
     # Influences of the mean over the seeds, by hand; a group is an image here.
     sides = [(first.influence.base + second.influence.base) / 2 - clip.influence.base]
     sides.append((first.influence.new + second.influence.new) / 2 - clip.influence.new)
@@ -227,9 +213,9 @@ def test_a_single_seed_is_held_against_every_other_seed(shifts):
     assert value.over("seeds and images").width > narrow
 
 
-def test_without_scores_models_have_no_error_over_images(shifts, write_run):
-    records = shifts.run_folder.metrics(DetectionRecord)
-    bare = read_report(write_run(records))
+def test_without_scores_models_have_no_error_over_images(make_units, write_run):
+    units = [(record, {"errors": tables["errors"]}, kept) for record, tables, kept in make_units()]
+    bare = read_report(write_run(units))
     pair = [contender(bare, "MCM", "a CLIP"), contender(bare, "KNN", "resnet-8")]
     assert difference(*pair)[0].over().over == "seeds"
 

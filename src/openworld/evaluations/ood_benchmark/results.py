@@ -20,7 +20,6 @@ from openworld.metrics import seeds_test
 from openworld.results import (
     METRICS,
     Comparison,
-    Interval,
     Result,
     Results,
     RunFolder,
@@ -29,6 +28,7 @@ from openworld.results import (
     join_seeds,
 )
 from openworld.results.detection_results import detection_tests
+from openworld.results.join import mean_ends
 from openworld.results.scored_sets import (
     OTHER_CLASSES,
     SCORE_COLUMN,
@@ -120,10 +120,7 @@ def read_results(run: RunFolder) -> tuple[Results, BenchmarkFacts]:
     facts = BenchmarkFacts.read(run)
     units = [[_titled(row, record, facts) for row in read_rows(output)]
              for record, output in zip(facts.records, facts.outputs, strict=True)]  # fmt: skip
-    known: dict[tuple, list[Interval | None]] = {}
-    for row in (row for unit in units for row in unit):
-        known.setdefault(row.key, []).append(row.value.over("images"))
-    rows = join_seeds(units, lambda row: _mean_ends(known[row.key]))
+    rows = join_seeds(units, mean_ends(row for unit in units for row in unit))
     tests = detection_tests(facts.sets) if len(facts.seeds) == 1 else tuple(_seed_tests(rows))
     return Results("ood-benchmark", rows, tests), facts
 
@@ -133,14 +130,6 @@ def _titled(row: Result, record: OODBenchmarkRecord, facts: BenchmarkFacts) -> R
     if not row.entity or row.metric == METRICS["accuracy"]:
         return row
     return replace(row, entity=facts.title(record.model, row.entity))
-
-
-def _mean_ends(intervals: Sequence[Interval | None]) -> tuple[Interval, ...]:
-    """The ends of the intervals of all seeds over images, averaged: of the same images the errors go together."""
-    if None in intervals:
-        return ()
-    ends = np.mean([(interval.low, interval.high) for interval in intervals], axis=0).tolist()
-    return (Interval(*ends, "images", intervals[0].n),)
 
 
 def _seed_tests(rows: Sequence[Result]) -> Iterator[Comparison]:

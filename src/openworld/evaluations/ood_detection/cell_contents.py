@@ -26,7 +26,7 @@ _IMAGE = re.compile(r"pictures/(\d+)-(\d+)/(\d+)\.png")
 
 def cell_images(facts: ShiftFacts, room: int = IMAGE_BYTES, *, small: bool = True) -> Figure | None:
     """Return a map with up to four images of every cell; None where no record keeps any; arguments as below."""
-    present, shown = facts.present(), example_images(facts, room, small=small)
+    present, shown = facts.present, example_images(facts, room, small=small)
     if not shown:
         return None
     several = max(map(len, shown.values())) > 1
@@ -36,7 +36,7 @@ def cell_images(facts: ShiftFacts, room: int = IMAGE_BYTES, *, small: bool = Tru
         "From left to right images should mean other things, from bottom to top their appearance should change; faint "
         "ones are of cells that are N/A. If that is not what you see, do not trust the levels.",
     )
-    chart = level_map("Images of every cell", cells, facts.shape, SIDE if several else None)
+    chart = level_map("Images of every cell", cells, facts.counts.shape, SIDE if several else None)
     return Figure("cell-images", "Images of the cells", caption, (chart,))
 
 
@@ -51,14 +51,14 @@ def example_images(facts: ShiftFacts, room: int, *, small: bool = True) -> dict[
         small: whether they are shrunk to what a cell of a page shows of one among four.
     """
     found: dict[Place, list[tuple[int, str]]] = {}
-    for outputs in facts.outputs:
-        for name in sorted(outputs.attachments):
+    for unit in facts.units:
+        for name in sorted(unit.stored.attachments):
             if place := _IMAGE.fullmatch(name):
-                address = _address(outputs.attachment(name), small=small)
+                address = _address(unit.stored.attachment(name), small=small)
                 found.setdefault((int(place[1]), int(place[2])), []).append((int(place[3]), address))
         if found:
             break
-    shows = _shows(facts, outputs, [number for of_cell in found.values() for number, _ in of_cell])
+    shows = _shows(facts, unit.stored, [number for of_cell in found.values() for number, _ in of_cell])
     turns = sorted(
         (turn, len(address), place) for place, of_cell in found.items() for turn, (_, address) in enumerate(of_cell)
     )
@@ -74,9 +74,9 @@ def example_images(facts: ShiftFacts, room: int, *, small: bool = True) -> dict[
 
 def _shows(facts: ShiftFacts, outputs: Record, numbers: Sequence[int]) -> dict[int, str]:
     """Class and style of images of the pool; of a pool that is too large to be read, or of records without, nothing."""
-    if facts.first.pool.n > NAMED or "images" not in outputs.tables:
+    if facts.counts.sum() > NAMED or "images" not in outputs.tables:
         return {}
-    table, styles = outputs.table("images"), facts.first.pool.styles
+    table, styles = outputs.table("images"), facts.first.styles
     if not {"id", "label_name", "style"} <= set(table):
         return {}
     rows = np.flatnonzero(np.isin(table["id"], numbers))

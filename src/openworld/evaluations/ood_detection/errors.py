@@ -6,22 +6,109 @@ add up. Seeds meet the same images, so that the latter hardly shrinks with their
 it would be if they erred as one, is never too small. Degrees of freedom are Welch-Satterthwaite's.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import inf, sqrt
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.record import JointErrors
+from openworld.metrics import CellSums
 from openworld.metrics.estimate import LEVEL, ROUNDING, Spread, student_quantile
 from openworld.results import Interval, Metric, Value
 
 UNKNOWN = Spread(None, None)
+TABLE = "errors"
+"""The table of a record with the errors of its numbers over images."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointErrors:
+    """How a number of all D detectors of a model errs over images; degrees of freedom are NaN where it has no error."""
+
+    detectors: tuple[str, ...]
+    covariance: np.ndarray
+    degrees_of_freedom: np.ndarray
+
+    @classmethod
+    def of(cls, spreads: Mapping[str, Spread], covariance: np.ndarray | None = None) -> "JointErrors":
+        """The errors of detectors by label, as if they were independent unless their covariance is given."""
+        errors = [(each.standard_error or 0.0, each.degrees_of_freedom or np.nan) for each in spreads.values()]
+        deviations, degrees = np.array(errors, np.float64).T
+        return cls(tuple(spreads), np.diag(deviations**2) if covariance is None else covariance, degrees)
+
+    @classmethod
+    def of_sum(cls, sums: CellSums, number: int, labels: Sequence[str]) -> "JointErrors | None":
+        """The errors of a weighted sum of cells; None where they are not known."""
+        if sums.reasons[number]:
+            return None
+        spreads = (sums.spread(number, one) for one in np.eye(len(labels)))
+        return cls.of(dict(zip(labels, spreads, strict=True)), sums.covariance[number])
+
+    def error(self, contrast: Mapping[str, float]) -> Spread:
+        """The error of a detector's number, or of a difference.
+
+        Args:
+            contrast: what detectors count: {"MSP": 1} or {"MSP": 1, "KNN": -1}.
+
+        >>> joint = JointErrors(("a", "b"), np.array([[4.0, 3.5], [3.5, 4.0]]), np.array([9.0, 8.0]))
+        >>> joint.error({"a": 1, "b": -1})
+        Spread(standard_error=1.0, degrees_of_freedom=8.0, reason=None, groups=())
+        """
+        places = [self.detectors.index(label) for label in contrast]
+        factors, degrees = np.array([*contrast.values()]), self.degrees_of_freedom[places]
+        variance = float(factors @ self.covariance[np.ix_(places, places)] @ factors)
+        if np.isnan(degrees).any() or variance <= ROUNDING**2:
+            return UNKNOWN
+        return Spread(sqrt(variance), float(degrees.min()))
+
+
+Errors = dict[str, JointErrors]
+"""By `errors_key`."""
+
+
+def errors_key(metric: Metric, where: Mapping[str, str]) -> str:
+    """Return how a number is called in tables of errors, whose it is aside."""
+    return json.dumps({"metric": metric.key, **dict(sorted(where.items()))})
+
+
+def errors_table(errors: Errors) -> dict[str, np.ndarray]:
+    """Return the columns of a table with a row per number and pair of detectors."""
+    sizes = [len(joint.detectors) for joint in errors.values()]
+    names = [np.array(joint.detectors, object) for joint in errors.values()]
+
+    def joined(parts: Sequence[np.ndarray], kind: type) -> np.ndarray:
+        return np.concatenate([np.zeros(0, kind), *parts])
+
+    return {
+        "number": np.repeat(np.array([*errors], object), np.square(np.array(sizes, np.int64))),
+        "detector": joined([np.repeat(own, len(own)) for own in names], object),
+        "other": joined([np.tile(own, len(own)) for own in names], object),
+        "covariance": joined([joint.covariance.ravel() for joint in errors.values()], np.float64),
+        "degrees_of_freedom": joined(
+            [np.repeat(joint.degrees_of_freedom, len(joint.detectors)) for joint in errors.values()], np.float64
+        ),
+    }
+
+
+def read_errors(table: Mapping[str, np.ndarray]) -> Errors:
+    """Return the errors of a table."""
+    errors, numbers = {}, np.asarray(table["number"]).astype(str)
+    for number in dict.fromkeys(numbers.tolist()):
+        rows = np.flatnonzero(numbers == number)
+        detectors = tuple(dict.fromkeys(np.asarray(table["detector"])[rows].tolist()))
+        square = (len(detectors), len(detectors))
+        covariance, degrees = (
+            np.asarray(table[name])[rows].reshape(square) for name in ("covariance", "degrees_of_freedom")
+        )
+        errors[number] = JointErrors(detectors, covariance, degrees[:, 0])
+    return errors
 
 
 def with_error(
     number: float, error: Spread, metric: Metric, over: str, *, n: int | None = None, deviation: float | None = None
 ) -> tuple[Value, float | None]:
-    """A number with Student's interval, cut at the bounds of the metric, and the p-value of its being 0, two-sided.
+    """Return a number with Student's interval, cut at the bounds of the metric, and the p-value of its being 0.
 
     Args:
         error: standard error and degrees of freedom; where they are not known there is no interval and no p-value.
@@ -44,7 +131,7 @@ def with_error(
 def seed_mean(
     values: Sequence[float | None], metric: Metric, over_images: Sequence[Spread] = (), reason: str = ""
 ) -> tuple[Value, float | None]:
-    """The mean over seeds with its interval, and the p-value of its being 0.
+    """Return the mean over seeds with its interval, and the p-value of its being 0.
 
     Args:
         values: one per seed.
@@ -74,32 +161,8 @@ def _sum_of(variances: Sequence[tuple[float, float]]) -> Spread:
     return Spread(sqrt(total), total**2 / sum(variance**2 / degrees for variance, degrees in variances))
 
 
-def joint_error(joint: JointErrors | None, contrast: Mapping[str, float]) -> Spread:
-    """The error of a detector's number, or of a difference, by the errors of all detectors of its model.
-
-    Args:
-        joint: None where a record has no errors.
-        contrast: what detectors count: {"MSP": 1} or {"MSP": 1, "KNN": -1}.
-
-    >>> joint = JointErrors(("a", "b"), ((4.0, 3.5), (3.5, 4.0)), (9, 8))
-    >>> joint_error(joint, {"a": 1, "b": -1})
-    Spread(standard_error=1.0, degrees_of_freedom=8, reason=None, groups=())
-    """
-    if joint is None:
-        return UNKNOWN
-    counted = [(joint.detectors.index(label), factor) for label, factor in contrast.items()]
-    degrees = [joint.degrees_of_freedom[place] for place, _ in counted]
-    variance = sum(first * two * joint.covariance[a][b] for a, first in counted for b, two in counted)
-    if None in degrees or variance <= ROUNDING**2:
-        return UNKNOWN
-    return Spread(sqrt(variance), min(degrees))
-
-
 def line_error(curve: np.ndarray) -> Spread:
-    """The error of the slope of the straight line through a curve; none for fewer than three levels.
-
-    Args:
-        curve: float[L], NaN at a level that is left out.
+    """Return the error of the slope of the straight line through a curve, NaN where left out; none below three levels.
 
     >>> error = line_error(np.array([0.0, 2.0, 1.0]))  # slope .5, residual sum 1.5, one degree of freedom
     >>> round(error.standard_error, 3), error.degrees_of_freedom

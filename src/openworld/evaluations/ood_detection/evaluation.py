@@ -7,7 +7,7 @@ from openworld.evaluations.ood_detection.task import DetectionTask, inputs, prep
 from openworld.evaluations.ood_detection.unit import evaluate
 from openworld.evaluations.ood_detection.validation import require_able
 
-ALGORITHM_VERSION = 5
+ALGORITHM_VERSION = 6
 
 
 def summary(spec: OODDetectionSpec) -> list[str]:

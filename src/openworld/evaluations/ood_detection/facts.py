@@ -1,21 +1,38 @@
-"""What the records of a run have in common: its models and detectors, its cells, and what they counted."""
+"""The units of a run: its models and detectors, its cells, and what they counted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.record import DetectionRecord, PoolRecord
-from openworld.results import RunFolder
+from openworld.evaluations.ood_detection.errors import TABLE, Errors, read_errors
+from openworld.evaluations.ood_detection.metrics import KEPT, REMOVED
+from openworld.evaluations.ood_detection.record import DetectionRecord
+from openworld.evaluations.rows import read_rows
+from openworld.results import Results, RunFolder
 from openworld.runs import Record
+
+if TYPE_CHECKING:
+    from openworld.evaluations.ood_detection.pool import ScoredPool
 
 SCORES = "scores"
 """The kind of a model of which nothing is here but scores."""
 
-KEPT, REMOVED = "kept", "removed"
-"""What becomes of the pool's images of in-distribution classes."""
+
+@dataclass(frozen=True, eq=False)
+class DetectionUnit:
+    """A model with a seed: what it was, its rows and their errors, and the tables of images and thumbnails.
+
+    Args:
+        rows: entities are labels of detectors, but for the accuracy of the model.
+    """
+
+    record: DetectionRecord
+    rows: Results
+    errors: Errors
+    stored: "Record | ScoredPool"
 
 
 @dataclass(frozen=True)
@@ -40,34 +57,32 @@ class Detector:
 
 @dataclass(frozen=True, eq=False)
 class ShiftFacts:
-    """The records of a run, models in the order of its spec and their seeds in increasing order.
+    """The units of a run, models in the order of its spec and their seeds in increasing order.
 
     Args:
-        records: one per model and seed.
-        outputs: beside each the stored record with the scores of all images.
+        units: one per model and seed.
         least: cells with fewer images are N/A.
     """
 
-    records: tuple[DetectionRecord, ...]
-    outputs: tuple[Record, ...]
+    units: tuple[DetectionUnit, ...]
     least: int
 
     @classmethod
     def read(cls, run: RunFolder) -> "ShiftFacts":
-        """The facts of a run.
+        """The units of a run.
 
         Raises:
-            OpenworldError: records of another evaluation, or of different pools.
+            OpenworldError: records of another evaluation.
         """
         resolved = run.resolved or {}
-        pairs = list(zip(run.metrics(DetectionRecord), run.records, strict=True))
+        units = [
+            DetectionUnit(record, read_rows(stored), read_errors(stored.table(TABLE)), stored)
+            for record, stored in zip(run.metrics(DetectionRecord), run.records, strict=True)
+        ]
         order = [model.get("label") for model in resolved.get("models", ()) if isinstance(model, Mapping)]
-        order += [record.model for record, _ in pairs]
-        pairs.sort(key=lambda pair: (order.index(pair[0].model), pair[0].seed))
-        records, outputs = zip(*pairs, strict=True)
-        if any(record.counts != records[0].counts for record in records):
-            raise OpenworldError("these records judge different pools, so no table holds them all; report them apart.")
-        return cls(records, outputs, int(resolved["least"]))
+        order += [unit.record.model for unit in units]
+        units.sort(key=lambda unit: (order.index(unit.record.model), unit.record.seed))
+        return cls(tuple(units), int(resolved["least"]))
 
     @property
     def has_models(self) -> bool:
@@ -77,60 +92,48 @@ class ShiftFacts:
     @property
     def first(self) -> DetectionRecord:
         """The first record, for what all have in common."""
-        return self.records[0]
+        return self.units[0].record
 
     @property
     def models(self) -> tuple[str, ...]:
         """Labels of the models."""
-        return tuple(dict.fromkeys(record.model for record in self.records))
+        return tuple(dict.fromkeys(unit.record.model for unit in self.units))
 
-    def of(self, model: str) -> list[DetectionRecord]:
-        """The records of a model."""
-        return [record for record in self.records if record.model == model]
-
-    def seeds(self, model: str) -> tuple[int, ...]:
-        """The seeds of a model."""
-        return tuple(record.seed for record in self.of(model))
+    def of(self, model: str) -> list[DetectionUnit]:
+        """The units of a model."""
+        return [unit for unit in self.units if unit.record.model == model]
 
     @cached_property
     def detectors(self) -> tuple[Detector, ...]:
         """All detectors, model by model."""
         several = len(self.models) > 1
         every = (
-            Detector(settings["label"], record.model, several, settings.get("sequential", False))
-            for record in self.records
-            for settings in record.detector_settings
+            Detector(settings["label"], unit.record.model, several, settings.get("sequential", False))
+            for unit in self.units
+            for settings in unit.record.detector_settings
         )
         return tuple(dict.fromkeys(every))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Labels of detectors, of all models."""
-        return tuple(dict.fromkeys(detector.label for detector in self.detectors))
 
     @property
     def counting(self) -> str:
         """What the run does with images of in-distribution classes."""
         return KEPT if self.first.id_kept else REMOVED
 
+    def size(self, **where: str) -> int:
+        """How many images there are of a subset, {"images": ...}, or of a side."""
+        return self.units[0].rows.value("", "images", **where).value
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """int64[R, C], images of every cell as the run counts them."""
+        counts = {
+            (row.where["covariate_level"], row.where["semantic_level"]): row.value.value
+            for row in self.units[0].rows.where(entity="", metric="images", id_classes=self.counting)
+            if "covariate_level" in row.where
+        }
+        return np.reshape([*counts.values()], 1 + np.max([*counts], axis=0))
+
     @property
-    def whole(self) -> str:
-        """The subset, of `SUBSETS`, that is the whole pool as the run counts it."""
-        return "all" if self.first.id_kept else "unknown"
-
-    def pools(self, model: str, counting: str) -> list[PoolRecord]:
-        """What the records of a model say of the pool in a way of counting it."""
-        return [record if counting == self.counting else record.otherwise for record in self.of(model)]
-
-    def counts(self, counting: str = "") -> np.ndarray:
-        """int64[R, C], images of every cell."""
-        return np.array(self.pools(self.models[0], counting or self.counting)[0].counts)
-
-    def present(self, counting: str = "") -> np.ndarray:
+    def present(self) -> np.ndarray:
         """bool[R, C], cells that are not N/A."""
-        return self.counts(counting) >= self.least
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of covariate and of semantic levels."""
-        return self.counts().shape
+        return self.counts >= self.least

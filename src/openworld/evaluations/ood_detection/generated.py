@@ -11,21 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.errors import seed_mean
-from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
+from openworld.evaluations.ood_detection.errors import Errors, JointErrors, errors_key
+from openworld.evaluations.ood_detection.metrics import AGAINST, AUROC, KEPT, KINDS, REMOVED, SHARED
+from openworld.evaluations.ood_detection.pool import ScoredPool
 from openworld.metrics import MetricEstimate, auroc
 from openworld.metrics.estimate import Influence
-from openworld.results import METRICS, Metric, Result, Value, interval_of, mean
-from openworld.results.scored_sets import SCORE_COLUMN
-from openworld.runs import Record
-
-AGAINST = Metric("auroc_generated", "AUROC, real against generated", "percent", 1, 0, (0.0, 1.0))
-SHARED = "cells with both"
-KINDS = {"real": "real, in cells with both", "generated": "generated, in cells with both"}
-"""Images of the pool -> how results call those of them that lie in cells with both."""
-
-AREA = METRICS["auroc"]
-CHANCE = 0.5
+from openworld.results import Result, Value, interval_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +25,7 @@ class PoolSides:
 
     Args:
         cell: int64[n], covariate level x columns + semantic level. columns: semantic levels.
-        generated: bool[n]. group: int64[n]. places: int64[n], among the scores of the record.
+        generated: bool[n]. group: int64[n]. places: int64[n], among the scores of the pool.
     """
 
     cell: np.ndarray
@@ -44,17 +35,16 @@ class PoolSides:
     places: np.ndarray
 
     @classmethod
-    def of(cls, facts: ShiftFacts, outputs: Record) -> "PoolSides":
-        """The sides of a record of a run."""
-        table, columns = outputs.table("images"), facts.shape[1]
-        styles = np.array([name in facts.first.pool.generated for name in facts.first.pool.styles])
-        made = styles[table["style"].astype(np.int64)]
-        cell = table["covariate_level"].astype(np.int64) * columns + table["semantic_level"].astype(np.int64)
-        counted = np.ones(len(made), bool) if facts.first.id_kept else ~table["known"].astype(bool)
-        sizes = [np.bincount(cell[counted & side], minlength=facts.shape[0] * columns) for side in (~made, made)]
-        both = np.minimum(*sizes) >= facts.least
+    def of(cls, pool: ScoredPool, *, id_kept: bool, least: int) -> "PoolSides":
+        """The sides of a pool, whose images of in-distribution classes count or not; cells have `least` of each."""
+        levels, made = pool.levels, pool.generated
+        columns = levels.counts["semantic"]
+        cell = levels.levels["covariate"] * columns + levels.levels["semantic"]
+        counted = np.ones(len(made), bool) if id_kept else ~pool.known
+        size = levels.counts["covariate"] * columns
+        both = np.minimum(*(np.bincount(cell[counted & side], minlength=size) for side in (~made, made))) >= least
         places = np.flatnonzero(counted & both[cell])
-        return cls(cell[places], columns, made[places], table["group"].astype(np.int64)[places], places)
+        return cls(cell[places], columns, made[places], pool.pool_groups[places], places)
 
     @property
     def cells(self) -> np.ndarray:
@@ -88,41 +78,27 @@ class PoolSides:
         return len(every) / len(chosen)
 
 
-def generated_rows(facts: ShiftFacts, detector: Detector) -> Iterator[Result]:
-    """Yield what a detector says of real and of generated images at equal degree; nothing where no cell has both."""
-    pairs = zip(facts.records, facts.outputs, strict=True)
-    stored = [outputs for record, outputs in pairs if record.model == detector.model]
-    if not facts.first.pool.generated or any("images" not in outputs.tables for outputs in stored):
+def generated_rows(pool: ScoredPool, errors: Errors, *, id_kept: bool, least: int) -> Iterator[Result]:
+    """Yield what each detector says of real and of generated images at equal degree; nothing where no cell has both.
+
+    Args:
+        errors: which those of the numbers join.
+    """
+    sides = None if pool.generated is None else PoolSides.of(pool, id_kept=id_kept, least=least)
+    if sides is None or not sides.cells.size:
         return
-    sides = [PoolSides.of(facts, outputs) for outputs in stored]
-    cells = sides[0].cells
-    if not cells.size:
-        return
-    scores = [outputs.table("images")[SCORE_COLUMN + detector.label].astype(np.float64) for outputs in stored]
-    yield _against(facts, detector, sides, scores, cells)
-    for level in np.unique(cells % sides[0].columns):
-        of_level = cells[cells % sides[0].columns == level]
-        yield _against(facts, detector, sides, scores, of_level, axis="semantic", level=int(level))
-    tests = [outputs.table("test")[SCORE_COLUMN + detector.label] for outputs in stored]
-    for made, images in enumerate(KINDS.values()):
-        values = tuple(
-            float(np.mean([auroc(test, own[side.places][(side.cell == cell) & (side.generated == made)]).value
-                           for cell in cells]))
-            for side, own, test in zip(sides, scores, tests, strict=True)
-        )  # fmt: skip
-        yield _result(facts, detector, AREA, Value(mean(values)), values, images=images)
-
-
-def _against(facts, detector, sides, scores, cells: np.ndarray, **where) -> Result:
-    estimates = [side.area(own, cells) for side, own in zip(sides, scores, strict=True)]
-    values = tuple(estimate.value for estimate in estimates)
-    if len(estimates) == 1:  # whose interval keeps inside (0, 1) by itself
-        value = Value(values[0], interval_of(estimates[0].interval(), "images", len(sides[0].places)))
-    else:
-        value, _ = seed_mean(values, AGAINST, [estimate.spread for estimate in estimates])
-    return _result(facts, detector, AGAINST, value, values, cells=SHARED, **where)
-
-
-def _result(facts: ShiftFacts, detector: Detector, metric: Metric, value: Value, values, **where) -> Result:
-    place = {"id_classes": facts.counting, **where}
-    return Result(detector.title, metric, value, place, facts.seeds(detector.model), values)
+    where = {"id_classes": KEPT if id_kept else REMOVED}
+    levels = sides.cells % sides.columns
+    places = {(): sides.cells} | {(level,): sides.cells[levels == level] for level in np.unique(levels).tolist()}
+    for level, cells in places.items():
+        place = {**where, "cells": SHARED} | ({"axis": "semantic", "level": level[0]} if level else {})
+        areas = {label: sides.area(scores, cells) for label, scores in pool.pool.items()}
+        errors[errors_key(AGAINST, place)] = JointErrors.of({label: area.spread for label, area in areas.items()})
+        for label, area in areas.items():
+            interval = interval_of(area.interval(), "images", len(sides.places))
+            yield Result(label, AGAINST, Value(area.value, interval), place)
+    for label, scores in pool.pool.items():
+        own, test = scores[sides.places], pool.test[label]
+        for made, images in enumerate(KINDS.values()):
+            areas = [auroc(test, own[(sides.cell == cell) & (sides.generated == made)]).value for cell in sides.cells]
+            yield Result(label, AUROC, Value(float(np.mean(areas))), {**where, "images": images})

@@ -1,7 +1,7 @@
 """Is one detector's AUROC against the whole pool above another's? Paired: both answer the same images.
 
-Detectors of one model and run have their joint error in its records. Others, of another model or run, are held against
-each other image by image, from the scores that records keep; where these keep no groups nothing is known over images.
+Detectors of one model and run have their joint error in its units. Others, of another model or run, are held against
+each other image by image, from the scores that units keep; where these keep no groups nothing is known over images.
 Seeds are paired where both have the same ones.
 """
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.errors import UNKNOWN, joint_error, seed_mean
-from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
+from openworld.evaluations.ood_detection.errors import UNKNOWN, errors_key, seed_mean
+from openworld.evaluations.ood_detection.facts import DetectionUnit, Detector, ShiftFacts
+from openworld.evaluations.ood_detection.metrics import AUROC
 from openworld.metrics import MetricEstimate, auroc, paired_test
 from openworld.metrics.estimate import Spread, combine
-from openworld.results import METRICS, Comparison, Metric, Value
+from openworld.results import Comparison, Metric, Value
 from openworld.results.scored_sets import SCORE_COLUMN
-from openworld.runs import Record
 
 DIFFERENCE = Metric("difference", "difference", "points", 1, 0, (-1.0, 1.0))
 
@@ -30,9 +30,8 @@ class Contender:
     @property
     def areas(self) -> dict[int, float | None]:
         """AUROC against the whole pool by seed."""
-        label, whole = self.detector.label, self.facts.whole
-        records = self.facts.of(self.detector.model)
-        return {record.seed: record.labelling.detectors[label][whole].value for record in records}
+        units = self.facts.of(self.detector.model)
+        return {unit.record.seed: unit.rows.value(self.detector.label, AUROC.key).value for unit in units}
 
 
 def area_test(contender: Contender, other: Contender) -> Comparison:
@@ -40,7 +39,7 @@ def area_test(contender: Contender, other: Contender) -> Comparison:
     value, p = difference(contender, other)
     reason = "its error is not known" if p is None else ""
     titles = contender.detector.title, other.detector.title
-    return Comparison(*titles, METRICS["auroc"], value.value, p, reason, value.over())
+    return Comparison(*titles, AUROC, value.value, p, reason, value.over())
 
 
 def difference(contender: Contender, other: Contender) -> tuple[Value, float | None]:
@@ -58,8 +57,8 @@ def difference(contender: Contender, other: Contender) -> tuple[Value, float | N
     if facts is not other.facts or contender.detector.model != other.detector.model:
         return seed_mean(values, DIFFERENCE, [image_error(contender, other)] * len(values))
     contrast = {contender.detector.label: 1, other.detector.label: -1}
-    joints = [record.labelling.joint.get(facts.whole) for record in facts.of(contender.detector.model)]
-    return seed_mean(values, DIFFERENCE, [joint_error(joint, contrast) for joint in joints])
+    joint = [unit.errors.get(errors_key(AUROC, {})) for unit in facts.of(contender.detector.model)]
+    return seed_mean(values, DIFFERENCE, [] if None in joint else [each.error(contrast) for each in joint])
 
 
 def image_error(contender: Contender, other: Contender) -> Spread:
@@ -74,8 +73,7 @@ def image_error(contender: Contender, other: Contender) -> Spread:
 def _estimate(contender: Contender) -> MetricEstimate | None:
     """The mean over the seeds, from the scores."""
     facts, detector = contender.facts, contender.detector
-    pairs = zip(facts.records, facts.outputs, strict=True)
-    each = [_area(outputs, detector.label, facts) for record, outputs in pairs if record.model == detector.model]
+    each = [_area(unit, detector.label) for unit in facts.of(detector.model)]
     if not each or None in each or any(estimate.value is None for estimate in each):
         return None
     share = 1 / len(each)
@@ -83,12 +81,12 @@ def _estimate(contender: Contender) -> MetricEstimate | None:
     return MetricEstimate(mean, None, lambda: combine([estimate.influence for estimate in each], [share] * len(each)))
 
 
-def _area(outputs: Record, label: str, facts: ShiftFacts) -> MetricEstimate | None:
-    if not {"images", "test"} <= set(outputs.tables):
+def _area(unit: DetectionUnit, label: str) -> MetricEstimate | None:
+    if not {"images", "test"} <= set(unit.stored.tables):
         return None
-    pool, test = outputs.table("images"), outputs.table("test")
+    pool, test = unit.stored.table("images"), unit.stored.table("test")
     if "group" not in pool:
         return None
-    kept = np.ones(len(pool["known"]), bool) if facts.first.id_kept else ~pool["known"].astype(bool)
+    kept = np.ones(len(pool["known"]), bool) if unit.record.id_kept else ~pool["known"].astype(bool)
     name = SCORE_COLUMN + label
     return auroc(test[name], pool[name][kept], in_groups=test["group"], out_groups=pool["group"][kept])

@@ -29,7 +29,7 @@ def cell_differences(brief: Brief) -> Iterator[Figure]:
     if not apart:
         return
     sizes = [abs(value) for cells in apart.values() for value in cells.values() if value is not None]
-    largest, counts = max(sizes, default=0.0) or 1.0, facts.counts()
+    largest, counts = max(sizes, default=0.0) or 1.0, facts.counts
     charts = []
     for title, values in apart.items():
         cells = {

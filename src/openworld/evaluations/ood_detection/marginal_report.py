@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from openworld.evaluations.ood_detection.facts import ShiftFacts
+from openworld.evaluations.ood_detection.metrics import CONFIDENCE
 from openworld.evaluations.ood_detection.record import THUMBNAILS, DetectionRecord, MarginalImage
 from openworld.report.charts import CellChart, CellImage, ChartCell
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.sentences import counted
-from openworld.results import Metric, Result, Value
+from openworld.results import Result, Value
 from openworld.runs import Record
 
 HEADING = "Which other classes pass for known ones?"
-CONFIDENCE = Metric("confidence", "largest softmax probability", "percent", 1, 0, (0.0, 1.0))
 SIDE = 76.0  # of an image
 MOST_MODELS = 3
 BELOW = "class of the image in the middle, and the known class that it is taken for"
@@ -48,11 +48,10 @@ def marginal_figure(facts: ShiftFacts) -> Figure | None:
 
 
 def _first_of_models(facts: ShiftFacts) -> Iterator[tuple[DetectionRecord, Record]]:
-    seen = set()
-    for record, stored in zip(facts.records, facts.outputs, strict=True):
-        if record.model not in seen and record.marginal is not None and record.marginal.images:
-            seen.add(record.model)
-            yield record, stored
+    for model in facts.models:
+        units = [unit for unit in facts.of(model) if unit.record.marginal is not None and unit.record.marginal.images]
+        for unit in units[:1]:
+            yield unit.record, unit.stored
 
 
 def marginal_note(facts: ShiftFacts) -> str:

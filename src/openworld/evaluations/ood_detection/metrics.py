@@ -1,112 +1,59 @@
-"""The metrics of a unit: every detector in every cell, its curves and trends, its AUROC against subsets of the pool."""
+"""The metrics of OOD detection over cells of shift, and what the places are called where they stand.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Cells are rows of covariate and columns of semantic levels from 0, the nearest.
+"""
 
-import numpy as np
+from openworld.results import METRICS, Metric
 
-from openworld.evaluations.ood_detection.record import (
-    Area,
-    CellRecord,
-    CurveErrors,
-    DetectorRecord,
-    LabellingRecord,
-)
-from openworld.metrics import CellDetection, CellRules, auroc, detection_by_cell
-from openworld.metrics.by_cell import NOWHERE
-from openworld.shifts import ShiftGrid
+KEPT, REMOVED = "kept", "removed"
+"""What becomes of the pool's images of in-distribution classes."""
 
-PREVALENCE = 0.5
-"""Share of in-distribution images at which AUPRs of cells of unequal size can be compared."""
+SUBSETS = {
+    "all": "all images",
+    "unknown": "other classes",
+    "far": "far in meaning",
+    "far and unknown": "far, other classes",
+}
+"""A subset of the pool -> what tables call it."""
 
+ALL, COMMON = CELLS = ("all cells", "common cells")
+"""Over which cells a curve is: all that are present, or those of the levels that all share."""
 
-@dataclass(frozen=True, eq=False)
-class DetectorScores:
-    """Scores of the n in-distribution test images and the N of the pool, and which of them are not independent."""
+SHARED = "cells with both"
+KINDS = {"real": "real, in cells with both", "generated": "generated, in cells with both"}
+"""Images of the pool -> how results call those of them that lie in cells with both."""
 
-    test: np.ndarray
-    pool: np.ndarray
-    test_groups: np.ndarray
-    pool_groups: np.ndarray
+NO_SLOPE = "no slope"
+"""What a slope is tested against."""
 
-    @property
-    def groups(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Groups of both sides; None where every image stands alone, for then intervals take less time."""
-        sides = self.test_groups, self.pool_groups
-        return sides if any(len(np.unique(groups)) < len(groups) for groups in sides) else None
+AUROC = METRICS["auroc"]
+CELL_METRICS = {
+    "auroc": AUROC,
+    "fpr_in_positive": METRICS["fpr_in_positive"],
+    "fpr_out_positive": METRICS["fpr_out_positive"],
+    "aupr_in": METRICS["aupr_in"],
+    "aupr_out": METRICS["aupr_out"],
+    "aupr_in_fixed": Metric("aupr_in_at_half", "AUPR, in positive, half in"),
+}
+"""What `metrics.detection_by_cell` says of a cell -> the metric that it is."""
 
-    def auroc(self, chosen: np.ndarray) -> Area:
-        """Against some images of the pool, with its interval."""
-        area = auroc(self.test, self.pool[chosen], in_groups=self.test_groups, out_groups=self.pool_groups[chosen])
-        return Area(area.value, area.interval())
+AGAINST = Metric("auroc_generated", "AUROC, real against generated", "percent", 1, 0, (0.0, 1.0))
+PRESENT = Metric("present_cells", "cells", "count", 0, 0, (0.0, None))
+DEGREE = Metric("degree_from", "from", "fraction", 4, 0, (0.0, 2.0))
+CONFIDENCE = Metric("confidence", "largest softmax probability", "percent", 1, 0, (0.0, 1.0))
 
-
-def detector_record(
-    sides: DetectorScores,
-    grid: ShiftGrid,
-    kept: np.ndarray,
-    errors: Mapping[str, Mapping[str, CurveErrors]] | None = None,
-) -> DetectorRecord:
-    """One detector over all cells.
-
-    Args:
-        sides: its scores.
-        grid: of the pool's `kept` images, int64[n] places in the pool.
-        errors: of its curves, of `uncertainty.over_images`.
-    """
-    rows, columns = grid.shape
-    place = places_of(grid, kept, len(sides.pool))
-    rules = CellRules(prevalence=PREVALENCE, least=grid.least)
-    detected = detection_by_cell(sides.test, sides.pool, place, rows * columns, groups=sides.groups, rules=rules)
-    cells = [_cell_record(cell) if cell else None for cell in detected]
-    return DetectorRecord(
-        tuple(tuple(cells[start : start + columns]) for start in range(0, rows * columns, columns)),
-        errors or {},
-    )
+_COUNTS = {"best_cells": "best in", "blind_cells": "blind in", "cells_below_chance": "below chance in"}
+COUNTS = {key: Metric(key, title, "count", 0, 0, (0.0, None)) for key, title in _COUNTS.items()}
+"""In how many cells a detector has the largest AUROC, is not shown to be above chance, or is shown to be below it."""
 
 
-def places_of(grid: ShiftGrid, kept: np.ndarray, size: int) -> np.ndarray:
-    """int64[size], the cell of every image of the pool, row by row; `NOWHERE` for those that are not kept."""
-    place = np.full(size, NOWHERE)
-    place[kept] = grid.covariate * grid.shape[1] + grid.semantic
-    return place
+def slope_of(metric: Metric) -> Metric:
+    """The slope of a metric along an axis: its change per level."""
+    return Metric(f"{metric.key}_slope", f"slope of {metric.title}", "points", 1, 0, (None, None))
 
 
-def subsets_of(known: np.ndarray, semantic: np.ndarray, levels: int) -> dict[str, np.ndarray]:
-    """Images of the pool, bool[N], with those whose label, or whose meaning, is in distribution, and without them.
-
-    IS-OOD (Long et al., 2024, Table 8) holds the whole pool against "subsets with larger semantic shift" and does not
-    say which; here they are the upper half of the levels.
-
-    Args:
-        known: bool[N], pool images of an in-distribution class.
-        semantic: int64[N], semantic levels. levels: how many there are.
-    """
-    far = semantic >= levels // 2
-    return {"all": np.ones_like(known), "unknown": ~known, "far": far, "far and unknown": far & ~known}
-
-
-def labelling(
-    sides: Mapping[str, DetectorScores], subsets: Mapping[str, np.ndarray], joint: Mapping
-) -> LabellingRecord:
-    """AUROC of every detector against the `subsets_of` the pool, how many images these hold, and its `joint` errors."""
-    return LabellingRecord(
-        {name: int(chosen.sum()) for name, chosen in subsets.items()},
-        {
-            label: {name: scores.auroc(np.flatnonzero(chosen)) for name, chosen in subsets.items()}
-            for label, scores in sides.items()
-        },
-        dict(joint),
-    )
-
-
-def _cell_record(cell: CellDetection) -> CellRecord:
-    return CellRecord(
-        n=cell.n,
-        auroc=Area(cell.auroc, cell.interval),
-        fpr=cell.fpr_in_positive,
-        fpr_openood=cell.fpr_out_positive,
-        aupr_in=cell.aupr_in,
-        aupr_out=cell.aupr_out,
-        aupr_at_prevalence=cell.aupr_in_fixed,
+def correlation_of(metric: Metric) -> Metric:
+    """Pearson's correlation of a metric with the level."""
+    return Metric(
+        f"{metric.key}_correlation", f"correlation of {metric.title} with the level", "difference", 2, 0, (-1.0, 1.0)
     )

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from openworld._errors import OpenworldError
 from openworld.evaluations.ood_detection.facts import ShiftFacts
-from openworld.evaluations.ood_detection.measurements import ALL
-from openworld.evaluations.ood_detection.record import SUBSETS
+from openworld.evaluations.ood_detection.metrics import ALL, SUBSETS
 from openworld.evaluations.ood_detection.results import read_results
 from openworld.papers import PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
@@ -39,14 +38,15 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
     """
     for run in runs:
         results, facts = run.read(_load)
-        classifiers = [model for model in facts.models if facts.of(model)[0].kind == "classifier"] or facts.models
-        labels = {each.title: each.label for each in facts.detectors if each.model == classifiers[0]}
+        classifiers = [unit.record.model for unit in facts.units if unit.record.kind == "classifier"]
+        model = (classifiers or facts.models)[0]
+        labels = {each.title: each.label for each in facts.detectors if each.model == model}
         for row in results:
-            place = dict(row.where) or {"images": SUBSETS[facts.whole]}
+            place = dict(row.where) or {"images": SUBSETS["all" if facts.first.id_kept else "unknown"]}
             if row.entity in labels and place.pop("id_classes", facts.counting) == facts.counting:
                 shown = _over_seeds(row) if "axis" in place or len(row.seeds) > 1 else row
                 dataset, method = run.dataset(_pool(facts)), run.method(labels[row.entity])
-                yield PaperRow(replace(shown, where=place), dataset, method, classifiers[0])
+                yield PaperRow(replace(shown, where=place), dataset, method, model)
 
 
 def _over_seeds(row: Result) -> Result:
@@ -63,5 +63,5 @@ def _load(folder: Path) -> tuple[Results, ShiftFacts]:
 
 
 def _pool(facts: ShiftFacts) -> str:
-    sources = facts.first.source.sources
+    sources = facts.first.sources
     return str(sources[0]["dataset"]) if facts.first.decomposition and sources else GIVEN

@@ -8,22 +8,28 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.evaluations.ood_detection.cell_contents import cell_images
-from openworld.evaluations.ood_detection.facts import KEPT, REMOVED, ShiftFacts
-from openworld.evaluations.ood_detection.generated import AGAINST, KINDS, SHARED
+from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, area_test
 from openworld.evaluations.ood_detection.maps import cell_differences
-from openworld.evaluations.ood_detection.marginal_report import CONFIDENCE, marginal_figure, marginal_note
-from openworld.evaluations.ood_detection.measurements import (
+from openworld.evaluations.ood_detection.marginal_report import marginal_figure, marginal_note
+from openworld.evaluations.ood_detection.metrics import (
+    AGAINST,
     ALL,
     AUROC,
     CELL_METRICS,
     CELLS,
     COMMON,
+    CONFIDENCE,
+    COUNTS,
+    KEPT,
+    KINDS,
     NO_SLOPE,
+    REMOVED,
+    SHARED,
     correlation_of,
     slope_of,
 )
-from openworld.evaluations.ood_detection.results import COUNTS, areas_of_cells, is_blind, read_results
+from openworld.evaluations.ood_detection.results import areas_of_cells, is_blind, read_results
 from openworld.report.layout import ENTITY, Brief, Layout, Lines, Map, Mark, Own, Pivot, Tests
 from openworld.report.report import Report
 from openworld.report.sentences import HOLM, counted, few, listed
@@ -231,7 +237,7 @@ def report_of(results: Results, facts: ShiftFacts, run: RunFolder | None = None,
 
 def _sentences(results: Results, facts: ShiftFacts) -> Iterator[str]:
     """Say whether shift raises the AUROC, in how many cells nobody sees it, and where levels come from."""
-    if not facts.present().any():
+    if not facts.present.any():
         yield (
             f"No cell holds {facts.least} images, so nothing can be said of shift by cell; give a larger pool, fewer "
             "levels, or a lower `least`."
@@ -240,10 +246,10 @@ def _sentences(results: Results, facts: ShiftFacts) -> Iterator[str]:
     for axis in AXES:
         yield _axis_sentence(results, facts, axis)
     blind = [[is_blind(row.value) for row in rows] for rows in areas_of_cells(results, facts).values()]
-    everywhere, present = int(np.all(blind, axis=0).sum()), int(facts.present().sum())
+    everywhere, present = int(np.all(blind, axis=0).sum()), int(facts.present.sum())
     if everywhere:
         yield f"In {everywhere} of {present} cells every detector is blind: its interval reaches down to 50."
-    measured = facts.first.levels["semantic"].edges is not None
+    measured = bool(len(results.where(metric="degree_from")))
     yield "Levels cut this pool's own degrees." if measured else "Levels are those that were given."
 
 
@@ -297,7 +303,7 @@ def _generated(results: Results) -> str:
 
 def _counted(facts: ShiftFacts) -> str:
     """Which cells and which images the numbers count."""
-    present, known = facts.present(), facts.first.pool.known
+    present, known = facts.present, facts.size(images="all images") - facts.size(images="other classes")
     cells = f"N/A cells (fewer than {facts.least} images: {int((~present).sum())} of {present.size}) count nowhere"
     kept = "counted" if facts.counting == KEPT else "left out"
     images = f"the pool's {known:,} images of in-distribution classes are {kept}" if known else ""
@@ -339,17 +345,17 @@ def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:
 
 
 def _subtitle(facts: ShiftFacts) -> Iterator[str]:
-    first, (rows, columns) = facts.first, facts.shape
-    if first.source.sources:
-        yield ", ".join(dict.fromkeys(source["dataset"] for source in first.source.sources))
+    first, (rows, columns) = facts.first, facts.counts.shape
+    if first.sources:
+        yield ", ".join(dict.fromkeys(source["dataset"] for source in first.sources))
     if facts.has_models:
-        yield f"{first.source.classes} classes known"
+        yield f"{first.classes} classes known"
     if first.left_out:
         yield f"{len(first.left_out)} left out"
     if facts.has_models:
         yield counted(len(facts.models), "model")
-    yield counted(len(facts.labels), "detector")
-    yield f"{rows} × {columns} cells of {first.pool.n:,} images"
+    yield counted(len({each.label for each in facts.detectors}), "detector")
+    yield f"{rows} × {columns} cells of {facts.size(images='all images'):,} images"
     if facts.has_models:
         yield _seeds(facts)
 
@@ -358,24 +364,24 @@ def _provenance(facts: ShiftFacts) -> Iterator[tuple[str, str]]:
     """What records say of how the run was made, beside its spec."""
     first = facts.first
     yield "seeds", _seeds(facts)
-    yield "records", str(len(facts.records))
+    yield "records", str(len(facts.units))
     if first.decomposition:
         split = first.decomposition
         yield " and ".join(AXES.values()), f"{split['method']} on {split['backbone']}, seed {split['seed']}"
         yield "shift degree", f"distance to the nearest training image number {first.neighbour}"
-    for record in facts.records:
+    for record in (unit.record for unit in facts.units):
         if record.learner:
             training, settings = record.learner.sentences()
             yield f"training, {record.model}, seed {record.seed}", training
             yield f"settings, {record.model}, seed {record.seed}", settings
     for model in facts.models:
-        for warning in dict.fromkeys(text for record in facts.of(model) for text in record.warnings):
+        for warning in dict.fromkeys(text for unit in facts.of(model) for text in unit.record.warnings):
             yield f"warning, {model}", warning
 
 
 def _require_same(first: ShiftFacts, second: ShiftFacts, names) -> None:
-    images = [{name: facts.outputs[0].unit.inputs.get(name) for name in SAME} for facts in (first, second)]
-    same_cells = first.first.counts == second.first.counts and first.counting == second.counting
+    images = [{name: facts.units[0].stored.unit.inputs.get(name) for name in SAME} for facts in (first, second)]
+    same_cells = np.array_equal(first.counts, second.counts) and first.counting == second.counting
     if images[0] != images[1] or not same_cells:
         raise OpenworldError(
             f"{names[1]} judges other images, or other cells, than {names[0]}: their difference would be one of images "
@@ -399,6 +405,6 @@ def _seeds(facts: ShiftFacts) -> str:
     """Seeds of every model, those that are alike together."""
     by_count: dict[int, list[str]] = {}
     for model in facts.models:
-        by_count.setdefault(len(facts.seeds(model)), []).append(model)
+        by_count.setdefault(len(facts.of(model)), []).append(model)
     parts = {counted(count, "seed"): few(models, "models") for count, models in by_count.items()}
     return listed([f"{seeds} of {models}" for seeds, models in parts.items()] if len(parts) > 1 else list(parts))

@@ -1,42 +1,38 @@
-"""The rows of OOD detection: the numbers of every detector, in how many cells it is best or blind, and the tests."""
+"""The rows of OOD detection: units joined over seeds, in how many cells a detector is best or blind, and the tests."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from math import comb
 
 import numpy as np
 
-from openworld.evaluations.ood_detection.facts import Detector, ShiftFacts
-from openworld.evaluations.ood_detection.generated import generated_rows
+from openworld.evaluations.ood_detection.errors import errors_key, seed_mean
+from openworld.evaluations.ood_detection.facts import DetectionUnit, Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, area_test
 from openworld.evaluations.ood_detection.marginal_report import marginal_rows
-from openworld.evaluations.ood_detection.measurements import CELLS, COMMON, detector_rows, further_rows
+from openworld.evaluations.ood_detection.metrics import AUROC, CELLS, COMMON, COUNTS, NO_SLOPE, slope_of
+from openworld.metrics.estimate import Spread
 from openworld.report.shift_axes import AXES
-from openworld.results import Comparison, Metric, Result, Results, RunFolder, Value, correct_for_many
+from openworld.results import METRICS, Comparison, Result, Results, RunFolder, Value, correct_for_many, join_seeds
+from openworld.results.join import mean_ends
 from openworld.results.standing import CHANCE, SAME_DIGITS
-
-_COUNTS = {"best_cells": "best in", "blind_cells": "blind in", "cells_below_chance": "below chance in"}
-COUNTS = {key: Metric(key, title, "count", 0, 0, (0.0, None)) for key, title in _COUNTS.items()}
-"""In how many cells a detector has the largest AUROC, is not shown to be above chance, or is shown to be below it."""
 
 
 def read_results(run: RunFolder) -> tuple[Results, ShiftFacts]:
-    """Return all rows of a run, and what its records have in common; raises as `ShiftFacts.read` does."""
+    """Return all rows of a run, and its units; raises as `ShiftFacts.read` and `join_seeds` do."""
     facts = ShiftFacts.read(run)
     return results_of(facts), facts
 
 
 def results_of(facts: ShiftFacts) -> Results:
-    """Return all rows of what records have in common."""
-    measured = [row for detector in facts.detectors for row in detector_rows(facts, detector)]
-    rows = [row for row in measured if isinstance(row, Result)]
-    rows += [*_cell_counts(Results("ood-detection", tuple(rows)), facts), *further_rows(facts)]
-    rows += [row for detector in facts.detectors for row in generated_rows(facts, detector)]
-    rows += marginal_rows(facts)
-    best, *others = _ranked(facts) or [None]
-    pairs = (area_test(Contender(facts, best), Contender(facts, other)) for other in others)
-    leads = correct_for_many(pairs, among=comb(len(others) + 1, 2))
-    slopes = _families([row for row in measured if isinstance(row, Comparison)])
-    return Results("ood-detection", tuple(rows), (*slopes, *leads))
+    """Return all rows of units, and the tests."""
+    units = [[_titled(row, unit, facts) for row in unit.rows] for unit in facts.units]
+    cells = (row for unit in units for row in unit if row.metric == AUROC and "covariate_level" in row.where)
+    detectors = {each.title: each for each in facts.detectors}
+    joined = [_with_errors(row, detectors, facts) for row in join_seeds(units, mean_ends(cells))]
+    results = Results("ood-detection", tuple(joined))
+    rows = (*joined, *_cell_counts(results, facts), *marginal_rows(facts))
+    return Results("ood-detection", rows, (*_slope_tests(results, facts), *_lead_tests(results, facts)))
 
 
 def areas_of_cells(results: Results, facts: ShiftFacts) -> dict[str, list[Result]]:
@@ -65,6 +61,31 @@ def _end(area: Value, end: str) -> float:
     return getattr(area.over("images"), end, area.value)
 
 
+def _titled(row: Result, unit: DetectionUnit, facts: ShiftFacts) -> Result:
+    """A row of a unit, its detector with the model where the run has several."""
+    if not row.entity or row.metric == METRICS["accuracy"]:
+        return row
+    return replace(row, entity=Detector(row.entity, unit.record.model, len(facts.models) > 1).title)
+
+
+def _spreads(row: Result, detector: Detector, facts: ShiftFacts) -> list[Spread]:
+    """The errors of a row over images, seed by seed; () where units know none."""
+    key = errors_key(row.metric, row.where)
+    joint = [unit.errors.get(key) for unit in facts.of(detector.model)]
+    return [] if None in joint else [each.error({detector.label: 1}) for each in joint]
+
+
+def _with_errors(row: Result, detectors: dict[str, Detector], facts: ShiftFacts) -> Result:
+    """A mean over seeds, with its interval over images too where units know its error; of a cell, over images alone."""
+    if "covariate_level" in row.where:
+        over = row.value.over("images")
+        return replace(row, value=Value(row.value.value, (over,) if over else (), row.value.reason))
+    errors = _spreads(row, detectors[row.entity], facts) if len(row.seeds) > 1 and row.entity in detectors else []
+    if not errors:
+        return row
+    return replace(row, value=seed_mean(row.per_seed, row.metric, errors, row.value.reason)[0])
+
+
 def _cell_counts(results: Results, facts: ShiftFacts) -> Iterator[Result]:
     """Yield in how many cells each detector is the best, blind, or below chance; a tie counts for all of them."""
     areas = {name: [row.value for row in rows] for name, rows in areas_of_cells(results, facts).items()}
@@ -77,20 +98,30 @@ def _cell_counts(results: Results, facts: ShiftFacts) -> Iterator[Result]:
             yield Result(name, metric, Value(int(count)))
 
 
-def _ranked(facts: ShiftFacts) -> list[Detector]:
-    """The detectors that have an AUROC against the whole pool, the largest first."""
-    means = {}
-    for detector in facts.detectors:
-        areas = Contender(facts, detector).areas.values()
-        if None not in areas:
-            means[detector] = round(float(np.mean([*areas])), SAME_DIGITS)
-    return sorted(means, key=lambda detector: -means[detector])
-
-
-def _families(tests: Sequence[Comparison]) -> Iterator[Comparison]:
+def _slope_tests(results: Results, facts: ShiftFacts) -> Iterator[Comparison]:
     """The slopes along each axis, corrected together; on common cells, unless nobody has a slope there."""
     for axis in AXES:
-        by_cells = {cells: [test for test in tests if test.where == test.where | {"axis": axis, "cells": cells}]
-                    for cells in CELLS}  # fmt: skip
-        common = any(test.difference is not None for test in by_cells[COMMON])
-        yield from correct_for_many(by_cells[COMMON] if common else by_cells[next(iter(CELLS))])
+        tests = {}
+        for cells in CELLS:
+            place = {"id_classes": facts.counting, "cells": cells, "axis": axis}
+            tests[cells] = [_slope_test(results, detector, facts, place) for detector in facts.detectors]
+        common = any(test.difference is not None for test in tests[COMMON])
+        yield from correct_for_many(tests[COMMON if common else CELLS[0]])
+
+
+def _slope_test(results: Results, detector: Detector, facts: ShiftFacts, where: dict[str, str]) -> Comparison:
+    row = results.result(detector.title, slope_of(AUROC).key, **where)
+    _, p = seed_mean(row.per_seed, row.metric, _spreads(row, detector, facts))
+    reason = row.value.reason or ("its error is not known" if p is None else "")
+    return Comparison(detector.title, NO_SLOPE, row.metric, row.value.value, p, reason, row.value.over(), where)
+
+
+def _lead_tests(results: Results, facts: ShiftFacts) -> tuple[Comparison, ...]:
+    """The detector with the largest AUROC against the whole pool against every other one."""
+    areas = {each: results.value(each.title, AUROC.key).value for each in facts.detectors}
+    ranked = [each for each, area in areas.items() if area is not None]
+    if not ranked:
+        return ()
+    best, *others = sorted(ranked, key=lambda each: -round(areas[each], SAME_DIGITS))
+    pairs = (area_test(Contender(facts, best), Contender(facts, other)) for other in others)
+    return correct_for_many(pairs, among=comb(len(ranked), 2))

@@ -1,7 +1,13 @@
-"""The work of a unit: detectors score the test images and the pool, and every cell is held against the test."""
+"""The work of a unit: detectors score the test images and the pool, and every cell is held against the test.
 
+It keeps of every image its class, style, group, degrees, levels, and the scores of all detectors.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from openworld.detectors import is_sequential
 from openworld.evaluations.classifier_scores import classifier_scores
@@ -9,27 +15,23 @@ from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
 from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_entries import DetectorSpec
-from openworld.evaluations.model_scores import (
-    ModelScores,
-    joined,
-    tuned_scores,
-    two_tower_scores,
-)
-from openworld.evaluations.ood_detection.image_tables import groups_of, pool_table, test_table
+from openworld.evaluations.model_scores import ModelScores, joined, tuned_scores, two_tower_scores
+from openworld.evaluations.ood_detection.errors import TABLE, errors_table
 from openworld.evaluations.ood_detection.marginal import marginal_images, marginal_thumbnails
-from openworld.evaluations.ood_detection.metrics import DetectorScores, labelling, subsets_of
-from openworld.evaluations.ood_detection.pool_records import BOTH, pool_record
-from openworld.evaluations.ood_detection.record import (
-    DetectionRecord,
-    InDistributionRecord,
-    MarginalImages,
-    PoolFacts,
-)
+from openworld.evaluations.ood_detection.measurements import measure
+from openworld.evaluations.ood_detection.pool import ScoredPool
+from openworld.evaluations.ood_detection.record import DetectionRecord, MarginalImages
 from openworld.evaluations.ood_detection.task import DetectionTask
-from openworld.evaluations.ood_detection.uncertainty import Ranked, joint_totals
+from openworld.evaluations.record_images import with_names
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded
-from openworld.evaluations.shift_cells import DividedPool, divide_pool
+from openworld.evaluations.shift_cells import DividedPool, divide_pool, test_degrees
+from openworld.results import METRICS, Result, Value
+from openworld.results.scored_sets import SCORE_COLUMN
 from openworld.runs import UnitResult, to_json
+from openworld.shifts import HALVES
+
+Columns = Mapping[str, np.ndarray]
 
 
 def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
@@ -38,18 +40,31 @@ def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
     known, test = (images.load(machine) for images in (task.training, task.test))
     scores = _scores(task, known, test, divided, machine)
     clock.stop("scores")
-    cells = dict(divided.thumbnails()) if task.model == 0 else {}
+
+    # Numbers of two image sets mean nothing together, so that groups of the pool are numbered behind those of the test.
+    groups = test.images.groups[test.rows]
+    beyond = divided.pool.images.groups[divided.rows] + int(groups.max(initial=-1)) + 1
+    made = np.isin(divided.pool.styles, divided.pool.generated)[divided.pool.style[divided.rows]]
+    generated = made if divided.pool.generated else None
+    pool = ScoredPool(scores.test, scores.pool, groups, beyond, divided.placed, divided.known, generated)
+    measured = measure(pool, id_kept=task.id_kept, least=task.division.least)
+    right = float(np.mean(scores.prediction == test.images.labels[test.rows]))
+    rows = (*measured.rows, Result(task.judged_model.label, METRICS["accuracy"], Value(right)))
+
     marginal = marginal_images(task.judged_model, test, divided, scores)
-    metrics = detection_record(task, known, test, divided, scores, marginal)
+    attachments = rows_of_unit("ood-detection", rows, seed=task.seed, shared=measured.shared)
+    attachments |= dict(divided.thumbnails()) if task.model == 0 else {}
+    attachments |= dict(marginal_thumbnails(marginal, test, divided))
+    tables = {"images": _pool_table(pool, divided), "test": _test_table(task, test, scores, machine)}
     return UnitResult(
-        outputs={"images": pool_table(test, divided, scores), "test": test_table(task, test, scores, machine)},
-        metrics=to_json(metrics),
-        attachments=cells | dict(marginal_thumbnails(marginal, test, divided)),
+        outputs=tables | {TABLE: errors_table(measured.errors)},
+        metrics=to_json(_record(task, known, test, divided, scores, marginal)),
+        attachments=attachments,
         timing=clock.timing,
     )
 
 
-def detection_record(
+def _record(
     task: DetectionTask,
     known: ReadableImages,
     test: ReadableImages,
@@ -57,51 +72,58 @@ def detection_record(
     scores: ModelScores,
     marginal: MarginalImages | None,
 ) -> DetectionRecord:
-    """What a unit records.
-
-    Args:
-        known: the training images. test: the in-distribution test images. divided: the pool. scores: all scores.
-        marginal: images of other classes that are accepted most surely.
-    """
-    groups, pool = groups_of(test, divided), scores.pool
-    sides = {label: DetectorScores(scores.test[label], pool[label], *groups) for label in scores.test}
-    ranked, model, ground = Ranked.of(sides), task.judged_model, task.ground
-    placed, least = divided.placed, task.division.least
-    pools = {kept: pool_record(sides, ranked, placed, divided.known, id_kept=kept, least=least) for kept in BOTH}
-    subsets = subsets_of(divided.known, divided.levels["semantic"], divided.counts["semantic"])
+    model, ground = task.judged_model, task.ground
     return DetectionRecord(
-        **vars(pools[task.id_kept]),
-        otherwise=pools[not task.id_kept],
         protocol="ood-detection",
         model=model.label,
         kind=model.kind,
         seed=task.seed,
-        source=_source_record(task, known, test, scores),
+        id_kept=task.id_kept,
+        detector_settings=tuple(map(_settings, model.detectors)),
+        sources=tuple(to_json(source) for source in ground.sources),
+        classes=len(test.images.classnames),
+        training=len(known.rows),
         decomposition=None if ground.cells else to_json(task.division.decomposition),
         neighbour=None if ground.cells else task.division.k,
-        detector_settings=tuple(map(_settings, model.detectors)),
         warnings=tuple(dict.fromkeys(scores.warnings)),
-        pool=PoolFacts(
-            len(divided.rows),
-            int(divided.known.sum()),
-            divided.pool.images.classnames,
-            divided.pool.styles,
-            divided.pool.generated,
-        ),
+        styles=divided.pool.styles,
+        generated=divided.pool.generated,
         left_out=ground.left_out,
         learner=scores.learner,
-        labelling=labelling(sides, subsets, joint_totals(ranked, subsets)),
         marginal=marginal,
     )
 
 
-def _source_record(
-    task: DetectionTask, known: ReadableImages, test: ReadableImages, scores: ModelScores
-) -> InDistributionRecord:
-    truth = test.images.labels[test.rows]
-    right = int((scores.prediction == truth).sum())
-    sources = tuple(to_json(source) for source in task.ground.sources)
-    return InDistributionRecord(sources, len(test.images.classnames), len(known.rows), len(truth), right / len(truth))
+def _pool_table(pool: ScoredPool, divided: DividedPool) -> Columns:
+    """Return per image of the pool: class and style by the record's styles, group, degrees, levels, scores."""
+    images = divided.pool.images
+    table = {
+        "id": divided.rows.astype(np.int32),
+        "label": images.labels[divided.rows].astype(np.int32),
+        "style": divided.pool.style[divided.rows].astype(np.int16),
+        "known": pool.known,
+        "group": pool.pool_groups.astype(np.int64),
+    }
+    for half in HALVES:
+        if divided.degrees is not None:
+            table[half] = divided.degrees[half]
+        table[f"{half}_level"] = divided.levels[half].astype(np.int16)
+    table = with_names(table, images.classnames, images.path_of)
+    return table | {SCORE_COLUMN + label: values for label, values in pool.pool.items()}
+
+
+def _test_table(task: DetectionTask, test: ReadableImages, scores: ModelScores, machine: Machine) -> Columns:
+    """Return the same of the in-distribution test images, with what the model names them."""
+    table = {
+        "id": test.rows.astype(np.int32),
+        "label": test.images.labels[test.rows].astype(np.int32),
+        "prediction": scores.prediction.astype(np.int32),
+        "group": test.images.groups[test.rows].astype(np.int64),
+    }
+    table = with_names(table, test.images.classnames, test.images.path_of)
+    degrees = test_degrees(task.shift, machine)
+    table |= {} if degrees is None else {half: getattr(degrees, half) for half in HALVES}
+    return table | {SCORE_COLUMN + label: values for label, values in scores.test.items()}
 
 
 def _scores(

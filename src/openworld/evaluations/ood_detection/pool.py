@@ -1,0 +1,90 @@
+"""Scores of in-distribution test images and of a pool, and where its images stand: what a unit, or a table, brings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from openworld._errors import OpenworldError
+from openworld.evaluations.shift_cells import PoolLevels
+from openworld.results.scored_sets import SCORE_COLUMN
+from openworld.shifts import HALVES, PUBLISHED_QUANTILES, equal_width_levels
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPool:
+    """Scores and places of images, whatever gave them.
+
+    Args:
+        test: by detector, float64[n] of in-distribution test images, larger = more in-distribution.
+        pool: the same of the pool, float64[N].
+        test_groups, pool_groups: int64, images that are not independent; no number is in both.
+        levels: by half, where the pool's images stand.
+        known: bool[N], pool images of an in-distribution class.
+        generated: bool[N], generated images, where others are real; None where that is not known.
+    """
+
+    test: Mapping[str, np.ndarray]
+    pool: Mapping[str, np.ndarray]
+    test_groups: np.ndarray
+    pool_groups: np.ndarray
+    levels: PoolLevels
+    known: np.ndarray
+    generated: np.ndarray | None = None
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Groups of both sides; None where every image stands alone, for then intervals take less time."""
+        sides = self.test_groups, self.pool_groups
+        return sides if any(len(np.unique(groups)) < len(groups) for groups in sides) else None
+
+    @property
+    def subsets(self) -> dict[str, np.ndarray]:
+        """Images of the pool, bool[N], with those whose label, or whose meaning, is in distribution, and without them.
+
+        IS-OOD (Long et al., 2024, Table 8) holds the whole pool against "subsets with larger semantic shift" and does
+        not say which; here they are the upper half of the levels.
+        """
+        far = self.levels.levels["semantic"] >= self.levels.counts["semantic"] // 2
+        return {
+            "all": np.ones_like(self.known),
+            "unknown": ~self.known,
+            "far": far,
+            "far and unknown": far & ~self.known,
+        }
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables that a record of a run would have."""
+        return "images", "test"
+
+    @property
+    def attachments(self) -> tuple[str, ...]:
+        """No images are kept."""
+        return ()
+
+    def table(self, name: str) -> dict[str, np.ndarray]:
+        """Return groups and scores of every image of the pool, or of the test images."""
+        scores, groups = {"images": (self.pool, self.pool_groups), "test": (self.test, self.test_groups)}[name]
+        table = {"group": groups} | ({"known": self.known} if name == "images" else {})
+        return table | {SCORE_COLUMN + label: values for label, values in scores.items()}
+
+
+def levels_of(degrees: Mapping[str, np.ndarray], count: int) -> PoolLevels:
+    """Return the levels of degrees, cut as IS-OOD cuts them.
+
+    Args:
+        degrees: float64[N] by half, cosine distances. count: levels of each axis, at least 3.
+
+    Raises:
+        OpenworldError: fewer levels, degrees that are all alike.
+    """
+    cut = {}
+    for half in HALVES:
+        try:
+            cut[half] = equal_width_levels(degrees[half], PUBLISHED_QUANTILES[half], count)
+        except OpenworldError as error:
+            raise OpenworldError(f"{half} levels: {error}") from error
+    levels = {half: cut[half].of(degrees[half]) for half in HALVES}
+    return PoolLevels(levels, {half: len(cut[half]) for half in HALVES}, {half: cut[half].cuts for half in HALVES})
