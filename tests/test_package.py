@@ -15,7 +15,7 @@ DATA = (
     "openworld/datasets/emoji/pictures.parquet",
     "openworld/datasets/emoji/concepts.json",
     "openworld/datasets/emoji/NOTICE.md",
-    "openworld/datasets/lists/imagenet--caltech101.csv",
+    "openworld/datasets/lists/class_names/caltech101.txt",
     "openworld/datasets/lists/imagenet_words.csv",
     "openworld/datasets/lists/NOTICE.md",
     "openworld/datasets/lists/WordNet-3.0.txt",

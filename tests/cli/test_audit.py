@@ -63,8 +63,8 @@ def test_wordnet_s_names_of_imagenet_come_along(data, tmp_path):
 def test_lists_that_come_along_need_no_data_set(data):
     done = data("overlaps", "ucf101", "dtd", "--published")
     assert done.exit_code == 0, done.output
-    assert "ucf101: 2 classes are base classes of imagenet" in done.output and "dtd: 0 classes" in done.output
-    assert data("overlaps", "food101", "--published").exit_code == 2
+    assert "ucf101: 2 of 101 classes are base classes of imagenet" in done.output and "dtd: 0 of 47" in done.output
+    assert data("overlaps", "oxford_flowers", "--published").exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def overlaps(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a CSV file per data set into this folder.")] = None,
     published: Annotated[
-        bool, typer.Option("--published", help="The lists that come with openworld; no data set need be there.")
+        bool, typer.Option("--published", help="By class names that come with openworld; no data set need be there.")
     ] = False,
 ) -> None:
     """Say which classes of other data sets learners were tuned on as well, so that they must not count as new.
@@ -26,30 +26,37 @@ def overlaps(
     class, or another name that WordNet has for the base class. Classes without WordNet ids are compared by name alone.
     WordNet's names of ImageNet's classes come with openworld, so that nothing need be installed.
 
-    The paper OpenworldAUC leaves such classes out of its test on other data sets, and does not say which. Lists for its
-    seven data sets come with openworld: `openworld data overlaps caltech101 sun397 --published`.
+    The paper OpenworldAUC leaves such classes out of its test on other data sets, and does not say which. The names of
+    its data sets come with openworld: `openworld data overlaps caltech101 sun397 --published`.
     """
+    from openworld._errors import OpenworldError
     from openworld.cli import console
-    from openworld.datasets.names.class_names import class_names
-    from openworld.datasets.names.overlaps import as_csv, overlaps, overlaps_with, published_overlaps
+    from openworld.datasets.names.class_names import class_names, listed_names
+    from openworld.datasets.names.overlaps import as_csv, overlaps, overlaps_with
     from openworld.datasets.names.wordnet import find_wordnet
     from openworld.runs.atomic import write_file
     from openworld.runs.outputs import require_folder
 
     require_folder("--out", out)
     screen = console.output()
-    source = None if published else class_names(base, root)
+
+    def names_of(dataset: str):
+        listed = listed_names(dataset) if published else class_names(dataset, root)
+        if listed is None:
+            raise OpenworldError(f"the class names of {dataset} do not come with openworld; leave --published out.")
+        return listed
+
+    source = names_of(base)
+    known = source.base
     for name in names:
-        if source is None:
-            title, of, pairs = name, "", published_overlaps(name, base)
+        listed = names_of(name)
+        title = listed.dataset
+        if wordnet:
+            pairs = overlaps(listed.names, known.names, known.wordnet_ids, find_wordnet(wordnet))
         else:
-            listed = class_names(name, root)
-            title, of, known = listed.dataset, f" of {len(listed.names)}", source.base
-            if wordnet:
-                pairs = overlaps(listed.names, known.names, known.wordnet_ids, find_wordnet(wordnet))
-            else:
-                pairs = overlaps_with(listed.names, source)
-        screen.print(f"{title}: {len(pairs)}{of} classes are base classes of {base}", style="bold", markup=False)
+            pairs = overlaps_with(listed.names, source)
+        counts = f"{len(pairs)} of {len(listed.names)}"
+        screen.print(f"{title}: {counts} classes are base classes of {base}", style="bold", markup=False)
         for pair in pairs:
             through = f", by way of {pair.wordnet_name!r}" if pair.wordnet_name else ""
             screen.print(f"  {pair.name} is {pair.base_name}{through}", markup=False)

@@ -1,60 +1,41 @@
-"""The lists of overlaps that come with the package are what the rule gives, here and on every machine."""
-
-import importlib.util
+"""The rule of overlaps on the class names that come with the package, here and on every machine."""
 
 import pytest
 
 from openworld._errors import OpenworldError
 from openworld.datasets import PUBLISHED
-from openworld.datasets.names.class_names import ClassNames, class_names
-from openworld.datasets.names.overlaps import (
-    LISTS,
-    Overlap,
-    as_csv,
-    imagenet_words,
-    list_name,
-    overlaps,
-    overlaps_with,
-    published_overlaps,
-)
+from openworld.datasets.names.class_names import ClassNames, class_names, listed_names
+from openworld.datasets.names.overlaps import Overlap, imagenet_words, overlaps, overlaps_with
 from openworld.datasets.names.wordnet import find_wordnet, meaning_of
 
-PAIRS = [(name, base) for base, outer in LISTS.items() for name in outer]
+COUNTS = {"caltech101": 22, "stanford_cars": 0, "fgvc_aircraft": 0, "sun397": 7, "dtd": 0, "eurosat": 0, "ucf101": 2}
+"""Of the data sets of OpenworldAUC, classes that are among ImageNet's first 500."""
 
 
-@pytest.fixture
-def tool(repository):
-    spec = importlib.util.spec_from_file_location("list_overlaps", repository / "tools" / "list_overlaps.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def against_imagenet(name):
+    return overlaps_with(listed_names(name).names, listed_names("imagenet"))
 
 
-@pytest.mark.parametrize(("name", "base"), PAIRS)
-def test_the_tool_makes_every_list_again_byte_for_byte(tool, name, base):
-    assert (tool.GOAL / list_name(name, base)).read_text(encoding="utf-8") == tool.list_csv(name, base)
-    assert as_csv(published_overlaps(name, base)) == tool.list_csv(name, base)
+@pytest.mark.parametrize("name", COUNTS)
+def test_as_many_classes_overlap_as_the_docs_say(name):
+    assert len(against_imagenet(name)) == COUNTS[name]
 
 
-@pytest.mark.parametrize("name", ["imagenet", *LISTS["imagenet"]])
-def test_there_are_as_many_names_as_published_classes(tool, name):
-    names = tool.names_of(name).names
+@pytest.mark.parametrize("name", ["imagenet", *COUNTS])
+def test_there_are_as_many_names_as_published_classes(name):
+    names = listed_names(name).names
     twice = 2 if name == "imagenet" else 0  # missile and sunglasses, in the new half
     assert len(set(names)) + twice == len(names) == PUBLISHED[name].classes
 
 
-def test_no_further_file_lies_there(tool):
-    lists = {list_name(name, base) for name, base in PAIRS}
-    assert {path.name for path in tool.GOAL.glob("*.csv")} == lists | {"imagenet_words.csv"}
-
-
 def test_well_known_overlaps_by_hand():
-    found = {one.name: one for one in published_overlaps("caltech101")}
+    found = {one.name: one for one in against_imagenet("caltech101")}
     assert found["llama"] == Overlap("llama", "llama")
     assert found["cellphone"] == Overlap("cellphone", "mobile phone", "cellphone")  # n02992529 has both names
     assert "revolver" not in found  # ImageNet's revolver is class 763, a new one
-    assert published_overlaps("dtd") == ()
-    assert published_overlaps("emoji-subgroups", "emoji-concepts") == (Overlap("warning", "warning"),)
+    assert [one.base_name for one in against_imagenet("ucf101")] == ["balance beam", "basketball"]
+    source = class_names("emoji-concepts")
+    assert overlaps_with(class_names("emoji-subgroups").names, source) == (Overlap("warning", "warning"),)
 
 
 def test_the_words_are_those_of_wordnet():
@@ -64,8 +45,8 @@ def test_the_words_are_those_of_wordnet():
     assert all(nouns.names(meaning) == names for meaning, names in imagenet_words().by_meaning.items())
 
 
-def test_the_words_are_of_imagenets_classes_and_fit_their_names(tool):
-    listed = tool.names_of("imagenet")
+def test_the_words_are_of_imagenets_classes_and_fit_their_names():
+    listed = listed_names("imagenet")
     assert [meaning_of(one) for one in listed.wordnet_ids] == list(imagenet_words().by_meaning)
     shared = overlaps(listed.names, listed.names, listed.wordnet_ids, imagenet_words())
     assert len(shared) == 1000
@@ -79,9 +60,9 @@ def _words(wordnet_id):
     return {word for name in imagenet_words().names(meaning_of(wordnet_id)) for word in name.lower().split()}
 
 
-def test_any_other_data_set_meets_the_same_rule_without_wordnet(tool, monkeypatch):
+def test_any_other_data_set_meets_the_same_rule_without_wordnet(monkeypatch):
     monkeypatch.setattr("openworld.datasets.names.wordnet.PLACES", ())
-    found = overlaps_with(["Cellphones", "Revolver", "tinca tinca", "lamp"], tool.names_of("imagenet"))
+    found = overlaps_with(["Cellphones", "Revolver", "tinca tinca", "lamp"], listed_names("imagenet"))
     assert [(one.name, one.base_name) for one in found] == [("Cellphones", "mobile phone"), ("tinca tinca", "tench")]
 
 
@@ -94,9 +75,3 @@ def test_ids_beyond_imagenet_are_refused(tmp_path):
     (tmp_path / "ids.txt").write_text("n00001740 entity\nn00001930 physical entity\n")
     with pytest.raises(OpenworldError, match="n00001740 is no class of ImageNet's"):
         overlaps_with(["thing"], class_names(str(tmp_path / "ids.txt")))
-
-
-@pytest.mark.parametrize("pair", [("food101", "imagenet"), ("dtd", "imagenets")])
-def test_a_pair_without_a_list_is_named(pair):
-    with pytest.raises(OpenworldError, match="unknown"):
-        published_overlaps(*pair)

@@ -77,23 +77,11 @@ def audit(
     tokenizer: Speller | None = None,
     template: str = PHOTO,
 ) -> Audit:
-    """Every check that can be made with what is given.
+    """Make every check that can be made with what is given, and return the findings, worst first.
 
-    Args:
-        names: C class names in label order; underscores count as spaces.
-        dataset: what sentences call them.
-        base_count: how many of the first are base classes, 0 to C; None for the first ceil(C / 2).
-        against: names of other data sets by data set.
-        by_order: whether the order of the names alone says which are base.
-        wordnet: of `find_wordnet`; None leaves synonyms out, and the audit says so.
-        tokenizer: of a backbone; None leaves tokens out, and the audit says so.
-        template: the sentence whose length is checked.
-
-    Returns:
-        Audit, worst findings first.
-
-    Raises:
-        OpenworldError: no names, a base_count outside 0 to C, a template without its place.
+    Underscores count as spaces. Of the names `base_count` are base classes (None for the first half), `by_order` says
+    whether their order alone says which, and `against` has names of other data sets by data set. The length of the
+    sentence `template` is checked with a tokenizer; what is not given is left out, and the audit says so.
 
     >>> found = audit(["cat", "dog", "Cat"]).findings[0]
     >>> found.kind, found.severity, found.sentence
@@ -162,10 +150,7 @@ def _across(pair: NamePair, names: Sequence[str], others: Sequence[str], other: 
 
 
 def alike(names: Sequence[str], others: Sequence[str], wordnet: WordNet | None = None) -> Iterator[NamePair]:
-    """Yield every pair of names that are alike, each once, as the first that fits of the kinds below.
-
-    `others` is the same object for pairs within one list; without WordNet no synonyms are looked up.
-    """
+    """Yield every pair of names that are alike, each once; `others` is the same object for pairs within one list."""
     keys: dict[str, Keys] = {
         "duplicate": lambda name: [" ".join(normalise_class_name(name).split())],
         "near-duplicate": lambda name: {bare(name), joined(name)},

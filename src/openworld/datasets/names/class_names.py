@@ -33,19 +33,14 @@ class ClassNames:
 
     @property
     def base(self) -> "ClassNames":
-        """The base classes: the first ceil(C / 2), where nothing else is said.
-
-        >>> ClassNames("pets", ("cat", "dog", "owl")).base.names
-        ('cat', 'dog')
-        """
+        """The base classes: the first ceil(C / 2), where nothing else is said."""
         count = len(ClassSplit.of(self.names, count=self.base_count).base)
         return ClassNames(self.dataset, self.names[:count], self.wordnet_ids[:count])
 
 
 def class_names(name: str, root: str | Path | None = None) -> ClassNames:
-    """Return the class names of whatever `datasets.load` takes, or of a .txt file.
-
-    A line of such a file is a name, after its WordNet id ("n01440764 tench") if it has one.
+    """Return the class names of whatever `datasets.load` takes, or of a .txt file with a name per line, perhaps after
+    its id.
     """
     if name.endswith(".txt"):
         return _listed(Path(name))
@@ -58,12 +53,7 @@ def class_names(name: str, root: str | Path | None = None) -> ClassNames:
 
 
 def listed_names(dataset: str) -> ClassNames | None:
-    """The published class names of a data set to download, in label order, as they come with the package; None where
-    there is no list.
-
-    >>> listed_names("eurosat").names[:2], listed_names("oxford_flowers")
-    (('Annual Crop Land', 'Forest'), None)
-    """
+    """The published class names of a data set, in label order, as they come with the package; None without a list."""
     file = LISTED / f"{dataset}.txt"
     return _listed(file) if file.is_file() else None
 

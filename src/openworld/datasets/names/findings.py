@@ -58,11 +58,7 @@ class Audit:
 
     @property
     def headline(self) -> str:
-        """The audit in one line.
-
-        >>> Audit("pets", 37).headline
-        'pets: 37 class names, nothing found'
-        """
+        """The audit in one line."""
         return f"{self.dataset}: {self.classes} class names, {count_in_words([self]) or 'nothing found'}"
 
     def of(self, *kinds: str) -> tuple[Finding, ...]:

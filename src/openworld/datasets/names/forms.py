@@ -12,20 +12,12 @@ _IRREGULAR |= {plural: plural[:-3] + "fe" for plural in ("knives", "wives", "liv
 
 
 def readable_class_name(name: str) -> str:
-    """Return a class name as people write it: spaces for underscores, none at the ends.
-
-    >>> readable_class_name("Wild_dog ")
-    'Wild dog'
-    """
+    """Return a class name as people write it: spaces for underscores, none at the ends."""
     return name.replace("_", " ").strip()
 
 
 def numbered_names(count: int) -> tuple[str, ...]:
-    """Return the names of classes that nobody named.
-
-    >>> numbered_names(2)
-    ('class 0', 'class 1')
-    """
+    """Return the names of classes that nobody named: "class 0", "class 1", ..."""
     return tuple(f"class {number}" for number in range(count))
 
 
@@ -35,11 +27,7 @@ def are_numbered(classnames: Sequence[str]) -> bool:
 
 
 def normalise_class_name(name: str) -> str:
-    """Return the form under which two spellings of one class name are equal: readable, and in lower case.
-
-    >>> normalise_class_name("Wild_dog ")
-    'wild dog'
-    """
+    """Return the form under which two spellings of one class name are equal: readable, and in lower case."""
     return readable_class_name(name).casefold()
 
 
@@ -74,40 +62,22 @@ def singular(word: str) -> str:
 
 
 def singular_name(name: str) -> str:
-    """The plain name with every word in the singular.
-
-    >>> singular_name("Sports_Cars")
-    'sport car'
-    """
+    """The plain name with every word in the singular."""
     return " ".join(singular(word) for word in plain(name).split())
 
 
 def bare(name: str) -> str:
-    """The words of a name in alphabetical order: names that differ in case, punctuation, plural or order share it.
-
-    >>> bare("bats, cricket") == bare("Cricket Bat")
-    True
-    """
+    """The words of a name in alphabetical order: names that differ in case, punctuation, plural or order share it."""
     return " ".join(sorted(singular_name(name).split())) or name.strip()
 
 
 def joined(name: str) -> str:
-    """The singular name without spaces: "blueberry" and "blue berries" share it.
-
-    >>> joined("blue berries")
-    'blueberry'
-    """
+    """The singular name without spaces: "blueberry" and "blue berries" share it."""
     return singular_name(name).replace(" ", "") or name.strip()
 
 
 def slips(name: str) -> set[tuple[str, str]]:
-    """What is left of a name when any one letter is struck out, or none, and its digits.
-
-    Names that differ in a number are meant to; names under MINDED letters are compared with nothing.
-
-    >>> ("hose", "") in slips("horse") & slips("house"), slips("737-200") & slips("737-300")
-    (True, set())
-    """
+    """What is left of a name when any one letter is struck out, or none, and its digits."""
     letters = singular_name(name)
     if len(letters) < MINDED:
         return set()
@@ -116,11 +86,7 @@ def slips(name: str) -> set[tuple[str, str]]:
 
 
 def one_slip_apart(one: str, other: str) -> bool:
-    """Whether one letter added, left out, changed, or two neighbours swapped, turn one text into the other.
-
-    >>> one_slip_apart("horse", "house"), one_slip_apart("trail", "trial"), one_slip_apart("horse", "mouse")
-    (True, True, False)
-    """
+    """Whether one letter added, left out, changed, or two neighbours swapped, turn one text into the other."""
     if len(one) > len(other):
         one, other = other, one
     start = next((place for place, letter in enumerate(one) if letter != other[place]), len(one))
@@ -135,13 +101,7 @@ Keys = Callable[[str], Iterable]
 
 
 def sharing(names: Sequence[str], others: Sequence[str], keys: Keys) -> Iterator[tuple[int, int]]:
-    """Places (in names, in others) of the names that share a key, each pair once, in order.
-
-    One list with itself is asked by giving the same object twice: then each pair comes once, the first name first.
-
-    >>> list(sharing(["Cat", "dog"], ["dogs", "cat"], lambda name: [bare(name)]))
-    [(0, 1), (1, 0)]
-    """
+    """Places (in names, in others) of the names that share a key, each pair once, in order."""
     holders: dict[object, list[int]] = {}
     for place, name in enumerate(others):
         for key in keys(name):

@@ -5,9 +5,7 @@ new, "minus those that overlap"; which were taken out is not published. The rule
 normalised name (lower case, no underscores, hyphens, accents or number at its end, singular) is that of a base class,
 or that of any name that WordNet 3.0 gives the base class's synset.
 
-Lists come with the package, the same on every machine, WordNet installed or not: of the seven outer data sets against
-ImageNet's first 500 classes, and of the embedded world's against the first half of its concepts. What WordNet 3.0 calls
-ImageNet's classes comes along, so that any other data set meets the same rule. Sources and licences: lists/NOTICE.md.
+What WordNet 3.0 calls ImageNet's classes comes with the package, so that the rule gives the same on every machine.
 """
 
 import csv
@@ -18,16 +16,10 @@ from functools import cache
 from importlib.resources import files
 
 from openworld._csv import csv_text
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld.datasets.names.class_names import ClassNames
 from openworld.datasets.names.forms import singular_name
 from openworld.datasets.names.wordnet import WordNet, meaning_of
-
-LISTS: dict[str, tuple[str, ...]] = {
-    "imagenet": ("caltech101", "stanford_cars", "fgvc_aircraft", "sun397", "dtd", "eurosat", "ucf101"),
-    "emoji-concepts": ("emoji-concepts-b", "emoji-subgroups", "emoji-groups"),
-}
-"""Data set whose base half is tuned on -> outer data sets of which there is a list."""
 
 WORDS = "imagenet_words.csv"
 
@@ -51,9 +43,6 @@ def overlaps(
 
     `base_synsets` are WordNet ids ("n01440764"), one per base name, and need WordNet 3.0; the base class's own name
     counts before its names in WordNet.
-
-    >>> overlaps(["Sunflowers", "car_side"], ["sunflower", "crab"])
-    (Overlap(name='Sunflowers', base_name='sunflower', wordnet_name=''),)
     """
     if base_synsets and len(base_synsets) != len(base_names):
         raise OpenworldError(
@@ -71,21 +60,13 @@ def overlaps(
 
 
 def normalised(name: str) -> str:
-    """Lower case, singular, single spaces for anything but letters and digits, without a number at the end.
-
-    >>> normalised("Audi_S6_Sedan_2011"), normalised("Motorbikes"), normalised("737-200"), normalised("101")
-    ('audi s6 sedan', 'motorbike', '737', '101')
-    """
+    """Lower case, singular, single spaces for anything but letters and digits, without a number at the end."""
     words = singular_name(name)
     return re.sub(r"(?: \d+)+$", "", words) or words
 
 
 def as_csv(found: Sequence[Overlap]) -> str:
-    """Overlaps as CSV text with a header line.
-
-    >>> as_csv(overlaps(["Sunflowers"], ["sunflower"]))
-    'class,base_class,wordnet_name\\nSunflowers,sunflower,\\n'
-    """
+    """Overlaps as CSV text with a header line."""
     return csv_text(
         ("class", "base_class", "wordnet_name"), [(one.name, one.base_name, one.wordnet_name) for one in found]
     )
@@ -107,50 +88,15 @@ class Words:
         return self.by_meaning[meaning]
 
 
-def published_overlaps(name: str, base: str = "imagenet") -> tuple[Overlap, ...]:
-    """Return the list of an outer data set that came with the package; `base` is tuned on, a key of LISTS.
-
-    >>> [one.base_name for one in published_overlaps("ucf101")]
-    ['balance beam', 'basketball']
-    """
-    if base not in LISTS:
-        raise unknown_name("data set with lists of overlaps", base, LISTS)
-    if name not in LISTS[base]:
-        raise unknown_name(f"list of overlaps with {base}", name, LISTS[base])
-    return tuple(Overlap(one["class"], one["base_class"], one["wordnet_name"]) for one in _rows(list_name(name, base)))
-
-
 def overlaps_with(names: Sequence[str], source: ClassNames) -> tuple[Overlap, ...]:
-    """Return which names are base classes of a source, by the rule of `overlaps`; no WordNet need be installed.
-
-    The first half of the source's names counts as base.
-
-    >>> overlaps_with(["Hens", "sea hen"], ClassNames("farm", ("hen", "pig")))
-    (Overlap(name='Hens', base_name='hen', wordnet_name=''),)
-    """
+    """Return which names are base classes of a source, by the rule of `overlaps`; no WordNet need be installed."""
     base = source.base
     return overlaps(names, base.names, base.wordnet_ids, imagenet_words() if base.wordnet_ids else None)
 
 
 @cache
 def imagenet_words() -> Words:
-    """What WordNet 3.0 calls ImageNet's 1,000 classes.
-
-    >>> imagenet_words().names(1440764)
-    ('tench', 'Tinca tinca')
-    """
-    return Words({meaning_of(one["wordnet_id"]): tuple(one["names"].split("|")) for one in _rows(WORDS)})
-
-
-def list_name(name: str, base: str) -> str:
-    """The file of a list.
-
-    >>> list_name("dtd", "imagenet")
-    'imagenet--dtd.csv'
-    """
-    return f"{base}--{name}.csv"
-
-
-def _rows(file: str) -> list[dict[str, str]]:
-    text = files("openworld.datasets").joinpath("lists", file).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    """What WordNet 3.0 calls ImageNet's 1,000 classes."""
+    text = files("openworld.datasets").joinpath("lists", WORDS).read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return Words({meaning_of(row["wordnet_id"]): tuple(row["names"].split("|")) for row in rows})

@@ -12,13 +12,7 @@ from openworld.datasets.names.wordnet import SYNSET_ID, WordNet, find_wordnet, m
 
 
 def name_synsets(names: Sequence[str], wordnet: WordNet | None = None) -> tuple[str, ...]:
-    """Return the names, with the first of WordNet's names in the place of every WordNet id.
-
-    WordNet is asked only where the list that came with the package does not have an id.
-
-    >>> name_synsets(["n01440764", "my own class"])
-    ('tench', 'my own class')
-    """
+    """Return the names, with the first of WordNet's names in the place of every WordNet id."""
     ids = [name for name in names if SYNSET_ID.fullmatch(name)]
     listed = imagenet_words().by_meaning
     known = {name: listed[meaning_of(name)] for name in ids if meaning_of(name) in listed}

@@ -9,71 +9,45 @@ longest way from the root. "Bridging Domain Expertise and Generalization for Per
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, get_args
 
 import numpy as np
 
-from openworld._errors import OpenworldError, unknown_name
+from openworld._errors import OpenworldError
 from openworld.datasets.names.wordnet import WordNet, find_wordnet, meaning_of
 
-Similarity = Literal["mean", "path", "wup"]
 Parents = Callable[[Hashable], Iterable[Hashable]]
 
 
-def wordnet_similarity(ids: Sequence[str], nouns: WordNet | None = None, *, kind: Similarity = "mean") -> np.ndarray:
-    """Similarity of classes with WordNet ids, such as ImageNet's.
-
-    Args:
-        ids: str[C], such as "n01440764", in the order of the class names.
-        nouns: WordNet 3.0; None looks where it is usually installed.
-        kind: "path", "wup", or "mean" of the two.
-    Returns:
-        float64[C, C] in (0, 1], symmetric, 1 on the diagonal.
-    Raises:
-        OpenworldError: WordNet is not found, an id that is none, an unknown kind.
-    Source: FRAP, section 5.3.
-    """
+def wordnet_similarity(ids: Sequence[str], nouns: WordNet | None = None) -> np.ndarray:
+    """Similarity of classes with WordNet ids, such as ImageNet's: float64[C, C] in (0, 1], 1 on the diagonal."""
     nouns = nouns or find_wordnet()
     if nouns is None:
         raise OpenworldError("WordNet 3.0 is not installed; install Debian's wordnet-base, or set WNSEARCHDIR.")
-    return taxonomy_similarity([meaning_of(one) for one in ids], nouns.hypernyms, kind=kind)
+    return taxonomy_similarity([meaning_of(one) for one in ids], nouns.hypernyms)
 
 
-def taxonomy_similarity(classes: Sequence[Hashable], parents: Parents, *, kind: Similarity = "mean") -> np.ndarray:
-    """Similarity of classes in any taxonomy with one root.
+def taxonomy_similarity(classes: Sequence[Hashable], parents: Parents) -> np.ndarray:
+    """Similarity of C nodes of a taxonomy with one root: float64[C, C] in (0, 1], symmetric, 1 on the diagonal.
 
-    Args:
-        classes: C nodes.
-        parents: the nodes right above a node; none for the root. `edges.get(node, ())` of `read_edges`, for one.
-        kind: "path", "wup", or "mean" of the two.
-    Returns:
-        float64[C, C] in (0, 1], symmetric, 1 on the diagonal.
-    Raises:
-        OpenworldError: two classes without a common ancestor, a circle of parents, an unknown kind.
-    Source: FRAP, section 5.3; Wu and Palmer (1994).
-
-    >>> above = {"cat": ["animal"], "dog": ["animal"], "car": ["thing"], "animal": ["thing"]}
-    >>> taxonomy_similarity(["cat", "dog", "car"], lambda node: above.get(node, ()), kind="path").round(2).tolist()
-    [[1.0, 0.33, 0.25], [0.33, 1.0, 0.25], [0.25, 0.25, 1.0]]
+    `parents` gives the nodes right above a node, none for the root; `edges.get(node, ())` of `read_edges`, for one.
     """
-    if kind not in get_args(Similarity):
-        raise unknown_name("similarity", kind, get_args(Similarity))
+    path, wup = path_and_wup(classes, parents)
+    return (path + wup) / 2
+
+
+def path_and_wup(classes: Sequence[Hashable], parents: Parents) -> tuple[np.ndarray, np.ndarray]:
+    """Path and Wu-Palmer similarity, float64[C, C] each."""
     steps, depths = _ways_up(classes, parents)
     rows = [_similarity_row(steps, depths, number) for number in range(len(classes))]
     path, wup = np.array(rows).reshape(-1, 2, len(classes)).transpose(1, 0, 2)
     if np.isnan(path).any():
         one, other = np.argwhere(np.isnan(path))[0]
         raise OpenworldError(f"{classes[one]!r} and {classes[other]!r} have no common ancestor; give them one root.")
-    return {"path": path, "wup": wup, "mean": (path + wup) / 2}[kind]
+    return path, wup
 
 
 def read_edges(file: Path | str) -> dict[str, tuple[str, ...]]:
-    """Parents of every node, from lines "parent child" such as BREEDS' class_hierarchy.txt.
-
-    Raises:
-        OpenworldError: a line that does not hold two words.
-    Source: MadryLab/BREEDS-Benchmarks @ 3dd8d35.
-    """
+    """Parents of every node, from lines "parent child" such as BREEDS' class_hierarchy.txt."""
     parents: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):
         words = line.split()

@@ -29,11 +29,7 @@ _PROBE = (1_740, b"00001740 03 n 01 entity ")  # where WordNet 3.0 keeps its top
 class WordNet:
     """Nouns by name and by meaning; a meaning (synset) is the number that its ImageNet id has after the n.
 
-    Args:
-        folder: holds index.noun and data.noun of WordNet 3.0, and noun.exc where irregular plurals are wanted.
-
-    Raises:
-        OpenworldError: files that are missing or of another version.
+    The folder holds index.noun and data.noun of WordNet 3.0, and noun.exc where irregular plurals are wanted.
     """
 
     def __init__(self, folder: Path | str):
@@ -47,10 +43,7 @@ class WordNet:
             )
 
     def meanings(self, name: str) -> tuple[int, ...]:
-        """Synsets of a name, the most frequent meaning first; () for a name that WordNet does not know.
-
-        The name is looked up as it is, then in the singular; the first form that is known counts.
-        """
+        """Synsets of a name, the most frequent meaning first; () for a name that WordNet does not know."""
         forms = [re.sub(r"[\s_]+", "_", name.strip().casefold())]
         forms += [plain(name).replace(" ", "_"), self._base_form(forms[0]), singular_name(name).replace(" ", "_")]
         line = next((self._index[form] for form in forms if form in self._index), "")
@@ -108,11 +101,7 @@ def find_wordnet(folder: Path | str | None = None) -> WordNet | None:
 
 
 def meaning_of(synset_id: str) -> int:
-    """Return the number in an ImageNet class id.
-
-    >>> meaning_of("n01440764")
-    1440764
-    """
+    """Return the number in an ImageNet class id: 1440764 in n01440764."""
     matched = SYNSET_ID.fullmatch(synset_id)
     if not matched:
         raise OpenworldError(f"{synset_id!r} is no WordNet id; expected n and eight digits, such as n01440764.")
@@ -120,11 +109,7 @@ def meaning_of(synset_id: str) -> int:
 
 
 def split_synset_ids(lines: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Class names and their WordNet ids, from lines such as "n01440764 tench"; no ids where not every line has one.
-
-    >>> split_synset_ids(["n01440764 tench", "n01443537 goldfish"])
-    (['tench', 'goldfish'], ['n01440764', 'n01443537'])
-    """
+    """Class names and their WordNet ids, of lines such as "n01440764 tench"; no ids where not every line has one."""
     pairs = [line.split(maxsplit=1) for line in lines]
     if not all(len(pair) == 2 and SYNSET_ID.fullmatch(pair[0]) for pair in pairs):
         return list(lines), []
