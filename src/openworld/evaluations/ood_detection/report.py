@@ -44,20 +44,11 @@ SLOPE = slope_of(AUROC)
 SAME = ("pool", "test pictures")
 """What of a unit's inputs must be the same for two runs to be comparable."""
 
-NUMBERS, FAR, SEEN, INSIDE = (
-    "The numbers",
-    "How far off must it be?",
-    "Where does a detector see it?",
-    "What is in the cells?",
-)
+NUMBERS, FAR, SEEN = "The numbers", "How far off must it be?", "Where does a detector see it?"
 SHARED_BY_ALL, EVERY = "How far off, on the cells that all levels share?", "AUROC in every cell"
+INSIDE, HELD, LABELS = "What is in the cells?", "What levels and models hold", "How much is labelling?"
 MARGINAL, GENERATED = "Which other classes pass for known ones?", "Are generated images themselves detectable?"
-RATES, KNOWN, LABELS, HELD = (
-    "False alarms and precision",
-    "With and without images of in-distribution classes",
-    "How much is labelling?",
-    "What levels and models hold",
-)
+RATES, KNOWN = "False alarms and precision", "With and without images of in-distribution classes"
 OF_LEVELS = "Levels count from 0, the nearest to the training images; a level is the mean of its cells."
 OF_SLOPES = (
     "Points per level, by least squares; their sizes are the sensitivities of IS-OOD. Common cells: only those of the "
@@ -68,6 +59,10 @@ OF_RATES = (
     "in-distribution ones do; out positive (OpenOOD v1.5, IS-OOD): the share of in-distribution images flagged "
     "where 95 % of the others are. AUPRs depend on how many images a cell has, but for the last: as if half were in."
 )
+OF_LABELS = (
+    "AUROC against subsets with fewer images that may show what is in distribution. Far: the upper half of the "
+    "semantic levels; IS-OOD's Table 8 does not say where its larger shift begins."
+)
 OF_ORDER = Mark("†", "depends on the order of the images, since the detector remembers those that it scored")
 OTHERS = tuple(metric for metric in CELL_METRICS.values() if metric is not AUROC)
 
@@ -75,134 +70,52 @@ OTHERS = tuple(metric for metric in CELL_METRICS.values() if metric is not AUROC
 def _layout(counting: str) -> Layout:
     """What is shown where the tables count the pool's images of in-distribution classes, or leave them out."""
     here, there = {"id_classes": counting}, {"id_classes": REMOVED if counting == KEPT else KEPT}
-    rates, moves = tuple(metric.key for metric in OTHERS), ("axis", "cells")
+    auroc, slope, correlation = (AUROC.key,), (SLOPE.key,), (correlation_of(AUROC).key,)
+    generated, rates, moves = (AGAINST.key,), tuple(metric.key for metric in OTHERS), ("axis", "cells")
     slopes = tuple(kind(metric).key for metric in OTHERS for kind in (slope_of, correlation_of))
+    everywhere, common, both = here | {"cells": ALL}, here | {"cells": COMMON}, here | {"cells": SHARED}
+    by_axis, by_level = {"along": "level", "per": ("axis",)}, {"columns": ("level",), "folded": True}
     grid = {"rows": "covariate_level", "columns": "semantic_level", "titles": (LEVELS["covariate"], LEVELS["semantic"])}
-    auroc, generated = (AUROC.key,), (AGAINST.key,)
-    return Layout(
-        "How far off, and is it seen?",
-        AUROC.key,
-        (
-            Pivot(name="main", title=NUMBERS, metrics=(*auroc, *COUNTS), note="AUROC against the whole pool."),
-            Pivot(
-                name="slopes", title=FAR, metrics=(SLOPE.key,), columns=moves, of=here, note=OF_SLOPES, terminal=True
-            ),
-            Pivot(
-                name="correlations",
-                title=FAR,
-                metrics=(correlation_of(AUROC).key,),
-                columns=moves,
-                of=here,
-                note="Pearson's correlation.",
-            ),
-            Lines(name="levels", title=FAR, metrics=auroc, along="level", per=("axis",), of=here | {"cells": ALL}),
-            Pivot(
-                name="by-level",
-                title=FAR,
-                metrics=auroc,
-                columns=("level",),
-                per=moves,
-                of=here,
-                note=OF_LEVELS,
-                folded=True,
-            ),
-            Tests(name="slope-tests", title=FAR, metrics=(SLOPE.key,), rows=("axis",), folded=True),
-            Lines(
-                name="levels-common",
-                title=SHARED_BY_ALL,
-                metrics=auroc,
-                along="level",
-                per=("axis",),
-                of=here | {"cells": COMMON},
-            ),
-            Map(name="cells", title=SEEN, metrics=auroc, of=here, note=f"{NEAR}.", **grid),
-            Pivot(
-                name="cells-of",
-                title=EVERY,
-                metrics=auroc,
-                rows=("covariate_level",),
-                columns=("semantic_level",),
-                per=(ENTITY,),
-                of=here,
-            ),
-            Own(name="differences", title="Model against model", draw=cell_differences),
-            Map(name="counts", title=INSIDE, metrics=("images",), of=here, note=f"{NEAR}.", **grid),
-            Own(name="cell-images", title=INSIDE, draw=lambda brief: [cell_images(brief.source)]),
-            Map(name="counts-otherwise", title=INSIDE, metrics=("images",), of=there, folded=True, **grid),
-            Own(name="marginal-images", title=MARGINAL, draw=lambda brief: [marginal_figure(brief.source)]),
-            Pivot(
-                name="marginal",
-                title=MARGINAL,
-                metrics=(CONFIDENCE.key,),
-                rows=("class", "taken_for", "image"),
-                per=(ENTITY,),
-            ),
-            Pivot(name="generated", title=GENERATED, metrics=generated, of=here | {"cells": SHARED}),
-            Pivot(name="generated-and-real", title=GENERATED, metrics=auroc, columns=("images",), of=here),
-            Lines(
-                name="generated-by-level",
-                title=GENERATED,
-                metrics=generated,
-                along="level",
-                per=("axis",),
-                of=here | {"cells": SHARED},
-            ),
-            Pivot(
-                name="generated-of-levels",
-                title=GENERATED,
-                metrics=generated,
-                columns=("level",),
-                per=("axis",),
-                of=here | {"cells": SHARED},
-                folded=True,
-            ),
-            Pivot(name="metrics", title=RATES, metrics=(*auroc, *rates), of=here | {"cells": ALL}, note=OF_RATES),
-            Pivot(name="slopes-of-rates", title=RATES, metrics=slopes, columns=moves, of=here, folded=True),
-            Lines(name="levels-of-rates", title=RATES, metrics=rates, along="level", per=moves, of=here, folded=True),
-            Pivot(
-                name="rates-by-level", title=RATES, metrics=rates, columns=("level",), per=moves, of=here, folded=True
-            ),
-            Map(name="cells-of-rates", title=RATES, metrics=rates, of=here, folded=True, **grid),
-            Pivot(name="known", title=KNOWN, metrics=auroc, of=there | {"cells": ALL}),
-            Pivot(
-                name="slopes-otherwise",
-                title=KNOWN,
-                metrics=(SLOPE.key, correlation_of(AUROC).key),
-                columns=moves,
-                of=there,
-            ),
-            Pivot(
-                name="otherwise-by-level",
-                title=KNOWN,
-                metrics=auroc,
-                columns=("level",),
-                per=moves,
-                of=there,
-                folded=True,
-            ),
-            Map(name="cells-otherwise", title=KNOWN, metrics=auroc, of=there, folded=True, **grid),
-            Pivot(
-                name="labelling",
-                title=LABELS,
-                metrics=auroc,
-                columns=("images",),
-                note="AUROC against subsets with fewer images that may show what is in distribution. Far: the upper "
-                "half of the semantic levels; IS-OOD's Table 8 does not say where its larger shift begins.",
-            ),
-            Pivot(name="subsets", title=LABELS, metrics=("images",), rows=("images",), label="images", folded=True),
-            Pivot(name="sides", title=HELD, metrics=("images",), rows=("side",), folded=True),
-            Pivot(name="models", title=HELD, metrics=("accuracy",), label="model", folded=True),
-            Pivot(name="present", title=HELD, metrics=("present_cells",), rows=("id_classes",), folded=True),
-            Pivot(
-                name="levels-hold",
-                title=HELD,
-                metrics=("degree_from", "images", "present_cells"),
-                rows=("level",),
-                per=("id_classes", "axis"),
-                folded=True,
-            ),
-        ),
-    )
+    cells = {"rows": ("covariate_level",), "columns": ("semantic_level",), "per": (ENTITY,)}
+    parts = (
+        Pivot(name="main", title=NUMBERS, metrics=(*auroc, *COUNTS), note="AUROC against the whole pool."),
+        Pivot(name="slopes", title=FAR, metrics=slope, columns=moves, of=here, note=OF_SLOPES, terminal=True),
+        Pivot(name="correlations", title=FAR, metrics=correlation, columns=moves, of=here, note="Pearson's."),
+        Lines(name="levels", title=FAR, metrics=auroc, of=everywhere, **by_axis),
+        Pivot(name="by-level", title=FAR, metrics=auroc, per=moves, of=here, note=OF_LEVELS, **by_level),
+        Tests(name="slope-tests", title=FAR, metrics=slope, rows=("axis",), folded=True),
+        Lines(name="levels-common", title=SHARED_BY_ALL, metrics=auroc, of=common, **by_axis),
+        Map(name="cells", title=SEEN, metrics=auroc, of=here, note=f"{NEAR}.", **grid),
+        Pivot(name="cells-of", title=EVERY, metrics=auroc, of=here, **cells),
+        Own(name="differences", title="Model against model", draw=cell_differences),
+        Map(name="counts", title=INSIDE, metrics=("images",), of=here, note=f"{NEAR}.", **grid),
+        Own(name="cell-images", title=INSIDE, draw=lambda brief: [cell_images(brief.source)]),
+        Map(name="counts-otherwise", title=INSIDE, metrics=("images",), of=there, folded=True, **grid),
+        Own(name="marginal-images", title=MARGINAL, draw=lambda brief: [marginal_figure(brief.source)]),
+        Pivot(name="marginal", title=MARGINAL, metrics=(CONFIDENCE.key,), rows=("class", "taken_for", "image"),
+              per=(ENTITY,)),
+        Pivot(name="generated", title=GENERATED, metrics=generated, of=both),
+        Pivot(name="generated-and-real", title=GENERATED, metrics=auroc, columns=("images",), of=here),
+        Lines(name="generated-by-level", title=GENERATED, metrics=generated, of=both, **by_axis),
+        Pivot(name="generated-of-levels", title=GENERATED, metrics=generated, per=("axis",), of=both, **by_level),
+        Pivot(name="metrics", title=RATES, metrics=(*auroc, *rates), of=everywhere, note=OF_RATES),
+        Pivot(name="slopes-of-rates", title=RATES, metrics=slopes, columns=moves, of=here, folded=True),
+        Lines(name="levels-of-rates", title=RATES, metrics=rates, along="level", per=moves, of=here, folded=True),
+        Pivot(name="rates-by-level", title=RATES, metrics=rates, per=moves, of=here, **by_level),
+        Map(name="cells-of-rates", title=RATES, metrics=rates, of=here, folded=True, **grid),
+        Pivot(name="known", title=KNOWN, metrics=auroc, columns=("id_classes",), of={"cells": ALL}),
+        Pivot(name="slopes-otherwise", title=KNOWN, metrics=(*slope, *correlation), columns=moves, of=there),
+        Pivot(name="otherwise-by-level", title=KNOWN, metrics=auroc, per=moves, of=there, **by_level),
+        Map(name="cells-otherwise", title=KNOWN, metrics=auroc, of=there, folded=True, **grid),
+        Pivot(name="labelling", title=LABELS, metrics=auroc, columns=("images",), note=OF_LABELS),
+        Pivot(name="subsets", title=LABELS, metrics=("images",), rows=("images",), label="images", folded=True),
+        Pivot(name="sides", title=HELD, metrics=("images",), rows=("side",), folded=True),
+        Pivot(name="models", title=HELD, metrics=("accuracy",), label="model", folded=True),
+        Pivot(name="present", title=HELD, metrics=("present_cells",), rows=("id_classes",), folded=True),
+        Pivot(name="levels-hold", title=HELD, metrics=("degree_from", "images", "present_cells"), rows=("level",),
+              per=("id_classes", "axis"), folded=True),
+    )  # fmt: skip
+    return Layout("How far off, and is it seen?", AUROC.key, parts)
 
 
 LAYOUTS = {counting: _layout(counting) for counting in (KEPT, REMOVED)}
