@@ -16,12 +16,10 @@ from openworld.report.render import terminal_table
 from openworld.reproduction.comparison.compare import PaperColumn, compare_with_paper
 from openworld.reproduction.comparison.page import comparison_report, write_comparison_page
 from openworld.reproduction.comparison.table import (
-    as_csv,
-    as_latex,
-    as_markdown,
     compared_results,
     details_of,
     table_of,
+    write_comparison,
 )
 from openworld.results import Interval, Results, Value, over_seeds
 from openworld.testing import check_table
@@ -177,7 +175,7 @@ def test_deviations_that_are_not_over_seeds_are_shown_and_not_tested_with():
 
 def test_ours_may_stand_with_their_deviation_as_papers_print_it():
     ours = [number("CoOp", "DTD"), number("GMoP", "DTD")]
-    text = as_latex(compare_with_paper("openworldauc", "2", ours, show="deviation"))
+    text = write_comparison(compare_with_paper("openworldauc", "2", ours, show="deviation"), "tex")
     assert "60.0" in text and "0.1" in text and "deviation over seeds" in text
     assert "[" not in text.split("tabular")[1].split("\\midrule")[-1].split("\\bottomrule")[0]
     with pytest.raises(OpenworldError, match="show"):
@@ -204,7 +202,7 @@ def test_seconds_are_never_subtracted_and_parameters_always():
     seconds = compare_with_paper("openworldauc", "16", [ours])
     assert cell(seconds, "GMoP", metric="inference_time_s").difference is None
     assert "Nothing is subtracted" in seconds.sentences[0]
-    assert "image tower" in seconds.sentences[-1] and "image tower" in as_markdown(seconds)
+    assert "image tower" in seconds.sentences[-1] and "image tower" in write_comparison(seconds, "md")
     tuned = replace(number("GMoP", ""), metric="n_params", value=Value(26624.0), datasets=("DTD",))
     assert cell(compare_with_paper("openworldauc", "7", [tuned]), "GMoP", metric="n_params").difference == 0
 
@@ -246,7 +244,7 @@ def test_without_an_average_of_ours_the_printed_one_has_a_column_of_its_own():
     assert shown.columns[-1] == PaperColumn("OpenworldAUC", printed_only=True)
     assert cell(shown, "GMoP", printed_only=True).printed == pytest.approx(0.6094)
     assert ("mine", shown.columns[-1]) not in shown.pairs
-    assert "OpenworldAUC, printed" in as_markdown(shown)
+    assert "OpenworldAUC, printed" in write_comparison(shown, "md")
 
 
 def test_orders_are_compared_by_kendalls_tau():
@@ -294,7 +292,7 @@ def test_the_terminal_table_fits_and_says_what_its_intervals_are_over():
 
 def test_the_csv_has_a_line_for_every_cell():
     shown = table_2()
-    lines = list(csv.DictReader(io.StringIO(as_csv(shown))))
+    lines = list(csv.DictReader(io.StringIO(write_comparison(shown, "csv"))))
     assert len(lines) == len(shown.pairs)
     (one,) = [line for line in lines if (line["entity"], line["dataset"]) == ("GMoP", "DTD")]
     assert (one["table"], one["metric"], one["n_seeds"], one["seeds"]) == ("2", "openworld_auc", "3", "1 2 3")
@@ -314,7 +312,7 @@ def test_results_are_read_again_from_json():
 
 
 def test_markdown_and_latex():
-    markdown, latex = as_markdown(table_2()), as_latex(table_2())
+    markdown, latex = write_comparison(table_2(), "md"), write_comparison(table_2(), "tex")
     assert "| GMoP | **60.00** \\[59.75 60.25\\] (40.37, +19.63) |" in markdown
     assert r"GMoP & \textbf{60.00} [59.75 60.25] (40.37, +19.63)" in latex
 
@@ -323,10 +321,9 @@ def test_names_are_text_and_never_markup():
     nasty = "<script>_&|"
     shown = compare_with_paper("openworldauc", "2", [number(nasty, "here", (0.1, 0.2)), number("GMoP", "a_b")])
     assert "<script>_" not in comparison_report([shown]).html()
-    assert r"\<script\>\_&\|" in as_markdown(shown) and r"\textless{}script\textgreater{}\_\&\textbar{}" in as_latex(
-        shown
-    )
-    assert r"a\_b" in as_latex(shown) and nasty in drawn(shown)
+    markdown, latex = write_comparison(shown, "md"), write_comparison(shown, "tex")
+    assert r"\<script\>\_&\|" in markdown and r"\textless{}script\textgreater{}\_\&\textbar{}" in latex
+    assert r"a\_b" in latex and nasty in drawn(shown)
 
 
 # The page

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from openworld._errors import OpenworldError
+from openworld.api.checking import CheckedRun, check_report, junit
 from openworld.metrics import PairedTest, openworld_auc
-from openworld.report.check_report import CheckedRun, check_report, junit
 from openworld.results import METRICS, Interval, Pair, Result, Results, Value, comparison_of
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Requirement, judge, judge_difference
 

@@ -47,8 +47,8 @@ def check(
     In a GitHub workflow the table also goes into the summary of the step.
     """
     from openworld.api.checking import check as hold_against
+    from openworld.api.checking import junit as junit_text
     from openworld.cli import console
-    from openworld.report.check_report import junit as junit_text
     from openworld.runs.atomic import write_file
     from openworld.runs.outputs import require_file
 

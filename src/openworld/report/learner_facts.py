@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from openworld.report.sentences import counted
+from openworld.results.settings_diff import flat_settings
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,5 @@ def settings_line(settings: dict[str, Any]) -> str:
     >>> settings_line({"words": None, "schedule": {"epochs": 50}})
     'words none, schedule.epochs 50'
     """
-    pairs = []
-    for name, value in settings.items():
-        inner = value.items() if isinstance(value, dict) else [("", value)]
-        pairs += [(f"{name}.{key}".rstrip("."), own) for key, own in inner]
-    return ", ".join(f"{name} {_word(value)}" for name, value in pairs)
-
-
-def _word(value: Any) -> str:
-    words = {None: "none", True: "yes", False: "no"}
-    return words[value] if value is None or isinstance(value, bool) else str(value)
+    words = {"None": "none", "True": "yes", "False": "no"}
+    return ", ".join(f"{name} {words.get(str(value), value)}" for name, value in flat_settings(settings).items())

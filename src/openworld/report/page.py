@@ -25,8 +25,8 @@ from openworld.report.data_files import csv_address
 from openworld.report.figure import Figure
 from openworld.report.marks import key
 from openworld.report.provenance import ProvenancePart
+from openworld.report.render.forms import csv_table
 from openworld.report.render.html import html_table
-from openworld.report.render.table_csv import csv_table
 from openworld.report.series_style import SeriesStyle, style_sheet
 from openworld.report.standalone import standalone
 from openworld.report.table import Table

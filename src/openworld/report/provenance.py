@@ -2,11 +2,12 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from openworld.report.text import seconds
+from openworld.results.settings_diff import flat_settings
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -29,16 +30,15 @@ def parts_of(
     rest = {name: value for name, value in first.items() if name != "command"}
     parts = [
         ProvenancePart("To do it again", text=command(first)),
-        ProvenancePart("What ran it", facts=tuple(_flat(rest))),
+        ProvenancePart("What ran it", facts=_flat(rest)),
         ProvenancePart("Seeds and durations", facts=durations),
         ProvenancePart("The spec as given", text=_readable(given), folded=True),
         ProvenancePart("The spec with every default filled in", text=_readable(resolved), folded=True),
     ]
-    later = [
-        ProvenancePart(f"Continued by ({place})", facts=tuple(_flat(start)))
-        for place, start in enumerate(provenance[1:], 2)
+    parts += [
+        ProvenancePart(f"Continued by ({place})", facts=_flat(start)) for place, start in enumerate(provenance[1:], 2)
     ]
-    return [part for part in parts + later if part.text or part.facts]
+    return [part for part in parts if part.text or part.facts]
 
 
 def command(provenance: Mapping[str, Any]) -> str:
@@ -67,13 +67,9 @@ def spent(epochs: Iterable[int | None], seconds_of: Iterable[Mapping[str, float]
     return "; ".join(trained + [f"{stages} in all"] * bool(stages))
 
 
-def _flat(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in facts.items():
-        title = f"{above}{name}"
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{title} · ")
-        elif value is not None and value != []:
-            yield title, str(value)
+def _flat(facts: Mapping[str, Any]) -> Pairs:
+    flat = flat_settings(facts, " · ")
+    return tuple((name, str(value)) for name, value in flat.items() if value is not None and value != [])
 
 
 def _readable(spec: Any) -> str:

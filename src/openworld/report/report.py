@@ -15,10 +15,9 @@ from openworld.report.data_files import json_text
 from openworld.report.figure import FORMATS, Figure
 from openworld.report.page import Page, figures_of, render, write_page
 from openworld.report.provenance import ProvenancePart, parts_of
-from openworld.report.render import latex_table, markdown_table, plain_html_table, terminal_table
+from openworld.report.render import csv_table, latex_table, markdown_table, plain_html_table, terminal_table
 from openworld.report.result_table import result_table
 from openworld.report.table import Table
-from openworld.report.table_view import TableView
 from openworld.results import Comparison, Results, RunFolder
 from openworld.results.results import Place
 from openworld.runs.atomic import write_file
@@ -39,6 +38,38 @@ class Named(dict):
 
     def __missing__(self, name: str):
         raise unknown_name("name in this report", str(name), self)
+
+
+@dataclass(frozen=True, repr=False)
+class TableView:
+    """A table; `table` is its data, of columns that know their metric and rows of values.
+
+    >>> from openworld.report.table import Column, Row
+    >>> from openworld.results import METRICS, Value
+    >>> view = TableView(Table("t", "Two", "", "learner", (Column(METRICS["auroc"]),), (Row("CoOp", (Value(0.871),)),)))
+    >>> print(view.to_markdown().splitlines()[-1])
+    | CoOp | 87.10 |
+    """
+
+    table: Table
+
+    def to_latex(self) -> str:
+        """With booktabs, the best in bold; intervals and ± as the table shows them."""
+        return latex_table(self.table)
+
+    def to_markdown(self) -> str:
+        """For a README or a wiki."""
+        return markdown_table(self.table)
+
+    def to_csv(self) -> str:
+        """Numbers in full, fractions."""
+        return csv_table(self.table)
+
+    def __repr__(self) -> str:
+        return as_text(lambda out: out.print(terminal_table(self.table)))
+
+    def _repr_html_(self) -> str:
+        return plain_html_table(self.table)
 
 
 @checked

@@ -8,11 +8,9 @@ from openworld.report.report import Report
 from openworld.report.sentences import counted
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.results import TEXT, Metric, Pair, Results
-from openworld.results.value import SHARES
+from openworld.results.value import SHARES, SIGNED
 
 Change = tuple[str, str, str]
-SIGNED = {"percent": "points", "fraction": "difference"}
-"""A unit -> that of a difference."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Pieces of sentences that several reports share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from openworld.results import SIGNIFICANCE, Comparison, Standing, Value
+from openworld.results import SIGNIFICANCE, Comparison, Standing
 
 HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
 """How p-values are corrected, and what counts as significant."""
@@ -33,15 +33,6 @@ def counted(count: int, noun: str) -> str:
     ('1 seed', '1,200 images')
     """
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def shortened(name: str, longest: int) -> str:
-    """A name, cut off where it has more letters than there is room for.
-
-    >>> shortened("tench", 8), shortened("great white shark", 8)
-    ('tench', 'great w…')
-    """
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def leads(found: Standing, what: str, number: str, noun: str = "others", most: str = "highest") -> str:
@@ -121,22 +112,11 @@ def none_or(count: int) -> str:
     return f"{count:,}" if count else "none"
 
 
-def span(values: Sequence[int]) -> str:
+def span(values: Collection[float]) -> str:
     """The range of some counts, or the count that all of them are.
 
     >>> span([3, 3]), span([900, 1200])
     ('3', '900 to 1,200')
     """
     low, high = min(values), max(values)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def over_what(values: Iterable[Value]) -> str:
-    """What the first intervals of some numbers are over; empty where none has one.
-
-    >>> from openworld.results import Interval
-    >>> over_what([Value(0.5, (Interval(0.4, 0.6, "images"),)), Value(0.5, (Interval(0.4, 0.6, "seeds"),)), Value(0.5)])
-    '[95 % over images or over seeds]'
-    """
-    kinds = dict.fromkeys(value.intervals[0].over for value in values if value.intervals)
-    return f"[95 % {' or '.join(f'over {kind}' for kind in kinds)}]" if kinds else ""
+    return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"

@@ -14,6 +14,7 @@ from openworld.datasets import Draw
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.learning import FRESH
 from openworld.learners import override
+from openworld.results.settings_diff import flat_settings
 from openworld.runs import digest, read_spec
 
 ADDED = " (added)"
@@ -60,12 +61,14 @@ class Changes:
     def methods(self, known: Mapping[str, LearnerSpec]) -> dict[str, LearnerSpec]:
         """The paper's methods with their settings changed, then the added ones by their marked labels."""
         methods = dict(known)
-        for given, settings in self.settings.items():
-            name = _find(given, known)
+        names = names_of(known)
+        for spelling, settings in self.settings.items():
+            if spelling.casefold() not in names:
+                raise unknown_name("method", spelling, known)
+            name = names[spelling.casefold()]
             methods[name] = replace(known[name], settings=override(methods[name].settings, settings))
-        taken = _names(known)
         for entry in self.added:
-            if entry.label.casefold() in taken:
+            if entry.label.casefold() in names:
                 raise OpenworldError(
                     f"a learner to add is called {entry.label!r}, and so is one of the paper's; give it another label."
                 )
@@ -74,42 +77,42 @@ class Changes:
     @property
     def suffix(self) -> tuple[str, ...]:
         """What sets a run's folder apart from the paper's."""
-        parts = [f"with-{entry.label}{_short(entry.settings, entry.choose)}" for entry in self.added]
-        parts += [f"settings{_short(self.settings)}"] if self.settings else []
-        parts += [] if self.shots is None else [f"shots-{self.shots}"]
-        parts += [] if self.precision == "float32" else [self.precision]
-        parts += [] if self.draw == "coop" else [f"draw-{self.draw}"]
-        parts += ["published-names"] if self.published_names else []
-        parts += [] if self.crossing_sentences == "target" else ["sentences-source"]
-        return (*parts, *([] if self.views is None else [f"views-{self.views}"]))
+        usual = Changes()
+        parts = {
+            "settings": f"settings{_short(self.settings)}",
+            "shots": f"shots-{self.shots}",
+            "precision": self.precision,
+            "draw": f"draw-{self.draw}",
+            "published_names": "published-names",
+            "crossing_sentences": "sentences-source",
+            "views": f"views-{self.views}",
+        }
+        added = (f"with-{entry.label}{_short(entry.settings, entry.choose)}" for entry in self.added)
+        changed = (part for name, part in parts.items() if getattr(self, name) != getattr(usual, name))
+        return (*added, *changed)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The same for a reader of the tables."""
-        sentences = [
-            f"Added, and not of the paper: {_with_settings(entry.label, entry.settings)}." for entry in self.added
-        ]
-        sentences += [
-            f"Settings changed: {_with_settings(name, settings)}." for name, settings in self.settings.items()
-        ]
-        if self.shots is not None:
-            sentences.append(f"Learners see {self.shots} images of each class, where the paper's see {PAPERS_SHOTS}.")
-        if self.precision != "float32":
-            sentences.append(f"The frozen towers compute in {self.precision}, not in float32.")
-        if self.draw != "coop":
-            sentences.append("Training images are drawn as OpenworldAUC's released code does, not as CoOp's.")
-        if self.published_names:
-            sentences.append("ImageNet's classes have the names of published runs: two pairs share one.")
-        if self.crossing_sentences == "source":
-            sentences.append("New classes of another data set stand in the sentences of the source, not in their own.")
+        usual, views = Changes(), f"{self.views} augmented views"
+        if self.views == FRESH:
+            views = "a fresh augmented view in every epoch"
+        about = {
+            "shots": f"Learners see {self.shots} images of each class, where the paper's see {PAPERS_SHOTS}.",
+            "precision": f"The frozen towers compute in {self.precision}, not in float32.",
+            "draw": "Training images are drawn as OpenworldAUC's released code does, not as CoOp's.",
+            "published_names": "ImageNet's classes have the names of published runs: two pairs share one.",
+            "crossing_sentences": "New classes of another data set stand in the sentences of the source, not in their "
+            "own.",
+            "views": f"Learners see {views} of each image.",
+        }
+        added = [_with_settings(entry.label, entry.settings) for entry in self.added]
+        changed = [_with_settings(name, settings) for name, settings in self.settings.items()]
         return (
-            *sentences,
-            *([] if self.views is None else [f"Learners see {_views_in_words(self.views)} of each image."]),
+            *(f"Added, and not of the paper: {words}." for words in added),
+            *(f"Settings changed: {words}." for words in changed),
+            *(text for name, text in about.items() if getattr(self, name) != getattr(usual, name)),
         )
-
-
-def _views_in_words(views: int | str) -> str:
-    return "a fresh augmented view in every epoch" if views == FRESH else f"{views} augmented views"
 
 
 def read_added(path: Path) -> tuple[LearnerSpec, ...]:
@@ -139,17 +142,10 @@ def read_settings(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     return settings_of
 
 
-def _names(known: Mapping[str, LearnerSpec]) -> dict[str, str]:
-    """Either name of a method -> the paper's."""
+def names_of(known: Mapping[str, Any]) -> dict[str, str]:
+    """Return the paper's name of a method by either of its names, in small letters."""
     labels = {entry.label.casefold(): name for name, entry in known.items()}
     return labels | {name.casefold(): name for name in known}
-
-
-def _find(given: str, known: Mapping[str, LearnerSpec]) -> str:
-    names = _names(known)
-    if given.casefold() not in names:
-        raise unknown_name("method", given, known)
-    return names[given.casefold()]
 
 
 def _short(*settings: Mapping) -> str:
@@ -157,17 +153,5 @@ def _short(*settings: Mapping) -> str:
 
 
 def _with_settings(name: str, settings: Mapping[str, Any]) -> str:
-    """A learner and its settings as dotted keys.
-
-    >>> _with_settings("GMoP", {"alpha": 0.5, "schedule": {"epochs": 20}})
-    'GMoP with alpha = 0.5, schedule.epochs = 20'
-    """
-    pairs = [f"{key} = {value}" for key, value in _flat(settings)]
+    pairs = [f"{key} = {value}" for key, value in flat_settings(settings).items()]
     return f"{name} with {', '.join(pairs)}" if pairs else name
-
-
-def _flat(settings: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
-    items = []
-    for key, value in settings.items():
-        items += _flat(value, f"{path}{key}.") if isinstance(value, Mapping) else [(f"{path}{key}", value)]
-    return items

@@ -90,24 +90,11 @@ def spellings(setup: ReproductionSetup) -> Spellings:
 
 def remarks(setup: ReproductionSetup, runs: Sequence[PlannedRun]) -> tuple[str, ...]:
     """What sets these runs apart from the paper's, in sentences: those on detection, on Table 3, or both."""
-    halves = [run for run in runs if _DECOMPOSED in run.tables]
-    ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
-    corruptions = (
-        "corrupted images are those of ImageNet-C as published, on disk"
-        if has_imagenet_c(setup)
-        else "corruptions are made here from the validation images (ImageNet-C is read where all of it is on disk)"
-    )
-    taught = (
-        f"The names in {Path(setup.names).name} teach"
-        if setup.names
-        else "They teach, too, where the paper takes the names of ImageNet-21K (--names FILE.txt)"
-    )
     if setup.embedded:
         detection = (
             "Drawings and a small network stand in for ImageNet-21K and ResNet-50; levels are cut by LAID, here.",
             "A rendered twin, made first, stands in for Syn-IS (Tables 2, 5 and 7): drawings by one artist, redrawn in "
             "17 styles, equally many in each of up to 36 cells.",
-            ours,
         )
         decomposed = (
             "Table 3 is of 100 concepts drawn by one artist, corrupted and restyled; other concepts' names teach. Its "
@@ -123,13 +110,20 @@ def remarks(setup: ReproductionSetup, runs: Sequence[PlannedRun]) -> tuple[str, 
             "ImageNet takes days on a CPU, and 10.5 GB of memory in every worker.",
             "The folder of data must hold imglist and the images as the paper's repository has them. The judged "
             f"classifier is {find_classifier(setup)}.",
-            ours,
         )
+        taught = "They teach, too, where the paper takes the names of ImageNet-21K (--names FILE.txt)"
+        if setup.names:
+            taught = f"The names in {Path(setup.names).name} teach"
+        made = "corruptions are made here from the validation images (ImageNet-C is read where all of it is on disk)"
+        if has_imagenet_c(setup):
+            made = "corrupted images are those of ImageNet-C as published, on disk"
         decomposed = (
             "Of Table 3 the paper names no CLIP and no class sentences: ImageNet's names in CLIP's 80 are compared "
-            f"with. {taught}, and {corruptions}."
+            f"with. {taught}, and {made}."
         )
-    return (*(detection if len(halves) < len(runs) else ()), *([decomposed] if halves else []))
+    ours = "Of Table 8 the second column is read from the upper half of the semantic levels: the paper names no subset."
+    halves = [run for run in runs if _DECOMPOSED in run.tables]
+    return (*((*detection, ours) if len(halves) < len(runs) else ()), *([decomposed] if halves else []))
 
 
 def find_classifier(setup: ReproductionSetup) -> str:
@@ -138,6 +132,11 @@ def find_classifier(setup: ReproductionSetup) -> str:
         return setup.classifier
     places = [Path(setup.data) / name for name in CLASSIFIERS]
     return str(next((place for place in places if place.exists()), places[0]))
+
+
+def has_imagenet_c(setup: ReproductionSetup) -> bool:
+    """Whether all of ImageNet-C that Table 3 shows is in the folder of data."""
+    return not setup.embedded and not set(_CORRUPTED) & set(lacking_corruptions("imagenet-c", Path(setup.data)))
 
 
 def further_downloads(run: PlannedRun) -> dict[str, str]:
@@ -152,67 +151,69 @@ def further_downloads(run: PlannedRun) -> dict[str, str]:
 
 def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
     """One run per division, which every table of it is read from, and one of decomposed features."""
-    kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
-    suffix = setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
+    kept, suffix = _kept(setup)
     same = {name: name for name in kept}
     for name, title in _TITLES.items() if kept else ():
         wanted = tuple(table.number for table in tables if title in table.datasets)
-        if wanted and setup.embedded:
-            yield _embedded_run(name, kept, setup, suffix, wanted)
-        elif wanted:
-            yield PlannedRun(f"{name}{suffix}", _given(name, kept, setup), {"given cells": title}, same, wanted)
-    yield from _halves_runs(tables, setup)
+        if not wanted:
+            continue
+        if not setup.embedded:
+            yield PlannedRun(f"{name}{suffix}", _published(name, kept, setup), {"given cells": title}, same, wanted)
+        elif name == "imagenet21k":
+            yield PlannedRun(f"emoji{suffix}", _drawn(kept, setup), {}, same, wanted)
+        else:
+            yield PlannedRun(f"rendered{suffix}", _rendered(kept, setup), {}, same, wanted, twin=_twin(setup))
+    if _DECOMPOSED in [table.number for table in tables]:
+        yield from _halves_runs(setup)
 
 
-def _embedded_run(name: str, kept: Sequence[str], setup: ReproductionSetup, suffix: str, tables) -> PlannedRun:
-    same = {method: method for method in kept}
-    if name == "imagenet21k":
-        return PlannedRun(f"emoji{suffix}", _embedded(kept, setup), {}, same, tables)
-    return PlannedRun(f"rendered{suffix}", _rendered(kept, setup), {}, same, tables, twin=_twin(setup))
+def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
+    """The run that holds generated images against real ones at equal degree: both in one pool, measured alike."""
+    kept, suffix = _kept(setup)
+    if kept and setup.embedded:
+        real = (PoolSpec(name, style) for name in DRAWN for style in (STYLE, *NEW_STYLES))
+        spec = replace(
+            _rendered(kept, setup),
+            cells=None,
+            pool=(*real, PoolSpec(FOLDER, style="rendered", generated=True)),
+            images=None if setup.quick == 1 else FEWEST_MIXED,
+            decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
+        )
+        same = {name: name for name in kept}
+        yield PlannedRun(f"real-and-rendered{suffix}", spec, {}, same, twin=_twin(setup))
 
 
-def _halves_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterator[PlannedRun]:
-    every = [*HALVES, WHOLE]
-    kept = [name for name in every if setup.keeps(name, METHODS[name])]
-    if kept and _DECOMPOSED in [table.number for table in tables]:
-        rows = _rows(setup)
-        fewer = () if setup.embedded or set(rows) == set(ROWS) else rows
-        files = "-published-corruptions" * ("imagenet-c" in rows and has_imagenet_c(setup))
-        taught = (f"taught-by-{Path(setup.names).stem}",) if setup.names else ()
-        suffix = f"{files}{setup.suffix(*fewer, *(() if kept == every else kept), *taught)}"
-        titles = {} if setup.embedded else {ROWS[name]: ROWS[name] for name in rows}
-        methods = {method: method for method in kept}
-        yield PlannedRun(f"halves{suffix}", _halves(kept, setup), titles, methods, (_DECOMPOSED,))
+def _kept(setup: ReproductionSetup) -> tuple[list[str], str]:
+    """The detectors that were asked for, and what they add to the name of a run."""
+    kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
+    return kept, setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
 
 
-def has_imagenet_c(setup: ReproductionSetup) -> bool:
-    """Whether all of ImageNet-C that Table 3 shows is in the folder of data."""
-    return not setup.embedded and not set(_CORRUPTED) & set(lacking_corruptions("imagenet-c", Path(setup.data)))
-
-
-def _rows(setup: ReproductionSetup) -> tuple[str, ...]:
-    """The rows of Table 3 to make; ImageNet's names teach, so that ImageNet is always among them."""
-    return tuple(name for name, title in ROWS.items() if name == "imagenet" or setup.keeps_data(title))
-
-
-def _given(name: str, kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
-    folder = Path(setup.data)
+def _published(name: str, kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
+    """The published division of a pool, and the published classifier."""
+    folder, detectors = Path(setup.data), tuple(DETECTORS[detector] for detector in kept)
+    lists = tuple(str(folder / file) for file in _LISTS[name])
     return OODDetectionSpec(
-        models=(JudgedSpec(weights=find_classifier(setup), label="ResNet-50", detectors=_detectors(kept)),),
+        models=(JudgedSpec(weights=find_classifier(setup), label="ResNet-50", detectors=detectors),),
         sources=(DatasetSpec("imagenet"),),
         classes="all",
         shots=None,
-        cells=CellsSpec(
-            tuple(str(folder / file) for file in _LISTS[name]), str(folder / name), tested=str(folder / _TESTED)
-        ),
+        cells=CellsSpec(lists, str(folder / name), tested=str(folder / _TESTED)),
         seeds=setup.seeds,
     )
 
 
-def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
+def _network(kept: Sequence[str], setup: ReproductionSetup) -> tuple[JudgedSpec, ...]:
+    """The small network that is judged on embedded data."""
+    epochs = max(FEWEST_EPOCHS, published("emoji-concepts").epochs // setup.quick)
+    detectors, recipe = tuple(DETECTORS[name] for name in kept), {} if setup.quick == 1 else {"epochs": epochs}
+    return (JudgedSpec("resnet-8", recipe=recipe, detectors=detectors, profile=PAPER),)
+
+
+def _drawn(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
     """The run of `examples/ood-detection-embedded.toml`, of its small network alone."""
     return OODDetectionSpec(
-        models=(JudgedSpec("resnet-8", recipe=_recipe(setup), detectors=_detectors(kept), profile=PAPER),),
+        models=_network(kept, setup),
         sources=tuple(DatasetSpec("emoji-concepts", style) for style in STYLES),
         id_part="validation",
         pool=tuple(PoolSpec(name, style) for name in DRAWN for style in (*STYLES, *NEW_STYLES)),
@@ -225,7 +226,7 @@ def _embedded(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec
 def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
     """The run of `examples/syn-is-embedded.toml`, of its small network alone."""
     return OODDetectionSpec(
-        models=(JudgedSpec("resnet-8", recipe=_recipe(setup), detectors=_detectors(kept), profile=PAPER),),
+        models=_network(kept, setup),
         sources=(DatasetSpec(KNOWN, STYLE),),
         classes="all",
         id_part="validation",
@@ -234,48 +235,35 @@ def _rendered(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec
     )
 
 
-def generated_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
-    """The run that holds generated images against real ones at equal degree: both in one pool, measured alike."""
-    kept = [name for name, detector in DETECTORS.items() if setup.keeps(name, detector)]
-    if kept and setup.embedded:
-        suffix = setup.suffix(*(() if len(kept) == len(DETECTORS) else kept))
-        name, same = f"real-and-rendered{suffix}", {method: method for method in kept}
-        yield PlannedRun(name, _real_and_rendered(kept, setup), {}, same, twin=_twin(setup))
-
-
-def _real_and_rendered(kept: Sequence[str], setup: ReproductionSetup) -> OODDetectionSpec:
-    """The network of the rendered twin, and the twin in one pool with drawings by six artists."""
-    real = (PoolSpec(name, style) for name in DRAWN for style in (STYLE, *NEW_STYLES))
-    rendered = _rendered(kept, setup)
-    return replace(
-        rendered,
-        cells=None,
-        pool=(*real, PoolSpec(FOLDER, style="rendered", generated=True)),
-        images=None if setup.quick == 1 else FEWEST_MIXED,
-        decomposition=DecompositionSpec(setup.backbone, taught_by="pictures"),
-    )
-
-
 def _twin(setup: ReproductionSetup) -> RenderedTwin:
     return RenderedTwin(each=max(FEWEST_EACH, EACH // setup.quick), backbone=setup.backbone)
 
 
-def _recipe(setup: ReproductionSetup) -> dict[str, int]:
-    every = published("emoji-concepts").epochs
-    return {} if setup.quick == 1 else {"epochs": max(FEWEST_EPOCHS, every // setup.quick)}
+def _halves_runs(setup: ReproductionSetup) -> Iterator[PlannedRun]:
+    """The run of decomposed features; of whole features alone PCA's, which is the quickest."""
+    every = [*HALVES, WHOLE]
+    kept = [name for name in every if setup.keeps(name, METHODS[name])]
+    if not kept:
+        return
+    halves = [HALVES[name] for name in HALVES if name in kept] or [HALVES["PCA"]]
+    same, parts = {name: name for name in kept}, () if kept == every else kept
+    if setup.embedded:
+        yield PlannedRun(f"halves{setup.suffix(*parts)}", _embedded_halves(halves, setup), {}, same, (_DECOMPOSED,))
+        return
+
+    # ImageNet's names teach, so that ImageNet is always among the rows.
+    rows = tuple(name for name, title in ROWS.items() if name == "imagenet" or setup.keeps_data(title))
+    files = "-published-corruptions" if "imagenet-c" in rows and has_imagenet_c(setup) else ""
+    parts = (*(() if set(rows) == set(ROWS) else rows), *parts)
+    parts += (f"taught-by-{Path(setup.names).stem}",) if setup.names else ()
+    titles = {ROWS[name]: ROWS[name] for name in rows}
+    spec = _downloaded_halves(halves, rows, setup)
+    yield PlannedRun(f"halves{files}{setup.suffix(*parts)}", spec, titles, same, (_DECOMPOSED,))
 
 
-def _detectors(kept: Sequence[str]) -> tuple[DetectorSpec, ...]:
-    return tuple(DETECTORS[name] for name in kept)
-
-
-def _halves(kept: Sequence[str], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
-    """The run; of whole features alone PCA's, which is the quickest."""
-    methods = [HALVES[name] for name in HALVES if name in kept] or [HALVES["PCA"]]
-    return _embedded_halves(methods, setup) if setup.embedded else _downloaded_halves(methods, setup)
-
-
-def _downloaded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
+def _downloaded_halves(
+    halves: Sequence[HalvesSpec], rows: Sequence[str], setup: ReproductionSetup
+) -> DecomposedZeroShotSpec:
     row, looks = ROWS["imagenet-c"], tuple(f"{name} {severity}" for name in _CORRUPTED for severity in SEVERITIES)
     made = (LabelledSetSpec("imagenet", row=row, looks=looks),)
     as_published = tuple(LabelledSetSpec("imagenet-c", look, row=row) for look in looks)
@@ -285,8 +273,8 @@ def _downloaded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) 
         "imagenet-r": (LabelledSetSpec("imagenet-r", row=ROWS["imagenet-r"]),),
     }
     return DecomposedZeroShotSpec(
-        sets=tuple(entry for name in _rows(setup) for entry in sets[name]),
-        methods=tuple(methods),
+        sets=tuple(entry for name in rows for entry in sets[name]),
+        methods=tuple(halves),
         names=(setup.names,) if setup.names else (),
         images=None if setup.quick == 1 else max(FEWEST_NAMED, 10_000 // setup.quick),
         backbone=setup.backbone,
@@ -296,7 +284,7 @@ def _downloaded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) 
     )
 
 
-def _embedded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
+def _embedded_halves(halves: Sequence[HalvesSpec], setup: ReproductionSetup) -> DecomposedZeroShotSpec:
     """Return the spec of `bench/laid_halves.py`."""
     style, steps = "noto", max(FEWEST_STEPS, _STEPS // setup.quick)
     settings = {"semantic_width": _WIDTH, "learning_rate": _RATE, "steps": steps}
@@ -308,7 +296,7 @@ def _embedded_halves(methods: Sequence[HalvesSpec], setup: ReproductionSetup) ->
             LabelledSetSpec("emoji-concepts", domain, row=row, looks=looks, as_drawn=True)
             for row, (domain, looks) in rows.items()
         ),
-        methods=tuple(HalvesSpec("LAID", settings=settings) if half.method == "LAID" else half for half in methods),
+        methods=tuple(HalvesSpec("LAID", settings=settings) if half.method == "LAID" else half for half in halves),
         names=("emoji-concepts-400",),
         tested_teach=False,
         backbone=setup.backbone,

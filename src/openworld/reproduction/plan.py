@@ -19,7 +19,7 @@ from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
-from openworld.reproduction.changes import Changes
+from openworld.reproduction.changes import Changes, names_of
 from openworld.reproduction.chosen_data import Spellings, choose_tables, find_titles
 from openworld.reproduction.figures import ALL, PaperFigure, find_figures
 from openworld.reproduction.figures.paper_figure import runs_with_figures
@@ -227,10 +227,11 @@ def in_words(tables: Iterable[str], figures: Iterable[str] = ()) -> str:
 
 def _require_fitting(module: ModuleType, setup: ReproductionSetup) -> None:
     """Refuse methods that a paper does not have, and settings that are another paper's."""
-    known = {name.casefold(): name for pair in module.METHODS.items() for name in (pair[0], pair[1].label)}
+    known = names_of(module.METHODS)
     for name in setup.learners:
         if name.casefold() not in known:
-            raise unknown_name(f"method of {module.PAPER}", name, known.values())
+            spellings = [name for pair in module.METHODS.items() for name in (pair[0], pair[1].label)]
+            raise unknown_name(f"method of {module.PAPER}", name, dict.fromkeys(spellings))
 
     paper, judges = module.PAPER, module is _isood_plan and not setup.embedded
     tuning = " and ".join(name for name, other in PAPERS.items() if hasattr(other, "PUBLISHED_TASK"))

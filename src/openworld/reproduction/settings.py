@@ -64,10 +64,14 @@ class ReproductionSetup:
     def sentences(self) -> tuple[str, ...]:
         """What sets the runs apart from the paper's because it was asked for."""
         few = f"Epochs are divided by {self.quick}: this shows how tables are made, and does not rank the methods."
-        some = f"As asked for, of {listed(self.datasets)} alone; an average is over those of them that a table has."
-        judged = f"As asked for, classifiers are judged at these checkpoints alone: {listed(self.checkpoints)}."
-        asked_for = [sentence for sentence, part in ((some, self.datasets), (judged, self.checkpoints)) if part]
-        return (*([few] if self.quick > 1 else []), *self.changes.sentences, *asked_for)
+        sentences = [few, *self.changes.sentences] if self.quick > 1 else [*self.changes.sentences]
+        if self.datasets:
+            some = listed(self.datasets)
+            sentences.append(f"As asked for, of {some} alone; an average is over those of them that a table has.")
+        if self.checkpoints:
+            some = listed(self.checkpoints)
+            sentences.append(f"As asked for, classifiers are judged at these checkpoints alone: {some}.")
+        return tuple(sentences)
 
     def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
         """Return the same setup with what a paper uses in place of what is left open.
@@ -113,15 +117,24 @@ class ReproductionSetup:
         """A learner with the settings that suit the backbone, its own over them, and epochs divided by `quick`."""
         suited = self._suited(published).get("learners", {}).get(learner.learner, {})
         settings = override(override({}, suited), learner.settings)
-        if self.quick > 1:
-            settings = override(settings, _fewer_epochs(learner.learner, settings, dataset, published, self.quick))
-        return replace(learner, settings=settings)
+        if self.quick == 1:
+            return replace(learner, settings=settings)
+
+        whole, fewer = configure(find_learner(learner.learner), settings, dataset, published), {}
+        schedules = {stage.name: getattr(whole, stage.name) for stage in fields(whole)}
+        for name, schedule in schedules.items():
+            if isinstance(schedule, Schedule):
+                epochs = min(schedule.epochs, max(_FEWEST_EPOCHS, schedule.epochs // self.quick))
+                fewer[f"{name}.epochs"] = epochs
+                if isinstance(whole, PromptSRC):  # the Gaussian over the epochs shrinks with them
+                    share = epochs / schedule.epochs
+                    fewer |= {"mean": whole.mean * share, "deviation": whole.deviation * share}
+        return replace(learner, settings=override(settings, fewer))
 
     def views(self, published: PublishedTask) -> int:
         """How many augmented views of every shot are encoded."""
-        if self.changes.views is not None:
-            return self.changes.views
-        return self._suited(published).get("views", PUBLISHED_VIEWS)
+        suited = self._suited(published).get("views", PUBLISHED_VIEWS)
+        return suited if self.changes.views is None else self.changes.views
 
     @property
     def shots(self) -> int:
@@ -129,8 +142,7 @@ class ReproductionSetup:
         return self.changes.shots or PAPERS_SHOTS
 
     def suffix(self, *parts: str) -> str:
-        """What sets a run's folder apart from that of the whole paper: fewer methods or data sets, other seeds,
-        whatever is changed.
+        """What sets a run's folder apart: methods or data sets (parts), other seeds, whatever is changed.
 
         >>> ReproductionSetup(seeds=(1,)).suffix("GMoP, no gate")
         '-gmop-no-gate-seed-1'
@@ -185,16 +197,3 @@ def fewer_targets(chosen: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> 
         return ()
     parts = [(word,) if set(some) == set(every) else dict.fromkeys(some) for word, (some, every) in chosen.items()]
     return tuple(part for group in parts for part in group)
-
-
-def _fewer_epochs(name: str, settings, dataset: str, published: PublishedTask, divisor: int) -> dict[str, Any]:
-    learner, changes = configure(find_learner(name), settings, dataset, published), {}
-    for stage in fields(learner):
-        schedule = getattr(learner, stage.name)
-        if isinstance(schedule, Schedule):
-            epochs = min(schedule.epochs, max(_FEWEST_EPOCHS, schedule.epochs // divisor))
-            changes[f"{stage.name}.epochs"] = epochs
-            if isinstance(learner, PromptSRC):  # the Gaussian over the epochs shrinks with them
-                share = epochs / schedule.epochs
-                changes |= {"mean": learner.mean * share, "deviation": learner.deviation * share}
-    return changes

@@ -26,7 +26,9 @@ def differing_settings(first, second) -> tuple[tuple[str, str, str], ...]:
     keys = [key for key in keys if key[0] != _ENTRY or all((*key[:2], "is") in flat for flat in (ours, theirs))]
     names = {key: f"{key[1]} {'.'.join(key[2:])}" if key[0] == _ENTRY else ".".join(key) for key in keys}
     changes = [(names[key], _said(ours, key), _said(theirs, key)) for key in keys]
-    return (*changes, *_packages(first, second))
+    versions = [(run.provenance[-1].get("packages", {}) if run.provenance else {}) for run in (first, second)]
+    packages = [(name, *(each.get(name) for each in versions)) for name in _PACKAGES]
+    return (*changes, *(each for each in packages if None not in each and each[1] != each[2]))
 
 
 def _by_label(resolved: Any) -> Mapping:
@@ -49,6 +51,15 @@ def _settings(entry: Mapping) -> Mapping:
     return {"is": _kind(entry), **(entry.get("settings") or {}), **rest}
 
 
+def flat_settings(settings: Mapping[str, Any], between: str = ".") -> dict[str, Any]:
+    """Return settings by dotted keys.
+
+    >>> flat_settings({"alpha": 0.5, "schedule": {"epochs": 20}})
+    {'alpha': 0.5, 'schedule.epochs': 20}
+    """
+    return {between.join(path): value for path, value in _flat(settings)}
+
+
 def _flat(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(node, Mapping):
         for key, value in node.items():
@@ -60,9 +71,3 @@ def _flat(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ..
 def _said(flat: Mapping, key: tuple[str, ...]) -> str:
     value = flat.get(key, _ABSENT)
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _packages(first, second) -> list[tuple[str, str, str]]:
-    versions = [(run.provenance[-1].get("packages", {}) if run.provenance else {}) for run in (first, second)]
-    pairs = [(name, *(each.get(name) for each in versions)) for name in _PACKAGES]
-    return [(name, ours, theirs) for name, ours, theirs in pairs if None not in (ours, theirs) and ours != theirs]

@@ -28,6 +28,8 @@ UNITS = {
 
 _MOST_DIGITS = 17  # as many as a float has
 SHARES = ("percent", "points", "points per level", "squared points", "fraction", "difference")
+SIGNED = {"percent": "points", "fraction": "difference"}
+"""A unit -> that of a difference."""
 
 
 @checked

@@ -9,7 +9,7 @@ from openworld.papers import AVERAGE, published_numbers
 from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
 from openworld.reproduction.comparison.page import comparison_report
-from openworld.reproduction.comparison.table import WRITERS, table_of
+from openworld.reproduction.comparison.table import table_of, write_comparison
 from openworld.reproduction.paper_results import paper_results as paper_numbers
 from openworld.results import RunFolder
 from openworld.testing import check_table
@@ -116,5 +116,5 @@ def test_on_the_same_rows_every_number_is_subtracted(paper_folders):
 def test_every_table_is_written_in_every_form(folder, table):
     shown = compare_with_paper("frap", table, paper_numbers("frap", table, [PaperRun(folder, methods=OWN)]))
     check_table(table_of(shown))
-    for text in (*(write(shown) for write in WRITERS.values()), comparison_report([shown]).html()):
+    for text in (*(write_comparison(shown, form) for form in ("csv", "md", "tex")), comparison_report([shown]).html()):
         assert "CLIP" in text and "nan" not in text.lower().split()

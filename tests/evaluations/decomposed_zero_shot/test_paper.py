@@ -4,7 +4,7 @@ import pytest
 
 from openworld.papers.results import PaperRun
 from openworld.reproduction.comparison.compare import compare_with_paper
-from openworld.reproduction.comparison.table import as_markdown, table_of
+from openworld.reproduction.comparison.table import table_of, write_comparison
 from openworld.reproduction.paper_results import paper_results
 
 
@@ -39,7 +39,7 @@ def test_only_what_was_asked_for_is_read(folder):
 def test_the_table_stands_beside_the_printed_one(folder):
     named = PaperRun(folder, {"clean": "ImageNet-1K", "foggy": "ImageNet-C"})
     shown = compare_with_paper("is-ood", "3", paper_results("is-ood", "3", [named]))
-    assert shown.same_data and "67.49" in as_markdown(shown)
+    assert shown.same_data and "67.49" in write_comparison(shown, "md")
 
 
 def test_on_other_data_every_half_has_a_printed_column_of_its_own(folder):

@@ -19,6 +19,7 @@ from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import SeriesStyle
 from openworld.report.text import percent
 from openworld.results import Results
+from openworld.results.settings_diff import flat_settings
 
 MISS_GRID = tuple(round(float(miss), 4) for miss in np.linspace(0.0, 1.0, 101))
 MISSED = Quantity("miss_rate", "base images missed, %", ends=(0, 1))
@@ -134,7 +135,7 @@ def _sweeps(learners: Learners) -> Iterator[tuple[str, str, dict[float, str]]]:
     """Yield (method, name of a numeric setting, {value: learner}): most entries that agree in everything else."""
     by_method: dict[str, list[tuple[str, dict]]] = {}
     for learner, outcomes in learners.items():
-        first, *others = (_flat(outcome.record.detail.get("chosen") or {}) for outcome in outcomes)
+        first, *others = (flat_settings(outcome.record.detail.get("chosen") or {}) for outcome in outcomes)
         method = outcomes[0].record.method
         defined = all(outcome.record.openworld_auc.value is not None for outcome in outcomes)
         if first and method and defined and all(chosen == first for chosen in others):
@@ -149,13 +150,6 @@ def _sweeps(learners: Learners) -> Iterator[tuple[str, str, dict[float, str]]]:
             longest = max(groups.values(), key=len)
             if len(longest) >= FEWEST:
                 yield method, key, dict(sorted(longest.items()))
-
-
-def _flat(settings: Mapping, above: str = "") -> dict:
-    flat: dict = {}
-    for name, value in settings.items():
-        flat |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {f"{above}{name}": value}
-    return flat
 
 
 def _is_number(value) -> bool:

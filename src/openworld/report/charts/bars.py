@@ -7,9 +7,8 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.lettering import PIXELS, POINTS, text_width
-from openworld.report.charts.drawing.svg import drawing, element, sample
+from openworld.report.charts.drawing.svg import drawing, element
 from openworld.report.charts.quantity import Quantity
-from openworld.report.sentences import shortened
 from openworld.report.series_style import SeriesStyle
 
 LONGEST = 18  # letters of a name; longer ones are cut short
@@ -57,7 +56,7 @@ class BarChart:
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         size = ALONE if alone else AMONG_MANY
-        left = max(64.0, 12 + max((text_width(shortened(name, LONGEST), PIXELS) for name in self.series), default=0.0))
+        left = max(64.0, 12 + max((text_width(_shortened(name), PIXELS) for name in self.series), default=0.0))
         step, scale = size.bar + size.gap, size.width - left - 12
         height = len(self.series) * step + 22
         drawn = [
@@ -99,9 +98,7 @@ class BarChart:
     def _bar(self, name: str, values, style: SeriesStyle, size: Size, place: tuple[float, float, float]) -> Markup:
         left, top, scale = place
         middle = top + size.bar / 2 + 4
-        label = element(
-            "text", shortened(name, LONGEST), element("title", name), x=left - 8, y=middle, class_="name end"
-        )
+        label = element("text", _shortened(name), element("title", name), x=left - 8, y=middle, class_="name end")
         if values is None:
             return label + element("text", "not defined", x=left, y=middle, class_="tick")
         texts = (f"{part.title} {part.write(value)}" for part, value in zip(self.parts, values, strict=True))
@@ -119,9 +116,5 @@ class BarChart:
         return element("g", *parts, data_learner=name)
 
 
-def bars_key(parts: Sequence[Quantity], entity: str) -> tuple[tuple[Markup, str], ...]:
-    """Return what the parts of a bar mean, for the key over a figure; the first is in the colour of its `entity`."""
-    kinds = ["earned", *(f"loss loss{place}" for place in range(1, len(parts)))]
-    drawn = (sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=kind)) for kind in kinds)
-    titles = [f"{parts[0].title}, in the {entity}'s colour", *(part.title for part in parts[1:])]
-    return tuple(zip(drawn, titles, strict=True))
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

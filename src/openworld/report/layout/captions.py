@@ -3,15 +3,10 @@
 from collections.abc import Sequence
 
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part, words_of
-from openworld.report.sentences import HOLM, listed, over_what
+from openworld.report.sentences import HOLM, listed
 from openworld.results import Comparison, Result
 
-UNITS = {
-    "percent": "percent",
-    "points": "points",
-    "points per level": "points per level",
-    "squared points": "squared points",
-}
+UNITS = ("percent", "points", "points per level", "squared points")
 """Units that a number does not show by itself."""
 
 DEVIATION = "±: the standard deviation of what a number is the mean of, which is no interval"
@@ -49,25 +44,18 @@ def caption(
     noted: bool = True,
 ) -> str:
     """Return the caption of a table."""
-    metrics = {row.metric.key: row.metric for row in rows}
+    metrics, entities = {row.metric.key: row.metric for row in rows}, {row.entity for row in rows}
     over = _intervals(rows if spanned is None else spanned)
     over = f"; {DEVIATION}" if getattr(part, "show", "") == "deviation" else over
-    marked = METRIC not in part.columns and any(_is_tested(row, brief) for row in rows)
-    meanings = dict.fromkeys(f"{mark.sign}: {mark.meaning}." for name, mark in brief.marks.items()
-                             if any(row.entity == name for row in rows))  # fmt: skip
-    return " ".join(
-        filter(
-            None,
-            (
-                f"{_units(metrics)}{_seeds(rows)}{over}.",
-                _direction(metrics),
-                f"▲ ▼: better or worse than {brief.baseline} ({HOLM})." if marked else "",
-                _tests(tests),
-                *meanings,
-                *((brief.notes.get(part.name, ""), part.note) if noted else ()),
-            ),
-        )
-    )
+    parts = [f"{_units(metrics)}{_seeds(rows)}{over}.", _direction(metrics)]
+    places = ((row.metric.key, row.where, row.entity) for row in rows)
+    if METRIC not in part.columns and any(brief.test(*place, brief.baseline) for place in places):
+        parts.append(f"▲ ▼: better or worse than {brief.baseline} ({HOLM}).")
+    parts.append(_tests(tests))
+    marks = (mark for name, mark in brief.marks.items() if name in entities)
+    parts += dict.fromkeys(f"{mark.sign}: {mark.meaning}." for mark in marks)
+    parts += [brief.notes.get(part.name, ""), part.note] if noted else []
+    return " ".join(filter(None, parts))
 
 
 def _tests(tests: Sequence[Comparison]) -> str:
@@ -85,7 +73,7 @@ def _units(metrics) -> str:
     by_unit: dict[str, list[str]] = {}
     for metric in metrics.values():
         if metric.unit in UNITS:
-            by_unit.setdefault(UNITS[metric.unit], []).append(metric.title)
+            by_unit.setdefault(metric.unit, []).append(metric.title)
     if not by_unit:
         title = next(iter(metrics.values())).title
         return "Numbers as they are" if len(metrics) > 1 else f"{title[0].upper()}{title[1:]}"
@@ -103,10 +91,12 @@ def _seeds(rows: Sequence[Result]) -> str:
 
 
 def _intervals(rows: Sequence[Result]) -> str:
-    text = over_what(row.value for row in rows)
-    counts = {row.value.intervals[0].n for row in rows if row.value.intervals} - {None}
-    count = f", {next(iter(counts)):,} of them" if len(counts) == 1 and text.count(" over ") == 1 else ""
-    return f"; {text[:-1]}{count}]" if text else ""
+    """What the first intervals are over, and of how many where that is one number; "" where there are none."""
+    first = [row.value.intervals[0] for row in rows if row.value.intervals]
+    kinds, counts = dict.fromkeys(interval.over for interval in first), {interval.n for interval in first} - {None}
+    over = " or ".join(f"over {kind}" for kind in kinds)
+    count = f", {next(iter(counts)):,} of them" if len(counts) == len(kinds) == 1 else ""
+    return f"; [95 % {over}{count}]" if first else ""
 
 
 def _direction(metrics) -> str:
@@ -116,10 +106,6 @@ def _direction(metrics) -> str:
     if len(metrics) == 1:
         return "Lower is better."
     return f"Lower is better: {listed(lower)}." if len(lower) < len(metrics) else "Lower is better in each."
-
-
-def _is_tested(row: Result, brief: Brief) -> bool:
-    return brief.test(row.metric.key, row.where, row.entity, brief.baseline) is not None
 
 
 def figure_caption(

@@ -10,6 +10,7 @@ from openworld.report.sentences import listed
 from openworld.report.table import Cell, Column, Row, Table, cell_of
 from openworld.results import TEXT, Comparison, Metric, Result, Value, standing
 from openworld.results.standing import CHANCE_NAME
+from openworld.results.value import SIGNED
 
 FEW = 6  # columns of numbers of which each shows its interval; of more, the first
 HALF = 4  # by how much the priority of a metric's second entity and of further ones is less than that of its first
@@ -17,7 +18,6 @@ WHOLE = 9  # priority on a narrow terminal of what is never left out
 WHAT_IT_IS = "what it is"  # a column of words that a narrow terminal leaves out first
 UP, DOWN = "▲", "▼"
 DIFFERENCE = Metric("difference", "difference", "points", better=0, bounds=(None, None))
-SIGNED = {"percent": "points", "fraction": "difference"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from openworld.report.layout.parts import Brief, words_of
-from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or
+from openworld.report.sentences import HOLM, below_chance, counted, few, first_in, leads, listed, none_or, span
 from openworld.results import METRICS, Comparison, Result, Standing, against_chance, standing
 from openworld.results.standing import CHANCE_NAME, over_images
 
@@ -206,18 +206,13 @@ def _evidence(by_place: Places, brief: Brief) -> str:
         place = {key: value for key, value in row.where.items() if key != "side"}
         if row.value.value and (not place or tuple(place.items()) in by_place):
             sides.setdefault(str(row.where.get("side", "")), set()).add(row.value.value)
-    texts = [f"{_range(counts)}{f' {side}' if side else ''} images" for side, counts in sides.items()]
+    texts = [f"{span(counts)}{f' {side}' if side else ''} images" for side, counts in sides.items()]
     if not texts:
         counts: dict[str, set[int]] = {}
         for interval in (interval for row in rows for interval in row.value.intervals[:1]):
             if interval.n and interval.over != "seeds":
                 counts.setdefault(interval.over, set()).add(interval.n)
-        texts = [f"{_range(numbers)} {kind}" for kind, numbers in sorted(counts.items())]
+        texts = [f"{span(numbers)} {kind}" for kind, numbers in sorted(counts.items())]
     seeds = max((len(row.seeds) for row in rows or brief.results), default=0)
     texts += [counted(seeds, "seed")] if seeds else []
     return f"This rests on {listed(texts)}." if texts else ""
-
-
-def _range(counts) -> str:
-    low, high = min(counts), max(counts)
-    return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"

@@ -1,10 +1,7 @@
 """Tables for the terminal, the page, Markdown, LaTeX and CSV: all say the same."""
 
+from openworld.report.render.forms import csv_table, markdown_table, plain, plain_html_table, terminal_table
 from openworld.report.render.latex import as_tex, latex_table
-from openworld.report.render.markdown import markdown_table, plain
-from openworld.report.render.plain_html import plain_html_table
-from openworld.report.render.table_csv import csv_table
-from openworld.report.render.terminal import terminal_table
 from openworld.report.render.texts import Text, texts
 
 __all__ = [

@@ -7,7 +7,7 @@ Accents, Greek, arrows and signs become commands, and a sign without a command i
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from openworld.report.render.markdown import on_one_line
+from openworld.report.render.forms import on_one_line
 from openworld.report.render.texts import Text, texts
 from openworld.report.table import Table
 

@@ -64,17 +64,15 @@ class CellPair:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the printed one; None where they are not of the same thing."""
         return self.test and self.test.difference
 
     @property
     def tested(self) -> bool:
-        """Whether the difference has a p-value."""
         return self.test is not None and self.test.p is not None
 
     @property
     def verdict(self) -> str:
-        """Reproduced within the margin, else higher or lower than printed, or neither; empty where untested."""
+        """Return whether it is reproduced within the margin, else higher or lower, or neither; "" where untested."""
         if not self.tested:
             return ""
         if self.test.equivalent:
@@ -105,12 +103,10 @@ class PaperComparison:
 
     @property
     def backbones(self) -> tuple[str, ...]:
-        """Of our runs."""
         return tuple(dict.fromkeys(number.backbone for number in self.ours if number.backbone))
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """What ours were measured on."""
         return tuple(dict.fromkeys(name for number in self.ours for name in number.datasets))
 
     @property
@@ -120,13 +116,12 @@ class PaperComparison:
 
     @property
     def verdicts(self) -> tuple[int, int, int, int, int]:
-        """How many numbers are reproduced, higher than printed, lower, not told apart, and not tested."""
+        """Count numbers that are reproduced, higher than printed, lower, not told apart, and not tested."""
         ways = Counter(pair.verdict.partition(" ")[0] for pair in self.pairs.values() if pair.difference is not None)
         return ways["reproduced"], ways["higher"], ways["lower"], ways["not"], ways[""]
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What comes of it."""
         if not self.table.printed:
             overall = "Ours stand alone: the printed numbers of this table are missing from the text that is published."
         elif self.same_data:
@@ -145,7 +140,7 @@ class PaperComparison:
 
     @property
     def _compared(self) -> str:
-        """How many numbers are reproduced, by which test, and how large differences are."""
+
         pairs = [pair for pair in self.pairs.values() if pair.difference is not None]
         if not pairs:
             return "Nothing is subtracted: times are of other machines, ranks among other methods."
@@ -208,9 +203,8 @@ def compare_with_paper(
 class _Numbers:
     """The numbers of both sides, and where each of them stands in the table."""
 
-    # Columns differ in what the table's do, and in what else differs among ours, which may be on more data sets.
-
     def __init__(self, table: PaperTable, ours: Sequence[PaperResult], printed: Sequence, margin: float) -> None:
+        # Columns differ in what the table's do, and in what else differs among ours, which may be on more data sets.
         also = {axis for axis in ("dataset", "method") if len({getattr(number, axis) for number in ours}) > 1}
         self.axes = [axis for axis in AXES if axis != table.rows and axis in {*table.columns, *also}]
         self.table, self.ours, self.printed, self.margin = table, ours, printed, margin
@@ -218,7 +212,6 @@ class _Numbers:
         self.known_deviations = printed_deviations(table.paper)
 
     def key(self, number: PaperResult | PublishedNumber) -> Key:
-        """Row and column of a number."""
         column = PaperColumn(number.metric, **{axis: getattr(number, axis) for axis in self.axes})
         return getattr(number, self.table.rows), column
 
@@ -241,9 +234,8 @@ class _Numbers:
             yield (row, column), self._pair(number, *self._printed_like(row, column, datasets))
 
     def _printed_like(self, row: str, column: PaperColumn, datasets: Sequence[str]) -> tuple:
-        """(the printed number, its deviation, whether it is of the same data); of an average over some of the paper's
-        data sets the mean of their rows.
-        """
+        """Return the printed number, its deviation, and whether it is of the same data."""
+        # Of an average over some of the paper's data sets it is the mean of their rows.
         exact, by_rows = self.by_key.get((row, column)), self.table.rows == "dataset"
         dataset = row if by_rows else column.dataset
         if dataset and dataset != AVERAGE:
@@ -273,6 +265,7 @@ class _Numbers:
         same_methods = {number.method for number in self.ours} == {number.method for number in self.printed}
         if not (alike or ours.metric in SIZES) or (ours.metric in RANKS and not same_methods):
             return CellPair(ours, printed, deviation)
+
         metric, difference = METRICS[ours.metric], ours.number - printed
         names = {"where": {"dataset": ours.dataset, "setting": ours.setting, "task": ours.task}}
         seeds = PRINTED_SEEDS.get(self.table.paper)

@@ -27,28 +27,23 @@ class Agreement:
 
     @property
     def n(self) -> int:
-        """How many methods are ordered."""
         return len(self.methods)
 
     @property
     def column(self) -> str:
-        """The task or setting that it is of; empty where it is of their average."""
         return self.task or self.setting
 
     @property
     def related(self) -> bool:
-        """Whether the two orders are shown to have to do with one another."""
         return significant(self.p)
 
     @property
     def short(self) -> str:
-        """Metric, tau, p and the number of methods."""
         name = ", ".join(filter(None, (METRICS[self.metric].title, self.column)))
         return f"{name} –" if self.tau is None else f"{name} τ = {self.tau:.2f} (p {self.p:.2g}, n = {self.n})"
 
     @property
     def sentence(self) -> str:
-        """What it says of the two orders."""
         if self.tau is None:
             return f"The orders of the methods cannot be compared: {self.reason}."
         way = "agree" if self.tau > 0 else "oppose each other"

@@ -17,7 +17,7 @@ from openworld.report.series_style import SeriesStyle, series_styles
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.compare import RANKS, PaperComparison, compare_with_paper
 from openworld.reproduction.comparison.orders import Agreement
-from openworld.reproduction.comparison.table import WRITERS, compared_results, details_of, table_of
+from openworld.reproduction.comparison.table import compared_results, details_of, table_of, write_comparison
 from openworld.reproduction.figures.drawing import MadeFigure, draw_plan, write_figures
 from openworld.reproduction.paper_results import paper_results
 from openworld.reproduction.plan import ReproductionPlan
@@ -50,35 +50,33 @@ class MadePlan:
 
 
 def write_plan(plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str) -> MadePlan:
-    """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page."""
-    comparisons, drawn = compare_plan(plan, folder, failed, **said), draw_plan(plan, folder, failed)
+    """Make the tables and figures of a plan; write OUT/tables, OUT/figures and the page.
+
+    Args:
+        failed: names of runs: these are left out, and named where they lack; what has no run left is not made.
+        said: `margin` and `show` of `compare_with_paper`.
+    """
+    comparisons = [
+        compare_with_paper(plan.paper, number, paper_results(plan.paper, number, runs), remarks=remarks, **said)
+        for number, runs, remarks in plan.finished("tables", folder, failed)
+    ]
+    drawn = draw_plan(plan, folder, failed)
     styles = page_styles(comparisons, drawn)
     figures = [figure.styled(styles) for figure in drawn]
+
     if plan.tables:
         made = {comparison.table.number: comparison for comparison in comparisons}
         (folder / "tables").mkdir(parents=True, exist_ok=True)
         for number in plan.tables:
-            for form, write in WRITERS.items():
+            for form in ("csv", "md", "tex"):
                 path = folder / "tables" / f"table-{number}.{form}"
                 if number in made:
-                    write_file(path, write(made[number]).encode())
+                    write_file(path, write_comparison(made[number], form).encode())
                 else:  # of an earlier call, whose runs failed this time
                     path.unlink(missing_ok=True)
     not_written = write_figures(plan, folder / "figures", figures) if plan.figures else ""
     page = write_comparison_page(folder, comparisons, figures)
     return MadePlan(tuple(comparisons), tuple(figures), page, not_written)
-
-
-def compare_plan(
-    plan: ReproductionPlan, folder: Path, failed: Collection[str] = (), **said: float | str
-) -> list[PaperComparison]:
-    """Put every table of a plan beside the printed one; see `write_plan` for the arguments."""
-    # Runs that failed are left out, and named under every table that lacks them; a table of which no run is left is
-    # not made.
-    return [
-        compare_with_paper(plan.paper, number, paper_results(plan.paper, number, runs), remarks=remarks, **said)
-        for number, runs, remarks in plan.finished("tables", folder, failed)
-    ]
 
 
 def write_comparison_page(
@@ -114,10 +112,8 @@ def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[
     headings = [*(made.table.heading for made in comparisons), *(figure.heading for figure in figures)]
     remarks = [sentence for figure in figures for sentence in figure.remarks]
     if several:
-        same, orders = (
-            sum(made.same_data for made in comparisons),
-            [each for made in comparisons for each in _orders(made)],
-        )
+        same = sum(made.same_data for made in comparisons)
+        orders = [order for made in comparisons for order in _orders(made)]
         related, of = sum(order.related for order in orders), counted(len(orders), "column")
         remarks = [
             f"In {same} of {len(comparisons)} tables ours are of the paper's data.",
@@ -139,7 +135,7 @@ def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[
         f"{' and '.join(dict.fromkeys(papers))} beside ours",
         tuple(filter(None, (*(headings if len(headings) == 1 else counts), ", ".join(backbones)))),
         verdict,
-        (*sections, *(figure.styled(styles).section for figure in figures)),
+        (*sections, *(Section(made.figure.title, figures=(made.styled(styles).figure,)) for made in figures)),
         styles,
         "Series" if figures else "Methods",
     )
@@ -147,13 +143,8 @@ def comparison_report(comparisons: Sequence[PaperComparison], figures: Sequence[
     parts += [(made.figure.title, made) for made in figures]
     facts = {heading: " · ".join(("; ".join(made.datasets), *made.backbones)) for heading, made in parts}
     tables = tuple(table_of(made, name=f"table-{made.table.number}") for made in comparisons)
-    return Report(
-        compared_results(comparisons),
-        tables,
-        page,
-        text=tuple(each) if comparisons and len(each) > 1 else None,
-        made=facts,
-    )
+    text = tuple(each) if comparisons and len(each) > 1 else None
+    return Report(compared_results(comparisons), tables, page, text=text, made=facts)
 
 
 def _orders(comparison: PaperComparison) -> list[Agreement]:

@@ -7,8 +7,8 @@ from typing import Any
 from openworld.papers import AVERAGE, METRICS
 from openworld.papers.misprints import SHORT
 from openworld.papers.results import PaperResult
+from openworld.report.render.forms import markdown_table, plain
 from openworld.report.render.latex import as_tex, latex_table
-from openworld.report.render.markdown import markdown_table, plain
 from openworld.report.series_style import SeriesStyle
 from openworld.report.table import Cell, Column, Row, Table
 from openworld.reproduction.comparison.compare import CellPair, PaperColumn, PaperComparison
@@ -139,20 +139,10 @@ def sentences(comparison: PaperComparison) -> list[str]:
     return [*comparison.sentences, *(f"Known of the printed table: {note}" for note in comparison.notes)]
 
 
-def as_markdown(comparison: PaperComparison) -> str:
-    """Return the table and what comes of it."""
-    return "\n".join([markdown_table(table_of(comparison)), *map(plain, sentences(comparison))]) + "\n"
-
-
-def as_latex(comparison: PaperComparison) -> str:
-    """Return the table, and what comes of it as comments."""
+def write_comparison(comparison: PaperComparison, form: str) -> str:
+    """Return a comparison as "csv" (a row per cell), "md" or "tex" (the table, and what comes of it)."""
+    if form == "csv":
+        return compared_results([comparison]).to_csv()
+    if form == "md":
+        return "\n".join([markdown_table(table_of(comparison)), *map(plain, sentences(comparison))]) + "\n"
     return "".join(f"% {as_tex(line)}\n" for line in sentences(comparison)) + latex_table(table_of(comparison))
-
-
-def as_csv(comparison: PaperComparison) -> str:
-    """Return a row for every cell: numbers in the unit of data, every interval, what was printed, and the test."""
-    return compared_results([comparison]).to_csv()
-
-
-WRITERS = {"csv": as_csv, "md": as_markdown, "tex": as_latex}
-"""Ending of a file -> what writes it."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from openworld.papers import PAPERS
 from openworld.report.figure import Figure
-from openworld.report.page import Section
 from openworld.report.series_style import SeriesStyle
 from openworld.reproduction.figures import FIGURES
 from openworld.reproduction.figures.paper_figure import FigureRuns
@@ -32,23 +31,16 @@ class MadeFigure:
 
     @property
     def heading(self) -> str:
-        """Return paper, number and title."""
         return f"{self.paper}, {self.figure.title}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Return its caption and its remarks."""
         return (*self.figure.caption, *self.remarks)
 
     def styled(self, styles: Mapping[str, SeriesStyle]) -> "MadeFigure":
         """Return it with the colours that its series have on a page."""
         own = {name: styles.get(name, style) for name, style in self.figure.styles.items()}
         return replace(self, figure=replace(self.figure, styles=own))
-
-    @property
-    def section(self) -> Section:
-        """Return it as a part of a page."""
-        return Section(self.figure.title, figures=(self.figure,))
 
     @property
     def plain(self) -> Mapping[str, Any]:
