@@ -39,7 +39,8 @@ COMMAND_ONLY = {"as_json", "as_csv", "quiet", "page", "new_names", "plan", "acce
 def test_a_function_has_the_parameters_and_defaults_of_its_command(name):
     from importlib import import_module
 
-    command = getattr(import_module(f"openworld.cli.{name.removeprefix('fit_')}"), name)
+    module = "results" if name in ("compare", "average") else name.removeprefix("fit_")
+    command = getattr(import_module(f"openworld.cli.{module}"), name)
     options, parameters = (inspect.signature(each).parameters for each in (command, getattr(ow, name)))
     wanted = {key: option.default for key, option in options.items() if key not in COMMAND_ONLY}
     given = {key: parameter.default for key, parameter in parameters.items() if key not in COMMAND_ONLY}

@@ -1,4 +1,4 @@
-"""All commands by name; each lives in a file of its own."""
+"""All commands by name."""
 
 from typing import Annotated
 
@@ -8,11 +8,8 @@ from typer.core import TyperGroup
 from openworld import __version__
 from openworld.cli import console
 from openworld.cli._parts import with_parts
-from openworld.cli.average import average
 from openworld.cli.cache import cache
 from openworld.cli.check import check
-from openworld.cli.cite import cite
-from openworld.cli.compare import compare
 from openworld.cli.data import data
 from openworld.cli.decide import decide
 from openworld.cli.demo import demo
@@ -23,8 +20,8 @@ from openworld.cli.label import label
 from openworld.cli.list import list_command
 from openworld.cli.new import new
 from openworld.cli.predict import predict
-from openworld.cli.report import report
 from openworld.cli.reproduce import reproduce
+from openworld.cli.results import average, cite, compare, report
 from openworld.cli.run import run
 from openworld.cli.score import score
 from openworld.cli.shift import shift

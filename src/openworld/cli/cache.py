@@ -33,14 +33,24 @@ def cache(
 
     Weights of downloaded backbones lie elsewhere, where huggingface_hub keeps them (`hf cache` lists them).
     """
+    import json
+    from dataclasses import asdict
+
     from openworld.backbones import known_name
     from openworld.features import default_cache
     from openworld.features.cache import look, remove
 
     kept = look(folder or default_cache())
-    chosen = [entry for entry in kept.sets if _matches(entry, dataset, known_name(backbone))]
+    named = known_name(backbone)
+    chosen = [
+        entry
+        for entry in kept.sets
+        if dataset in ("", entry.dataset, entry.dataset.partition(" · ")[0]) and named in ("", entry.backbone)
+    ]
     if as_json:
-        _print_json(kept, chosen)
+        times = [{name: getattr(entry, name).isoformat() for name in ("written", "used")} for entry in chosen]
+        sets = [asdict(entry) | {"folder": entry.folder.name} | own for entry, own in zip(chosen, times, strict=True)]
+        console.write(json.dumps({"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}, indent=1))
     else:
         _say(kept, chosen, console.output())
     if limit:
@@ -78,11 +88,6 @@ def _shrink(kept, limit: int, chosen: bool, yes: bool, quiet: bool) -> None:
         console.write(f"Removed {len(gone)} set(s), {_total(gone)}; {_total(left)} are left.")
 
 
-def _matches(entry, dataset: str, backbone: str) -> bool:
-    named = dataset in ("", entry.dataset, entry.dataset.partition(" · ")[0])
-    return named and backbone in ("", entry.backbone)
-
-
 def _total(sets) -> str:
     return size_in_words(sum(entry.size for entry in sets))
 
@@ -115,15 +120,3 @@ def _say(kept, chosen, out) -> None:
         out.print(terminal.TerminalTable(heads, rows))
     if kept.foreign:
         out.print(f"Not ours, left alone: {', '.join(kept.foreign)}", markup=False)
-
-
-def _print_json(kept, chosen) -> None:
-    import json
-    from dataclasses import asdict
-
-    sets = [
-        asdict(entry)
-        | {"folder": entry.folder.name, "written": entry.written.isoformat(), "used": entry.used.isoformat()}
-        for entry in chosen
-    ]
-    console.write(json.dumps({"folder": str(kept.folder), "sets": sets, "foreign": kept.foreign}, indent=1))

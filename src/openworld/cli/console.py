@@ -8,6 +8,7 @@ import functools
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from openworld._console import bars as bars
 from openworld._console import observer as observer
@@ -94,6 +95,15 @@ def write(text: str) -> None:
     """Print text that others may read on (JSON, CSV, a path): exact in a pipe or a file, visible on a terminal."""
     text = text if text.endswith("\n") else text + "\n"
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+
+
+def show(report, screen, *, out: Path | None = None, kept: str = "", as_json: bool = False) -> None:
+    """Show what a command found, say where its page and what else is `kept` lie, and print the JSON if asked for."""
+    report.show(screen)
+    if out is not None:
+        screen.print(f"Report: {out / 'report.html'}   {kept}".rstrip(), markup=False)
+    if as_json:
+        write(report.to_json())
 
 
 def sentence(error: Exception) -> str:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson
+
 
 def decide(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
@@ -27,7 +29,7 @@ def decide(
     ] = None,
     learner: Annotated[str, typer.Option(help="Only this learner, as the run calls it.")] = "",
     page: Annotated[Path | None, typer.Option(help="Also write the report page, with the decision in it.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Choose the threshold below which an image is flagged as new, and say what that misses and hits.
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson, Devices, Quiet, Workers
+
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder of the run; an unfinished run in it is continued.")] = Path(
@@ -21,12 +23,10 @@ def demo(
         str, typer.Option(help="Drawing style of shots and test images (openworld list datasets).")
     ] = "twemoji",
     redrawn: Annotated[str, typer.Option(help="Another style for the test images: the redrawn split.")] = "",
-    device: Annotated[
-        str, typer.Option(help="auto: all GPUs where there are any; cpu, cuda, mps, cuda:1, cuda:0,cuda:1.")
-    ] = "auto",
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 for one per core, on GPUs by their memory.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
+    device: Devices = "auto",
+    workers: Workers = 0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Zero-shot CLIP, CoOp, KgCoOp and GMoP on the embedded world: from images to report, no download.
 

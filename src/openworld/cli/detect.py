@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson, Device, Quiet
 from openworld.cli.estimate import ALERTED
 
 
@@ -67,9 +68,9 @@ def detect(
     out: Annotated[Path | None, typer.Option(help="Keep page, numbers, scores and thresholds here.")] = None,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images of a set that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap, and of a learner's training.")] = 0,
-    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell which detector sees what is out of distribution (OOD), on sets of your own; then flag images with it.
 
@@ -133,10 +134,6 @@ def detect(
                 id, tuple(ood or ()), **of_model, **of_images, **of_names, detectors=chosen, device=device
             )
             answer = command.detect_images(inputs, options=options, **shared)
-    answer.show(screen)
-    if out is not None:
-        screen.print(f"Report: {out / 'report.html'}", markup=False)
-    if as_json:
-        console.write(answer.to_json())
+    console.show(answer, screen, out=out, as_json=as_json)
     if asked == "apply" and answer.found.alarm:
         sys.exit(ALERTED)

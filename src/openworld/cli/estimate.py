@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson, Device, Quiet
+
 ALERTED, UNKNOWN = 3, 4
 """Exit codes where an alarm stands (accuracy below --alert, images unlike the source's), and where nothing is told."""
 
@@ -71,9 +73,9 @@ def estimate(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep page, plot, JSON (and scores of images) here.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and intervals.")] = 0,
-    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell how accurate a model is on a target without labels, from a labelled source and what the model says of both.
 
@@ -148,11 +150,8 @@ def _end(answer, screen, out: Path | None, as_json: bool) -> None:
     from openworld.applications.estimate.command import JSON
     from openworld.cli import console
 
-    answer.show(screen)
-    if out is not None:
-        screen.print(f"Report: {out / 'report.html'}   Numbers: {out / JSON}   Plots: {out}/*.svg", markup=False)
-    if as_json:
-        console.write(answer.to_json())
+    kept = "" if out is None else f"Numbers: {out / JSON}   Plots: {out}/*.svg"
+    console.show(answer, screen, out=out, kept=kept, as_json=as_json)
     asked = getattr(answer.found, "alert", None) is not None
     if answer.found.alerts or (asked and answer.found.shift_alerts):
         sys.exit(ALERTED)

@@ -78,9 +78,7 @@ def plan(
     screen = console.output(quiet=quiet or as_json)
     with console.observer(screen) as observer:
         answer = command.plan_labels(inputs, observer)
-    answer.show(screen)
-    if as_json:
-        console.write(answer.to_json())
+    console.show(answer, screen, as_json=as_json)
 
 
 def read(
@@ -120,10 +118,7 @@ def read(
     with console.observer(screen) as observer:
         made = {"command": shlex.join(console.command())}
         answer = command.read_labels(folder, tuple(answers or ()), out, observer, made)
-    answer.show(screen)
-    screen.print(f"Report: {(out or folder) / 'report.html'}", markup=False)
-    if as_json:
-        console.write(answer.to_json())
+    console.show(answer, screen, out=out or folder, as_json=as_json)
 
 
 label.command("plan")(console.reporting(plan))

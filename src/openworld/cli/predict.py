@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson, Device
+
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Folder that `FittedLearner.save` wrote, or the folder of a run.")],
@@ -21,7 +23,7 @@ def predict(
         float | None, typer.Option(min=0, max=1, help="Fraction: an image of less baseness looks new.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many names to give.")] = 1,
-    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
+    device: Device = "auto",
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images to leave out; more stop it.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Keep scores, logits and names: .parquet, .csv, .npz, .safetensors.")
@@ -30,7 +32,7 @@ def predict(
         bool, typer.Option("--labelled", help="Beside --out: images lie in folders named after their classes.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="The predictions alone.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV instead.")] = False,
 ) -> None:
     """Name images with a fitted learner, tell how much each looks like a class it was tuned on, and compare.

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson
+
 
 def score(
     file: Annotated[Path, typer.Argument(help="Predictions: .parquet, .csv or .npz, columns as above.")],
@@ -16,7 +18,7 @@ def score(
             "--all-pairs", help="Test every model against every other, also of more than 100, where only the best is."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """OpenworldAUC and its companions for predictions that you made with your own code.
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson, Device, Quiet
+
 
 def shift(
     reference: Annotated[str, typer.Option(help="Images that a model knows: a folder, or NAME/DOMAIN/PART.")],
@@ -27,9 +29,9 @@ def shift(
     out: Annotated[Path | None, typer.Option(help="Keep page, degrees, JSON and LAID here.")] = None,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of LAID and of samples.")] = 0,
-    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell how far images are from a reference, in meaning (semantic shift) and in appearance (covariate shift).
 
@@ -73,9 +75,5 @@ def shift(
     screen = console.output(quiet=quiet or as_json)
     with console.observer(screen) as observer:
         answer = command.measure_shift(inputs, options, observer, {"command": shlex.join(console.command())})
-    answer.show(screen)
-    if out is not None:
-        kept = f"Degrees: {out / command.TABLE}.csv, .parquet   LAID: {out / command.LAID}"
-        screen.print(f"Report: {out / 'report.html'}   {kept}", markup=False)
-    if as_json:
-        console.write(answer.to_json())
+    kept = "" if out is None else f"Degrees: {out / command.TABLE}.csv, .parquet   LAID: {out / command.LAID}"
+    console.show(answer, screen, out=out, kept=kept, as_json=as_json)

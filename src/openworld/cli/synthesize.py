@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson, Device, Quiet
+
 
 def synthesize(
     reference: Annotated[list[str], typer.Option(help="Images that a model knows: a folder, or NAME/DOMAIN/PART.")],
@@ -36,9 +38,9 @@ def synthesize(
     only_plan: Annotated[bool, typer.Option("--plan", help="Say what would be made, and make nothing.")] = False,
     allow_corrupt: Annotated[int, typer.Option(min=0, help="Unreadable images that may be left out.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of LAID, of the draw and of all noise.")] = 0,
-    device: Annotated[str, typer.Option(help="auto: a GPU where there is one; cpu, cuda, cuda:1, mps.")] = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    device: Device = "auto",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a test set of images at measured shift from a reference: equally many at every level (Syn-IS).
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from openworld.cli._options import AsJson, Quiet
 from openworld.cli.estimate import ALERTED, UNKNOWN
 
 
@@ -28,8 +29,8 @@ def fit_watch(
         typer.Option(help="Share of years of 365 periods in which either alarm may be raised by chance; 0.05."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of samples and draws.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fit once, on a labelled source, what `openworld estimate watch` needs every day.
 
@@ -64,9 +65,7 @@ def fit_watch(
         answer = command.fit(
             source, out, settings, classnames=classnames, images=images or (), observer=observer, made=made
         )
-    answer.show(screen)
-    if as_json:
-        console.write(answer.to_json())
+    console.show(answer, screen, as_json=as_json)
 
 
 def watch(
@@ -89,8 +88,8 @@ def watch(
         int, typer.Option(min=0, help="Write about so many images of the last finished period to label to --out.")
     ] = 0,
     out: Annotated[Path | None, typer.Option(help="Keep page, plots and JSON here.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON instead.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Add new files to a watch, and say what the accuracy of the periods is that they finish: a daily job.
 
@@ -135,11 +134,8 @@ def watch(
     with console.observer(screen) as observer:
         made = {"command": " ".join(console.command())}
         answer = command.watch(fitted, new or [], files, close=close, observer=observer, made=made)
-    answer.show(screen)
-    if out is not None:
-        screen.print(f"Report: {out / 'report.html'}   Numbers: {out / 'watch.json'}", markup=False)
-    if as_json:
-        console.write(answer.to_json())
+    kept = "" if out is None else f"Numbers: {out / 'watch.json'}"
+    console.show(answer, screen, out=out, kept=kept, as_json=as_json)
     if answer.found.alerts or answer.found.shift_alerts:
         sys.exit(ALERTED)
     if answer.found.unknown:
