@@ -9,6 +9,7 @@ import pytest
 from openworld.estimators import ESTIMATORS, calibrated_confidence, quote
 from openworld.estimators.engine import confidence_check, reference_check
 from openworld.estimators.quote import shift_signs, source_check
+from openworld.estimators.quote.evidence import POWER
 from openworld.papers import published_numbers
 
 ENDS = {"corruptions (8)": "-S", "natural shifts, novel subpopulations (8)": "-N", "all 18": ""}  # of the rows' names
@@ -44,7 +45,7 @@ def test_the_pages_tell_the_limits_of_the_code(page):
         f"lie at most {100 * limits.views:.0f} points apart, at most {100 * limits.known_loss:.0f} points are lost",
         f"(p below .{100 * limits.sure:02.0f}), DoC and ATC-MC lie at most {100 * limits.apart:.0f} points above it",
         f"at most {100 * limits.lost:.0f} are lost, a fall of {100 * limits.seen:.0f} points would be seen",
-        f"(COT / COT on source-like sets)^{limits.power}",
+        f"(COT / COT on source-like sets)^{POWER}",
         f"AUROC below {100 * confidence.AREA:.0f} %",
         f"more than {100 * confidence.GAP:.0f} points from the accuracy",
         f"below {calibrated_confidence.A_CLASS} source images a class",

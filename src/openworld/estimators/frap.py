@@ -15,14 +15,13 @@ from openworld._arrays import LARGEST
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import means, shares
-from openworld.estimators.engine.cut import Cut
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.fusion import Fusion, Weighting, base_weights, fuse
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, divergence, reference_temperature
 from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.engine.temperature import blocks, probabilities
-from openworld.estimators.engine.threshold import require_rule
+from openworld.estimators.engine.threshold import Cut, require_rule
 
 StandIn = Literal["fused", "foundation", "pseudo-labels"]
 TauSource = Literal["own", "target"]

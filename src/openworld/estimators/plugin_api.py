@@ -6,9 +6,9 @@ Bootstrap: `means`.
 """
 
 from openworld.estimators.engine.bootstrap import means
-from openworld.estimators.engine.cut import Cut
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.temperature import blocks, confidences, negative_entropies, probabilities
+from openworld.estimators.engine.threshold import Cut
 
 __all__ = [
     "Cut",

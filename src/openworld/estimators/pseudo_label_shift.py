@@ -41,7 +41,8 @@ class PseudoLabelShift:
     def read(self, known: SourceSummary, state: np.ndarray, target: Outputs) -> RawEstimate:
         """No sample scores: the estimate is of the whole set."""
         predicted = np.bincount(target.predictions, minlength=known.classes)
-        distance, noise = float(_distance(predicted, state)), _noise(state.sum(axis=0) / known.n, known.n, target.n)
+        distance = float(_distance(predicted, state))
+        noise = chance_distance(state.sum(axis=0) / known.n, known.n, target.n)
         warnings = ()
         if noise > NOISY:
             warnings = (
@@ -65,18 +66,16 @@ def _distance(predicted: np.ndarray, source: np.ndarray) -> np.ndarray:
     return np.abs(shares[0] - shares[1]).sum(axis=-1) / 2
 
 
-def _noise(shares: np.ndarray, n_source: int, n_target: int) -> float:
-    """Mean total variation of two samples of the same classes, from the normal limit: E|x| = sd sqrt(2 / pi)."""
+def chance_distance(shares: np.ndarray, n_source: int, n_target: int) -> float:
+    """Return the mean total variation of two samples of one law, from the normal limit: E|x| = sd sqrt(2 / pi)."""
     deviations = np.sqrt(shares * (1 - shares) * (1 / n_source + 1 / n_target))
     return float(deviations.sum() * np.sqrt(2 / pi) / 2)
 
 
 def _replicates(predicted, source, resamples: int, generator: np.random.Generator) -> np.ndarray:
-    """Errors as far on the other side of the estimate as resamples are on theirs (the basic bootstrap).
-
-    Noise adds to a distance, and a resample adds it once more: of 50 classes with 200 images, percentiles of the
-    resamples themselves lie above the estimate 9 times in 10, and never hold the distance of the populations.
-    """
+    """Return errors as far on the other side of the estimate as resamples are on theirs (the basic bootstrap)."""
+    # Noise adds to a distance, and a resample adds it once more: of 50 classes with 200 images, percentiles of the
+    # resamples themselves lie above the estimate 9 times in 10, and never hold the distance of the populations.
     drawn = generator.multinomial(predicted.sum(), predicted / predicted.sum(), resamples)
     known = generator.multinomial(source.sum(), source.ravel() / source.sum(), resamples).reshape(resamples, 2, -1)
     errors = _distance(drawn, known) + known[:, 1].sum(axis=1) / source.sum()

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from openworld._types import checked
-from openworld.estimators.engine.cut import Cut
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences_of, negative_entropies_of
-from openworld.estimators.engine.threshold import require_rule
+from openworld.estimators.engine.threshold import Cut, require_rule
 
 
 @checked

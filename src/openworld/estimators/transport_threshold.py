@@ -11,10 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from openworld._types import checked
-from openworld.estimators.engine.cut import Cut
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.threshold import require_rule
+from openworld.estimators.engine.threshold import Cut, require_rule
 from openworld.estimators.optimal_transport import (
     bias_of,
     bias_warnings,

@@ -5,7 +5,7 @@ import pytest
 
 from openworld._errors import OpenworldError
 from openworld.estimators.engine import bootstrap as bootstrap
-from openworld.estimators.engine.threshold import RULES, share_below, threshold
+from openworld.estimators.engine.threshold import RULES, below_threshold, share_below, threshold
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -20,7 +20,7 @@ def test_thresholds_equal_a_literal_resampling(rule):
         return share_below(target[rng.integers(0, 120, 120)], cut)
 
     slow = np.array([literal() for _ in range(2000)])
-    fast = bootstrap.below_threshold(source, wrong, target, rule, 2000, rng)
+    fast = below_threshold(source, wrong, target, rule, 2000, rng)
     assert fast.mean() == pytest.approx(slow.mean(), abs=0.01)
     assert fast.std() == pytest.approx(slow.std(), rel=0.1)
 
@@ -28,9 +28,9 @@ def test_thresholds_equal_a_literal_resampling(rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_ends_of_the_threshold(rule):
     rng, scores = np.random.default_rng(0), np.arange(30.0)
-    never = bootstrap.below_threshold(scores, np.zeros(30, bool), scores, rule, 20, rng)
+    never = below_threshold(scores, np.zeros(30, bool), scores, rule, 20, rng)
     assert not never.any()
-    always = bootstrap.below_threshold(scores, np.ones(30, bool), scores, rule, 20, rng)
+    always = below_threshold(scores, np.ones(30, bool), scores, rule, 20, rng)
     assert always.min() > 0.7
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.estimators.engine.threshold import between
 
 LEVEL = 0.95
 MANY = 100_000  # values from which the mean of a resample is drawn from its normal limit
@@ -44,19 +43,3 @@ def means(values: np.ndarray, resamples: int, generator: np.random.Generator) ->
 def shares(share, n: int, generator: np.random.Generator, resamples: int | None = None) -> np.ndarray:
     """Resampled shares of n images, float[R]; `share` is one number for all resamples or float[R]."""
     return generator.binomial(n, share, resamples) / n
-
-
-def below_threshold(
-    source: np.ndarray, wrong: np.ndarray, target: np.ndarray, rule: str, resamples: int, generator: np.random.Generator
-) -> np.ndarray:
-    """Return resampled errors float[R] of a threshold that is found anew in each resample."""
-    order, ordered = np.argsort(source, kind="stable"), np.sort(target)
-    wrong, edges = wrong[order], np.r_[-np.inf, source[order], np.inf]
-    below = np.empty(resamples)
-    for index, drawn in enumerate(counts(len(source), resamples, generator)):
-        mistakes, reached = int(drawn[wrong].sum()), np.cumsum(drawn)
-        # positions among `edges` of the scores of rank k and k + 1; rank 0 and n + 1 are the infinite ends
-        places = np.searchsorted(reached, (mistakes, mistakes + 1)) + 1 if mistakes else (0, 1)
-        cut = between(float(edges[places[0]]), float(edges[places[1]]), rule)
-        below[index] = np.searchsorted(ordered, cut)
-    return shares(below / len(target), len(target), generator)

@@ -9,11 +9,15 @@ right; with k source mistakes and the source scores in rising order, the rules a
 "Below" is strict: scores equal to the threshold count as right.
 """
 
+from dataclasses import dataclass
+from functools import partial
 from math import inf, isinf, nextafter
 
 import numpy as np
 
 from openworld._errors import unknown_name
+from openworld.estimators.engine.bootstrap import counts, shares
+from openworld.estimators.engine.fitted import RawEstimate, finite
 
 RULES = ("midpoint", "reference")
 FEW = 20  # wrong source images, or right ones: with fewer, the threshold is mostly noise
@@ -67,3 +71,45 @@ def require_rule(rule: str) -> None:
     """Refuse a threshold rule that does not exist."""
     if rule not in RULES:
         raise unknown_name("threshold rule", rule, RULES)
+
+
+def below_threshold(
+    source: np.ndarray, wrong: np.ndarray, target: np.ndarray, rule: str, resamples: int, generator: np.random.Generator
+) -> np.ndarray:
+    """Return resampled errors float[R] of a threshold that is found anew in each resample."""
+    order, ordered = np.argsort(source, kind="stable"), np.sort(target)
+    wrong, edges = wrong[order], np.r_[-np.inf, source[order], np.inf]
+    below = np.empty(resamples)
+    for index, drawn in enumerate(counts(len(source), resamples, generator)):
+        mistakes, reached = int(drawn[wrong].sum()), np.cumsum(drawn)
+        # positions among `edges` of the scores of rank k and k + 1; rank 0 and n + 1 are the infinite ends
+        places = np.searchsorted(reached, (mistakes, mistakes + 1)) + 1 if mistakes else (0, 1)
+        cut = between(float(edges[places[0]]), float(edges[places[1]]), rule)
+        below[index] = np.searchsorted(ordered, cut)
+    return shares(below / len(target), len(target), generator)
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """scores: float[n] of the source. wrong: bool[n], what is named wrong. rule: of the threshold. value: of it."""
+
+    scores: np.ndarray
+    wrong: np.ndarray
+    rule: str
+    value: float
+
+    @classmethod
+    def between(cls, scores: np.ndarray, wrong: np.ndarray, rule: str) -> "Cut":
+        """Return the cut with the threshold that the rule finds."""
+        return cls(scores, wrong, rule, threshold(scores, int(wrong.sum()), rule))
+
+    def read(self, target: np.ndarray, kept: str, warnings: tuple[str, ...] = (), **details) -> RawEstimate:
+        """Target scores float[n_t] against the threshold; `kept`: what resamples do not find anew."""
+        return RawEstimate(
+            share_below(target, self.value),
+            partial(below_threshold, self.scores, self.wrong, target, self.rule),
+            f"source and target images, {kept} kept",
+            {"threshold": finite(self.value)} | details,
+            target,
+            (*threshold_warnings(self.scores, int(self.wrong.sum()), self.value), *warnings),
+        )

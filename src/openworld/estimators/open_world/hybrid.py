@@ -71,14 +71,7 @@ class Hybrid:
 
 
 def base_by_score(base_scores: np.ndarray, scores: np.ndarray, share: float, bins: int) -> np.ndarray:
-    """Return P(base | score) of every image of the stream, rising with the score, in [0, 1].
-
-    Args:
-        base_scores, scores: float64 of labelled base images and of the stream. share: p. bins: of pooled quantiles.
-
-    >>> base_by_score(np.array([2.0, 2.0]), np.array([0.0, 2.0, 2.0, 0.0]), 0.5, 2).tolist()
-    [0.0, 1.0, 1.0, 0.0]
-    """
+    """Return P(base | score) float64[n] of a stream with p = `share`, rising with the score, in [0, 1]."""
     pooled = np.quantile(np.concatenate([base_scores, scores]), np.linspace(0, 1, bins + 1)[1:-1])
     edges = np.unique(pooled)
     place, size = np.searchsorted(edges, scores, "right"), len(edges) + 1

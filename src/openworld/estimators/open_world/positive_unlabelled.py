@@ -151,11 +151,8 @@ def _of_new(stream, base, share: float):
 
 
 def _pairs(base_scores, scores, wins: np.ndarray, weights: tuple[np.ndarray, np.ndarray], share: float) -> float:
-    """E_base[ wins_i E_new[ weights_j (1[s_i > s_j] + 1/2 1[=]) ] ]; weights of the stream, and of base images.
-
-    A base image is compared with the other base images, never with itself.
-    """
-    n = len(base_scores)
+    """Return E_base[ wins_i E_new[ weights_j (1[s_i > s_j] + 1/2 1[=]) ] ]; weights of stream and of base images."""
+    n = len(base_scores)  # a base image is compared with the other ones, never with itself
     of_stream = _below(base_scores, scores, weights[0]) / len(scores)
     of_base = (_below(base_scores, base_scores, weights[1]) - weights[1] / 2) / (n - 1)
     return float(np.mean(wins * _of_new(of_stream, of_base, share)))

@@ -28,6 +28,8 @@ S never rises above 2 h. So an alarm ends soon after the accuracy has recovered,
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
 from math import sqrt
 
 import numpy as np
@@ -126,7 +128,8 @@ def find_alarms(chunks: Sequence[Chunk], alert: float, *, rate: float = 0.05, ov
     limit = years.limit()
     unbiased = [np.nan if chunk.accuracy is None else chunk.accuracy - chunk.null.bias for chunk in chunks]
     steps = years.steps((alert - np.array(unbiased)) / years.deviations, slice(None))
-    statistics = _cusum(np.nan_to_num(steps), HIGHEST * limit)  # of None a step of 0
+    steps = np.nan_to_num(steps)  # of None a step of 0
+    statistics = np.array([*accumulate(steps, partial(add_step, highest=HIGHEST * limit), initial=0.0)][1:])
     return Alarms(
         statistics,
         limit,
@@ -187,15 +190,8 @@ def alarm_limit(
 
 
 def add_step(statistic: float, step: float, highest: float = HIGHEST) -> float:
-    """Return S, in limits, after another chunk; that of a chunk of which nothing can be told adds 0."""
+    """Return S after another chunk, in limits where `highest` is; one of which nothing can be told adds 0."""
     return min(highest, max(0.0, statistic + step))
-
-
-def _cusum(steps: np.ndarray, highest: float) -> np.ndarray:
-    statistics, last = np.empty(len(steps)), 0.0
-    for place, step in enumerate(steps):
-        last = statistics[place] = min(highest, max(0.0, last + step))
-    return statistics
 
 
 class _Spread:

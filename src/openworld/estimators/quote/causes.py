@@ -27,7 +27,7 @@ Limits were chosen on streams of one image set and judged on others (bench/perio
 """
 
 from dataclasses import dataclass, field
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, source_temperature
+from openworld.estimators.open_world.engine.shares import best_bin_share
 from openworld.estimators.quote.class_shares import moved_shares
 
 NONE, SHARES, NEW, APPEARANCE, MEANING, UNCLEAR = CAUSES = (
@@ -51,7 +52,6 @@ ROWS = 5_000  # of the source that are neighbours; of more a regular sample
 TINY = 1e-12
 BLOCK = 2**22  # distances at a time
 CHANCE = 1.628  # a distance of more than CHANCE sqrt(1/n + 1/m) comes by chance in one of a hundred cases
-CONFIDENCE, SLACK = 0.1, 0.01  # delta and gamma of best-bin estimation
 
 
 @dataclass(frozen=True)
@@ -273,13 +273,8 @@ def largest_difference(values: np.ndarray, weights: np.ndarray, others: np.ndarr
 
 def unlike_share(source: np.ndarray, period: np.ndarray) -> float:
     """Return the share of a period that is not of the source's law; scores are larger for source-like images."""
-    # The least ratio of the shares that reach a score, where enough images do (Garg et al., 2021, Algorithm 1); it is
-    # no less than the truth wherever some region of scores holds no image but such as the source's.
-    cuts = np.quantile(source, np.linspace(0, 0.95, 39))
-    reached = [1 - np.searchsorted(np.sort(scores), cuts) / len(scores) for scores in (source, period)]
-    chance = sqrt(log(1 / CONFIDENCE) / 2) * (sqrt(1 / len(source)) + sqrt(1 / len(period)))
-    best = np.argmin(reached[1] / reached[0] + (1 + SLACK) * chance / reached[0])
-    return float(1 - min(1.0, reached[1][best] / reached[0][best]))
+    # It is no less than the truth wherever some region of scores holds no image but such as the source's.
+    return 1 - best_bin_share(source, period, np.quantile(source, np.linspace(0, 0.95, 39)))
 
 
 def _other_logits(outputs: Outputs) -> np.ndarray:

@@ -19,6 +19,7 @@ import numpy as np
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
+from openworld.estimators.pseudo_label_shift import chance_distance
 from openworld.estimators.quote.shift_signs import OUTPUTS, PARTNER, REFERENCE, energy, pairwise, sample, vectors_of
 
 STEPS, STILL = 200, 1e-6  # of expectation maximisation: at most, and the change of the shares at which it ends
@@ -112,5 +113,4 @@ def moved_shares(source: np.ndarray, target: np.ndarray) -> tuple[float, float]:
     """Return the total variation of two samples' shares of classes, from counts int[C], and its mean by chance."""
     first, second = source / source.sum(), target / target.sum()
     pooled = (source + target) / (source.sum() + target.sum())
-    deviations = np.sqrt(pooled * (1 - pooled) * (1 / source.sum() + 1 / target.sum()))
-    return float(np.abs(first - second).sum() / 2), float(deviations.sum() * np.sqrt(2 / np.pi) / 2)
+    return float(np.abs(first - second).sum() / 2), chance_distance(pooled, source.sum(), target.sum())

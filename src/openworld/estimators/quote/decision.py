@@ -14,48 +14,22 @@ the confidences themselves, in this order:
 A model whose confidence does not tell right from wrong (`check_confidence`) gets a number from a reference alone.
 
 The limits were chosen and judged on labelled shifts of drawings, letters, digits, texts, tables, photographs and
-sounds, each world left out in turn (bench/quoted/, docs/estimate-evidence.md). COT counts as source accuracy x (COT /
-COT on source-like sets) ^ 1.5: what few images a class do to COT fades as the shift grows, and over-confidence hides
-part of any loss.
+sounds, each world left out in turn (bench/quoted/, docs/estimate-evidence.md).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import hypot, sqrt
+from math import hypot
 
-import numpy as np
-from scipy.special import stdtr
-
-from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
 from openworld.estimators.engine.estimate import Estimate
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.reference_check import check_reference
-from openworld.estimators.engine.temperature import confidences_of, source_temperature
-from openworld.estimators.quote.class_shares import ShareExplanation, explain_by_shares
+from openworld.estimators.quote.evidence import Evidence, evidence, held
 from openworld.estimators.quote.null import Null
-from openworld.estimators.quote.shift_signs import (
-    CONFIDENCES,
-    DEALS,
-    METHODS,
-    NAMED,
-    PARTNER,
-    REFERENCE,
-    ShiftSign,
-    ShiftSigns,
-    add_sign,
-    shift_signs,
-)
+from openworld.estimators.quote.shift_signs import CONFIDENCES, PARTNER, REFERENCE, ShiftSign, ShiftSigns
 
-ALONE = ("DoC", "ATC-MC", "COT")
-"""The estimators that a quote rests on; two views are asked beside them where there is a reference."""
-
-A_CLASS = 5  # source images a class, below which COT's null is too narrow to test by: of 3 half of equal sets speak
 Z = 1.96  # standard deviations of a 95 % interval
 ABOVE = 1.645  # the same of an upper end that 5 % exceed; below lies what may hide, and hardly any truth beyond it
-SHARES = ("unknown", "same", "other")
-"""What somebody vouches for: classes come as often as on the source; or in other shares, and nothing else changed."""
 NO_SHIFT = "no shift"
 CLASS_SHARES = "class shares"
 TWO_VIEWS = "two views"
@@ -67,33 +41,21 @@ RULES = (NO_SHIFT, CLASS_SHARES, TWO_VIEWS, MILD, BOUNDS)
 @checked
 @dataclass(frozen=True)
 class Limits:
-    """Where one rule ends and the next begins; fractions unless said otherwise.
+    """Where one rule ends and the next begins; fractions unless said otherwise."""
 
-    hidden: greatest fall that may hide where no shift was found. fits: least p-value of what other class shares leave.
-    taken: least share of the distance that they take away. moved: most by which they may differ from the source's.
-    disagree: standard deviations by which a reference may agree less than they explain. power: of COT over its mean on
-    source-like sets. views: most by which two views may differ from COT. known_loss: most that may be lost where a
-    reference is asked. apart, lost: most by which DoC and ATC-MC may lie above the least reading, and that may be lost,
-    under mild shift;
-    sure: p-value up to which confidences are lower; seen: a fall that would be seen, in general. agreeing: by how much
-        more than that agreement may have fallen.
-    off: by rule, how far the truth lies below and above its numbers on 95 % (bounds: 90 %) of labelled shifts, sampling
-    aside.
-    """
-
-    hidden: float = 0.4
-    fits: float = 0.05
-    taken: float = 0.9
-    moved: float = 0.2
-    disagree: float = 2.0
-    power: float = 1.5
-    views: float = 0.05
-    known_loss: float = 0.1
-    apart: float = 0.06
-    lost: float = 0.1
-    sure: float = 0.05
-    seen: float = 0.2
-    agreeing: float = 0.05
+    hidden: float = 0.4  # greatest fall that may hide where no shift was found
+    fits: float = 0.05  # least p-value of what other class shares leave
+    taken: float = 0.9  # least share of the distance that they take away
+    moved: float = 0.2  # most by which they may differ from the source's
+    disagree: float = 2.0  # standard deviations by which a reference may agree less than they explain
+    views: float = 0.05  # most by which two views may differ from COT
+    known_loss: float = 0.1  # most that may be lost where a reference is asked
+    apart: float = 0.06  # most by which DoC and ATC-MC may lie above the least reading under mild shift
+    lost: float = 0.1  # most that may be lost under mild shift
+    sure: float = 0.05  # p-value up to which confidences are lower
+    seen: float = 0.2  # a fall that would be seen, in general
+    agreeing: float = 0.05  # by how much more than is lost the agreement with a model may have fallen
+    # By rule, how far the truth lies below and above its numbers on 95 % (bounds: 90 %) of labelled shifts.
     off: Mapping[str, tuple[float, float]] = field(
         default_factory=lambda: {
             CLASS_SHARES: (0.05, 0.03),
@@ -105,46 +67,19 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """All that a quote rests on.
-
-    source: accuracy there. readings: of `ALONE`, less what each is off on source-like sets, in [0, 1]; COT as above.
-    views: what two views say, or None without a reference. distrust: why its reference is not asked. spreads: standard
-    deviation of each method's error where nothing has shifted. confidence: whether it tells. shares: what other class
-    shares explain, where classes are named in other shares or somebody vouches for it; else None. vouched: one of
-    `SHARES`.
-    """
-
-    source: float
-    readings: Mapping[str, float]
-    views: float | None
-    distrust: tuple[str, ...]
-    spreads: Mapping[str, float]
-    signs: ShiftSigns
-    confidence: ConfidenceCheck
-    shares: ShareExplanation | None = None
-    vouched: str = "unknown"
-
-
-@dataclass(frozen=True)
 class Quote:
-    """The number for a target, or none.
+    """The number for a target, or none."""
 
-    method: whose number it is; None where it cannot be told. accuracy: in [0, 1], or None. low, high: 95 % interval;
-    where there is no accuracy, what it lay between on nine of ten labelled shifts of docs/estimate-evidence.md. why: a
-    sentence without a full stop. signs: of a shift, where they were looked at. rule: which rule spoke, one of `RULES`.
-    tested: the accuracy that an alert tests, in [0, 1]: the least of the readings, which sees most of what is lost;
-    what is quoted where class shares explain the difference; what two views say where the confidence tells nothing.
-    """
-
-    method: str | None
-    accuracy: float | None
-    low: float
-    high: float
-    why: str
-    signs: ShiftSigns | None = None
-    rule: str = ""
+    method: str | None  # whose number it is; None where it cannot be told
+    accuracy: float | None  # in [0, 1]
+    low: float  # ends of a 95 % interval; without accuracy, what it lay between on nine of ten labelled shifts of
+    high: float  # docs/estimate-evidence.md
+    why: str  # a sentence without a full stop
+    signs: ShiftSigns | None = None  # of a shift, where they were looked at
+    rule: str = ""  # which rule spoke, one of `RULES`
     tested: float | None = None
+    """The accuracy that an alert tests: the least of the readings, which sees most of what is lost; what is quoted
+    where class shares explain the difference; what two views say where the confidence tells nothing."""
 
 
 @checked
@@ -163,86 +98,11 @@ def quote(
     Args:
         source: with labels, and with a reference if two views may be quoted. target: of the same model, or a sample.
         estimates, nulls: by name, those of `ALONE` at least, of this target and of source-like sets of its size.
-        limits: of the rules. vouched: what somebody knows of the class shares, one of `SHARES`. seed: of the tests.
+        vouched: what somebody knows of the class shares, one of `SHARES`. seed: of the tests.
     Raises:
         OpenworldError: one of `ALONE` is missing.
-
-    >>> from openworld.estimators import ESTIMATORS, measure_null
-    >>> rng, labels = np.random.default_rng(0), np.arange(600) % 3
-    >>> source = Outputs(2 * np.eye(3)[labels] + rng.normal(size=(600, 3)), labels)
-    >>> estimators = {name: ESTIMATORS[name]() for name in ALONE}
-    >>> target = source.take(np.arange(0, 600, 2))
-    >>> estimates = {name: one.fit(source).estimate(target) for name, one in estimators.items()}
-    >>> found = quote(source, target, estimates, measure_null(estimators, source, target.n))
-    >>> found.rule, found.low < 1 - target.mistakes / target.n < found.high
-    ('no shift', True)
     """
     return decide(evidence(source, target, estimates, nulls, vouched=vouched, seed=seed), limits)
-
-
-def evidence(
-    source: Outputs,
-    target: Outputs,
-    estimates: Mapping[str, Estimate],
-    nulls: Mapping[str, Null],
-    *,
-    vouched: str = "unknown",
-    deals: int = DEALS,
-    seed: int = 0,
-) -> Evidence:
-    """Gather what a quote rests on; arguments as for `quote`, deals as for `shift_signs`."""
-    for name in ALONE:
-        if name not in estimates or name not in nulls:
-            raise OpenworldError(f"{name} is missing; a quote rests on {', '.join(ALONE)}: give estimates and nulls.")
-    accuracy = 1 - source.mistakes / source.n
-    views = estimates["two-views"].accuracy if "two-views" in nulls and "two-views" in estimates else None
-    signs = shift_signs(source, target, deals=deals, seed=seed)
-    if source.n >= A_CLASS * source.classes:
-        signs = add_sign(signs, _apart(estimates, nulls))
-    named = signs[NAMED]
-    asked = vouched == "other" or (vouched == "unknown" and named in signs.speaking)
-    return Evidence(
-        source=accuracy,
-        readings=readings(accuracy, estimates, nulls),
-        views=views,
-        distrust=() if views is None else check_reference(source).reasons,
-        spreads={name: null.spread for name, null in nulls.items()} | {"DoC": confidence_spread(source, target.n)},
-        signs=signs,
-        confidence=check_confidence(source),
-        shares=explain_by_shares(source, target, seed=seed) if asked else None,
-        vouched=vouched,
-    )
-
-
-def readings(
-    source: float, estimates: Mapping[str, Estimate], nulls: Mapping[str, Null], power: float = Limits.power
-) -> dict[str, float]:
-    """Return what each of `ALONE` says of a target, less what it is off on source-like sets, in [0, 1].
-
-    Args:
-        source: accuracy there. estimates, nulls: as for `quote`. power: of COT over its mean on source-like sets.
-    """
-    found = {name: held(estimates[name].accuracy - nulls[name].bias) for name in ("DoC", "ATC-MC")}
-    return found | {"COT": held(source * (estimates["COT"].accuracy / max(nulls["COT"].mean, 1e-9)) ** power)}
-
-
-def confidence_spread(source: Outputs, n: int) -> float:
-    """Return the standard deviation of DoC's error on n images of the source's law."""
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
-    sure = confidences_of(source, temperature)
-    # sqrt(var(r) (1/n_source + 1/n)) with r = right - confidence. A right and a wrong answer of mean confidence are
-    # added, as Agresti and Caffo (2000) do for differences of proportions: else few mistakes seem too few.
-    residuals = np.r_[~source.wrong - sure, 1 - sure.mean(), -sure.mean()]
-    return sqrt(float(residuals.var()) * (1 / source.n + 1 / n))
-
-
-def _apart(estimates: Mapping[str, Estimate], nulls: Mapping[str, Null]) -> ShiftSign:
-    """Return how far DoC lies above COT, against source-like sets: one-sided Student's t of as many draws."""
-    # COT above what it says there comes of classes in evener shares than chance makes them, as benchmarks have.
-    apart = nulls["DoC"].estimates - nulls["COT"].estimates
-    beyond = estimates["DoC"].accuracy - estimates["COT"].accuracy - float(apart.mean())
-    t = beyond / max(float(apart.std(ddof=1)), 1e-9)
-    return ShiftSign(METHODS, max(float(stdtr(len(apart) - 1, -t)), 0.001), beyond)
 
 
 def decide(evidence: Evidence, limits: Limits = Limits()) -> Quote:
@@ -255,15 +115,7 @@ def decide(evidence: Evidence, limits: Limits = Limits()) -> Quote:
 
 
 def without_number(quote: Quote, why: str, limits: Limits = Limits()) -> Quote:
-    """Return bounds in place of a number, around it and the least reading; what has no number stays as it is.
-
-    Args:
-        quote: as decided. why: what speaks against a number, without a full stop. limits: of the rules.
-
-    >>> found = without_number(Quote("DoC", 0.9, 0.8, 0.94, "no shift was found", tested=0.85), "an alarm stands")
-    >>> found.accuracy, round(found.low, 2), round(found.high, 2), found.tested
-    (None, 0.57, 0.99, 0.85)
-    """
+    """Return bounds in place of a number, around it and the least reading; what has no number stays as it is."""
     if quote.accuracy is None:
         return quote
     below, above = limits.off[BOUNDS]
@@ -278,8 +130,15 @@ def _decide(evidence: Evidence, limits: Limits) -> Quote:
         doubt = confidence.why
         if not doubt and signs.unseen > limits.hidden:
             doubt = f"so few images would not show a fall of {100 * limits.hidden:.0f} points"
-        return _bounds(evidence, limits, [doubt]) if doubt else _without_shift(evidence)
-    if shares and confidence.tells and (evidence.vouched == "other" or _explains(shares, limits)):
+        if doubt:
+            return _bounds(evidence, limits, [doubt])
+        doc, spread = evidence.readings["DoC"], evidence.spreads["DoC"]
+        low, high = held(doc - max(Z * spread, signs.unseen)), held(doc + ABOVE * spread)
+        return Quote("DoC", doc, low, high, _UNSEEN.format(100 * signs.unseen), rule=NO_SHIFT)
+
+    explained = shares is not None and shares.p >= limits.fits and shares.taken >= limits.taken
+    explained = explained and shares.distance <= limits.moved and shares.less_agreement <= limits.disagree
+    if shares and confidence.tells and (evidence.vouched == "other" or explained):
         why = _VOUCHED if evidence.vouched == "other" else _SHARES
         return _number(CLASS_SHARES, "class shares", shares.accuracy, shares.spread, limits, why.format(shares.p))
     if evidence.views is not None and not evidence.distrust:
@@ -309,29 +168,11 @@ def _by_readings(evidence: Evidence, limits: Limits) -> Quote:
     lost = evidence.source - least
     less_sure = evidence.readings["DoC"] < evidence.source and evidence.signs[CONFIDENCES].p < limits.sure
     little = apart <= limits.apart and lost <= limits.lost and evidence.signs.unseen <= limits.seen
-    if little and less_sure and _fallen_agreement(evidence.signs) <= lost + limits.agreeing:
+    falls = (-sign.change for sign in evidence.signs.speaking if sign.name.startswith((REFERENCE, PARTNER)))
+    if little and less_sure and max(falls, default=0.0) <= lost + limits.agreeing:
         return _number(MILD, name, least, evidence.spreads[name], limits, f"{reasons[0]}; {_LEAST}")
     span = f"DoC, ATC-MC and COT say {100 * least:.0f} to {100 * (least + apart):.0f} %"
     return _bounds(evidence, limits, [*reasons, span + ("" if less_sure else _NOT_LESS_SURE)])
-
-
-def _fallen_agreement(signs: ShiftSigns) -> float:
-    """Return by how much the agreement with a reference or partner has fallen that fell most, as far as it speaks."""
-    falls = (-sign.change for sign in signs.speaking if sign.name.startswith((REFERENCE, PARTNER)))
-    return max(falls, default=0.0)
-
-
-def _explains(shares: ShareExplanation, limits: Limits) -> bool:
-    """Whether other class shares explain the whole difference, and no other model disagrees."""
-    fits = shares.p >= limits.fits and shares.taken >= limits.taken
-    return fits and shares.distance <= limits.moved and shares.less_agreement <= limits.disagree
-
-
-def _without_shift(evidence: Evidence) -> Quote:
-    doc, spread, hidden = evidence.readings["DoC"], evidence.spreads["DoC"], evidence.signs.unseen
-    low, high = held(doc - max(Z * spread, hidden)), held(doc + ABOVE * spread)
-    why = f"no shift was found; with these images a fall of less than {100 * hidden:.0f} points would not be seen"
-    return Quote("DoC", doc, low, high, why, rule=NO_SHIFT)
 
 
 def _number(rule: str, name: str, accuracy: float, spread: float, limits: Limits, why: str) -> Quote:
@@ -344,11 +185,6 @@ def _bounds(evidence: Evidence, limits: Limits, reasons: list[str]) -> Quote:
     numbers = [*evidence.readings.values(), *([] if evidence.views is None or evidence.distrust else [evidence.views])]
     low, high = held(min(numbers) - below), held(max(numbers) + above)
     return Quote(None, None, low, high, "; ".join(reasons), rule=BOUNDS)
-
-
-def held(accuracy: float) -> float:
-    """Return the accuracy, held in [0, 1]."""
-    return min(1.0, max(0.0, float(accuracy)))
 
 
 def _spoken(evidence: Evidence) -> str:
@@ -367,6 +203,7 @@ def describe(sign: ShiftSign) -> str:
     return f"{sign.name}{way} ({p})"
 
 
+_UNSEEN = "no shift was found; with these images a fall of less than {:.0f} points would not be seen"
 _SHARES = "the classes come in other shares than on the source, which explains all that differs"
 _VOUCHED = (
     "the classes come in other shares than on the source and nothing else differs, as you vouch (what is left where "

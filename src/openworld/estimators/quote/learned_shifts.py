@@ -31,7 +31,8 @@ from openworld.estimators.engine.estimate import Estimate
 from openworld.estimators.engine.fitted import Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import check_reference
-from openworld.estimators.quote.decision import Quote, Z, held
+from openworld.estimators.quote.decision import Quote, Z
+from openworld.estimators.quote.evidence import held
 from openworld.estimators.quote.labelled_shifts import LabelledShift, ShiftReading, centre, read_shifts
 from openworld.estimators.quote.null import Null
 

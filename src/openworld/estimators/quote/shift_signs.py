@@ -34,6 +34,7 @@ import numpy as np
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import confidences, source_temperature
+from openworld.metrics import holm
 
 OUTPUTS, CONFIDENCES, NAMED, REFERENCE, PARTNER, EMBEDDINGS, APPEARANCE, METHODS = SIGNS = (
     "outputs",
@@ -79,11 +80,7 @@ class ShiftSigns:
     @property
     def adjusted(self) -> dict[str, float]:
         """p-values after Holm's correction (1979), by name."""
-        ordered, least, found = sorted(self.signs, key=lambda sign: sign.p), 0.0, {}
-        for place, sign in enumerate(ordered):
-            least = max(least, min(1.0, (len(ordered) - place) * sign.p))
-            found[sign.name] = least
-        return found
+        return dict(zip((sign.name for sign in self.signs), holm([sign.p for sign in self.signs]), strict=True))
 
     @property
     def speaking(self) -> tuple[ShiftSign, ...]:

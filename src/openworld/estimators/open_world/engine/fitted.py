@@ -102,7 +102,7 @@ def fit(estimator: OpenWorldEstimator, validation: OpenWorldOutputs, learn) -> F
 def of_proxies(
     stream: OpenWorldOutputs, base_right, new_right, base, *, share: float | None = None, **rest
 ) -> OpenWorldEstimate:
-    """Every number of what is expected of each image: base_right, new_right, base float64[n].
+    """Return every number of what is expected of each image: base_right, new_right, base float64[n].
 
     share: p where it is found otherwise than as the mean of base. A name among all names that is neither the base nor
     the new name of the image counts as wrong.
@@ -147,8 +147,5 @@ def _refused(found: OpenWorldEstimate, stream: OpenWorldOutputs, estimator: Open
                 f"point in that share moves the number by four or more; label some images, {side} ones among them"
             )
             found = found.without((*OF_BOTH, f"{side}_accuracy"), rare)
-    return replace(found, **{name: _fraction(getattr(found, name)) for name in NUMBERS})
-
-
-def _fraction(value: float | None) -> float | None:
-    return None if value is None else float(np.clip(value, 0, 1))
+    numbers = {name: getattr(found, name) for name in NUMBERS}
+    return replace(found, **{name: float(np.clip(v, 0, 1)) for name, v in numbers.items() if v is not None})

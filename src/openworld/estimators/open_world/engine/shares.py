@@ -16,14 +16,7 @@ ERROR, WEIGHT = 0.1, 0.01  # delta and gamma of Garg et al.
 
 
 def posterior_share(base: np.ndarray, prior: float = 0.5) -> float:
-    """Return the most likely share of base images, in [0, 1].
-
-    Args:
-        base: float64[n] in [0, 1], P(base) where the share of base images is `prior`.
-
-    >>> round(posterior_share(np.array([1.0, 1.0, 0.0, 1.0])), 3)  # sure of each image: the share is a count
-    0.75
-    """
+    """Return the most likely share of base images, from P(base) float64[n] where that share is `prior`."""
     if_base, if_new = base / prior, (1 - base) / (1 - prior)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
@@ -34,11 +27,7 @@ def posterior_share(base: np.ndarray, prior: float = 0.5) -> float:
 
 
 def at_share(base: np.ndarray, share: float) -> np.ndarray:
-    """Return P(base) with its odds multiplied so that the mean is `share`; float64[n].
-
-    >>> at_share(np.array([0.2, 0.2]), 0.5).round(6).tolist()
-    [0.5, 0.5]
-    """
+    """Return P(base) with its odds multiplied so that the mean is `share`; float64[n]."""
     if not 0 < share < 1:
         return np.full(len(base), float(share))
     inside = np.clip(base, TINY, 1 - TINY)
@@ -51,16 +40,11 @@ def at_share(base: np.ndarray, share: float) -> np.ndarray:
     return moved / (1 + moved)
 
 
-def best_bin_share(base_scores: np.ndarray, scores: np.ndarray) -> float:
-    """Return the share of base images, in [0, 1], from scores of labelled base images and of the stream.
-
-    With q(c) the share of scores of at least c, the estimate is q_stream(c) / q_base(c) at the c where it plus its
-    sampling error, (1 + gamma) / q_base(c) (sqrt(ln(1/delta) / 2 n_stream) + sqrt(ln(1/delta) / 2 n_base)), is least.
-
-    >>> best_bin_share(np.ones(1000), np.repeat([1.0, 0.0], 500))
-    0.5
-    """
-    places = np.unique(np.concatenate([base_scores, scores]))
+def best_bin_share(base_scores: np.ndarray, scores: np.ndarray, places: np.ndarray | None = None) -> float:
+    """Return the share of base images, by scores of labelled base images and of the stream (Garg et al., 2021)."""
+    # With q(c) the share of scores of at least c: q_stream(c) / q_base(c) at the place c where it plus its sampling
+    # error is least; at all scores unless places are given.
+    places = np.unique(np.concatenate([base_scores, scores])) if places is None else places
     above_base = 1 - np.searchsorted(np.sort(base_scores), places) / len(base_scores)
     above = 1 - np.searchsorted(np.sort(scores), places) / len(scores)
     kept = above_base > 0
