@@ -25,8 +25,8 @@ from openworld.applications.synthesize.painters import (
     shown_labels,
 )
 from openworld.applications.synthesize.plan import Expected, SynthesisOptions, keep_division, kept_division
-from openworld.backbones.cached import load_once
 from openworld.backbones.devices import find_device
+from openworld.backbones.loading import load_once
 from openworld.datasets.names.class_names import class_names
 from openworld.runs import digest
 from openworld.shifts.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
