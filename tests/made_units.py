@@ -1,8 +1,33 @@
 """What units leave of which nobody computed anything: facts and rows, for tests of what is made of them."""
 
-from openworld.evaluations.rows import rows_of_unit
-from openworld.results import METRICS, Result, Value
+from dataclasses import replace
+
+from openworld.evaluations.recognition.outcome import ImageScores, Outcome
+from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
+from openworld.evaluations.rows import ROWS, rows_of_unit
+from openworld.results import METRICS, Result, Results, Value
 from openworld.runs import UnitResult
+
+
+def numbers(unit, **where):
+    """{metric: value} of the rows of a record, or of what a unit gives, at exactly a place."""
+    content = unit.attachments[ROWS] if isinstance(unit, UnitResult) else unit.attachment(ROWS)
+    rows = Results.from_parquet(content)
+    return {row.metric.key: row.value.value for row in rows if row.entity and row.where == where}
+
+
+def recognition_outcome(images, rows=(), *, seconds=None, thumbnail=lambda _: None, classnames=(), **facts):
+    """A learner with one seed by its table of images; `rows` take the place of what the table gives, or join it."""
+    usual = {"learner": "GMoP", "seed": 1, "task": "things", "split": "as given", "train_domain": None}
+    usual |= {"test_domain": None, "backbone": "embedded", "tuned_parameters": 512}
+    usual |= {"n_base_classes": 1, "n_new_classes": 1, "classnames": classnames}
+    facts = usual | facts
+    own = {row.key: row for row in (*recognition_rows(images, facts["learner"]), *rows)}
+    seeded = [replace(row, seeds=(facts["seed"],), per_seed=(row.value.value,)) for row in own.values()]
+    tuned = facts["tuned_parameters"]
+    shared = [] if tuned is None else [Result(facts["learner"], METRICS["tuned_parameters"], Value(tuned))]
+    rows = (*image_counts(images), *shared, *seeded)
+    return Outcome(facts, rows, ImageScores(images, classnames), thumbnail=thumbnail, seconds=seconds or {})
 
 
 def dynamic_unit(learner, seed, courses, *, dataset, domain=None, outputs=None, timing=None, **facts):

@@ -79,7 +79,7 @@ def test_predict_flags_and_names_what_the_rates_counted(run, pictures):
     """Score < threshold is flagged, and the name is the one among the names of that side, here as there."""
     decided = Results.from_json(openworld("decide", run, "--hit-rate", "0.1", "--learner", "DePT", "--json").output)
     (threshold,) = decided.where(entity="DePT", metric="threshold")
-    outcome = next(one for one in load(run) if (one.record.learner, one.record.seed) == ("DePT", 2))
+    outcome = next(one for one in load(run) if (one.learner, one.seed) == ("DePT", 2))
     table = {name: np.asarray(column) for name, column in outcome.test.images.items()}
     command = next(line for line in commands(run) if "DePT, seed 2" in line)
     command[command.index("IMAGES")] = str(pictures / "test")
@@ -94,7 +94,7 @@ def test_predict_flags_and_names_what_the_rates_counted(run, pictures):
         assert told[number]["log_baseness"] == pytest.approx(score, abs=1e-4)
         assert (told[number]["looks"] == "new") == (score < chosen)
         if told[number]["looks"] == side:
-            assert (told[number]["called"] == outcome.record.classnames[label]) == correct
+            assert (told[number]["called"] == outcome.facts["classnames"][label]) == correct
 
 
 def commands(run):

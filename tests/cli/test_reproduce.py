@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from openworld import backbones
 from openworld.cli.app import app
+from openworld.results import Results
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))
 
@@ -156,9 +157,9 @@ def test_figures_are_drawn_beside_the_printed_numbers(ask, place):
     assert tuple(dict.fromkeys(row["panel"] for row in rows)) == titles
     assert {row["metric"] for row in rows} == {"OverallAcc", "HM", "AUROC", "OpenworldAUC"}
     ours = [row for row in rows if (row["panel"], row["metric"], row["ratio"]) == (titles[0], "OpenworldAUC", "5")]
-    (record,) = (json.loads(path.read_text()) for path in folder.glob("recognition-dtd-*/units/*/record.json"))
-    mixes = {mix["ratio"]: mix["openworld_auc"] for mix in record["metrics"]["ratio_sweep"]}
-    assert float(ours[0]["value"]) == pytest.approx(mixes[5.0], abs=1e-5)
+    (measured,) = map(Results.from_parquet, folder.glob("recognition-dtd-*/units/*/attachments/rows.parquet"))
+    sweep = measured.where(metric="openworld_auc", ratio=5.0)
+    assert float(ours[0]["value"]) == pytest.approx(sweep.rows[0].value.value, abs=1e-5)
     assert "Figure 2: four metrics against the ratio" in (folder / "report.html").read_text(encoding="utf-8")
 
 

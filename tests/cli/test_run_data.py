@@ -116,7 +116,7 @@ def test_generalisation_to_a_variant_of_a_part_of_the_classes_and_to_other_data_
     done = run("generalisation")
     assert done.exit_code == 0, done.output
     outcomes = load(place / "runs" / "generalisation")
-    found = {one.record.dataset: one.record.n_new_classes for one in outcomes}
+    found = {one.facts["dataset"]: one.facts["n_new_classes"] for one in outcomes}
     assert found == {"imagenet": 6, "imagenetv2": 6, "imagenet-r": 2, "caltech101": 3, "dtd": 3}
     assert "class names: 1 warning" in done.output
 

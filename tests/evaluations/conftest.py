@@ -6,6 +6,7 @@ Records are made by a few lines of arithmetic, the same for the same seed.
 import io
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from PIL import Image, ImageDraw
 
 from openworld.evaluations.recognition.outcome import load
 from openworld.evaluations.recognition.results import join
-from openworld.metrics import openworld_auc
+from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
+from openworld.evaluations.rows import rows_of_unit
 from openworld.report.album import choose
+from openworld.results import METRICS, Result, Value
 from openworld.runs import RunStore, Unit, UnitResult
 
 COLOURS = ("red", "green", "blue", "orange")
@@ -228,7 +231,8 @@ def _unit(task, learner, seed):
 
 
 def _result(arguments, tuned_parameters, images, names, draw):
-    metrics = _metrics(images, names) | {
+    learner, seed = arguments["learner"], arguments["seed"]
+    facts = {
         "protocol": "recognition",
         **arguments,
         "split": "same-drawing",
@@ -239,12 +243,29 @@ def _result(arguments, tuned_parameters, images, names, draw):
         "shots": 16,
         "epochs": None if tuned_parameters == 0 else 20,
         "tuned_parameters": tuned_parameters,
+        "classnames": names,
+        "n_base_classes": -(-len(names) // 2),
+        "n_new_classes": len(names) // 2,
     }
     shown = {one.place for picked in choose(images).values() for one in picked}
     labels = {int(images["id"][place]): int(images["label"][place]) for place in shown}
     pictures = {f"pictures/{number}.png": draw(names[label], label) for number, label in labels.items()}
     seconds = {"fit": 0.001 * tuned_parameters**1.1, "score": 0.2}
-    return UnitResult({"images": images}, metrics, pictures, {"seconds": seconds})
+    shared = [*image_counts(images), Result(learner, METRICS["tuned_parameters"], Value(tuned_parameters))]
+    rows = rows_of_unit("recognition", _rows(images, learner), seed=seed, shared=shared)
+    return UnitResult({"images": images}, facts, pictures | rows, {"seconds": seconds})
+
+
+def _rows(images, learner):
+    """What a unit measures, and of the sweep over ratios two numbers, by arithmetic."""
+    rows = [*recognition_rows(images, learner)]
+    area = next(row for row in rows if row.metric.key == "openworld_auc")
+    for m, n in RATIOS:
+        where = {"ratio": m / n, "new_share": m / (m + n)}
+        overall = Value(0.9 * (n + 0.7 * m) / (n + m))
+        rows.append(replace(area, where=where, value=replace(area.value, intervals=())))
+        rows.append(Result(learner, METRICS["overall_accuracy"], overall, where))
+    return rows
 
 
 def _images(task, learner, abilities, seed, classes, per_class):
@@ -273,34 +294,3 @@ def _images(task, learner, abilities, seed, classes, per_class):
         "confidence": confidence,
         "group": label,
     }
-
-
-def _metrics(images, names):
-    base = images["side"] == "base"
-    sides = [images[name][side] for side in (base, ~base) for name in ("score", "correct")]
-    found = openworld_auc(*sides).to_dict()
-    value = {
-        "value": found["openworld_auc"],
-        "standard_error": found["standard_error"],
-        "reason": found["reason"],
-    }
-    auroc = found["auroc"]
-    others = ("aupr_in", "aupr_out", "fpr95_in_positive", "fpr95_out_positive", "overall_accuracy")
-    sweep = [
-        {"ratio": m / n, "n_base": 50 * n, "n_new": 50 * m, "openworld_auc": value["value"]}
-        | {"overall_accuracy": 0.9 * (n + 0.7 * m) / (n + m)}
-        for n, m in RATIOS
-    ]
-    kept = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc", "points_lost")
-    return (
-        {name: found[name] for name in kept}
-        | dict.fromkeys(others, auroc)
-        | {
-            "openworld_auc": value,
-            "ece": 0.07,
-            "ratio_sweep": sweep,
-            "classnames": names,
-            "n_base_classes": -(-len(names) // 2),
-            "n_new_classes": len(names) // 2,
-        }
-    )

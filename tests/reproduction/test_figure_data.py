@@ -7,10 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from made_units import dynamic_unit
+from made_units import dynamic_unit, recognition_outcome
 
-from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
-from openworld.evaluations.recognition.record import read_record
+from openworld.evaluations.recognition.outcome import load
 from openworld.papers import TABLES, published_numbers
 from openworld.papers.results import PaperRun
 from openworld.reproduction.figures import FIGURES, FigureRuns
@@ -39,31 +38,11 @@ def scores(seed, dataset):
 
 def outcome(learner, seed, dataset, **facts):
     images = scores(seed, dataset)
-    base, new = images["side"] == "base", images["side"] == "new"
-    parts = plain_parts(images)
-    metrics = {
-        "protocol": "recognition",
-        "task": dataset,
-        "split": "as given",
-        "train_domain": None,
-        "test_domain": None,
-        "backbone": "embedded",
-        "learner": learner,
-        "method": learner.partition(",")[0],
-        "seed": seed,
-        "shots": 16,
-        "tuned_parameters": 0 if learner == "zero-shot" else 512,
-        "n_base_classes": 2,
-        "n_new_classes": 2,
-        "auroc": parts["AUROC"],
-        "base_accuracy": float(images["correct"][base].mean()),
-        "new_accuracy": float(images["correct"][new].mean()),
-        "overall_accuracy": 0.5,
-        "openworld_auc": {"value": parts["OpenworldAUC"]},
-        "harmonic_mean": parts["HM"],
-        "detail": {"chosen": {"detectors": 3, "alpha": 0.5}},
-    }
-    return Outcome(read_record(metrics | facts), ImageScores(images), seconds={"score": 0.12})
+    usual = {"task": dataset, "learner": learner, "method": learner.partition(",")[0], "seed": seed, "shots": 16}
+    usual |= {"tuned_parameters": 0 if learner == "zero-shot" else 512, "n_base_classes": 2, "n_new_classes": 2}
+    usual |= {"detail": {"chosen": {"detectors": 3, "alpha": 0.5}}}
+    facts, rows = usual | facts, facts.pop("rows", lambda _: ())(learner)
+    return recognition_outcome(images, rows, seconds={"score": 0.12}, **facts)
 
 
 def plain_parts(images):
@@ -202,7 +181,7 @@ def test_a_sweep_over_shots_has_a_line_per_method_and_rings_at_the_printed_numbe
 
 
 def _of(dataset, each):
-    return replace(each, record=replace(each.record, task=dataset))
+    return replace(each, facts={**each.facts, "task": dataset})
 
 
 def test_the_ablations_of_the_mixture_stand_below_one_another():

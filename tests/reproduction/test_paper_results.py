@@ -5,22 +5,23 @@ from statistics import variance
 
 import numpy as np
 import pytest
-from made_units import dynamic_unit
+from made_units import dynamic_unit, recognition_outcome
 
 from openworld import OpenworldError
-from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
-from openworld.evaluations.recognition.record import read_record
+from openworld.evaluations.recognition.class_imbalance import ALL_RATIOS, VARIANCES
+from openworld.evaluations.recognition.outcome import load
 from openworld.papers import AVERAGE, METRICS
 from openworld.papers.results import PaperResult, PaperRun, average_of
 from openworld.reproduction.paper_results import paper_results
-from openworld.results import Value, student
+from openworld.results import METRICS as METRIC
+from openworld.results import Result, Value, student
 from openworld.runs import RunStore, Unit
 
 LEVELS = (0.0, 0.5, 1.0)
 ACCURACIES = {"zero-shot": [[0.5, 0.5, 0.5]] * 2, "CoOp": [[0.9, 0.6, 0.3], [0.7, 0.6, 0.5]]}
 
 
-def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0), kind=None, **told):
+def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0), kind=None, rows=lambda _: (), **told):
     """Four base pictures and two new ones, base scores above all new ones; `base` and `new` say which are right."""
     correct = np.array([*base, *new], bool)
     sides = np.array(["base"] * len(base) + ["new"] * len(new))
@@ -32,28 +33,9 @@ def outcome(learner="CoOp", seed=1, dataset="dtd", base=(1, 1, 0, 1), new=(1, 0)
         "score": np.where(sides == "base", 2.0, 1.0) + 0.01 * np.arange(correct.size),
         "group": np.arange(correct.size),
     }
-    metrics = {
-        "protocol": "recognition",
-        "task": dataset,
-        "split": "as given",
-        "train_domain": None,
-        "test_domain": None,
-        "backbone": "embedded",
-        "learner": learner,
-        "seed": seed,
-        "tuned_parameters": 512,
-        "n_base_classes": 2,
-        "n_new_classes": 2,
-        "auroc": 1.0,
-        "base_accuracy": float(np.mean(base)),
-        "new_accuracy": float(np.mean(new)) if new else None,
-        "overall_accuracy": 0.5,
-        "openworld_auc": {"value": float(np.mean(base) * np.mean(new)) if new else None},
-        "harmonic_mean": 0.6,
-    }
-    metrics |= {"kind": kind, "dataset": dataset, "domain": None} if kind else {}
-    seconds = {"score": 0.12, "latency": 0.02}
-    return Outcome(read_record(metrics | told), ImageScores(images), seconds=seconds)
+    facts = {"task": dataset, "learner": learner, "seed": seed, "n_base_classes": 2, "n_new_classes": 2}
+    facts |= {"kind": kind, "dataset": dataset, "domain": None} if kind else {}
+    return recognition_outcome(images, rows(learner), seconds={"score": 0.12, "latency": 0.02}, **facts | told)
 
 
 def run(*outcomes, **names):
@@ -130,10 +112,11 @@ def test_a_recognition_record_goes_before_the_source_of_a_generalisation_record(
 
 
 def mixes(value):
-    expected = {"value": value, "reason": None, "interval": [0.2, 0.6]}
-    side = {"n_base": 4, "n_new": 1, "factor": 5.0, "resamples": 20, "values": [value] * 20, "expected": expected}
-    side |= {"openworld_auc": value, "standard_deviation": None, "interval": [0.1, 0.9]}
-    return {"imbalance": {"forward": side, "backward": side | {"openworld_auc": value / 2}}}
+    area, places = METRIC["openworld_auc"], {"forward": value, "backward": value / 2}
+    return {
+        "imbalance_factor": 5.0,
+        "rows": lambda name: [Result(name, area, Value(one), {"mix": mix}) for mix, one in places.items()],
+    }
 
 
 def test_imbalance():
@@ -156,10 +139,15 @@ def test_imbalance():
 def test_the_ratio_sweep_and_its_variance():
     keys = ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "overall_accuracy", "openworld_auc")
     shares = {10.0: 0.4, 1.0: 0.5, 0.1: 0.9}
-    counts = {"n_base": 4, "n_new": 2}
-    sweep = [{"ratio": ratio, **counts} | dict.fromkeys(keys, share) for ratio, share in shares.items()]
-    varied = dict.fromkeys(keys, {"mean": 0.6, "variance": variance(shares.values())})
-    made = [outcome(name, ratio_sweep=sweep, ratio_variation=varied) for name in ("TCP", "CoOp")]
+
+    def rows(learner):
+        for key in keys:
+            for ratio, share in shares.items():
+                yield Result(learner, METRIC[key], Value(share), {"ratio": ratio, "new_share": ratio / (1 + ratio)})
+            yield Result(learner, METRIC[key], Value(0.6), {"mix": ALL_RATIOS})
+            yield Result(learner, VARIANCES[key], Value(variance(shares.values())), {"mix": ALL_RATIOS})
+
+    made = [outcome(name, rows=rows) for name in ("TCP", "CoOp")]
     numbers = paper_results("openworldauc", "11", [run(*made)])
     assert {one.method for one in numbers} == {"TCP"}, "the paper's method alone, where it was run"
     rows = [one for one in numbers if one.metric == "OpenworldAUC"]

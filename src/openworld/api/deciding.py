@@ -94,9 +94,9 @@ def decide(
     rule = OperatingSpec(miss_rate=miss_rate, hit_rate=hit_rate, new_share=new_share, **costs)
     folder = run.records if isinstance(run, Report) else RunFolder.read(run)
     found = outcomes(folder)
-    names = dict.fromkeys(outcome.record.learner for outcome in found)
+    names = dict.fromkeys(outcome.learner for outcome in found)
     if learner and learner not in names:
         raise unknown_name(f"learner of {folder.folder}:", learner, names)
-    kept = [outcome for outcome in found if learner in ("", outcome.record.learner)]
+    kept = [outcome for outcome in found if learner in ("", outcome.learner)]
     recognition = join(with_operating_points(kept, rule))
     return decision_report(ThresholdChoice(folder, recognition, decisions(recognition)))

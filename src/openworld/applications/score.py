@@ -22,12 +22,13 @@ from openworld._coded import Coded, narrow
 from openworld._errors import OpenworldError, failing
 from openworld._score_files import Columns
 from openworld.applications.predictions import read_predictions, runs_of
-from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
+from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
 from openworld.evaluations.record_images import NUMBERED
-from openworld.runs import RunStore, Unit, UnitResult, execute, provenance, to_json
+from openworld.evaluations.rows import rows_of_unit
+from openworld.runs import RunStore, Unit, UnitResult, execute, provenance
 from openworld.runs.outputs import RUN, require_folder
 
-ALGORITHM_VERSION = 2
+ALGORITHM_VERSION = 3
 
 
 def units(path: Path, title: str = "", model: str = "model") -> list[Unit]:
@@ -102,23 +103,25 @@ def run_unit(
     outputs = _by_part(chosen)
     tested = outputs["images"]
     sides = {side: len(tested["label"][tested["side"] == side].present) for side in ("base", "new")}
-    record = RecognitionRecord(
-        task=name,
-        split="as given",
-        train_domain=None,
-        test_domain=None,
-        backbone="predictions made elsewhere",
-        learner=model,
-        seed=seed,
-        tuned_parameters=None,
-        classnames=tuple(classes),
-        n_base_classes=sides["base"],
-        n_new_classes=sides["new"],
-        **numbers_of(tested, closed_set=closed_set),
-    )
+    facts = {
+        "protocol": "recognition",
+        "task": name,
+        "split": "as given",
+        "train_domain": None,
+        "test_domain": None,
+        "backbone": "predictions made elsewhere",
+        "learner": model,
+        "seed": seed,
+        "classnames": classes,
+        "n_base_classes": sides["base"],
+        "n_new_classes": sides["new"],
+        "closed_set": closed_set,
+    }
+    numbers = recognition_rows(tested, model, closed_set=closed_set)
+    kept = rows_of_unit("recognition", numbers, seed=seed, shared=image_counts(tested))
     if named:
         outputs = {name: _with_names(columns, classes) for name, columns in outputs.items()}
-    return UnitResult(outputs=outputs, metrics=to_json(record))
+    return UnitResult(outputs=outputs, metrics=facts, attachments=kept)
 
 
 def _digest(path: Path | str) -> str:

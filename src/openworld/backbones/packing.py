@@ -27,13 +27,18 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Packing:
-    """Where the rows of C sentences lie: `shared` rows, then those of each sentence, ascending in length."""
+    """Where the rows of C sentences lie: `shared` rows, then those of each sentence, ascending in length.
+
+    lengths: own rows at each packed place. spare: see `pack_lengths`.
+    order, ends: int64[L, C] for L lists of C sentences, the sentence that stands at each packed place and the row of
+    its end token. One list serves any number of passes; several serve one pass each.
+    """
 
     shared: int
-    lengths: tuple[int, ...]  # own rows at each packed place
-    spare: int  # see `pack_lengths`
-    order: Tensor  # int64[L, C] for L lists, the sentence at each packed place
-    ends: Tensor  # int64[L, C], the row of its end token
+    lengths: tuple[int, ...]
+    spare: int
+    order: Tensor
+    ends: Tensor
 
     @property
     def rows(self) -> int:
@@ -104,8 +109,15 @@ class Packing:
 def pack_lengths(
     lists: Sequence[Sequence[int]], shared: int, *, spare: int = 0, device: torch.device | None = None
 ) -> Packing:
-    """Return the packing of lists of sentences with so many own rows (each at least 1) after `shared` ones."""
-    # `spare`: rows that padding may add to a bucket's sentences for one bucket less.
+    """The packing of lists of sentences with so many own rows (each at least 1) after `shared` common rows.
+
+    spare: rows that padding may add to a bucket's sentences for one bucket less.
+
+    >>> pack_lengths([[3, 2, 3]], shared=4).buckets
+    (Bucket(place=0, count=1, length=2), Bucket(place=1, count=2, length=3))
+    >>> pack_lengths([[3, 2, 3]], shared=4, spare=1).buckets
+    (Bucket(place=0, count=3, length=3),)
+    """
     lengths = torch.tensor(lists, dtype=torch.int64)
     lengths, order = lengths.sort(dim=1, stable=True)
     packing = Packing(shared, tuple(lengths.amax(dim=0).tolist()), spare, order.to(device), lengths.to(device))
@@ -113,7 +125,11 @@ def pack_lengths(
 
 
 def lengthen(lengths: Sequence[int], spare: int) -> list[int]:
-    """Return ascending lengths, the shorter ones raised to the next where that adds at most `spare` rows."""
+    """Ascending lengths, the shorter ones raised to the next where that adds at most `spare` rows.
+
+    >>> lengthen([2, 3, 3, 5], spare=1)
+    [3, 3, 3, 5]
+    """
     room, last = [], lengths[-1]
     for length, alike in reversed([(length, len(list(alike))) for length, alike in groupby(lengths)]):
         last = last if alike * (last - length) <= spare else length
@@ -122,5 +138,9 @@ def lengthen(lengths: Sequence[int], spare: int) -> list[int]:
 
 
 def unshare(packing: Packing) -> Packing:
-    """Return the packing once every sentence owns a copy of the formerly shared rows; places stay."""
+    """The packing once every sentence owns a copy of the formerly shared rows; places stay.
+
+    >>> unshare(pack_lengths([[3, 2]], shared=4)).buckets
+    (Bucket(place=0, count=1, length=6), Bucket(place=1, count=1, length=7))
+    """
     return packing.relaid([length + packing.shared for length in packing.lengths], 0)

@@ -20,7 +20,12 @@ _log = logging.getLogger(__name__)
 
 
 def read_weights(files: Sequence[Path]) -> dict[str, Tensor]:
-    """Return all tensors of a file, or of the shards behind the index (.json) that comes first."""
+    """All tensors of a file, or of the shards behind the index that comes first.
+
+    files: one file; or an index (.json) with its shards. Of PyTorch's format it is said in one line that it was read.
+    Raises OpenworldError for a file that is damaged or holds something else than tensors, and for an index whose
+    shards are not all there.
+    """
     first = files[0]
     shards = _shards(first) if first.suffix == ".json" else [first]
     weights = {}
@@ -32,7 +37,10 @@ def read_weights(files: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def read_pickled(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of `torch.save`'s file: a state dict, or one within as "state_dict" or "model"."""
+    """The tensors of a file of `torch.save`: a state dict, or a checkpoint that holds one as "state_dict" or "model".
+
+    Raises OpenworldError for a file that needs more than tensors and plain values; nothing of it is run.
+    """
     import pickle
 
     if zipfile.is_zipfile(path):

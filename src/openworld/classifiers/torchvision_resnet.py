@@ -32,7 +32,11 @@ def plain_names(weights: Weights) -> dict[str, Tensor]:
 
 
 class ResNet(nn.Module):
-    """A network of the shapes of a state dict that `plain_names` gave, untrained."""
+    """A network of the shapes of a state dict, untrained.
+
+    Args:
+        weights: as `plain_names` gives them.
+    """
 
     def __init__(self, weights: Weights):
         super().__init__()

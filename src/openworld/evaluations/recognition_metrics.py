@@ -1,15 +1,29 @@
-"""From logits and detection scores to a per-image table, and from such a table to every number of a record."""
+"""From logits and detection scores to a per-image table, and from such a table to the rows of a learner."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from openworld import metrics
+from openworld.metrics import CLOSED_SET, QUANTITIES
+from openworld.results import METRICS, Metric, Result, Value, interval_of
+from openworld.results.value import value_or
 
 Table = Mapping[str, np.ndarray]
 MEASURED = ("side", "score", "correct", "group", "label", "joint_prediction", "confidence")
 """The columns of a per-image table that its numbers rest on."""
+
+OF_NEW_NAMES = ("new_accuracy", "harmonic_mean", "correct_auroc")
+"""What a classifier of base names alone does not have."""
+
+LOSSES = {
+    "wrong_base": Metric("wrong_base", "wrong base names", better=-1),
+    "wrong_new": Metric("wrong_new", "wrong new names", better=-1),
+    "mixed_up": Metric("mixed_up", "base and new mixed up", better=-1),
+}
+"""The three ways in which points are lost."""
+
+GROUPS = Metric("groups", "groups", "count", 0, 0, (0.0, None))
 
 
 def image_table(answer, features, base_count: int) -> dict[str, np.ndarray]:
@@ -51,62 +65,61 @@ def score(fitted, features) -> dict[str, np.ndarray]:
     return image_table(fitted.answer(features, bank), features, base_count=len(split.base))
 
 
-def recognition_metrics(table: Table, *, closed_set: bool = False) -> dict:
-    """Every number of open-world recognition from a per-image table: fractions in [0, 1], None where undefined.
+def recognition_rows(
+    table: Table, learner: str, *, where: Mapping[str, str] | None = None, closed_set: bool = False
+) -> Iterator[Result]:
+    """Yield every number of open-world recognition that a per-image table gives.
 
     Args:
-        table: as `image_table` gives it.
+        table: as `image_table` gives it. where: the place of the rows.
         closed_set: whether new images have no right name; AURC is measured then, and what rests on names of new
             images is None.
     """
     base, new = sides({name: table[name] for name in MEASURED if name in table})
+    areas = openworld_auc_of(base, new, closed_set=closed_set)
     detection = metrics.detection_metrics(base["score"], new["score"])
-    outcome = _openworld_auc(base, new, closed_set)
-    return headline(base, new, outcome) | {
-        "openworld_auc": {
-            "value": outcome.value,
-            "standard_error": outcome.standard_error,
-            "reason": outcome.reason,
-        },
-        "correct_auroc": outcome.correct_auroc,
-        "points_lost": None if outcome.points_lost is None else asdict(outcome.points_lost),
+    images, place = areas.n_base + areas.n_new, where or {}
+    for name in QUANTITIES:
+        estimate = areas.estimate(name)
+        over = interval_of(estimate.interval(), "images", images)
+        reason = CLOSED_SET if closed_set and name in OF_NEW_NAMES else estimate.reason or ""
+        if estimate.value is not None or name not in LOSSES:
+            metric = {**METRICS, **LOSSES}[name]
+            yield Result(learner, metric, value_or(estimate.value, reason, over), place)
+    for name, rate in {
         "aupr_in": detection.aupr_in,
         "aupr_out": detection.aupr_out,
         "fpr95_in_positive": detection.fpr_in_positive,
         "fpr95_out_positive": detection.fpr_out_positive,
-        "ece": _calibration_error(table),
-        **(_of_closed_set(base) if closed_set else {}),
-    }
+    }.items():
+        yield Result(learner, METRICS[name], value_or(rate, detection.reason or ""), place)
+    overall = None if closed_set else overall_accuracy(base, new)
+    unnamed = CLOSED_SET if closed_set else "predictions among all names are not known"
+    yield Result(learner, METRICS["overall_accuracy"], value_or(overall, unnamed), place)
+    error, said = None, base if closed_set else table
+    if "confidence" in said:
+        error = metrics.expected_calibration_error(said["confidence"], said["correct"]).value
+    unsure = "confidences are not known"
+    yield Result(learner, METRICS["expected_calibration_error"], value_or(error, unsure), place)
+    if closed_set:
+        area = metrics.aurc(base["score"], base["correct"])
+        yield Result(learner, METRICS["aurc"], value_or(area.value, area.reason or ""), place)
 
 
-def _of_closed_set(base: Table) -> dict:
-    """What is measured otherwise where new images have no right name."""
-    area = metrics.aurc(base["score"], base["correct"]).value
-    return {"closed_set": True, "overall_accuracy": None, "ece": _calibration_error(base), "aurc": area}
+def image_counts(table: Table, where: Mapping[str, str] | None = None) -> Iterator[Result]:
+    """Yield how many images of each side a table has, and how many groups of images that are not independent."""
+    is_base, place = np.asarray(table["side"] == "base"), where or {}
+    for side, count in (("base", is_base.sum()), ("new", (~is_base).sum())):
+        yield Result("", METRICS["images"], Value(int(count)), {**place, "side": side})
+    yield Result("", GROUPS, Value(len(np.unique(np.asarray(table["group"])))), place)
 
 
-def headline(base: Table, new: Table, outcome) -> dict:
-    """The numbers of Tables 11 and 12 but OpenworldAUC; `outcome` is `metrics.openworld_auc` of the two sides."""
-    return {
-        "base_accuracy": outcome.base_accuracy,
-        "new_accuracy": outcome.new_accuracy,
-        "harmonic_mean": outcome.harmonic_mean,
-        "auroc": outcome.auroc,
-        "overall_accuracy": _overall_accuracy(base, new),
-    }
-
-
-def _overall_accuracy(base: Table, new: Table) -> float | None:
+def overall_accuracy(base: Table, new: Table) -> float | None:
+    """Return the share of all images that are named right among all names; None where such names are not known."""
     if "joint_prediction" not in base:
         return None
     hits = np.concatenate([side["joint_prediction"] == side["label"] for side in (base, new)])
     return int(hits.sum()) / hits.size if hits.size else None
-
-
-def _calibration_error(table: Table) -> float | None:
-    if "confidence" not in table:
-        return None
-    return metrics.expected_calibration_error(table["confidence"], table["correct"]).value
 
 
 def sides(table: Table) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -120,12 +133,8 @@ def rows_of(table: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
     return {name: column[rows] for name, column in table.items()}
 
 
-def _openworld_auc(base: Table, new: Table, closed_set: bool):
-    return metrics.openworld_auc(
-        base["score"],
-        base["correct"],
-        new["score"],
-        None if closed_set else new["correct"],
-        base_groups=base["group"],
-        new_groups=new["group"],
-    )
+def openworld_auc_of(base: Table, new: Table, *, closed_set: bool = False) -> metrics.OpenworldAUC:
+    """Return OpenworldAUC of the tables of the two sides, clustered by group."""
+    named = None if closed_set else new["correct"]
+    groups = {"base_groups": base["group"], "new_groups": new["group"]}
+    return metrics.openworld_auc(base["score"], base["correct"], new["score"], named, **groups)

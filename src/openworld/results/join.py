@@ -1,6 +1,9 @@
 """One join of the rows of units: numbers of the same thing with several seeds become their mean."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from math import sqrt
+from statistics import fmean
 
 import numpy as np
 
@@ -18,7 +21,8 @@ def join_seeds(
     """Return the rows of a run: means over the seeds of its units, in order of appearance.
 
     The mean of several seeds has its interval over seeds. Intervals of the units are dropped there, since that of a
-    mean does not follow from them; of one seed they are kept. A row without seeds is a fact that units share.
+    mean does not follow from them; of one seed they are kept. A deviation that all units have, such as that of one draw
+    of images, is averaged as a root mean square. A row without seeds is a fact that units share.
 
     Args:
         units: the rows of every unit, with one seed each, or none.
@@ -79,6 +83,9 @@ def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interva
         intervals = first.value.intervals if len(rows) == 1 else ()
     reason = next((row.value.reason for row in rows if row.value.reason), "")
     value = over_seeds(values, first.metric, intervals=intervals, reason=reason)
+    deviations = [row.value.deviation for row in rows]
+    if value.value is not None and None not in deviations:
+        value = replace(value, deviation=sqrt(fmean(deviation**2 for deviation in deviations)))
     return Result(first.entity, first.metric, value, first.where, seeds, values)
 
 

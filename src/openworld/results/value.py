@@ -1,5 +1,6 @@
 """A number with its uncertainty, and the metric that says how it is called and written."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
@@ -193,6 +194,17 @@ def interval_of(
     ((), 5)
     """
     return () if ends is None or None in ends else (Interval(*ends, over, n),)
+
+
+def value_or(
+    value: float | None, reason: str, intervals: Sequence[Interval] = (), deviation: float | None = None
+) -> Value:
+    """Return a value with what is known of it, or why there is none.
+
+    >>> value_or(None, "N/A").reason, value_or(0.5, "N/A").reason
+    ('N/A', '')
+    """
+    return Value(None, reason=reason) if value is None else Value(value, tuple(intervals), deviation=deviation)
 
 
 def _duration(value: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from made_units import numbers
 
 from openworld import OpenworldError
 from openworld.datasets import ClassSplit, imagenet_labels
@@ -24,7 +25,8 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION
 from openworld.evaluations.recognition.outcome import load as load_outcomes
 from openworld.evaluations.recognition.results import join
-from openworld.evaluations.recognition_metrics import recognition_metrics
+from openworld.evaluations.recognition_metrics import recognition_rows
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import encode_tasks
 from openworld.learners import LEARNERS
@@ -127,9 +129,11 @@ def test_targets_by_hand(run):
 
 
 def test_without_a_new_class_numbers_are_undefined_with_a_reason(run):
-    without = run.records()[0].metrics["targets"][2]
-    assert without["openworld_auc"]["value"] is None and "no new sample" in without["openworld_auc"]["reason"]
-    assert without["new_accuracy"] is None and 0 <= without["base_accuracy"] <= 1
+    record = run.records()[0]
+    place = {"kind": "variant", "target": record.metrics["targets"][2]["target"]}
+    known = {row.metric.key: row.value for row in read_rows(record) if row.entity and row.where == place}
+    assert known["openworld_auc"].value is None and "no new sample" in known["openworld_auc"].reason
+    assert known["new_accuracy"].value is None and 0 <= known["base_accuracy"].value <= 1
 
 
 def test_numbers_follow_from_the_table(run):
@@ -139,8 +143,9 @@ def test_numbers_follow_from_the_table(run):
             rows = {name: column[table["target"] == number] for name, column in table.items()}
             assert (np.diff(rows["id"]) > 0).all() and rows["label"].max() < len(target["classnames"])
             assert ((rows["label"] < target["n_base_classes"]) == (rows["side"] == "base")).all()
-            found = recognition_metrics(rows)
-            assert {name: target[name] for name in found} == found
+            place = {"kind": target["kind"], "target": target["target"]}
+            found = {row.metric.key: row.value.value for row in recognition_rows(rows, record.metrics["learner"])}
+            assert numbers(record, **place) == found
 
 
 def test_rows_say_which_picture_they_are_of(run, told_columns):
@@ -161,7 +166,8 @@ def test_the_source_is_a_recognition_run(spec, run, machine, tmp_path):
     ours = {record.name: record for record in run.records()}
     for theirs in execute(RECOGNITION.units(same, machine), RunStore(tmp_path)):
         home, table = ours[theirs.name].metrics["targets"][0], theirs.table("images")
-        assert home["openworld_auc"]["value"] == pytest.approx(theirs.metrics["openworld_auc"]["value"])
+        at_source = numbers(ours[theirs.name], kind="source", target=home["target"])
+        assert at_source["openworld_auc"] == pytest.approx(numbers(theirs)["openworld_auc"])
         mine = ours[theirs.name].table("images")
         at_home = mine["target"] == 0
         for name in ("id", "label", "prediction", "side", "group"):
@@ -250,10 +256,10 @@ def test_the_report_reads_one_outcome_per_target(run):
     outcomes = load_outcomes(run.folder)
     assert len(outcomes) == 4 * 4
     first = outcomes[:4]
-    assert [one.record.target for one in first][1].startswith("→ ")
-    assert {one.record.learner for one in first} == {"zero-shot"}
+    assert [one.facts["target"] for one in first][1].startswith("→ ")
+    assert {one.learner for one in first} == {"zero-shot"}
     source = run.records()[0].metrics["targets"][0]
-    assert first[0].record.openworld_auc.value == source["openworld_auc"]["value"]
+    assert first[0].area == numbers(run.records()[0], kind="source", target=source["target"])["openworld_auc"]
     assert sum(len(one.test.images["id"]) for one in first) == len(run.records()[0].table("images")["id"])
     images = first[3].test.images
     shown = choose(images)["wrong_new"] + choose(images)["best_classes"]

@@ -8,7 +8,8 @@ import pytest
 from openworld.evaluations.generalisation.report import all_results, report_of
 from openworld.evaluations.generalisation.target_means import target_means
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.results import LOSSES, join
+from openworld.evaluations.recognition.results import join
+from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.results import RunFolder, find_comparison
 from openworld.testing import check_report
 
@@ -33,9 +34,10 @@ def outcomes(folder):
 
 
 def as_target(outcome):
-    kind, title = TARGETS[outcome.record.task]
+    kind, title = TARGETS[outcome.facts["task"]]
     left_out = tuple(f"class {n}" for n in range(8)) if title == "→ cars" else ()
-    return replace(outcome, record=replace(outcome.record, kind=kind, target=title, wordnet=True, left_out=left_out))
+    about = {"kind": kind, "target": title, "wordnet": True, "left_out": left_out}
+    return replace(outcome, facts={**outcome.facts, **about})
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +89,14 @@ def test_all_pairs_of_means_are_tested_and_corrected_together(averages):
 def test_shared_base_images_count_once(outcomes, averages):
     """The same records as variants would take the source's base images for others at every target."""
     other = {"other": "variant", "variant": "other", "source": "source"}
-    turned = [replace(one, record=replace(one.record, kind=other[one.record.kind])) for one in outcomes]
+    turned = [replace(one, facts={**one.facts, "kind": other[one.facts["kind"]]}) for one in outcomes]
     apart = next(one for one in target_means(join(turned)) if one.targets[0].title == "→ pets")
     first, second = (one.results.value("zero-shot", "openworld_auc").over("images") for one in (averages[1], apart))
     assert first != second
 
 
 def test_one_target_has_its_own_interval_and_tests(outcomes):
-    (one,) = target_means(join([each for each in outcomes if each.record.task in ("home", "drawn")]))
+    (one,) = target_means(join([each for each in outcomes if each.facts["task"] in ("home", "drawn")]))
     (target,) = one.targets
     for learner in target.learners:
         mine, its = one.results.value(learner, "openworld_auc"), target.value(learner, "openworld_auc")
@@ -107,7 +109,7 @@ def test_one_target_has_its_own_interval_and_tests(outcomes):
 
 def test_other_runs_have_no_targets(small_results, outcomes):
     assert target_means(small_results) == ()
-    lacking = [one for one in outcomes if (one.record.task, one.record.learner) != ("dark", "CoOp")]
+    lacking = [one for one in outcomes if (one.facts["task"], one.learner) != ("dark", "CoOp")]
     assert target_means(join(lacking)) == ()
 
 
@@ -154,5 +156,5 @@ def test_a_report_says_what_it_rests_on(folder, results):
 def test_a_fit_that_serves_all_targets_is_spent_once(folder, outcomes, results):
     facts = dict(report_of(RunFolder.read(folder), results).page.facts)
     assert facts["records"] == "8"  # four learners, two seeds
-    fits = [one.seconds["fit"] for one in outcomes if one.record.learner == "GMoP"]
+    fits = [one.seconds["fit"] for one in outcomes if one.learner == "GMoP"]
     assert f"fit {2 * fits[0]:.0f} s" in facts["GMoP"] and len(fits) == 10

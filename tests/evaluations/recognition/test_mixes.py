@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from openworld.evaluations.recognition.class_imbalance import other_mixes
-from openworld.evaluations.recognition.mixes import ALL_RATIOS, shrunk_mixes, swept_mixes
+from openworld.evaluations.recognition.class_imbalance import ALL_RATIOS, SHRUNK, mix_rows
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.record import SHRUNK
 from openworld.evaluations.recognition.results import join
 from openworld.metrics import average, openworld_auc
 from openworld.metrics.thinning import kept_share
@@ -17,12 +15,19 @@ RATIOS = (2.0, 1.0, 0.5)
 
 
 def mixed(outcome, factor=3.0):
-    """The outcome with what a record of ours says of other mixes; classes of several sizes."""
+    """The outcome with what a unit of ours says of other mixes; classes of several sizes."""
     test = outcome.test
     kept = np.sort(np.random.default_rng(0).permutation(len(test.images["id"]))[:150])
     images = {name: np.asarray(column)[kept] for name, column in test.images.items()}
-    found = other_mixes(images, factor=factor, ratios=RATIOS, resamples=5, seed=outcome.record.seed)
-    return replace(outcome, test=replace(test, images=images), record=replace(outcome.record, **found))
+    found = mix_rows(images, outcome.learner, factor=factor, ratios=RATIOS, resamples=5, seed=outcome.seed)
+    seeded = (replace(row, seeds=(outcome.seed,), per_seed=(row.value.value,)) for row in found)
+    rows = (*(row for row in outcome.rows if "ratio" not in row.where), *seeded)
+    facts = {**outcome.facts, "imbalance_factor": factor}
+    return replace(outcome, test=replace(test, images=images), rows=rows, facts=facts)
+
+
+def rows_at(outcome, metric, **where):
+    return next(row.value for row in outcome.rows if row.metric.key == metric and row.where == where)
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +44,13 @@ def by_hand(outcome, side):
 
 @pytest.mark.parametrize("direction", SHRUNK)
 def test_numbers_are_means_of_the_records_and_intervals_those_of_all_draws(one, direction):
-    half, side = shrunk_mixes(one.outcomes)[direction], SHRUNK[direction]
-    assert (half.factor, half.resamples) == (3, 5)
+    side = SHRUNK[direction]
     for learner, own in one.outcomes.items():
-        found, mixes = one.value(learner, "openworld_auc", mix=direction), [o.record.imbalance[direction] for o in own]
-        assert found.value == pytest.approx(np.mean([mix.openworld_auc for mix in mixes]))
-        assert found.deviation**2 == pytest.approx(np.mean([mix.standard_deviation**2 for mix in mixes]))
+        found = one.value(learner, "openworld_auc", mix=direction)
+        mixes = [rows_at(outcome, "openworld_auc", mix=direction) for outcome in own]
+        assert found.value == pytest.approx(np.mean([mix.value for mix in mixes]))
+        assert found.deviation**2 == pytest.approx(np.mean([mix.deviation**2 for mix in mixes]))
         expected, interval = average([by_hand(outcome, side) for outcome in own]), found.over("images")
-        assert expected.value == pytest.approx(np.mean([mix.expected.value for mix in mixes]))
         assert (interval.low, interval.high) == expected.interval() and interval.low < expected.value < interval.high
 
 
@@ -62,8 +66,8 @@ def test_factor_one_gives_the_natural_interval_and_the_natural_tests(small_run):
 
 
 def test_over_all_ratios_means_and_variances_are_means_over_the_seeds(one):
-    varied = [outcome.record.ratio_variation["auroc"] for outcome in one.outcomes["CoOp"]]
-    found = [one.value("CoOp", key, mix=ALL_RATIOS).value for key in ("auroc", "auroc_variance")]
-    assert found == pytest.approx([np.mean([getattr(v, part) for v in varied]) for part in ("mean", "variance")])
-    mixes = {mix.ratio: mix for mix in swept_mixes(one.outcomes)}
-    assert tuple(mixes) == RATIOS and mixes[0.5].share_of_new < mixes[2.0].share_of_new
+    for key in ("auroc", "auroc_variance"):
+        varied = [rows_at(outcome, key, mix=ALL_RATIOS).value for outcome in one.outcomes["CoOp"]]
+        assert one.value("CoOp", key, mix=ALL_RATIOS).value == pytest.approx(np.mean(varied))
+    shares = {row.where["ratio"]: row.where["new_share"] for row in one.results if "ratio" in row.where}
+    assert tuple(shares) == RATIOS and shares[0.5] < shares[2.0]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_units import numbers, recognition_outcome
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
@@ -12,11 +13,11 @@ from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.recognition.operating_point import (
     OperatingSpec,
     as_baseness,
-    choose_operating_point,
+    operating_rows,
     with_operating_points,
 )
-from openworld.evaluations.recognition.outcome import ImageScores, Outcome, load
-from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
+from openworld.evaluations.recognition.outcome import ImageScores, load
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import accuracy, choose_threshold
 from openworld.runs import RunStore, execute, read_spec
@@ -45,30 +46,36 @@ VALIDATION = ImageScores(table([(5, 1), (4, 1), (3, 1), (2, 1), (1, 0)], [(0, 1)
 TEST = ImageScores(table([(4, 1), (2, 1), (3, 0), (3, 1)], [(2, 1), (1, 0), (5, 1), (3, 1)]))
 
 
+def chosen(rule, probability=False, validation=VALIDATION):
+    """(what is known of validation images, the rates on test images) by metric."""
+    rows = [*operating_rows(rule, validation, TEST, "GMoP", probability=probability)]
+    sides = ([row for row in rows if ("part" in row.where) == part] for part in (True, False))
+    return tuple({row.metric.key: row.value for row in side} for side in sides)
+
+
 def test_by_hand():
-    found = choose_operating_point(OperatingSpec(miss_rate=0.4), VALIDATION, TEST, probability=False)
-    assert found.threshold == 3.0 and found.baseness is None and found.reason is None
-    assert found.rule == {"miss_rate": 0.4}
-    reached = found.validation
-    assert (reached.miss_rate, reached.hit_rate, reached.cost, reached.most_hit) == (0.4, 0.5, None, 0.75)
-    assert reached.least_miss == pytest.approx(0.2) and (reached.n_base, reached.n_new) == (5, 4)
-    rates = [getattr(found.test, name).value for name in ("miss", "hit", "false_alarm", "detected")]
-    assert rates == [0.5, 0.25, 0.25, 0.5]  # 2 is flagged, a 3 is misnamed
-    assert found.test.miss.interval == accuracy([0, 1, 1, 0], groups=[0, 0, 1, 1]).interval
-    assert found.test.cost is None
+    reached, rates = chosen(OperatingSpec(miss_rate=0.4))
+    assert reached["threshold"].value == 3.0 and "baseness_threshold" not in reached
+    assert [reached[name].value for name in ("miss", "hit", "cost", "most_hit")] == [0.4, 0.5, None, 0.75]
+    assert reached["least_miss"].value == pytest.approx(0.2)
+    values = [rates[name].value for name in ("miss", "hit", "false_alarm", "detected")]
+    assert values == [0.5, 0.25, 0.25, 0.5]  # 2 is flagged, a 3 is misnamed
+    interval = rates["miss"].over("images")
+    assert (interval.low, interval.high) == accuracy([0, 1, 1, 0], groups=[0, 0, 1, 1]).interval
+    assert "cost" not in rates
 
 
 def test_costs_by_hand():
-    rule = OperatingSpec(base_missed=1.0, new_unhit=5.0, new_share=0.1)
-    found = choose_operating_point(rule, VALIDATION, TEST, probability=False).test
-    assert found.cost.cost == pytest.approx(0.9 * found.miss.value + 0.1 * 5 * (1 - found.hit.value))
-    assert found.cost.interval[0] < found.cost.cost < found.cost.interval[1]
+    _, rates = chosen(OperatingSpec(base_missed=1.0, new_unhit=5.0, new_share=0.1))
+    cost = rates["cost"]
+    assert cost.value == pytest.approx(0.9 * rates["miss"].value + 0.1 * 5 * (1 - rates["hit"].value))
+    assert cost.over("images").low < cost.value < cost.over("images").high
 
 
 def test_no_threshold_is_a_reason_not_a_number():
-    found = choose_operating_point(OperatingSpec(miss_rate=0.1), VALIDATION, TEST, probability=True)
-    assert (found.threshold, found.test, found.baseness) == (None, None, None)
-    assert found.reason == "misnamed base images alone are a miss rate of 0.2"
+    reached, rates = chosen(OperatingSpec(miss_rate=0.1), probability=True)
+    none = (reached["threshold"], reached["baseness_threshold"], *rates.values())
+    assert {(each.value, each.reason) for each in none} == {(None, "misnamed base images alone are a miss rate of 0.2")}
 
 
 def test_baseness_parts_the_same_images():
@@ -98,10 +105,7 @@ def test_rules_that_are_none_are_refused(given, sentence):
 
 
 def test_a_decision_needs_validation_scores():
-    place = dict.fromkeys(("train_domain", "test_domain", "tuned_parameters"))
-    counts = {"n_base_classes": 1, "n_new_classes": 1, "openworld_auc": Undefinable(0.5)}
-    record = RecognitionRecord(task="t", split="as given", backbone="", learner="L", seed=1, **place, **counts)
-    one = Outcome(record, TEST)
+    one = replace(recognition_outcome(TEST.images, tuned_parameters=None), test=TEST)
     with pytest.raises(OpenworldError, match="no scores of validation images, .*keep_validation = true"):
         with_operating_points([one], OperatingSpec(miss_rate=0.4))
     base = replace(VALIDATION, images={name: column[:5] for name, column in VALIDATION.images.items()})
@@ -109,8 +113,8 @@ def test_a_decision_needs_validation_scores():
     with pytest.raises(OpenworldError, match="of new classes, which a hit rate and costs need"):
         with_operating_points([only_base], OperatingSpec(hit_rate=0.4))
     (found,) = with_operating_points([only_base], OperatingSpec(miss_rate=0.4))
-    assert found.record.operating_point.threshold == 3.0
-    assert found.record.operating_point.validation.hit_rate is None
+    at_threshold = {row.metric.key: row.value.value for row in found.rows if "part" in row.where}
+    assert at_threshold["threshold"] == 3.0 and at_threshold["hit"] is None
 
 
 @pytest.fixture(scope="module")
@@ -142,33 +146,36 @@ def test_validation_scores_touch_nothing_else(plain, with_rule):
         assert one.tables == ("images",) and other.tables == ("images", "validation")
         assert (one.folder / "images.parquet").read_bytes() == (other.folder / "images.parquet").read_bytes()
         assert one.attachment("learner/parameters.safetensors") == other.attachment("learner/parameters.safetensors")
-        assert one.metrics == other.metrics | {"operating_point": None}
+        assert one.metrics == other.metrics | {"operating": None}
+        assert [row for row in read_rows(other) if "rule" not in row.where] == [*read_rows(one)]
 
 
 def test_the_record_holds_what_the_tables_say(with_rule):
     for record in with_rule:
-        told, validation = record.metrics["operating_point"], record.table("validation")
+        rule, validation = {"rule": "hit at least 30 % of the new images"}, record.table("validation")
+        told = numbers(record, **rule, part="validation")
         assert len(validation["id"]) == 16 and set(validation["side"]) == {"base", "new"}
         base = np.asarray(validation["side"]) == "base"
         sides = [validation[name][side] for side in (base, ~base) for name in ("score", "correct")]
         assert told["threshold"] == choose_threshold(*sides, hit_rate=0.3).value
         images = record.table("images")
         flagged, new = np.asarray(images["score"]) < told["threshold"], np.asarray(images["side"]) == "new"
-        assert told["test"]["hit"]["value"] == pytest.approx((flagged & images["correct"])[new].mean())
-        np.testing.assert_array_equal(np.exp(images["score"]) < told["baseness"], flagged)
+        assert numbers(record, **rule)["hit"] == pytest.approx((flagged & images["correct"])[new].mean())
+        np.testing.assert_array_equal(np.exp(images["score"]) < told["baseness_threshold"], flagged)
 
 
 def test_deciding_afterwards_is_deciding_in_the_run(run, with_rule):
     afterwards = with_operating_points(load(run()[0].folder.parents[1]), OperatingSpec(hit_rate=0.3))
     in_the_run = load(with_rule[0].folder.parents[1])
     for one, other in zip(afterwards, in_the_run, strict=True):
-        assert one.record.operating_point == other.record.operating_point
+        assert {row.key: row for row in one.rows} == {row.key: row for row in other.rows}
 
 
 def test_a_miss_rate_needs_base_classes_alone(run):
     for record in run(operating={"miss_rate": 0.9}, keep_validation=False):
         assert set(record.table("validation")["side"]) == {"base"}
-        assert record.metrics["operating_point"]["validation"]["hit_rate"] is None
+        (reached,) = (row.value for row in read_rows(record).where(metric="hit", part="validation"))
+        assert reached.value is None
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def two(outcomes):
 
 
 def changed(outcomes, **fields):
-    return tuple(replace(one, record=replace(one.record, **fields)) for one in outcomes)
+    return tuple(replace(one, facts={**one.facts, **fields}) for one in outcomes)
 
 
 def titles(found):
@@ -38,7 +38,7 @@ def test_every_pair_is_the_paired_test_of_means_over_seeds(two):
     first, second = two
     found = compare_outcomes(first, second, names=("old", "new"))
     assert titles(found) == ["zero-shot", "CoOp"]
-    means = [average([one.test.result for one in run if one.record.learner == "CoOp"]) for run in (first, second)]
+    means = [average([one.test.result for one in run if one.learner == "CoOp"]) for run in (first, second)]
     alone, pair = paired_test(means[1], means[0]), found.pairs[1]
     assert (pair.first.value.value, pair.second.value.value) == (means[0].value, means[1].value)
     test = pair.comparison

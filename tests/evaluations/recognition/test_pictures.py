@@ -1,10 +1,9 @@
 """Which pictures are shown, on a table small enough to choose by hand."""
 
 import numpy as np
+from made_units import recognition_outcome
 
 from openworld.evaluations.recognition.album import shown_images
-from openworld.evaluations.recognition.outcome import ImageScores, Outcome
-from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
 from openworld.report.album import choose
 
 IMAGES = {
@@ -40,20 +39,8 @@ def test_classes_are_ranked_by_accuracy_with_a_fitting_example():
 
 
 def outcome(images):
-    place = dict.fromkeys(("train_domain", "test_domain", "tuned_parameters"))
-    record = RecognitionRecord(
-        task="zoo",
-        split="as given",
-        backbone="",
-        learner="GMoP",
-        seed=1,
-        n_base_classes=2,
-        n_new_classes=2,
-        classnames=("ant", "bee", "cat", "dog"),
-        openworld_auc=Undefinable(0.5),
-        **place,
-    )
-    return Outcome(record, ImageScores(images), thumbnail=lambda number: b"png" if number == 11 else None)
+    names = ("ant", "bee", "cat", "dog")
+    return recognition_outcome(images, classnames=names, thumbnail=lambda number: b"png" if number == 11 else None)
 
 
 def test_names_and_scores_are_written_and_thumbnails_shown():

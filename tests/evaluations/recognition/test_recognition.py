@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_units import numbers
 
 from openworld import OpenworldError
 from openworld.datasets import reseeded_few_shot
@@ -11,6 +12,7 @@ from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.recognition.task import tasks
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
@@ -110,14 +112,11 @@ def test_records_hold_every_number_and_every_image(records):
         assert sorted(np.asarray(images["id"])) == list(range(40))
         right = np.asarray(images["correct"])
         is_base = np.asarray(images["side"]) == "base"
-        assert record.metrics["base_accuracy"] == pytest.approx(right[is_base].mean())
+        assert numbers(record)["base_accuracy"] == pytest.approx(right[is_base].mean())
         assert record.metrics["n_base_classes"] == record.metrics["n_new_classes"] == 4
         assert record.metrics["split"] == "same domain"  # no drawings of the embedded world
-        assert len(record.metrics["ratio_sweep"]) == 10
-        assert {side: (one["n_base"], one["n_new"]) for side, one in record.metrics["imbalance"].items()} == {
-            "forward": (20, 4),
-            "backward": (4, 20),
-        }
+        rows = read_rows(record)
+        assert len(rows.places("ratio")) == 10 and rows.places("mix") == ("forward", "backward", "all ratios")
         assert record.attachments
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from openworld import OpenworldError
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.recognition.report import report
-from openworld.evaluations.recognition.results import LOSSES
+from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.report.provenance import command
 from openworld.results import RunFolder
 from openworld.runs import RunStore

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_units import recognition_outcome
 
 from openworld import metrics
 from openworld.evaluations.recognition.charts import MISS_GRID, mean_curve
-from openworld.evaluations.recognition.outcome import ImageScores, Outcome
-from openworld.evaluations.recognition.record import RecognitionRecord, Undefinable
-from openworld.evaluations.recognition.results import LOSSES, join
+from openworld.evaluations.recognition.results import join
+from openworld.evaluations.recognition_metrics import LOSSES
+from openworld.results import METRICS, Result, Value
 
 
-def outcome(learner="GMoP", seed=1, *, shots=16, tuned=512, **fields):
+def outcome(learner="GMoP", seed=1, *, rows=(), shots=16, tuned=512, **fields):
     """A record of four images, by hand: OpenworldAUC 3/4, all named right."""
     images = {
         "id": np.arange(4),
@@ -22,12 +23,13 @@ def outcome(learner="GMoP", seed=1, *, shots=16, tuned=512, **fields):
         "score": np.array([3.0, 1.0, 2.0, 0.0]) + 0.01 * seed,
         "group": np.arange(4),
     }
-    place = {"task": "emoji", "split": "redrawn", "train_domain": "a", "test_domain": "b", "backbone": "embedded"}
-    numbers = {"openworld_auc": Undefinable(0.75), "base_accuracy": 1.0, "new_accuracy": 1.0}
-    counts = {"n_base_classes": 1, "n_new_classes": 1}
+    place = {"task": "emoji", "split": "redrawn", "train_domain": "a", "test_domain": "b"}
     own = {"learner": learner, "seed": seed, "shots": shots, "tuned_parameters": tuned}
-    record = RecognitionRecord(**place | numbers | counts | own | fields)
-    return Outcome(record, ImageScores(images, ("ant", "bee")))
+    return recognition_outcome(images, rows, classnames=("ant", "bee"), **place | own | fields)
+
+
+def measured(learner="GMoP", reason="", **numbers):
+    return [Result(learner, METRICS[name], Value(value, reason=reason)) for name, value in numbers.items()]
 
 
 def test_a_number_is_the_mean_of_its_seeds(small_results):
@@ -54,7 +56,7 @@ def test_hm_of_the_means_stands_beside_the_mean_hm():
     accuracies = [(1.0, 0.5), (0.5, 1.0)]
     hms = [2 * a * b / (a + b) for a, b in accuracies]
     outcomes = [
-        outcome(seed=seed, base_accuracy=a, new_accuracy=b, harmonic_mean=hm)
+        outcome(seed=seed, rows=measured(base_accuracy=a, new_accuracy=b, harmonic_mean=hm))
         for seed, ((a, b), hm) in enumerate(zip(accuracies, hms, strict=True))
     ]
     (one,) = join(outcomes).settings
@@ -89,8 +91,8 @@ def test_seeds_on_other_images_get_a_mean_but_no_interval():
 
 def test_a_missing_number_is_missing_in_the_mean_and_says_why():
     reason = "there are no new images"
-    (one,) = join([outcome(seed=1, auroc=0.5), outcome(seed=2, openworld_auc=Undefinable(None, None, reason))]).settings
-    assert one.value("GMoP", "auroc").value is None and one.value("GMoP", "expected_calibration_error").reason
+    (one,) = join([outcome(seed=1), outcome(seed=2, rows=measured(openworld_auc=None, reason=reason))]).settings
+    assert one.value("GMoP", "openworld_auc").value is None and one.value("GMoP", "expected_calibration_error").reason
     assert one.value("GMoP", "openworld_auc").reason == reason
 
 

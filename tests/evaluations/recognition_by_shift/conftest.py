@@ -16,12 +16,12 @@ from openworld.evaluations.recognition_by_shift.quantities import (
     VALIDATION,
     cell,
     estimated,
-    value_or,
 )
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.evaluations.shift_images import Pool
 from openworld.results import METRICS, Result, RunFolder, Value
+from openworld.results.value import value_or
 from openworld.runs import RunStore, Unit, UnitResult
 
 LEARNERS = {"zero-shot": (0.0, 0.0), "<b>good</b>": (1.5, 0.25), "poor": (-0.5, -0.2)}  # gain in scores, in accuracy

@@ -64,12 +64,20 @@ class Corruption:
 
 
 def nearest_side(height: int, width: int) -> int:
-    """Return which of SIDES is nearest, as a ratio, to the shorter side of an image."""
+    """Which of SIDES is nearest, as a ratio, to the shorter side of a picture.
+
+    >>> nearest_side(48, 64), nearest_side(375, 500)
+    (64, 224)
+    """
     return min(SIDES, key=lambda side: abs(math.log(min(height, width) / side)))
 
 
 def as_levels(pixels: np.ndarray) -> np.ndarray:
-    """Return pixels in [0, 1] as uint8, rounded; what lies outside is clipped."""
+    """Pixels in [0, 1] as uint8, rounded; what lies outside is clipped.
+
+    >>> as_levels(np.array([-1, 0.5, 2.0])).tolist()
+    [0, 128, 255]
+    """
     return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 

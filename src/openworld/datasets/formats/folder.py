@@ -77,7 +77,11 @@ def load(
 
 
 def load_whole(folder: str | Path) -> ImageSet:
-    """Return all images in and below a folder without parts; classes are its sub-folders, or one, itself."""
+    """All images in and below a folder that has no parts; their classes are its sub-folders, or there is one, itself.
+
+    Raises:
+        OpenworldError: what `load` raises.
+    """
     root = Path(folder)
     top = _enter(root, None, None)
     if _subfolders(top):
@@ -91,7 +95,11 @@ def load_whole(folder: str | Path) -> ImageSet:
 
 
 def class_names(folder: str | Path) -> tuple[str, ...]:
-    """Return all class names in label order, over all domains and parts; images are looked for, not read."""
+    """The names of all classes in label order, over all domains and parts; pictures are only looked for, not read.
+
+    Raises:
+        OpenworldError: a missing folder, one without class folders that hold pictures.
+    """
     root = _enter(Path(folder), None, None)
     below = [root / name for name in sorted(_subfolders(root))]
     deeper = [place / name for place in below for name in sorted(_subfolders(place))]
@@ -105,7 +113,11 @@ def class_names(folder: str | Path) -> tuple[str, ...]:
 
 
 def read_picture(path: Path) -> Image.Image:
-    """Return an image file decoded whole; its ending says its format."""
+    """One picture file, decoded whole.
+
+    Raises:
+        OpenworldError: names the file: damaged, cut short, not what its ending says, or of more than 8 bits a channel.
+    """
     return decode(path, str(path), FORMATS.get(path.suffix.lower(), ()))
 
 
@@ -194,7 +206,8 @@ def _read_listing(path: Path) -> dict[str, str]:
 
 
 def _pictures(root: Path, folder: Path) -> list[Path]:
-    """Return the image files of a class folder; no link may lead out of it and of the root."""
+    """Picture files of a class folder, which may be a link; a link to a file may not lead out of both, and a pipe is
+    refused."""
     found = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
     inside = [os.path.realpath(place) for place in (root, folder)]
     for file in found:

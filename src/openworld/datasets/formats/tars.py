@@ -109,7 +109,11 @@ class TarReader:
 
 
 def _title(pattern: str) -> str:
-    """Return a name for people: the first folder or file above the placeholders."""
+    """A name for people: the first folder or file above the placeholders.
+
+    >>> _title("data/pets/{part}-*.tar"), _title("data/pets.tar")
+    ('pets', 'pets')
+    """
     plain = [part for part in Path(pattern).parts if not re.search(r"[{*?\\[]", part)]
     return Path(plain[-1]).stem if plain else "shards"
 
@@ -143,7 +147,11 @@ def _shards(pattern: str, part: str) -> list[Path]:
 
 
 def _expand(pattern: str) -> list[str]:
-    """Return every pattern that {000..012} and {a,b} stand for, up to _MOST_SHARDS."""
+    """Every pattern that {000..012} and {a,b} stand for, up to _MOST_SHARDS.
+
+    >>> _expand("x-{08..10}.tar")
+    ['x-08.tar', 'x-09.tar', 'x-10.tar']
+    """
     try:
         found = list(islice(_braces(pattern), _MOST_SHARDS + 1))
     except RecursionError:
@@ -234,7 +242,11 @@ def _require_whole(shard: Path, file, members: list[tarfile.TarInfo]) -> None:
 
 
 def _split_name(name: str) -> tuple[str, str]:
-    """Return key and ending in lower case: the last name is cut at its first dot."""
+    """Key and ending in lower case: the last name is cut at its first dot.
+
+    >>> _split_name("a.b/0001.JPG")
+    ('a.b/0001', '.jpg')
+    """
     path = PurePosixPath(name)
     key, dot, ending = path.name.partition(".")
     return (path.parent / key).as_posix(), (dot + ending).lower()

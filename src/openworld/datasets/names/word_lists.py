@@ -38,8 +38,11 @@ class WordList:
 
 
 def word_list(source: str) -> WordList:
-    """Read nouns, and adjectives where there are any: "wordnet", a folder, or whatever `class_names` takes."""
-    # A folder holds WordNet's data.noun and data.adj, or nouns.txt and perhaps adjectives.txt, a word per line.
+    """Read nouns, and adjectives where there are any.
+
+    The source is "wordnet" (where it is usually kept), a folder with WordNet's data.noun and data.adj or with nouns.txt
+    and perhaps adjectives.txt, a word per line, or whatever `class_names` takes.
+    """
     if source == WORDNET:
         return _wordnet(_wordnet_folder())
     folder = Path(source)

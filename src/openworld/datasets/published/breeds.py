@@ -51,7 +51,14 @@ class Superclass:
 
 
 class Hierarchy:
-    """The mended hierarchy above ImageNet's classes, of a folder with the three files."""
+    """The mended hierarchy above ImageNet's classes.
+
+    Args:
+        folder: holds the three files.
+
+    Raises:
+        OpenworldError: a file that is missing or not as expected.
+    """
 
     def __init__(self, folder: Path):
         if not (folder / "class_hierarchy.txt").is_file():
@@ -94,7 +101,11 @@ class Hierarchy:
 
 
 def superclasses(task: BreedsTask, hierarchy: Hierarchy) -> tuple[Superclass, ...]:
-    """Return the superclasses of a task, in label order."""
+    """The superclasses of a task, in label order.
+
+    Raises:
+        OpenworldError: no node has enough subclasses.
+    """
     nodes = hierarchy.at_level(task.level, task.below)
     enough = [node for node in nodes if len(hierarchy.leaves(node)) >= task.subclasses]
     if not enough:
@@ -106,7 +117,17 @@ def superclasses(task: BreedsTask, hierarchy: Hierarchy) -> tuple[Superclass, ..
 
 
 def superclass_rows(task: BreedsTask, hierarchy: Hierarchy, domain: str, split: Split, part: str) -> Split:
-    """Return the images of a task in one domain, out of a part of ImageNet or a variant, in its order."""
+    """The pictures of a task in one domain, out of those of ImageNet or a variant.
+
+    Args:
+        task, hierarchy: as above.
+        domain: of DOMAINS.
+        split: of ImageNet, with its WordNet ids.
+        part: of the split.
+
+    Returns:
+        A split of superclasses with that part alone; pictures in ImageNet's order.
+    """
     chosen = superclasses(task, hierarchy)
     label_of = {own: label for label, one in enumerate(chosen) for own in getattr(one, domain)}
     new = np.array([label_of.get(wordnet_id, -1) for wordnet_id in split.wordnet_ids], dtype=np.int64)

@@ -65,7 +65,11 @@ def load(
 
 
 def _as_listed(domain: str, domains: Sequence[str]) -> str:
-    """Return the domain as it is listed, where pages write a space in place of an underscore."""
+    """The domain as it is spelled in the list, where pages write a space in place of an underscore.
+
+    >>> _as_listed("gaussian noise 3", ("fog 3", "gaussian_noise 3"))
+    'gaussian_noise 3'
+    """
     return {one.replace("_", " "): one for one in domains}.get(domain.replace("_", " "), domain)
 
 

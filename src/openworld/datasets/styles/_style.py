@@ -50,7 +50,11 @@ class Style:
 
 
 def unit(pixels: np.ndarray) -> float:
-    """Return one 64th of the shorter side, in pixels: the measure of all lengths here."""
+    """One 64th of the shorter side, in pixels: the measure of all lengths here.
+
+    >>> unit(np.zeros((128, 192, 3)))
+    2.0
+    """
     return min(pixels.shape[:2]) / 64
 
 

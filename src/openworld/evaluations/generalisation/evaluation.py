@@ -48,7 +48,7 @@ EVALUATION = Evaluation(
     GeneralisationSpec,
     GeneralisationTask,
     evaluate=evaluate,
-    version=3,
+    version=4,
     summary=summary,
     data=data,
     class_lists=class_lists,

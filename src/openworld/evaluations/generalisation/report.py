@@ -64,14 +64,14 @@ def _notes(means: Sequence[TargetMean]) -> Iterator[str]:
     if any(each.kind == "other" for each in means):
         yield "Base images are the source's beside other data sets, and count once."
     for each in means:
-        source = each.source.first.record
+        source = each.source.first.facts
         if each.kind != "other":
-            left = len(source.left_out)
+            left = len(source["left_out"])
             if left:
                 yield f"Classes of the source that are left out, being neither base nor new: {left}."
             continue
-        rule = "by name and by WordNet's names" if source.wordnet else "by name"
-        listings = [_left_out(target) for target in each.targets if target.first.record.left_out]
+        rule = "by name and by WordNet's names" if source["wordnet"] else "by name"
+        listings = [_left_out(target) for target in each.targets if target.first.facts["left_out"]]
         if listings:
             yield f"Left out as base classes of the source ({rule}): {'; '.join(listings)}."
         else:
@@ -79,6 +79,6 @@ def _notes(means: Sequence[TargetMean]) -> Iterator[str]:
 
 
 def _left_out(target: SettingResults) -> str:
-    names = target.first.record.left_out
+    names = target.first.facts["left_out"]
     words = ", ".join(names) if len(names) <= NAMED else f"{len(names)} classes, listed in the records"
     return f"{target.title} {words}"

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from openworld.evaluations.recognition.comparison import AUC, Place, average_over_seeds
-from openworld.evaluations.recognition.results import HM, LOSSES, MEASURED, RecognitionResults, SettingResults
+from openworld.evaluations.recognition.results import RecognitionResults, SettingResults
 from openworld.metrics import MetricEstimate, mean_over_sets, paired_test
 from openworld.report.sentences import counted
 from openworld.results import (
@@ -28,6 +28,10 @@ from openworld.results import (
 
 NOUNS = {"variant": "variant", "other": "other data set"}
 """Kind of target -> what targets of it are called."""
+
+
+ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")
+"""What is the same at every target, or nearly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ def target_means(results: RecognitionResults) -> tuple[TargetMean, ...]:
     """Return the means over every kind of target of a run of generalisation; () where learners lack targets."""
     by_kind: dict[str | None, list[SettingResults]] = {}
     for setting in results.settings:
-        by_kind.setdefault(setting.first.record.kind, []).append(setting)
+        by_kind.setdefault(setting.first.facts.get("kind"), []).append(setting)
     sources = by_kind.get("source", [])
     targets = {kind: tuple(by_kind[kind]) for kind in NOUNS if kind in by_kind}
     complete = all(target.learners == results.learners for settings in targets.values() for target in settings)
@@ -87,7 +91,7 @@ def _groups(targets: Sequence[SettingResults]) -> list[tuple[np.ndarray, np.ndar
     """Return each target's groups of base and new images, numbered over all; shared base images keep theirs."""
     pairs = [target.first.test.groups for target in targets]
     beyond = 1 + max(int(side.max(initial=0)) for pair in pairs for side in pair)
-    shared = targets[0].first.record.kind == "other"
+    shared = targets[0].first.facts["kind"] == "other"
     return [
         (base if shared else base + place * beyond, new + place * beyond) for place, (base, new) in enumerate(pairs, 1)
     ]
@@ -97,13 +101,15 @@ def _results(
     targets: Sequence[SettingResults], learner: str, estimate: MetricEstimate | None, place: Place
 ) -> Iterator[Result]:
     """The means of every number over the targets; seeds are joined where they are the same at every target."""
-    for metric in (AUC, HM, *MEASURED.values(), *LOSSES.values()):
-        if all(target.find(learner, metric.key) for target in targets):
-            rows = [target.result(learner, metric.key) for target in targets]
-            yield _join(rows, estimate if metric == AUC else None, place)
-    for key in ("tuned_parameters", "fit_seconds", "score_seconds"):
-        if targets[0].find(learner, key):
-            yield replace(targets[0].result(learner, key), where=place)
+    for row in targets[0].results.where(entity=learner):
+        key = row.metric.key
+        if row.where != targets[0].place or not all(target.find(learner, key) for target in targets):
+            continue
+        if key in ONCE:
+            yield replace(row, where=place)
+        else:
+            rows = [target.result(learner, key) for target in targets]
+            yield _join(rows, estimate if row.metric == AUC else None, place)
 
 
 def _join(rows: Sequence[Result], estimate: MetricEstimate | None, place: Place) -> Result:

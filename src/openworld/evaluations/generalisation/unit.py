@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from openworld.datasets import DATASETS
 from openworld.evaluations.generalisation.encoded_targets import EncodedTarget, encoded_targets
 from openworld.evaluations.generalisation.predictions import answer_targets
-from openworld.evaluations.generalisation.record import GeneralisationRecord, ScoredTarget
 from openworld.evaluations.generalisation.task import GeneralisationTask, Target
 from openworld.evaluations.learning import fit, split_name, training_facts
-from openworld.evaluations.recognition.record import numbers_of
-from openworld.evaluations.recognition_metrics import image_table
+from openworld.evaluations.recognition_metrics import image_counts, image_table, recognition_rows
 from openworld.evaluations.record_images import thumbnails, with_names
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
+from openworld.results import METRICS, Result, Value
 from openworld.runs import UnitResult, to_json
 
 
@@ -29,20 +30,28 @@ def evaluate(task: GeneralisationTask, machine: Machine) -> UnitResult:
     answers = zip(targets, answer_targets(fitted, targets, own_sentences=own), strict=True)
     tables = [image_table(answer, images, len(images.split.base)) for images, answer in answers]
     clock.stop("score")
-    record = GeneralisationRecord(
+    facts = {
         **training_facts(task, fitted, shots),
-        source=task.source,
-        wordnet=task.wordnet,
-        shots=task.shots,
-        training_classnames=fitted.classnames,
-        detail={"settings": task.learner.settings, "history": fitted.history},
-        targets=tuple(_target(task, images, table) for images, table in zip(targets, tables, strict=True)),
-    )
+        "protocol": "generalisation",
+        "source": task.source,
+        "wordnet": task.wordnet,
+        "shots": task.shots,
+        "training_classnames": fitted.classnames,
+        "detail": {"settings": task.learner.settings, "history": fitted.history},
+        "targets": [_target_facts(task, images) for images in targets],
+    }
+    rows, shared = [], [Result(task.learner.label, METRICS["tuned_parameters"], Value(fitted.tuned_parameters))]
+    for images, table in zip(targets, tables, strict=True):
+        where = {"kind": images.target.kind, "target": _title(task, images.target)}
+        rows += recognition_rows(table, task.learner.label, where=where)
+        shared += image_counts(table, where)
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
     return UnitResult(
         outputs={"images": _stacked(list(map(partial(_named, task), targets, tables)))},
-        metrics=to_json(record),
-        attachments=dict(_images(task, targets, tables)) | learned,
+        metrics=to_json(facts),
+        attachments=rows_of_unit("generalisation", rows, seed=task.seed, shared=shared)
+        | dict(_images(task, targets, tables))
+        | learned,
         timing=clock.timing,
     )
 
@@ -77,30 +86,33 @@ def _image(task: GeneralisationTask, images: EncodedTarget, number: int):
     return task.sources[part].load().image(row)
 
 
-def _target(task: GeneralisationTask, images: EncodedTarget, table: dict[str, np.ndarray]) -> ScoredTarget:
-    """Return what a record says of a target."""
+def _target_facts(task: GeneralisationTask, images: EncodedTarget) -> dict[str, Any]:
+    """Return what a record says of a target.
+
+    `parts` are the image sets of its base and of its new images, among the inputs of the unit; `new_ids_from` is what
+    is added to the numbers of new images, 0 where both are of one set.
+    """
     target, source = images.target, task.source
     known = DATASETS.get(target.data.dataset)
     same = target.data.dataset == source.dataset
-    return ScoredTarget(
-        kind=target.kind,
-        dataset=target.data.dataset,
-        domain=target.data.domain,
-        target=_title(task, target),
-        task=source.dataset if same else f"{source.dataset} → {target.data.dataset}",
-        split=_split(task, target),
-        train_domain=source.domain,
-        test_domain=target.data.domain,
-        n_base_classes=len(images.split.base),
-        n_new_classes=len(images.split.new),
-        classnames=images.split.names,
-        parts=tuple(dict.fromkeys(["test" if images.moved else target.part, target.part])),
-        new_ids_from=images.moved,
-        group_name=known.group_name if known else "",
-        left_out=_left_out(task, images),
-        overlaps=target.left_out,
-        **numbers_of(table),
-    )
+    return {
+        "kind": target.kind,
+        "dataset": target.data.dataset,
+        "domain": target.data.domain,
+        "target": _title(task, target),
+        "task": source.dataset if same else f"{source.dataset} → {target.data.dataset}",
+        "split": _split(task, target),
+        "train_domain": source.domain,
+        "test_domain": target.data.domain,
+        "n_base_classes": len(images.split.base),
+        "n_new_classes": len(images.split.new),
+        "classnames": images.split.names,
+        "parts": list(dict.fromkeys(["test" if images.moved else target.part, target.part])),
+        "new_ids_from": images.moved,
+        "group_name": known.group_name if known else "",
+        "left_out": _left_out(task, images),
+        "overlaps": target.left_out,
+    }
 
 
 def _left_out(task: GeneralisationTask, images: EncodedTarget) -> tuple[str, ...]:

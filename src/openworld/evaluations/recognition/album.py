@@ -54,7 +54,7 @@ def _caption(setting: SettingResults) -> str:
 
 
 def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumImage:
-    images, names, place = outcome.test.images, outcome.record.classnames, chosen.place
+    images, names, place = outcome.test.images, outcome.facts["classnames"], chosen.place
     data = outcome.thumbnail(int(images["id"][place]))
     address = None if data is None else data_address("image/png", data)
     name = names[int(images["label"][place])]

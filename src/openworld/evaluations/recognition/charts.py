@@ -56,7 +56,7 @@ def miss_hit(
         lines = {
             learner: Line(MISS_GRID, mean_curve(outcomes), rings=rings.get((title, learner), ()))
             for learner, outcomes in learners.items()
-            if all(outcome.record.openworld_auc.value is not None for outcome in outcomes)
+            if all(outcome.area is not None for outcome in outcomes)
         }
         named = title if len(settings) > 1 else ""
         charts.append(LineChart(named, MISSED, HIT, lines, tuple(front), references=across, regions=(CORNER,)))
@@ -135,9 +135,9 @@ def _sweeps(learners: Learners) -> Iterator[tuple[str, str, dict[float, str]]]:
     """Yield (method, name of a numeric setting, {value: learner}): most entries that agree in everything else."""
     by_method: dict[str, list[tuple[str, dict]]] = {}
     for learner, outcomes in learners.items():
-        first, *others = (flat_settings(outcome.record.detail.get("chosen") or {}) for outcome in outcomes)
-        method = outcomes[0].record.method
-        defined = all(outcome.record.openworld_auc.value is not None for outcome in outcomes)
+        first, *others = (flat_settings(outcome.facts.get("detail", {}).get("chosen") or {}) for outcome in outcomes)
+        method = outcomes[0].facts.get("method")
+        defined = all(outcome.area is not None for outcome in outcomes)
         if first and method and defined and all(chosen == first for chosen in others):
             by_method.setdefault(method, []).append((learner, first))
     for method, entries in by_method.items():

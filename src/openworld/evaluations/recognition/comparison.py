@@ -5,14 +5,17 @@ pairs of a setting are tested and corrected together (Holm, 1979), because which
 on the same images. Of many learners only those pairs are tested that are shown, and corrected as one of all pairs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations
 
 import numpy as np
 
-from openworld.evaluations.recognition.outcome import ImageScores
+from openworld.evaluations.recognition.class_imbalance import SHRUNK
+from openworld.evaluations.recognition.outcome import ImageScores, Outcome
 from openworld.metrics import SeedAverage, average, paired_test
+from openworld.metrics.thinning import kept_share
 from openworld.results import METRICS, Comparison, Metric, comparison_of, correct_for_many
 
 AUC = METRICS["openworld_auc"]
@@ -23,6 +26,28 @@ def average_over_seeds(scores: Sequence[ImageScores]) -> SeedAverage | None:
     """The mean over seeds with its intervals; None where the seeds were scored on different images."""
     same = all(np.array_equal(seed.ids, scores[0].ids) for seed in scores)
     return average([seed.result for seed in scores]) if same else None
+
+
+def weigh(outcome: Outcome, direction: str) -> ImageScores:
+    """Return the test images of an outcome, those of the half that a mix shrinks by their chance to be drawn.
+
+    Which images a draw keeps is chance; how many of every class is not, so that the mean over all possible draws is
+    OpenworldAUC with every image weighted by the share that its class keeps.
+    """
+    side, test = SHRUNK[direction], outcome.test
+    label = np.asarray(test.images["label"])
+    share = kept_share(label[test.is_base == (side == "base")], outcome.facts["imbalance_factor"])
+    return replace(test, weights=(share, None) if side == "base" else (None, share))
+
+
+def mix_comparisons(
+    learners: Mapping[str, Sequence[Outcome]], place: Place, against: Sequence[str] = ()
+) -> Iterator[Comparison]:
+    """Yield the tests of all pairs, or `against` some, in both directions of an imbalance, corrected in each."""
+    drawn = all(outcome.facts.get("imbalance_factor") for outcomes in learners.values() for outcome in outcomes)
+    for direction in SHRUNK if drawn else ():
+        scores = {name: [weigh(outcome, direction) for outcome in outcomes] for name, outcomes in learners.items()}
+        yield from compare_all(scores, {**place, "mix": direction}, against=against)
 
 
 def compare_all(

@@ -4,7 +4,7 @@ The rule stands in a spec under `operating`, or is given afterwards to `openworl
 images choose the threshold and nothing else: neither what is learned nor any number on test images knows of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
 from typing import Literal
@@ -14,11 +14,25 @@ import numpy as np
 from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
-from openworld.evaluations.recognition.record import ExpectedCost, OperatingPointRecord, Rate, Reached, TestRates
-from openworld.metrics import Costs, Threshold, choose_threshold, operating_point
+from openworld.metrics import Costs, choose_threshold, operating_point
+from openworld.results import METRICS, Metric, Result, Value, interval_of
+from openworld.results.value import value_or
 
 ScoredValidation = Literal["nothing", "base", "all"]
 """Of which classes a unit scores the validation images."""
+
+RATES = {name: METRICS[name] for name in ("miss", "hit", "false_alarm", "detected")}
+COST = Metric("cost", "cost", "number", 3, -1, (None, None))
+THRESHOLD = Metric("threshold", "threshold", "number", 4, 0, (None, None))
+BASENESS = Metric("baseness_threshold", "threshold on baseness", "number", 4, 0)
+REACHED = {
+    "miss": METRICS["miss"],
+    "hit": METRICS["hit"],
+    "cost": COST,
+    "least_miss": Metric("least_miss", "least that any threshold misses", better=-1),
+    "most_hit": Metric("most_hit", "most that any threshold hits"),
+}
+"""What is known of validation images."""
 
 _COSTS = ("base_kept", "base_missed", "new_hit", "new_unhit", "new_share")
 _RULES = "a miss rate, a hit rate, or the costs of a base image missed and of a new one not hit"
@@ -68,13 +82,17 @@ class OperatingSpec:
     @property
     def costs(self) -> Costs | None:
         """The costs, where they are the rule."""
-        given = {name: getattr(self, name) for name in _COSTS if getattr(self, name) is not None}
-        return Costs(**given) if given else None
+        return Costs(**self.numbers) if self._priced else None
 
     @property
     def options(self) -> dict:
         """The rule as `choose_threshold` takes it."""
         return {"miss_rate": self.miss_rate, "hit_rate": self.hit_rate, "costs": self.costs}
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers of the rule by their keys in a spec."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     @property
     def needs_new(self) -> bool:
@@ -131,44 +149,103 @@ def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | 
             )
 
 
-def choose_operating_point(
-    rule: OperatingSpec, validation: ImageScores, test: ImageScores, *, probability: bool
-) -> OperatingPointRecord:
-    """The operating point of one learner and seed, as a record keeps it.
+def operating_rows(
+    rule: OperatingSpec, validation: ImageScores, test: ImageScores, learner: str, *, probability: bool
+) -> Iterator[Result]:
+    """Yield the threshold of one learner and seed, and what it does where it was chosen and on test images.
 
     Args:
-        rule: how to choose.
         validation, test: scored alike.
         probability: scores are logarithms of baseness, so that `openworld predict` can take the threshold.
+
+    Yields:
+        At {"rule": ..., "part": "validation"} the threshold, what it reaches there, and what no threshold could better;
+        at {"rule": ...} the rates on test images, and the cost where costs are the rule.
     """
     chosen = choose_threshold(*validation.samples, **rule.options)
-    given = {name: value for name, value in vars(rule).items() if value is not None}
-    reached = _reached(chosen, validation)
+    where = {"rule": rule_in_words(rule.numbers)}
+    on_validation, reason = {**where, "part": "validation"}, chosen.reason or ""
+    yield Result(learner, THRESHOLD, value_or(chosen.value, reason), on_validation)
+    if probability:
+        baseness = None
+        if chosen.value is not None:
+            baseness = as_baseness(chosen.value, np.concatenate([validation.images["score"], test.images["score"]]))
+        unparted = reason or "no number in [0, 1] parts the images alike"
+        yield Result(learner, BASENESS, value_or(baseness, unparted), on_validation)
+    _, base_correct, _, new_correct = validation.samples
+    reached = {"miss": chosen.miss_rate, "hit": chosen.hit_rate, "cost": chosen.cost}
+    reached["least_miss"] = float(1 - base_correct.mean()) if base_correct.size else None
+    reached["most_hit"] = float(new_correct.mean()) if new_correct.size else None
+    for name, value in reached.items():
+        yield Result(learner, REACHED[name], value_or(value, reason or "it is not known"), on_validation)
+
     if chosen.value is None:
-        return OperatingPointRecord(given, None, chosen.reason, None, reached, None)
-    scores = np.concatenate([validation.images["score"], test.images["score"]])
-    baseness = as_baseness(chosen.value, scores) if probability else None
-    return OperatingPointRecord(
-        given, chosen.value, chosen.reason, baseness, reached, _rates(chosen.value, test, rule.costs)
-    )
+        for metric in (*RATES.values(), *([COST] if rule.costs else [])):
+            yield Result(learner, metric, Value(None, reason=reason), where)
+        return
+    yield from rates_at(learner, rule, [test], [chosen.value], where)
+
+
+def rates_at(
+    learner: str, rule: OperatingSpec, tests: Sequence[ImageScores], thresholds: Sequence[float], where: Mapping
+) -> Iterator[Result]:
+    """Yield what a learner does at its thresholds on test images, with intervals clustered by group.
+
+    Args:
+        tests, thresholds: of every seed; all their images are counted together, from each seed's own threshold.
+    """
+    sides: list[list[np.ndarray]] = [[], [], [], [], [], []]
+    for test, threshold in zip(tests, thresholds, strict=True):
+        base_scores, base_correct, new_scores, new_correct = test.samples
+        columns = (base_scores - threshold, base_correct, new_scores - threshold, new_correct, *test.groups)
+        for side, column in zip(sides, columns, strict=True):
+            side.append(column)
+    *samples, base_groups, new_groups = (np.concatenate(side) for side in sides)
+    point = operating_point(*samples, 0.0, base_groups=base_groups, new_groups=new_groups)
+    for name, metric in RATES.items():
+        rate = getattr(point, name)
+        over = interval_of(rate.interval, "images", rate.n // len(tests))
+        yield Result(learner, metric, value_or(rate.value, rate.reason or "", over), where)
+    if rule.costs:
+        over = interval_of(point.cost_interval(rule.costs), "images")
+        yield Result(learner, COST, value_or(point.cost(rule.costs), point.reason or "", over), where)
 
 
 def with_operating_points(outcomes: Iterable[Outcome], rule: OperatingSpec) -> tuple[Outcome, ...]:
-    """The outcomes of a run with the operating point that a rule chooses, whatever its spec chose.
+    """Return the outcomes of a run with the operating points that a rule chooses, whatever its spec chose.
 
     Raises:
         OpenworldError: an outcome without validation scores, or without those of new classes where the rule needs them.
     """
-    outcomes = tuple(outcomes)
+    outcomes, decided = tuple(outcomes), []
     for outcome in outcomes:
         _require_scores(outcome, rule)
-    points = (
+    for each in outcomes:
         # Scores of a learner that was fitted elsewhere are not log baseness.
-        choose_operating_point(rule, each.validation, each.test, probability=each.record.tuned_parameters is not None)
-        for each in outcomes
-    )
-    pairs = zip(outcomes, points, strict=True)
-    return tuple(replace(each, record=replace(each.record, operating_point=point)) for each, point in pairs)
+        fitted = each.facts.get("tuned_parameters") is not None
+        points = operating_rows(rule, each.validation, each.test, each.learner, probability=fitted)
+        of_seed = (replace(row, seeds=(each.seed,), per_seed=(row.value.value,)) for row in points)
+        rows = (*(row for row in each.rows if "rule" not in row.where), *of_seed)
+        decided.append(replace(each, rows=rows, facts={**each.facts, "operating": rule.numbers}))
+    return tuple(decided)
+
+
+def rule_in_words(rule: Mapping[str, float]) -> str:
+    """A rule as people say it.
+
+    >>> rule_in_words({"miss_rate": 0.2})
+    'miss at most 20 % of the base images'
+    >>> rule_in_words({"base_missed": 1.0, "new_unhit": 5.0, "new_share": 0.1})
+    'least cost: base missed 1, new not hit 5, 10 % of the images new'
+    """
+    if "miss_rate" in rule:
+        return f"miss at most {_plain(rule['miss_rate'])} of the base images"
+    if "hit_rate" in rule:
+        return f"hit at least {_plain(rule['hit_rate'])} of the new images"
+    named = {"base_missed": "base missed", "new_unhit": "new not hit", "base_kept": "base kept", "new_hit": "new hit"}
+    costs = [f"{words} {rule[name]:g}" for name, words in named.items() if name in rule]
+    mix = f"{_plain(rule['new_share'])} of the images new" if "new_share" in rule else "new images as often as here"
+    return f"least cost: {', '.join([*costs, mix])}"
 
 
 def as_baseness(threshold: float, scores) -> float | None:
@@ -197,8 +274,8 @@ def as_baseness(threshold: float, scores) -> float | None:
 
 
 def _require_scores(outcome: Outcome, rule: OperatingSpec) -> None:
-    learner = f"{outcome.record.learner}, seed {outcome.record.seed},"
-    if outcome.record.closed_set:
+    learner = f"{outcome.learner}, seed {outcome.seed},"
+    if outcome.test.closed_set:
         raise OpenworldError(
             f"{learner} knows base names alone, and a rule counts new images that are flagged and named right; give "
             "`correct` for new images too."
@@ -217,20 +294,5 @@ def _require_scores(outcome: Outcome, rule: OperatingSpec) -> None:
         )
 
 
-def _reached(chosen: Threshold, validation: ImageScores) -> Reached:
-    """What the threshold does where it was chosen, what no threshold could better, and on how many images."""
-    _, base_correct, _, new_correct = validation.samples
-    least = float(1 - base_correct.mean()) if base_correct.size else None
-    most = float(new_correct.mean()) if new_correct.size else None
-    rates = (chosen.miss_rate, chosen.hit_rate, chosen.cost)
-    return Reached(*rates, least, most, base_correct.size, new_correct.size)
-
-
-def _rates(threshold: float, test: ImageScores, costs: Costs | None) -> TestRates:
-    base_groups, new_groups = test.groups
-    point = operating_point(*test.samples, threshold, base_groups=base_groups, new_groups=new_groups)
-    rates = (
-        Rate(rate.value, rate.interval, rate.n, rate.effective_n, rate.reason)
-        for rate in (point.miss, point.hit, point.false_alarm, point.detected)
-    )
-    return TestRates(*rates, None if costs is None else ExpectedCost(point.cost(costs), point.cost_interval(costs)))
+def _plain(share: float) -> str:
+    return f"{100 * share:.4g} %"

@@ -1,16 +1,17 @@
-"""A record of recognition as results are made of it: its metrics, its scores image by image, its thumbnails."""
+"""A record of recognition as results are made of it: its facts, its rows, its scores image by image, its thumbnails."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from openworld._coded import narrow
 from openworld._errors import OpenworldError
-from openworld.evaluations.recognition.record import RecognitionRecord, read_record
+from openworld.evaluations.rows import read_rows
 from openworld.metrics import OpenworldAUC, openworld_auc
-from openworld.results import RunFolder
+from openworld.results import Result, RunFolder
 from openworld.runs import Record
 
 
@@ -108,7 +109,8 @@ class Outcome:
     """One learner, trained with one seed and scored in one setting.
 
     Args:
-        record: its metrics.
+        facts: what the record says of it: learner, seed, setting, names of the classes, how it was trained.
+        rows: every number, as the unit wrote it.
         test: what it said of the test images.
         validation: likewise of the validation images; None where none were scored.
         thumbnail: the PNG bytes of an image id, or None where none was kept.
@@ -116,7 +118,8 @@ class Outcome:
         fingerprint: of the test images, or None where they were never seen (predictions made elsewhere).
     """
 
-    record: RecognitionRecord
+    facts: Mapping[str, Any]
+    rows: tuple[Result, ...]
     test: ImageScores
     validation: ImageScores | None = None
     thumbnail: Callable[[int], bytes | None] = lambda _: None
@@ -124,19 +127,29 @@ class Outcome:
     fingerprint: str | None = None
 
     @property
-    def score_seconds(self) -> float | None:
-        """Seconds of scoring one image, names included; None where no time was kept."""
-        return self.seconds["score"] / len(self.test) if "score" in self.seconds else None
+    def learner(self) -> str:
+        """Its label."""
+        return self.facts["learner"]
+
+    @property
+    def seed(self) -> int:
+        """Of its training."""
+        return self.facts["seed"]
+
+    @property
+    def area(self) -> float | None:
+        """OpenworldAUC on the images as they are; None where it is not defined."""
+        return next(row.value.value for row in self.rows if row.metric.key == "openworld_auc" and not row.where)
 
     @property
     def group_name(self) -> str:
         """What images that are not independent have in common ("drawing"); "" where every image stands alone."""
-        return "" if self.test.n_groups == len(self.test) else self.record.group_name or "group"
+        return "" if self.test.n_groups == len(self.test) else self.facts.get("group_name") or "group"
 
     @property
     def has_own_fit(self) -> bool:
         """Whether no other outcome is of the same fit: a learner is fitted once and scored in several places."""
-        return self.record.kind in (None, "source")
+        return self.facts.get("kind") in (None, "source")
 
 
 def load(folder) -> tuple[Outcome, ...]:
@@ -150,25 +163,21 @@ def outcomes(run: RunFolder) -> tuple[Outcome, ...]:
     Raises:
         OpenworldError: when no record is one of these.
     """
-    outcomes = tuple(outcome for record in run.records for outcome in _outcomes(record))
+    readers = {"recognition": _outcome, "generalisation": _target_outcomes}
+    kinds = ((record, record.metrics.get("protocol")) for record in run.records)
+    outcomes = tuple(outcome for record, kind in kinds if kind in readers for outcome in readers[kind](record))
     if not outcomes:
         raise OpenworldError(f"{run.folder} holds no recognition record, so there is nothing to report on yet.")
     return outcomes
 
 
-def _outcomes(record: Record) -> Iterable[Outcome]:
-    protocol = record.metrics.get("protocol")
-    if protocol == "generalisation":
-        return _target_outcomes(record)
-    return (_outcome(record),) if protocol == "recognition" else ()
-
-
-def _outcome(record: Record) -> Outcome:
-    metrics = read_record(record.metrics)
-    facts = {"classnames": metrics.classnames, "closed_set": metrics.closed_set}
-    scores = {name: ImageScores(_compact(record.table(name, coded=True)), **facts) for name in record.tables}
+def _outcome(record: Record) -> Iterator[Outcome]:
+    facts = record.metrics
+    known = {"classnames": tuple(facts["classnames"]), "closed_set": facts.get("closed_set", False)}
+    scores = {name: ImageScores(_compact(record.table(name, coded=True)), **known) for name in record.tables}
     thumbnails, fingerprint = _thumbnails(record, "pictures"), record.unit.inputs.get("test")
-    return Outcome(metrics, scores["images"], scores.get("validation"), thumbnails, record.seconds, fingerprint)
+    rows, validation = read_rows(record).rows, scores.get("validation")
+    yield Outcome(facts, rows, scores["images"], validation, thumbnails, record.seconds, fingerprint)
 
 
 def _compact(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -190,16 +199,22 @@ def _target_outcomes(record: Record) -> Iterator[Outcome]:
 
     Each has the seconds of the fit, which all of them share, and its share of those of scoring.
     """
-    table = record.table("images")
+    table, rows = record.table("images"), read_rows(record).rows
     for number, target in enumerate(record.metrics["targets"]):
-        rows = table["target"] == number
-        metrics = read_record({**record.metrics, **target})
-        images = {name: column[rows] for name, column in table.items() if name != "target"}
-        share = {"score": float(rows.mean())}
+        here = table["target"] == number
+        facts = {**record.metrics, **target}
+        images = {name: column[here] for name, column in table.items() if name != "target"}
+        place = {"kind": target["kind"], "target": target["target"]}
+        own = tuple(
+            replace(row, where={name: each for name, each in row.where.items() if name not in place})
+            for row in rows
+            if not row.where or place.items() <= row.where.items()
+        )
+        share = {"score": float(here.mean())}
         seconds = {stage: value * share.get(stage, 1.0) for stage, value in record.seconds.items()}
         fingerprint = " ".join(record.unit.inputs[part] for part in target["parts"])
-        thumbnails = _thumbnails(record, f"pictures/{number}")
-        yield Outcome(metrics, ImageScores(images, metrics.classnames), None, thumbnails, seconds, fingerprint)
+        scores = ImageScores(images, tuple(facts["classnames"]))
+        yield Outcome(facts, own, scores, None, _thumbnails(record, f"pictures/{number}"), seconds, fingerprint)
 
 
 def _thumbnails(record: Record, folder: str) -> Callable[[int], bytes | None]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from openworld._errors import OpenworldError, unknown_name
 from openworld.evaluations.recognition.comparison import average_over_seeds, same_facts
 from openworld.evaluations.recognition.outcome import Outcome
-from openworld.evaluations.recognition.results import LOSSES
+from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.metrics import QUANTITIES, SeedAverage, paired_test
 from openworld.metrics.estimate import NO_VARIANCE
 from openworld.report.run_comparison import RunComparison
@@ -50,9 +50,7 @@ def compare_outcomes(
     """
     if of not in QUANTITIES:
         raise unknown_name("quantity", of, QUANTITIES)
-    values = {
-        field: [{getattr(outcome.record, field) for outcome in run} for run in (first, second)] for field in FIELDS
-    }
+    values = {field: [{outcome.facts.get(field) for outcome in run} for run in (first, second)] for field in FIELDS}
     changes = tuple(
         (field, *map(str, (*both[0], *both[1])))
         for field, both in values.items()
@@ -82,7 +80,7 @@ def compare_outcomes(
 def _by_key(outcomes: Sequence[Outcome], fields: tuple[str, ...], name: str) -> dict[tuple, dict[int, Outcome]]:
     by_key: dict[tuple, dict[int, Outcome]] = {}
     for outcome in outcomes:
-        key, seed = tuple(getattr(outcome.record, field) for field in fields), outcome.record.seed
+        key, seed = tuple(outcome.facts.get(field) for field in fields), outcome.seed
         if seed in by_key.setdefault(key, {}):
             named = " · ".join(str(part) for part in key if part is not None)
             raise OpenworldError(f"{name} has two records of {named}, seed {seed}; nothing says which to compare.")
@@ -149,8 +147,8 @@ def _titles(keys: list[tuple], fields: tuple[str, ...]) -> dict[tuple, str]:
 
 
 def _learners(outcomes: Sequence[Outcome], most: int = 4) -> str:
-    learners = list(dict.fromkeys(outcome.record.learner for outcome in outcomes))
-    seeds = sorted({outcome.record.seed for outcome in outcomes})
+    learners = list(dict.fromkeys(outcome.learner for outcome in outcomes))
+    seeds = sorted({outcome.seed for outcome in outcomes})
     return f"{', '.join([*learners[:most], *(['...'] * (len(learners) > most))])} (seeds {' '.join(map(str, seeds))})"
 
 
@@ -159,5 +157,5 @@ def _unpaired(run: Mapping[tuple, BySeed], shared: Mapping[tuple, list[int]], na
     for key, outcomes in run.items():
         alone = sorted(set(outcomes) - set(shared.get(key, ())))
         if alone:
-            learner = outcomes[alone[0]].record.learner
+            learner = outcomes[alone[0]].learner
             yield f"{learner}, seed {' '.join(map(str, alone))}: only in {name}"

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.recognition.mixes import ALL_RATIOS, VARIANCES, mix_results
+from openworld.evaluations.recognition.class_imbalance import ALL_RATIOS, VARIANCES
 from openworld.evaluations.recognition.outcome import Outcome, load
-from openworld.evaluations.recognition.record import RecognitionRecord
 from openworld.evaluations.recognition.results import HM, learner_results
 from openworld.papers import METRICS, PaperTable
 from openworld.papers.results import Cells, PaperRow, PaperRun
@@ -48,27 +47,25 @@ def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
     by_method: dict[tuple, dict[int, Outcome]] = {}
     for run in runs:
         for outcome in run.read(load):
-            record = outcome.record
-            key = (dataset_of(run, record), record.kind, run.method(record.learner), run.backbone)
-            first = by_method.setdefault(key, {}).setdefault(record.seed, outcome).record
-            if first.openworld_auc.value != record.openworld_auc.value:
+            key = (dataset_of(run, outcome), outcome.facts.get("kind"), run.method(outcome.learner), run.backbone)
+            if by_method.setdefault(key, {}).setdefault(outcome.seed, outcome).area != outcome.area:
                 raise OpenworldError(
-                    f"two records of {key[2]} on {key[0]}, seed {record.seed}, differ in OpenworldAUC; give each "
+                    f"two records of {key[2]} on {key[0]}, seed {outcome.seed}, differ in OpenworldAUC; give each "
                     "learner its own name, or read only one of the runs."
                 )
     for (dataset, kind, method, backbone), by_seed in by_method.items():
         outcomes = [by_seed[seed] for seed in sorted(by_seed)]
-        place = {"kind": kind} if kind else {}
-        for row in (*learner_results(method, outcomes, place), *mix_results({method: outcomes}, place)):
+        for row in learner_results(method, outcomes, {"kind": kind} if kind else {}):
             yield PaperRow(_as_printed(row, outcomes[0]), dataset, method, backbone)
 
 
-def dataset_of(run: PaperRun, record: RecognitionRecord) -> str:
+def dataset_of(run: PaperRun, outcome: Outcome) -> str:
     """A recognition record names its task and domains, a target of a generalisation record its data set and domain."""
-    if record.kind:
-        return run.dataset(record.dataset, record.domain)
-    trained, tested = record.train_domain, record.test_domain
-    return run.dataset(record.task, tested if trained == tested else f"{trained} → {tested}")
+    facts = outcome.facts
+    if facts.get("kind"):
+        return run.dataset(facts["dataset"], facts["domain"])
+    trained, tested = facts["train_domain"], facts["test_domain"]
+    return run.dataset(facts["task"], tested if trained == tested else f"{trained} → {tested}")
 
 
 def _as_printed(row: Result, first: Outcome) -> Result:

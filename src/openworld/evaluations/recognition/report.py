@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from openworld.evaluations.predictions import prediction_parts
 from openworld.evaluations.recognition.album import albums
 from openworld.evaluations.recognition.charts import miss_hit, setting_sweep
-from openworld.evaluations.recognition.mixes import VARIANCES
+from openworld.evaluations.recognition.class_imbalance import MIXED, VARIANCES
 from openworld.evaluations.recognition.operating_results import (
     LearnerOperatingPoint,
     preferred,
@@ -17,8 +17,8 @@ from openworld.evaluations.recognition.operating_results import (
 )
 from openworld.evaluations.recognition.outcome import Outcome, outcomes
 from openworld.evaluations.recognition.pairing import compare_outcomes
-from openworld.evaluations.recognition.record import MIXED
-from openworld.evaluations.recognition.results import LOSSES, RecognitionResults, SettingResults, join
+from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
+from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.metrics import CLOSED_SET
 from openworld.report.layout import ENTITY, METRIC, Bars, Brief, Layout, Lines, Own, Pivot, Ranks, Scatter, Tests
 from openworld.report.layout.parts import Part
@@ -97,7 +97,7 @@ def compare(first: Report, second: Report, metric: str) -> RunComparison:
     """Two runs, image by image; raises as `compare_outcomes`."""
     names = str(first.run_folder.folder), str(second.run_folder.folder)
     both = outcomes(first.run_folder), outcomes(second.run_folder)
-    usual = "auroc" if any(outcome.record.closed_set for run in both for outcome in run) else "openworld_auc"
+    usual = "auroc" if any(outcome.test.closed_set for run in both for outcome in run) else "openworld_auc"
     return compare_outcomes(*both, metric or usual, names)
 
 
@@ -215,7 +215,7 @@ def operating_parts(results: RecognitionResults) -> Iterator[tuple[SettingResult
     """Yield every setting that has operating points, with the table of them."""
     for number, setting in enumerate(results.settings, 1):
         if setting.operating_points:
-            test, chosen_on = setting.first.test, setting.first.record.operating_point.validation
+            test, chosen_on = setting.first.test, setting.first.validation
             note = (
                 f"Thresholds are chosen on {chosen_on.n_base} base and {chosen_on.n_new} new validation images, rates "
                 f"are of {test.n_base} base and {test.n_new} new test images. Missed: base, flagged or misnamed. Hit: "
@@ -308,12 +308,13 @@ def _subtitle(results: RecognitionResults) -> list[str]:
 
 
 def _describe(setting: SettingResults) -> list[str]:
-    key, seeds, record = setting.key, setting.most_seeds, setting.first.record
+    key, seeds, facts = setting.key, setting.most_seeds, setting.first.facts
+    left_out = facts.get("left_out", ())
     parts = {
         key.domains: bool(key.domains),
         f"{key.split} split": key.split not in KNOWN_FROM_DOMAINS,
-        f"{record.n_base_classes} base + {record.n_new_classes} new classes": record.n_base_classes > 1,
-        f"{len(record.left_out)} left out": bool(record.left_out) and not key.target,
+        f"{facts['n_base_classes']} base + {facts['n_new_classes']} new classes": facts["n_base_classes"] > 1,
+        f"{len(left_out)} left out": bool(left_out) and not key.target,
         setting.shots: bool(setting.shots),
         f"{'seeds' if len(seeds) > 1 else 'seed'} {' '.join(map(str, seeds))}": True,
         key.backbone: True,
@@ -323,11 +324,11 @@ def _describe(setting: SettingResults) -> list[str]:
 
 def _durations(results: RecognitionResults) -> Iterator[tuple[str, str]]:
     """Seeds, the number of records, and how long each learner took."""
-    yield "seeds", " ".join(map(str, sorted({outcome.record.seed for outcome in results.outcomes})))
+    yield "seeds", " ".join(map(str, sorted({outcome.seed for outcome in results.outcomes})))
     yield "records", str(sum(outcome.has_own_fit for outcome in results.outcomes))
     for learner in results.learners:
-        of_learner = [outcome for outcome in results.outcomes if outcome.record.learner == learner]
-        if text := spent([outcome.record.epochs for outcome in of_learner], map(_seconds, of_learner)):
+        of_learner = [outcome for outcome in results.outcomes if outcome.learner == learner]
+        if text := spent([outcome.facts.get("epochs") for outcome in of_learner], map(_seconds, of_learner)):
             yield learner, text
 
 

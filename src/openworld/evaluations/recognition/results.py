@@ -4,20 +4,27 @@ Two kinds of chance are kept apart: over images (others could have been taken; c
 they share, given these seeds) and over seeds (training could have gone otherwise; Student's t on the seeds' values).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from openworld._short_repr import short_repr
 from openworld.evaluations.predictions import prediction_rows
-from openworld.evaluations.recognition.comparison import AUC, Place, average_over_seeds, compare_all
-from openworld.evaluations.recognition.mixes import mix_comparisons, mix_results
+from openworld.evaluations.recognition.class_imbalance import SHRUNK
+from openworld.evaluations.recognition.comparison import (
+    AUC,
+    Place,
+    average_over_seeds,
+    compare_all,
+    mix_comparisons,
+    weigh,
+)
+from openworld.evaluations.recognition.operating_point import REACHED, THRESHOLD, OperatingSpec, rates_at
 from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, operating_points
 from openworld.evaluations.recognition.outcome import Outcome
-from openworld.evaluations.recognition.record import RecognitionRecord
 from openworld.evaluations.recognition.settings import Setting, by_setting, titles
 from openworld.evaluations.shots import shots_in_words, training_images
-from openworld.metrics import CLOSED_SET, QUANTITIES, SeedAverage, harmonic_mean
+from openworld.metrics import QUANTITIES, SeedAverage, harmonic_mean
 from openworld.metrics.estimate import MetricEstimate, combine
 from openworld.report.sentences import counted
 from openworld.results import (
@@ -28,6 +35,7 @@ from openworld.results import (
     Results,
     Value,
     interval_of,
+    join_seeds,
     mean,
     over_seeds,
     standing,
@@ -38,29 +46,9 @@ ALL_PAIRS = 100
 """Learners of a setting up to which every pair is tested; of more, pairs with the best and with what tunes nothing."""
 
 HM = METRICS["harmonic_mean_of_means"]
-MEASURED = {
-    **{name: METRICS[name] for name in ("base_accuracy", "new_accuracy", "harmonic_mean", "auroc", "correct_auroc")},
-    **{name: METRICS[name] for name in ("overall_accuracy", "aupr_in", "aupr_out")},
-    **{name: METRICS[name] for name in ("fpr95_in_positive", "fpr95_out_positive")},
-    "ece": METRICS["expected_calibration_error"],
-    "aurc": METRICS["aurc"],
-}
-"""Number of a record -> its metric."""
-
-OF_NEW_NAMES = ("new_accuracy", "harmonic_mean", "correct_auroc", "overall_accuracy")
-"""Numbers of a record that a classifier of base names alone does not have."""
-
-LOSSES = {
-    "wrong_base": Metric("wrong_base", "wrong base names", better=-1),
-    "wrong_new": Metric("wrong_new", "wrong new names", better=-1),
-    "mixed_up": Metric("mixed_up", "base and new mixed up", better=-1),
-}
-"""The three ways in which points are lost."""
-
-_COUNT = {"unit": "count", "digits": 0, "better": 0, "bounds": (0.0, None)}
-GROUPS = Metric("groups", "groups", **_COUNT)
 TRAINING = {
-    end: Metric(f"{end}_training_images", f"{end} training images of a class", **_COUNT) for end in ("fewest", "most")
+    end: Metric(f"{end}_training_images", f"{end} training images of a class", "count", 0, 0, (0.0, None))
+    for end in ("fewest", "most")
 }
 
 
@@ -118,7 +106,7 @@ class SettingResults:
 
     def seeds(self, learner: str) -> tuple[int, ...]:
         """The seeds of a learner."""
-        return tuple(outcome.record.seed for outcome in self.outcomes[learner])
+        return tuple(outcome.seed for outcome in self.outcomes[learner])
 
     @property
     def most_seeds(self) -> tuple[int, ...]:
@@ -140,7 +128,7 @@ class SettingResults:
     @property
     def untuned(self) -> tuple[str, ...]:
         """The learners that tune nothing."""
-        return tuple(name for name, seeds in self.outcomes.items() if seeds[0].record.tuned_parameters == 0)
+        return tuple(name for name, seeds in self.outcomes.items() if seeds[0].facts.get("tuned_parameters") == 0)
 
     @property
     def shots(self) -> str:
@@ -240,7 +228,7 @@ def join(outcomes: Sequence[Outcome], *, all_pairs: bool = False) -> Recognition
 
 def knows_base_names_alone(learners: Mapping[str, Sequence[Outcome]]) -> bool:
     """Whether all learners are closed-set classifiers."""
-    return all(seed.record.closed_set for seeds in learners.values() for seed in seeds)
+    return all(seed.test.closed_set for seeds in learners.values() for seed in seeds)
 
 
 def headline_of(learners: Mapping[str, Sequence[Outcome]]) -> Metric:
@@ -257,14 +245,13 @@ def setting_results(
     setting: Setting, title: str, learners: Mapping[str, tuple[Outcome, ...]], *, all_pairs: bool = False
 ) -> SettingResults:
     """The results of the learners of one setting, and the tests between them; see `join`."""
-    place, points = place_of(setting, title), operating_points(learners, place_of(setting, title))
+    place = place_of(setting, title)
     rows = [row for learner, seeds in learners.items() for row in learner_results(learner, seeds, place)]
-    rows += [*mix_results(learners, place), *(row for point in points for row in point.results)]
     scores = {learner: [seed.test for seed in seeds] for learner, seeds in learners.items()}
     tables = {learner: [seed.images for seed in seeds] for learner, seeds in scores.items()}
-    rows += prediction_rows(tables, next(iter(learners.values()))[0].record.classnames, place)
+    rows += prediction_rows(tables, next(iter(learners.values()))[0].facts["classnames"], place)
     results = Results("recognition", (*rows, *_counts(learners, place)))
-    untested = SettingResults(setting, title, learners, results, points)
+    untested = SettingResults(setting, title, learners, results, operating_points(learners, results))
     many = len(learners) > ALL_PAIRS and not all_pairs
     against = tuple(dict.fromkeys((*untested.untuned[:1], untested.best))) if many else ()
     tests = compare_all(scores, place, headline_of(learners), against)
@@ -272,78 +259,119 @@ def setting_results(
     return replace(untested, results=replace(results, comparisons=tests))
 
 
-def learner_results(learner: str, seeds: Sequence[Outcome], place: Place) -> Iterator[Result]:
-    """Every number of one learner on the images as they are, its seeds joined."""
-    records = [seed.record for seed in seeds]
-    average = average_over_seeds([seed.test for seed in seeds])
-    images, numbers = len(seeds[0].test), tuple(record.seed for record in records)
+def learner_results(learner: str, outcomes: Sequence[Outcome], place: Place) -> Iterator[Result]:
+    """Yield every number of one learner: what its units wrote, joined over the seeds, and how long it took.
 
-    def over_images(estimate: MetricEstimate) -> tuple[Interval, ...]:
-        return interval_of(estimate.interval(), "images", images)
+    Without images that all seeds share there is no mean whose chance an interval could tell.
+    """
+    seeds = tuple(outcome.seed for outcome in outcomes)
+    units = [
+        [replace(row, entity=learner, where={**place, **row.where}) for row in outcome.rows if row.entity]
+        for outcome in outcomes
+    ]
+    chance = _Chance(learner, outcomes, place)
+    rows = [_as_told(row) for row in join_seeds(units, chance.over_images)]
+    rows = sorted((row for row in rows if not _is_unknown(row)), key=lambda row: not row.seeds)
+    if chance.average is None:
+        rows = [replace(row, value=replace(row.value, intervals=())) for row in rows]
+    here = {row.metric.key: row for row in rows if row.where == place}
+    yield rows[0]
+    yield _hm_of_means(here, chance.average)
+    yield from rows[1:]
 
-    def result(metric: Metric, per_seed: Sequence[float | None], of: str = "", reason: str = "") -> Result:
-        known = over_images(average.estimate(of)) if average and of in QUANTITIES else ()
-        value = over_seeds(per_seed, metric, intervals=known, reason=reason)
-        # Without images that all seeds share there is no mean whose chance an interval could tell.
-        value = value if average else replace(value, intervals=())
-        return Result(learner, metric, value, place, numbers, tuple(per_seed))
-
-    undefined = dict.fromkeys(filter(None, (record.openworld_auc.reason for record in records)))
-    per_seed = [record.openworld_auc.value for record in records]
-    yield result(AUC, per_seed, AUC.key, "; ".join(undefined))
-    yield _hm_of_means(result(HM, [record.harmonic_mean for record in records]), records, average, over_images)
-    closed_set = any(record.closed_set for record in records)
-    for name, metric in MEASURED.items():
-        reason = CLOSED_SET if closed_set and name in OF_NEW_NAMES else ""
-        if name != "aurc" or closed_set:
-            yield result(metric, [getattr(record, name) for record in records], name, reason)
-    if all(record.points_lost for record in records):
-        for name, metric in LOSSES.items():
-            yield result(metric, [getattr(record.points_lost, name) for record in records], name)
-    tuned = records[0].tuned_parameters
-    if tuned is not None:
-        yield Result(learner, METRICS["tuned_parameters"], Value(tuned), place)
-    times = {"fit_seconds": [seed.seconds.get("fit") for seed in seeds]}
-    times["score_seconds"] = [seed.score_seconds for seed in seeds]
-    times["latency"] = [seed.seconds.get("latency") for seed in seeds]
+    times = {"fit_seconds": [outcome.seconds.get("fit") for outcome in outcomes]}
+    times["score_seconds"] = [
+        outcome.seconds["score"] / len(outcome.test) if "score" in outcome.seconds else None for outcome in outcomes
+    ]
+    times["latency"] = [outcome.seconds.get("latency") for outcome in outcomes]
     for name, spent in times.items():
         if any(second is not None for second in spent):
             value = over_seeds(spent, METRICS[name], reason="no time was kept")
-            yield Result(learner, METRICS[name], value, place, numbers, tuple(spent))
+            yield Result(learner, METRICS[name], value, place, seeds, tuple(spent))
 
 
-def _hm_of_means(
-    of_seeds: Result, records: Sequence[RecognitionRecord], average: SeedAverage | None, over_images: Callable
-) -> Result:
+@dataclass(frozen=True, eq=False)
+class _Chance:
+    """Intervals over images of the means over a learner's seeds, made from its tables of images."""
+
+    learner: str
+    outcomes: Sequence[Outcome]
+    place: Place
+
+    @cached_property
+    def average(self) -> SeedAverage | None:
+        """Of OpenworldAUC on the images as they are; None where seeds were scored on different images."""
+        return average_over_seeds([outcome.test for outcome in self.outcomes])
+
+    @cached_property
+    def at_thresholds(self) -> dict[str, Result]:
+        """What the learner does on the test images of all seeds together, each at its own threshold."""
+        found = {}
+        for outcome in self.outcomes:
+            known = (row.value.value for row in outcome.rows if row.metric == THRESHOLD)
+            found[outcome] = next(known, None)
+        if None in found.values():
+            return {}
+        rule = OperatingSpec(**self.outcomes[0].facts["operating"])
+        tests = [outcome.test for outcome in found]
+        return {row.metric.key: row for row in rates_at(self.learner, rule, tests, tuple(found.values()), {})}
+
+    def over_images(self, row: Result) -> tuple[Interval, ...] | None:
+        """Return the intervals of a row over images; None of one that nothing is known of, or as its unit has them."""
+        key, apart = row.metric.key, {name: at for name, at in row.where.items() if name not in self.place}
+        images = len(self.outcomes[0].test)
+        if apart.get("mix") in SHRUNK and row.metric == AUC:
+            average = average_over_seeds([weigh(outcome, apart["mix"]) for outcome in self.outcomes])
+            return interval_of(average and average.interval(), "images", images)
+        if len(self.outcomes) == 1:
+            return None
+        if apart.keys() == {"rule"} and key in self.at_thresholds:
+            return self.at_thresholds[key].value.intervals
+        if apart or key not in QUANTITIES or self.average is None:
+            return None
+        return interval_of(self.average.estimate(key).interval(), "images", images)
+
+
+def _as_told(row: Result) -> Result:
+    """A mean over seeds; thresholds, and what they do, are told seed by seed and not by how far these lie apart."""
+    if "rule" not in row.where:
+        return row
+    intervals = () if "part" in row.where else row.value.intervals
+    return replace(row, value=replace(row.value, intervals=intervals, deviation=None))
+
+
+def _is_unknown(row: Result) -> bool:
+    """Whether no seed knows a number of validation images, such as hits where there is no new one."""
+    return "part" in row.where and row.metric.key in REACHED and set(row.per_seed) == {None}
+
+
+def _hm_of_means(rows: Mapping[str, Result], average: SeedAverage | None) -> Result:
     """HM of the two mean accuracies, as Hua et al. (2025) print it; its interval over seeds is of the seeds' own HM."""
-    accuracies = [mean([getattr(record, name) for record in records]) for name in ("base_accuracy", "new_accuracy")]
-    if None in accuracies:
-        closed_set = any(record.closed_set for record in records)
-        return replace(
-            of_seeds, value=Value(None, reason=CLOSED_SET if closed_set else "there are no images of one side")
-        )
-    value, intervals = harmonic_mean(*accuracies), of_seeds.value.intervals
+    of_seeds = replace(rows["harmonic_mean"], metric=HM)
+    base, new = (rows[name].value for name in ("base_accuracy", "new_accuracy"))
+    if None in (base.value, new.value):
+        return replace(of_seeds, value=Value(None, reason=base.reason or new.reason))
+    value, over_seeds = harmonic_mean(base.value, new.value), of_seeds.value.over("seeds")
+    intervals = (over_seeds,) if over_seeds and value else ()
     if average and value:
-        base, new = (average.estimate(name) for name in ("base_accuracy", "new_accuracy"))
+        parts = [average.estimate(name) for name in ("base_accuracy", "new_accuracy")]
         slopes = [2 * (other / (base.value + new.value)) ** 2 for other in (new.value, base.value)]
-        estimate = MetricEstimate(value, None, lambda: combine([base.influence, new.influence], slopes))
-        intervals = (*over_images(estimate), *intervals)
-    return replace(of_seeds, value=Value(value, intervals if value else (), deviation=of_seeds.value.deviation))
+        estimate = MetricEstimate(value, None, lambda: combine([part.influence for part in parts], slopes))
+        images = average.results[0].n_base + average.results[0].n_new
+        intervals = (*interval_of(estimate.interval(), "images", images), *intervals)
+    return replace(of_seeds, value=Value(value, intervals, deviation=of_seeds.value.deviation))
 
 
 def _counts(learners: Mapping[str, Sequence[Outcome]], place: Place) -> Iterator[Result]:
     """What the numbers of a setting rest on, as results of nobody."""
     first = next(iter(learners.values()))[0]
-    test, record = first.test, first.record
-    sides = {"base": (test.n_base, record.n_base_classes), "new": (test.n_new, record.n_new_classes)}
-    for side, (images, classes) in sides.items():
-        yield Result("", METRICS["images"], Value(images), {**place, "side": side})
-        yield Result("", METRICS["classes"], Value(classes), {**place, "side": side})
-    yield Result("", GROUPS, Value(test.n_groups), place)
+    yield from (replace(row, where={**place, **row.where}) for row in first.rows if not row.entity)
+    for side in ("base", "new"):
+        yield Result("", METRICS["classes"], Value(first.facts[f"n_{side}_classes"]), {**place, "side": side})
     for end, count in (_training_images(learners) or {}).items():
         yield Result("", TRAINING[end], Value(count), place)
 
 
 def _training_images(learners: Mapping[str, Sequence[Outcome]]) -> dict[str, int] | None:
     """The fewest and the most training images of a class, over learners and seeds; None where not known."""
-    return training_images(vars(seed.record) for seeds in learners.values() for seed in seeds)
+    return training_images(outcome.facts for outcomes in learners.values() for outcome in outcomes)

@@ -43,8 +43,8 @@ class Setting:
 
 def setting_of(outcome: Outcome) -> Setting:
     """The setting of an outcome."""
-    parts = {name: getattr(outcome.record, name) for name in Setting.__annotations__}
-    return Setting(**parts | {"shots": outcome.record.shots or None})
+    parts = {name: outcome.facts.get(name) for name in Setting.__annotations__}
+    return Setting(**parts | {"shots": parts["shots"] or None})
 
 
 def by_setting(outcomes: Sequence[Outcome]) -> dict[Setting, dict[str, tuple[Outcome, ...]]]:
@@ -57,10 +57,10 @@ def by_setting(outcomes: Sequence[Outcome]) -> dict[Setting, dict[str, tuple[Out
     for setting in [setting for setting in settings if setting.shots] or settings:
         of_learner: dict[str, list[Outcome]] = {}
         for outcome in outcomes:
-            untuned = outcome.record.tuned_parameters == 0 and setting_of(outcome) == replace(setting, shots=None)
+            untuned = outcome.facts.get("tuned_parameters") == 0 and setting_of(outcome) == replace(setting, shots=None)
             if untuned or setting_of(outcome) == setting:
-                of_learner.setdefault(outcome.record.learner, []).append(outcome)
-        by_seed = {learner: sorted(runs, key=lambda run: run.record.seed) for learner, runs in of_learner.items()}
+                of_learner.setdefault(outcome.learner, []).append(outcome)
+        by_seed = {learner: sorted(runs, key=lambda run: run.seed) for learner, runs in of_learner.items()}
         by_setting[setting] = {learner: tuple(runs) for learner, runs in by_seed.items()}
     return by_setting
 

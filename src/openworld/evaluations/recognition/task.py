@@ -8,35 +8,36 @@ of base classes, and the threshold under `operating` on validation images, once 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 from openworld.datasets import DATASETS, ImageSet
 from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, fit, resolved, split_name, training_facts
-from openworld.evaluations.recognition.class_imbalance import other_mixes
-from openworld.evaluations.recognition.hyperparameters import choose_settings
+from openworld.evaluations.recognition.class_imbalance import mix_rows
 from openworld.evaluations.recognition.operating_point import (
     ScoredValidation,
-    choose_operating_point,
+    operating_rows,
     require_sides,
     scored_validation,
 )
 from openworld.evaluations.recognition.outcome import ImageScores
-from openworld.evaluations.recognition.record import RecognitionRecord, numbers_of
 from openworld.evaluations.recognition.spec import RecognitionSettings, RecognitionSpec
-from openworld.evaluations.recognition_metrics import score
+from openworld.evaluations.recognition_metrics import image_counts, openworld_auc_of, recognition_rows, score, sides
 from openworld.evaluations.record_images import thumbnails, with_names
+from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.evaluations.shots import shots_asked
 from openworld.evaluations.tasks import require_learnable
 from openworld.features import Features
-from openworld.learners import FittedLearner
+from openworld.learners import FittedLearner, override
 from openworld.learners.engine.latency import measure_latency
 from openworld.report.sentences import counted
+from openworld.results import METRICS, Result, Value
 from openworld.runs import UnitResult, to_json
 
-ALGORITHM_VERSION = 5
+ALGORITHM_VERSION = 6
 
 
 @dataclass(frozen=True)
@@ -132,16 +133,44 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
     names, read = parts["test"].classnames, {"images": "test", "validation": "validation"}
     facts = training_facts(task, fitted, shots)
     facts["detail"] = {"chosen": settings, "choices": trail, "history": list(fitted.history)}
-    record = RecognitionRecord(**facts, **_facts(task, tables, names, len(base)))
+    rows = _rows(task, tables, facts["tuned_parameters"])
     return UnitResult(
         outputs={
             name: with_names(columns, names, task.sources[read[name]].load().path_of)
             for name, columns in tables.items()
         },
-        metrics=to_json(record),
-        attachments=shown | learned,
+        metrics=to_json(facts | _facts(task, names, len(base))),
+        attachments=rows | shown | learned,
         timing=timing,
     )
+
+
+def choose_settings(task, machine: Machine, shots: Features, validation: Features) -> tuple[dict, list[dict]]:
+    """Return the settings that validation images of base classes choose, and what every candidate reached.
+
+    The base classes are cut into a pseudo base and a pseudo new half. Every candidate is fitted on the shots of the
+    pseudo base half and judged by its OpenworldAUC on validation images of both; the first of the best is kept.
+
+    Args:
+        task: whose learner has its settings written out, and candidates under `choose`.
+        machine: where candidates are fitted.
+        shots, validation: features of the base classes.
+
+    Returns:
+        (settings whole, [{"candidate": {key: value}, "openworld_auc": in [0, 1]}, ...] in the order tried).
+
+    Raises:
+        OpenworldError: fewer than two base classes, or too few pseudo base classes for a candidate.
+    """
+    pseudo_base = shots.of_classes(shots.split.base)
+    entry, trail = task.learner, []
+    for values in product(*entry.choose.values()):
+        candidate = dict(zip(entry.choose, values, strict=True))
+        fitted = fit(task, pseudo_base, machine, override(entry.settings, candidate))
+        value = openworld_auc_of(*sides(score(fitted, validation))).value
+        trail.append({"candidate": candidate, "openworld_auc": value})
+    best = max(trail, key=lambda tried: tried["openworld_auc"])
+    return override(entry.settings, best["candidate"]), trail
 
 
 def _with_latency(timing: dict[str, Any], fitted: FittedLearner, test: Features, images: ImageSet) -> dict[str, Any]:
@@ -171,17 +200,12 @@ def require(tasks: Sequence[RecognitionTask], machine: Machine) -> None:
         require_sides(task.sources["validation"].load(), names, task.operating)
 
 
-def _facts(task: RecognitionTask, tables: Mapping[str, Mapping], names, base_count: int) -> dict[str, Any]:
-    """Fields of a record: the setting, and all numbers of what a learner said of test and of validation images."""
-    same = task.train_domain == task.test_domain
-    mixes = {"factor": task.imbalance_factor, "ratios": task.ratios, "resamples": task.resamples}
-    point = None
-    if task.operating:
-        validation, test = ImageScores(tables["validation"]), ImageScores(tables["images"])
-        point = choose_operating_point(task.operating, validation, test, probability=True)
+def _facts(task: RecognitionTask, names: Sequence[str], base_count: int) -> dict[str, Any]:
+    """Return the facts of a record that say what was tested: the setting, and the names of its classes."""
     return {
+        "protocol": "recognition",
         "task": task.dataset,
-        "split": split_name(task.dataset, same_domain=same),
+        "split": split_name(task.dataset, same_domain=task.train_domain == task.test_domain),
         "train_domain": task.train_domain,
         "test_domain": task.test_domain,
         "method": task.learner.learner,
@@ -189,9 +213,21 @@ def _facts(task: RecognitionTask, tables: Mapping[str, Mapping], names, base_cou
         "n_base_classes": base_count,
         "n_new_classes": len(names) - base_count,
         "group_name": DATASETS[task.dataset].group_name if task.dataset in DATASETS else "",
-        "classnames": tuple(names),
+        "classnames": names,
         "left_out": task.tested.left_out,
-        "operating_point": point,
-        **numbers_of(tables["images"]),
-        **other_mixes(tables["images"], **mixes, seed=task.seed),
+        "imbalance_factor": task.imbalance_factor,
+        "operating": task.operating and task.operating.numbers,
     }
+
+
+def _rows(task: RecognitionTask, tables: Mapping[str, Mapping], tuned_parameters: int) -> dict[str, bytes]:
+    """Return the rows of a unit: every number of what a learner said of test and of validation images."""
+    learner, images = task.learner.label, tables["images"]
+    rows = [*recognition_rows(images, learner)]
+    mixes = {"factor": task.imbalance_factor, "ratios": task.ratios, "resamples": task.resamples}
+    rows += mix_rows(images, learner, **mixes, seed=task.seed)
+    if task.operating:
+        validation, test = ImageScores(tables["validation"]), ImageScores(images)
+        rows += operating_rows(task.operating, validation, test, learner, probability=True)
+    tuned = Result(learner, METRICS["tuned_parameters"], Value(tuned_parameters))
+    return rows_of_unit("recognition", rows, seed=task.seed, shared=[*image_counts(images), tuned])

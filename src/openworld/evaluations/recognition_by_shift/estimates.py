@@ -15,11 +15,12 @@ from openworld.estimators import Outputs
 from openworld.evaluations.estimates import Answers, fit_all
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
-from openworld.evaluations.recognition_by_shift.quantities import NO_ESTIMATE, VALIDATION, cell, value_or
+from openworld.evaluations.recognition_by_shift.quantities import NO_ESTIMATE, VALIDATION, cell
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
 from openworld.results import METRICS, Result, Value
+from openworld.results.value import value_or
 from openworld.shifts import ShiftGrid
 
 TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]

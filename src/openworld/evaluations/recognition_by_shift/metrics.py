@@ -16,7 +16,6 @@ from openworld.evaluations.recognition_by_shift.quantities import (
     PARTS,
     SAME,
     cell,
-    value_or,
 )
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.recognition_metrics import rows_of
@@ -24,6 +23,7 @@ from openworld.evaluations.shift_cells import DividedPool
 from openworld.learners import FittedLearner
 from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
 from openworld.results import METRICS, Result, Value, interval_of
+from openworld.results.value import value_or
 from openworld.runs import to_json
 from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
 

@@ -12,10 +12,11 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
-from openworld.evaluations.recognition_by_shift.quantities import ALARM, OPEN_WORLD, SAME, estimated, value_or
+from openworld.evaluations.recognition_by_shift.quantities import ALARM, OPEN_WORLD, SAME, estimated
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.results import Result
+from openworld.results.value import value_or
 
 NO_IMAGE = "the level has no image"
 

@@ -1,6 +1,6 @@
 """What is measured in recognition by shift, how it is called, and where it stands: views, axes, levels and cells."""
 
-from openworld.results import METRICS, Metric, Value
+from openworld.results import METRICS, Metric
 
 NEAR, SAME = "training appearance", "appearance of the new images"
 """The place "view": in which appearance base images are shown."""
@@ -48,12 +48,3 @@ def off_by(part: str, bias: bool = False) -> Metric:
 def cell(row: int, column: int) -> dict[str, int]:
     """Return the place of a cell: its levels from 0, the nearest."""
     return {"covariate_level": row, "semantic_level": column}
-
-
-def value_or(value: float | None, reason: str) -> Value:
-    """Return a value, or why there is none.
-
-    >>> value_or(None, "N/A").reason, value_or(0.5, "N/A").value
-    ('N/A', 0.5)
-    """
-    return Value(None, reason=reason) if value is None else Value(float(value))

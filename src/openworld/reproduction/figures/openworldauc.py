@@ -175,9 +175,9 @@ def draw_miss_hit(given: FigureRuns, table: PaperTable) -> Figure:
     by_title: dict[str, list[Outcome]] = {}
     for run in given.runs:
         for outcome in run.read(load):
-            record = replace(outcome.record, learner=run.method(outcome.record.learner))
-            if record.kind in (None, "source"):
-                by_title.setdefault(dataset_of(run, outcome.record), []).append(replace(outcome, record=record))
+            facts = {**outcome.facts, "learner": run.method(outcome.learner)}
+            if outcome.has_own_fit:
+                by_title.setdefault(dataset_of(run, outcome), []).append(replace(outcome, facts=facts))
     shown = [name for name in table.datasets if name in by_title] or list(by_title)
     settings = {title: methods for title in shown for methods in by_setting(by_title[title]).values()}
     learners = dict.fromkeys(name for methods in settings.values() for name in methods)

@@ -186,13 +186,13 @@ def _rows(given: FigureRuns, sweep: FigureSweep) -> Iterator[Result]:
     groups: dict[tuple, list[Outcome]] = {}
     for run in (run for run in given.runs if run.folder.name.startswith(f"{sweep.name}-")):
         for outcome in run.read(load):
-            record, chosen = outcome.record, (outcome.record.detail or {}).get("chosen", {})
-            value = record.shots or None if sweep.shots else chosen.get(sweep.varies)
-            method = METHOD if sweep.varies and not sweep.shots else run.method(record.learner)
-            groups.setdefault((dataset_of(run, record), method, value), []).append(outcome)
+            chosen = outcome.facts.get("detail", {}).get("chosen", {})
+            value = outcome.facts.get("shots") or None if sweep.shots else chosen.get(sweep.varies)
+            method = METHOD if sweep.varies and not sweep.shots else run.method(outcome.learner)
+            groups.setdefault((dataset_of(run, outcome), method, value), []).append(outcome)
     every = list(dict.fromkeys(value for _, _, value in groups if value is not None))
     for (dataset, method, value), outcomes in groups.items():
-        seeds = sorted(outcomes, key=lambda outcome: outcome.record.seed)
+        seeds = sorted(outcomes, key=lambda outcome: outcome.seed)
         for at in [value] if value is not None or not sweep.varies else every:  # untuned: the same at all shots
             place = {"data_set": dataset} | ({sweep.varies: at} if sweep.varies else {})
             yield from (row for row in learner_results(method, seeds, place) if row.metric == AUC)
