@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from openworld import backbones
 from openworld._errors import OpenworldError
-from openworld.backbones.foreign import files
+from openworld.backbones import published_files
 from openworld.backbones.published_files import EMBEDDED
 from openworld.features import Encoding, encode
 
@@ -147,8 +147,10 @@ def test_weights_that_are_not_all_there_are_refused_not_drawn_at_random(foreign_
 
 @pytest.mark.parametrize("name", ["transformers:a/b", "open_clip:hf-hub:a/b"])
 def test_of_revisions_that_the_hub_cache_holds_main_is_looked_into_alone(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "cached_folders", lambda source, revision: [tmp_path / "main", tmp_path / "refs-pr-1"])
-    assert [found.folder for found in files.needed_files(name)] == [tmp_path / "main"]
+    monkeypatch.setattr(
+        published_files, "cached_folders", lambda source, revision: [tmp_path / "main", tmp_path / "refs-pr-1"]
+    )
+    assert [found.folder for found in published_files.needed_files(name)] == [tmp_path / "main"]
 
 
 def test_a_model_of_one_tower_is_refused(tmp_path):

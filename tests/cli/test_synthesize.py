@@ -54,16 +54,15 @@ def usual(known, monkeypatch):
     return *words, *sizes, "--reference", known / "pictures", "--painter", "own_painters:plain"
 
 
-def test_a_plan_tells_cells_disk_and_time_and_makes_nothing(usual, tmp_path):
+def test_a_plan_tells_cells_and_makes_nothing(usual, tmp_path):
     done = openworld(*usual, "--plan")
     assert done.exit_code == 0, done.output
     assert done.output.startswith("25 prompts: 5 labels in 5 styles. ") and "Prompts of every cell" in done.output
-    assert "Painting takes about 0.0 MB of disk and 0 s here with own_painters:plain (tried on 4 of the " in done.output
     kept = openworld(*usual, "--plan", "--json", "--out", tmp_path / "set")
     told = json.loads(kept.output)
     assert sum(row["value"] for row in told["results"] if row["metric"] == "candidate_prompts") == 25
     assert len([row for row in told["results"] if (row["entity"], row["metric"]) == ("meaning", "level_start")]) == 3
-    assert told["expected"]["tried"] == 4 and "made" not in told
+    assert "held_out_right" in told and "made" not in told
     assert [one.name for one in (tmp_path / "set").iterdir()] == ["division"]
 
 
@@ -149,7 +148,6 @@ def test_the_renderer_paints_classes_of_several_sets_in_its_styles(known, tmp_pa
 def test_a_diffusion_model_that_is_not_there_leaves_a_plan(usual, tmp_path, monkeypatch):
     planned = openworld(*usual, "--painter", "sdxl-turbo", "--weights", tmp_path, "--plan")
     assert planned.exit_code == 0, planned.output
-    assert "What painting takes is not known: " in planned.output and "cannot be loaded" in planned.output
     refused = openworld(*usual, "--painter", "sdxl-turbo", "--weights", tmp_path, "--out", tmp_path / "set")
     assert refused.exit_code == 2 and "model_index.json" in refused.output
     assert not (tmp_path / "set").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from openworld.backbones.cached import load_once
+from openworld.backbones.loading import load_once
 from openworld.datasets import use_root
 from openworld.evaluations.generalisation.task import source_names
 from openworld.evaluations.image_selection import DatasetSpec

@@ -13,9 +13,9 @@ from typing import Any
 from torch import nn
 
 from openworld._errors import OpenworldError
-from openworld.backbones.cached import load_once
 from openworld.backbones.foreign import is_function
 from openworld.backbones.foreign.of_objects import encoder_of, is_encoder, made_by
+from openworld.backbones.loading import load_once
 from openworld.classifiers import Classifier, from_timm
 
 EXPECTED = (

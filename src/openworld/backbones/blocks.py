@@ -22,12 +22,7 @@ KeysAndValues = tuple[tuple[Tensor, Tensor], ...]
 
 
 def quick_gelu(x: Tensor) -> Tensor:
-    """OpenAI CLIP's activation, x * sigmoid(1.702 x), elementwise.
-
-    >>> import torch
-    >>> quick_gelu(torch.zeros(2))
-    tensor([0., 0.])
-    """
+    """Return OpenAI CLIP's activation, x * sigmoid(1.702 x), elementwise."""
     return F.silu(1.702 * x) * (1 / 1.702)
 
 
@@ -62,13 +57,10 @@ class Block(nn.Module):
         memory: tuple[Tensor, Tensor] | None = None,
         known: Tensor | None = None,
     ) -> Tensor:
-        """Rows [..., T, W] to rows [..., T, W]; with `keep`, only the rows it picks are computed.
-
-        keep: None, or int64 indices that `select_rows` understands. Keys and values still come from all rows, so
-        the kept rows are exactly those of the full block.
-        memory: None, or the (key, value) [..., M, W] of other rows, seen in place of the rows' own.
-        known: None, or [..., R, 3W], queries, keys and values of the last R rows; with neither of the others.
-        """
+        """Rows [..., T, W] to rows [..., T, W]; with `keep`, only the rows it picks are computed."""
+        # Keys and values still come from all rows, so that the kept rows are exactly those of the full block. `memory`:
+        # (key, value) [..., M, W] of other rows, seen in place of the rows' own. `known`: [..., R, 3W] of the last R
+        # rows, alone.
         normed = self.norm_1(rows if known is None else rows[..., : -known.shape[-2], :])
         if known is not None:
             query, key, value = torch.cat([self.qkv(normed), known], dim=-2).chunk(3, dim=-1)
@@ -111,14 +103,10 @@ def run_blocks(
     memory: KeysAndValues | None = None,
     first: Tensor | None = None,
 ) -> Tensor:
-    """Send rows [..., T, W] through all blocks; the only block loop of the package.
-
-    edit: called as edit(index, rows) at the input of every block, returns the rows to use instead.
-    keep: rows wanted after the last block; the last block then computes queries and MLP for them alone.
-    memory: for each block, keys and values [..., M, W] that the rows see instead of their own; not with `keep`.
-    first: queries, keys and values [..., R, 3W] of the last R rows in the first block, where they are known.
-    Returns rows [..., T or number kept, W].
-    """
+    """Send rows [..., T, W] through all blocks; the only block loop of the package."""
+    # `keep`: rows wanted after the last block, which then computes queries and MLP for them alone. `memory`: for each
+    # block keys and values [..., M, W] that the rows see instead of their own; not with `keep`. `first`: queries, keys
+    # and values [..., R, 3W] of the last R rows in the first block, where they are known.
     last = len(blocks) - 1
     for index, block in enumerate(blocks):
         if edit is not None:
@@ -129,12 +117,7 @@ def run_blocks(
 
 
 def select_rows(rows: Tensor, keep: Tensor) -> Tensor:
-    """Rows of [..., T, W] picked along T: `keep` int64[K] for all alike, or int64[B, K] per batch element.
-
-    >>> import torch
-    >>> select_rows(torch.arange(6.).view(2, 3, 1), torch.tensor([[0], [2]])).flatten()
-    tensor([0., 5.])
-    """
+    """Return rows of [..., T, W] picked along T: `keep` int64[K] for all alike, or int64[B, K], each its own."""
     if keep.dim() == 1:
         return rows.index_select(-2, keep)
     return rows.gather(1, keep.unsqueeze(-1).expand(-1, -1, rows.shape[-1]))

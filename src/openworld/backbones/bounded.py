@@ -16,32 +16,23 @@ ROWS = 16384
 def run_parts(
     parts: Sequence[tuple[Callable[..., Tensor], tuple[Tensor, ...]]], tower: nn.Module | None = None
 ) -> list[Tensor]:
-    """run(*tensors) of every part (run, tensors); of several parts, intermediate results are not kept.
-
-    A gradient flows to the tensors alone, not to what `run` finds elsewhere; where weights of the `tower` learn, every
-    part is therefore kept.
-    """
+    """Return run(*tensors) of every part (run, tensors); of several parts, intermediate results are not kept."""
+    # A gradient flows to the tensors alone, not to what `run` finds elsewhere: where weights learn, every part is kept.
     if len(parts) == 1 or (tower is not None and any(weight.requires_grad for weight in tower.parameters())):
         return [run(*tensors) for run, tensors in parts]
     return [_Recomputed.apply(run, *tensors) for run, tensors in parts]
 
 
 def spans(count: int, rows_each: float) -> list[slice]:
-    """Slices that cover `count` entries of `rows_each` rows in order, each within `ROWS` rows or of one entry.
-
-    >>> spans(5, rows_each=ROWS / 2)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Return slices over `count` entries of `rows_each` rows in order, each within `ROWS` rows or of one entry."""
     size = max(int(ROWS / rows_each), 1)
     return [slice(first, min(first + size, count)) for first in range(0, max(count, 1), size)]
 
 
 class _Recomputed(torch.autograd.Function):
-    """A function that runs again in the backward pass.
+    """A function that runs again in the backward pass."""
 
-    `torch.utils.checkpoint` does the same, but not inside `torch.func.vmap`, which trains several seeds as one.
-    """
-
+    # `torch.utils.checkpoint` does the same, but not inside `torch.func.vmap`, which trains several seeds as one.
     generate_vmap_rule = True
 
     @staticmethod

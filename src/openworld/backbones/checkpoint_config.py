@@ -109,13 +109,7 @@ def described(path: Path, read: Callable[[dict], Description]) -> Description:
 
 
 def from_hugging_face(settings: dict) -> TwoTowerConfig:
-    """config.json of a CLIPModel or SiglipModel.
-
-    Raises OpenworldError for another model type and for sizes this package cannot represent.
-
-    >>> from_hugging_face({"model_type": "clip", "vision_config": {"patch_size": 16}}).image.grid
-    14
-    """
+    """Read config.json of a CLIPModel or SiglipModel; other models and sizes are refused."""
     family = settings.get("model_type")
     if family is None and "architecture" in settings:
         raise OpenworldError(
@@ -171,10 +165,7 @@ def _siglip(settings: dict, text: dict, image: dict) -> TwoTowerConfig:
 
 
 def from_open_clip(settings: dict) -> TwoTowerConfig:
-    """open_clip_config.json of a model with OpenAI's architecture.
-
-    Raises OpenworldError for anything else: towers of timm or Hugging Face, other poolings, norms and positions.
-    """
+    """Read open_clip_config.json of a model with OpenAI's architecture; anything else is refused."""
     model = settings["model_cfg"]
     image, text = model["vision_cfg"], model["text_cfg"]
     unknown = [

@@ -8,13 +8,8 @@ AUTO = "auto"
 
 
 def find_devices(device: str) -> tuple[str, ...]:
-    """Return the devices that the units of a run are spread over.
-
-    "auto" is all GPUs, else "mps", else "cpu"; "cuda" all GPUs; GPUs may be listed with commas ("cuda:0,cuda:2").
-
-    >>> find_devices("cpu")
-    ('cpu',)
-    """
+    """Return the devices that the units of a run are spread over, such as ("cuda:0", "cuda:1")."""
+    # "auto" is all GPUs, else "mps", else "cpu"; "cuda" all GPUs; GPUs may be listed with commas.
     names = tuple(name.strip() for name in (_fastest() if device == AUTO else device).split(","))
     for name in names:
         require_device(name)
@@ -28,11 +23,7 @@ def find_devices(device: str) -> tuple[str, ...]:
 
 
 def find_device(device: str) -> str:
-    """Return the one device of a command that has no units to spread; "auto" is a GPU, else "mps", else "cpu".
-
-    >>> find_device("cpu")
-    'cpu'
-    """
+    """Return the one device of a command without units to spread; "auto" is a GPU, else "mps", else "cpu"."""
     if "," in device:
         raise OpenworldError(f"--device is {device!r}; this command computes on one device, such as cuda:0.")
     name = _fastest() if device == AUTO else device
@@ -41,10 +32,7 @@ def find_device(device: str) -> str:
 
 
 def require_device(name: str) -> None:
-    """Refuse a device that is not there, before any work.
-
-    >>> require_device("cpu")
-    """
+    """Refuse a device that is not there, before any work."""
     try:
         device = torch.device(name)
     except RuntimeError:

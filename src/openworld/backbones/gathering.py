@@ -10,14 +10,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Order:
-    """An order of the rows of a tensor [G, M, W] in parts; every row stands in one part, and may repeat as padding.
+    """An order of the rows of a tensor [G, M, W] in parts; every row stands in one part, and may repeat as padding."""
 
-    rows: int64[X], the row at each place. sizes: places of each part. places: int64[M], where each row stands.
-    """
-
-    rows: Tensor
-    sizes: tuple[int, ...]
-    places: Tensor
+    rows: Tensor  # int64[X], the row at each place
+    sizes: tuple[int, ...]  # places of each part
+    places: Tensor  # int64[M], where each row stands
 
     def gather(self, groups: int, heads: int) -> "Gather":
         """Gather for every head of tensors of G groups."""
@@ -26,22 +23,15 @@ class Order:
         source = (group * len(self.places) + self.rows[:, None, None]) * heads + head
         source = source.flatten(1).T
         there = torch.cat([part.flatten() for part in source.split(self.sizes, dim=1)])
-        taken = torch.cat([place.T for place in self._lanes(groups * heads)])
+        lanes = groups * heads
+        places = torch.arange(lanes * len(self.rows), device=device).split([lanes * size for size in self.sizes])
+        taken = torch.cat([part.unflatten(0, (lanes, -1)).T for part in places])
         back = taken[self.places].unflatten(1, (groups, heads)).transpose(0, 1)
         return Gather(there, back.flatten(), self.sizes, groups, heads)
 
-    def _lanes(self, lanes: int) -> list[Tensor]:
-        """Return for each part int64[lanes, size], the places of the whole gather."""
-        places = torch.arange(lanes * len(self.rows), device=self.rows.device)
-        return [part.unflatten(0, (lanes, -1)) for part in places.split([lanes * size for size in self.sizes])]
-
 
 def order_rows(parts: Sequence[Tensor], padding: Sequence[Tensor | None]) -> Order:
-    """The order with these rows in its parts. padding: bool of each part, which places are padding; None for none.
-
-    >>> order_rows([torch.tensor([2, 0]), torch.tensor([1, 1])], [None, torch.tensor([False, True])]).places
-    tensor([1, 2, 0])
-    """
+    """Return the order with these rows in its parts; `padding` says bool for each part which places are padding."""
     rows = torch.cat(list(parts))
     pairs = zip(parts, padding, strict=True)
     padded = torch.cat([torch.zeros_like(part, dtype=torch.bool) if mask is None else mask for part, mask in pairs])

@@ -16,10 +16,7 @@ from openworld.backbones.towers import ImageTower
 
 
 def insert_prompts(tower: ImageTower, prompts: Mapping[int, Tensor]) -> Edit:
-    """The `edit` of `run_blocks` that puts prompts float[N, W] at the inputs of the blocks they are listed under.
-
-    Raises OpenworldError for a tower without class token, a block that does not exist, none at block 0, other shapes.
-    """
+    """Return the `edit` of `run_blocks` that puts prompts float[N, W] at the inputs of their blocks."""
     require_class_token(tower, "image prompts need")
     _require_prompts(tower, prompts)
     count = len(prompts[0])
@@ -35,7 +32,7 @@ def insert_prompts(tower: ImageTower, prompts: Mapping[int, Tensor]) -> Edit:
 
 
 def require_class_token(tower: ImageTower, what: str) -> None:
-    """Refuse towers that pool their patches by attention. what: subject and verb of the refusal."""
+    """Refuse towers that pool their patches by attention; `what` is subject and verb of the refusal."""
     if not tower.config.class_token:
         raise OpenworldError(
             f"{what} an image tower with a class token (CLIP); this model pools by attention (SigLIP)."

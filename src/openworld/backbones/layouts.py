@@ -90,11 +90,7 @@ IGNORED = re.compile(r".*position_ids|attn_mask|input_resolution|context_length|
 
 
 def source_names(ours: str, layout: str) -> tuple[str, ...]:
-    """The names in `layout` of the tensor we call `own`; empty when that layout has no such tensor.
-
-    >>> source_names("text.blocks.3.up.bias", "openai")
-    ('transformer.resblocks.3.mlp.c_fc.bias',)
-    """
+    """Return the names in `layout` of the tensor we call `ours`; empty where that layout has none."""
     number = re.search(r"\.blocks\.(\d+)\.", ours)
     pattern = re.sub(r"\.blocks\.\d+\.", ".blocks.#.", ours)
     leaf = pattern.rpartition(".")[2]
@@ -106,11 +102,7 @@ def source_names(ours: str, layout: str) -> tuple[str, ...]:
 
 @torch.no_grad()
 def load_state(model: nn.Module, tensors: Mapping[str, Tensor], layout: str, where: str) -> None:
-    """Copy a checkpoint's tensors into a `TwoTower`.
-
-    tensors: by their names in `layout`. where: how to call the checkpoint in errors.
-    Raises OpenworldError unless every tensor of the model is there, fits, and none is left over.
-    """
+    """Copy a checkpoint's tensors into a `TwoTower`: each has to be there and fit, and none is left over."""
     expected = {ours: source_names(ours, layout) for ours in model.state_dict()}
     used = {name for names in expected.values() for name in names}
     _refuse(where, "lacks", [name for names in expected.values() for name in names if name not in tensors])

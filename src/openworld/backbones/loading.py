@@ -6,6 +6,7 @@ the hub cache where it is whole there, else one form of its weights is fetched.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -22,6 +23,7 @@ from openworld.backbones.devices import require_device
 from openworld.backbones.foreign.encoder import ForeignEncoder
 from openworld.backbones.layouts import load_state
 from openworld.backbones.names import QUICK_GELU_UNSAID, known_name, local_path
+from openworld.backbones.precision import DTYPES, Precision
 from openworld.backbones.preprocess import Preprocess, read_preprocess
 from openworld.backbones.published_files import (
     CONFIGURATIONS,
@@ -47,11 +49,9 @@ _READ = {"hugging_face": from_hugging_face, "open_clip": from_open_clip}
 
 
 class _Unfilled(TorchFunctionMode):
-    """Leaves new weights unfilled: no random number is drawn, and no memory touched, for what a file will fill.
+    """Leaves new weights unfilled: no random number is drawn, and no memory touched, for what a file will fill."""
 
-    PyTorch's "meta" device does that, too, but imports its compiler for it, more than a second in every process.
-    """
-
+    # PyTorch's "meta" device does that, too, but imports its compiler for it, more than a second in every process.
     DRAWING = ("normal_", "uniform_", "kaiming_uniform_")
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -101,7 +101,8 @@ def load(
     elif path.suffix == ".pt":
         model = _from_checkpoint(path, name)
     else:
-        model = _from_hub(name)
+        source, revision = hub_id(name)
+        model = _from_folder(repository_folder(source, revision), name)
     scale = model.log_scale.data
     model.to(device=device, dtype=dtype).requires_grad_(False).eval()
     # Half precision would turn a logit scale of 100 into 98.9.
@@ -109,9 +110,10 @@ def load(
     return model
 
 
-def _from_hub(name: str) -> TwoTower:
-    source, revision = hub_id(name)
-    return _from_folder(repository_folder(source, revision), name)
+@lru_cache(maxsize=2)
+def load_once(name: str, device: str = "cpu", precision: Precision = "float32"):
+    """Return the frozen backbone `name` on `device`, the same object for the same arguments."""
+    return load(name, device=device, dtype=DTYPES[precision])
 
 
 def _from_folder(folder: Path, name: str) -> TwoTower:
@@ -206,11 +208,8 @@ _CONVERTER = "SFconvertbot"  # the hub's own conversion service; requests of any
 
 
 def repository_folder(source: str, revision: str | None) -> Path:
-    """A folder that holds the weights of a repository in one form, and its small files.
-
-    revision: None for main, or the conversion of main.
-    Raises OpenworldError where the hub cannot be reached, does not have the repository, or it has no such weights.
-    """
+    """Return a folder that holds the weights of a repository in one form, and its small files."""
+    # Without a revision it is main, or the conversion of main.
     for folder in cached_folders(source, revision):
         if whole_form(folder):
             return folder

@@ -16,13 +16,8 @@ _FETCHING = (*LIBRARIES, "timm", "hf")
 
 
 def require_data(name: str, where: Path | str, say: str, *, is_read: bool = False) -> str:
-    """Return a name that stands in the file `where`, if loading it runs no code and fetches nothing.
-
-    `say` is how a command gives it ("--backbone {}"); `is_read` that it is a file or folder read as data.
-
-    >>> require_data("embedded", "learner.json", "--backbone {}")
-    'embedded'
-    """
+    """Return a name that stands in the file `where`, if loading it runs no code and fetches nothing."""
+    # `say` is how a command gives it ("--backbone {}"); `is_read`: it is a file or folder that is read as data.
     if is_function(name):
         raise not_said(f"{where} names {name!r}, a function, which a file may not start", say, name)
     if name.partition(":")[0] in _FETCHING and ":" in name:

@@ -18,17 +18,14 @@ from openworld.backbones.packing import Packing
 
 
 class Piece(NamedTuple):
-    """Queries [lanes, C * Q, d] of C sentences in each lane (a group's head), and what they see.
+    """Queries of C sentences in each lane (a group's head), and what they see."""
 
-    key, value: [lanes * C, L, d], the sentences' own. prefix_key, prefix_value: [lanes, P, d]. unseen: see `Plan`.
-    """
-
-    query: Tensor
-    key: Tensor
+    query: Tensor  # [lanes, C * Q, d]
+    key: Tensor  # [lanes * C, L, d], the sentences' own, as the values
     value: Tensor
-    prefix_key: Tensor
+    prefix_key: Tensor  # [lanes, P, d], as the values
     prefix_value: Tensor
-    unseen: Tensor
+    unseen: Tensor  # see `Plan`
 
     def attend(self) -> Tensor:
         """Results like the queries."""
@@ -49,19 +46,13 @@ class Piece(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How the rows of a block attend.
+    """How the rows of a block attend."""
 
-    inputs: of the query rows, key rows, value rows, and the start token's key and value, in this order. outputs: of the
-    query rows. shared: whether the shared rows have queries. counts: sentences in each bucket.
-    unseen: for the shared rows, if they have queries, and for each bucket, what is added to its own scores
-    [G * heads * count, Q, L], in a shape that expands to it: minus infinity where a key is not seen.
-    """
-
-    inputs: Gather
-    outputs: Gather
-    shared: bool
-    counts: tuple[int, ...]
-    unseen: tuple[Tensor, ...]
+    inputs: Gather  # query rows, key rows, value rows, and the start token's key and value, in this order
+    outputs: Gather  # query rows
+    shared: bool  # whether the shared rows have queries
+    counts: tuple[int, ...]  # sentences in each bucket
+    unseen: tuple[Tensor, ...]  # per query set, what is added to its own scores: minus infinity where a key is not seen
 
     def pieces(self, taken: Tensor) -> Iterator[Piece]:
         """Queries with the keys and values that they see: of the shared rows, then of each bucket."""
@@ -77,7 +68,7 @@ class Plan(NamedTuple):
 
 
 def plan_attention(packing: Packing, only_ends: bool, groups: int, heads: int, like: Tensor) -> Plan:
-    """The plan of G groups of sentences. only_ends: the end rows alone have queries. like: of the rows' type."""
+    """Return the plan of G groups of sentences; with `only_ends` the end rows alone have queries."""
     inputs, outputs = (order.gather(groups, heads) for order in (packing.end_rows if only_ends else packing.all_rows))
     shared = bool(packing.shared) and not only_ends
     buckets = packing.buckets

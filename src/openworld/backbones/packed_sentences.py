@@ -26,24 +26,15 @@ SPARE = 2**12  # divided by W: so many padded rows of width W cost less than a b
 
 @dataclass(frozen=True)
 class PackedSentences:
-    """Sentences prepared for many passes: their packing, own rows and the start token's keys and values.
-
-    rows: float[L, R, W], token and position embeddings of the sentences' own rows, in packed order; position alone
-    where a slot is. start: for each block the start token's (key, value), each float[1, W].
-    first: float[L, R, 3W], what the rows are projected to in the first block; None where there are slots.
-    slots: int64[C, S], for each packed place those rows of `rows` that a pass fills.
-    plans: how rows attend in L passes, all of them or, under True, the end rows; made once for many steps, outside any
-    transform of `torch.func`. Empty of what is itself one part of a pass.
-    block: which block the rows enter; `first` and `start` are of this block and the later ones.
-    """
+    """Sentences prepared for many passes: their packing, own rows and the start token's keys and values."""
 
     packing: Packing
-    rows: Tensor
-    first: Tensor | None
-    start: KeysAndValues
-    slots: Tensor
-    plans: dict[bool, Plan]
-    block: int = 0
+    rows: Tensor  # float[L, R, W], own rows with positions, in packed order; position alone where a slot is
+    first: Tensor | None  # float[L, R, 3W], what they are projected to in the first block; None with slots
+    start: KeysAndValues  # for each block the start token's (key, value), each float[1, W]
+    slots: Tensor  # int64[C, S], for each packed place those rows of `rows` that a pass fills
+    plans: dict[bool, Plan]  # of all rows, or (True) the end rows; made outside any transform of `torch.func`
+    block: int = 0  # that the rows enter; `first` and `start` are of this block and the later ones
 
     def part(self, groups: slice, places: slice) -> "PackedSentences":
         """The sentences of some passes at some packed places."""
@@ -66,12 +57,9 @@ def pack_sentences(
     shared: int,
     slots: Sequence[range] | None = None,
 ) -> PackedSentences:
-    """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`.
-
-    lists: one list of C sentences for all passes, or one for each; a sentence has token ids, at least shared + 2, and
-    ends with its end token.
-    slots: of each sentence of one list, the positions behind the shared rows that a pass fills, equally many.
-    """
+    """Prepare token ids (start token, `shared` rows, own rows, end token) for `encode_packed`."""
+    # `lists`: one list of C sentences for all passes, or one for each. `slots`: of each sentence of one list the
+    # positions behind the shared rows that a pass fills, equally many.
     device = tower.positions.device
     lengths = [[len(sentence) - 1 - shared for sentence in sentences] for sentences in lists]
     packing = pack_lengths(lengths, shared, spare=SPARE // tower.config.width, device=device)
@@ -116,19 +104,12 @@ def record_keys_and_values(blocks: Sequence[Block], row: Tensor) -> KeysAndValue
 
 @dataclass(frozen=True)
 class Insertions:
-    """What G passes put among C packed sentences.
+    """What G passes put among C packed sentences."""
 
-    shared: float[G, N, W], what stands at positions 1..N, position embeddings included.
-    slots: float[G, S, W], what fills the slots of every sentence, without position embeddings.
-    replace: block index -> float[G, n, W], rows that replace positions 1..n at that block's input.
-    per_class: block index -> float[G, C, n, W], in packed order, the same for every sentence by itself; from there on
-    nothing but the start token is shared.
-    """
-
-    shared: Tensor
-    slots: Tensor
-    replace: dict[int, Tensor]
-    per_class: dict[int, Tensor]
+    shared: Tensor  # float[G, N, W], at positions 1..N, position embeddings included
+    slots: Tensor  # float[G, S, W], fills the slots of every sentence, without position embeddings
+    replace: dict[int, Tensor]  # block -> float[G, n, W], put at positions 1..n at its input
+    per_class: dict[int, Tensor]  # block -> float[G, C, n, W], packed; from there on only the start token is shared
 
     def part(self, groups: slice, places: slice) -> "Insertions":
         """Some of the passes over some of the sentences."""
@@ -159,12 +140,9 @@ def encode_packed(
     replace: dict[int, Tensor] | None = None,
     replace_per_class: dict[int, Tensor] | None = None,
 ) -> Tensor:
-    """Unnormalised joint embeddings float[G, C, D] of C sentences under each of G sets of shared rows.
-
-    sentences: one list of C for all sets, or one for each.
-    shared_rows, slot_rows, replace, replace_per_class: see `Insertions`; the last two also without their G axis, and
-    the last in the sentences' own order, and with one list alone.
-    """
+    """Return unnormalised joint embeddings float[G, C, D] of C sentences under each of G sets of shared rows."""
+    # Rows are those of `Insertions`; replacements also without their G axis, those per class in the sentences' own
+    # order.
     groups, order = len(shared_rows), sentences.packing.order
     count = order.shape[1]
     slot_rows = shared_rows[:, :0] if slot_rows is None else slot_rows

@@ -27,18 +27,13 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Packing:
-    """Where the rows of C sentences lie: `shared` rows, then those of each sentence, ascending in length.
-
-    lengths: own rows at each packed place. spare: see `pack_lengths`.
-    order, ends: int64[L, C] for L lists of C sentences, the sentence that stands at each packed place and the row of
-    its end token. One list serves any number of passes; several serve one pass each.
-    """
+    """Where the rows of C sentences lie: `shared` rows, then those of each sentence, ascending in length."""
 
     shared: int
-    lengths: tuple[int, ...]
-    spare: int
-    order: Tensor
-    ends: Tensor
+    lengths: tuple[int, ...]  # own rows at each packed place
+    spare: int  # see `pack_lengths`
+    order: Tensor  # int64[L, C] for L lists, the sentence at each packed place
+    ends: Tensor  # int64[L, C], the row of its end token
 
     @property
     def rows(self) -> int:
@@ -109,15 +104,8 @@ class Packing:
 def pack_lengths(
     lists: Sequence[Sequence[int]], shared: int, *, spare: int = 0, device: torch.device | None = None
 ) -> Packing:
-    """The packing of lists of sentences with so many own rows (each at least 1) after `shared` common rows.
-
-    spare: rows that padding may add to a bucket's sentences for one bucket less.
-
-    >>> pack_lengths([[3, 2, 3]], shared=4).buckets
-    (Bucket(place=0, count=1, length=2), Bucket(place=1, count=2, length=3))
-    >>> pack_lengths([[3, 2, 3]], shared=4, spare=1).buckets
-    (Bucket(place=0, count=3, length=3),)
-    """
+    """Return the packing of lists of sentences with so many own rows (each at least 1) after `shared` ones."""
+    # `spare`: rows that padding may add to a bucket's sentences for one bucket less.
     lengths = torch.tensor(lists, dtype=torch.int64)
     lengths, order = lengths.sort(dim=1, stable=True)
     packing = Packing(shared, tuple(lengths.amax(dim=0).tolist()), spare, order.to(device), lengths.to(device))
@@ -125,11 +113,7 @@ def pack_lengths(
 
 
 def lengthen(lengths: Sequence[int], spare: int) -> list[int]:
-    """Ascending lengths, the shorter ones raised to the next where that adds at most `spare` rows.
-
-    >>> lengthen([2, 3, 3, 5], spare=1)
-    [3, 3, 3, 5]
-    """
+    """Return ascending lengths, the shorter ones raised to the next where that adds at most `spare` rows."""
     room, last = [], lengths[-1]
     for length, alike in reversed([(length, len(list(alike))) for length, alike in groupby(lengths)]):
         last = last if alike * (last - length) <= spare else length
@@ -138,9 +122,5 @@ def lengthen(lengths: Sequence[int], spare: int) -> list[int]:
 
 
 def unshare(packing: Packing) -> Packing:
-    """The packing once every sentence owns a copy of the formerly shared rows; places stay.
-
-    >>> unshare(pack_lengths([[3, 2]], shared=4)).buckets
-    (Bucket(place=0, count=1, length=6), Bucket(place=1, count=1, length=7))
-    """
+    """Return the packing once every sentence owns a copy of the formerly shared rows; places stay."""
     return packing.relaid([length + packing.shared for length in packing.lengths], 0)

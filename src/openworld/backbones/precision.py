@@ -16,10 +16,8 @@ DTYPES: dict[Precision, torch.dtype] = {
 
 
 def allow_tf32(allowed: bool) -> None:
-    """Let products of float32 matrices round their factors to TF32 (10 bits) in this process, or not.
-
-    A GPU of the Ampere generation or later then multiplies several times as fast; others compute in float32 still.
-    """
+    """Let products of float32 matrices round their factors to TF32 (10 bits) in this process, or not."""
+    # A GPU of the Ampere generation or later then multiplies several times as fast; others compute in float32 still.
     torch.set_float32_matmul_precision("high" if allowed else "highest")
     torch.backends.cudnn.allow_tf32 = allowed  # of convolutions; True where nobody says so
 

@@ -98,10 +98,7 @@ def openai_preprocess(side: int) -> Preprocess:
 
 
 def read_preprocess(folder: Path, layout: str = "hugging_face") -> Preprocess:
-    """The preprocessing stated by a checkpoint folder, in the first of the files that its layout has.
-
-    Raises OpenworldError when none states it or a value is one this package does not know.
-    """
+    """Return the preprocessing stated by a folder, in the first of the files that its layout has."""
     for name in PREPROCESSING[layout]:
         read = _from_open_clip if name == "open_clip_config.json" else _from_hugging_face
         if (folder / name).is_file() and (settings := described(folder / name, read)):

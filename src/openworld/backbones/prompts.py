@@ -44,19 +44,11 @@ class PromptLayout:
 
     @property
     def leading(self) -> int:
-        """How many rows of the context stand before the name.
-
-        >>> [PromptLayout(5, position=position).leading for position in POSITIONS]
-        [5, 2, 0]
-        """
+        """Return how many rows of the context stand before the name."""
         return {"end": self.context_length, "middle": self.context_length // 2, "front": 0}[self.position]
 
     def write(self, name: str) -> str:
-        """The sentence with placeholders, all of them in front.
-
-        >>> PromptLayout(2, fixed="of a").write("ice_cream")
-        'X X of a ice cream.'
-        """
+        """Return the sentence with placeholders, all of them in front."""
         name = name if self.keep_underscores else name.replace("_", " ")
         return " ".join([*[PLACEHOLDER] * self.context_length, *self.fixed.split(), name + self.suffix])
 
@@ -128,10 +120,7 @@ def _lists_of_names(given: Sequence) -> tuple[tuple[str, ...], ...]:
 
 
 def _arrange(sentence: Sequence[int], spoken: int, length: int, leading: int) -> tuple[list[int], range]:
-    """The sentence with all but `leading` of its placeholders moved behind the name, and where those stand then.
-
-    spoken: tokens of the name; length: all placeholders.
-    """
+    """Move all but `leading` placeholders behind the `spoken` tokens of the name; return where those then stand."""
     stop = min(1 + length + spoken, len(sentence) - 1)
     moved = sentence[1 + leading : 1 + length]
     arranged = [*sentence[: 1 + leading], *sentence[1 + length : stop], *moved, *sentence[stop:]]
@@ -169,30 +158,22 @@ def encode_prompts(
 
 def encode_sentences(tower: TextTower, sentences: Sequence[Sequence[int]]) -> Tensor:
     """Embed plain sentences, given as token ids: float[C, D], unnormalised. Causal towers run packed, in chunks."""
-    chunks = [sentences[first : first + CHUNK] for first in range(0, len(sentences), CHUNK)]
-    encode = _encode_chunk if tower.config.causal else _encode_padded
-    return torch.cat([encode(tower, chunk) for chunk in chunks])
-
-
-def _encode_chunk(tower: TextTower, sentences: Sequence[Sequence[int]]) -> Tensor:
-    shared = common_prefix(sentences)
-    device = tower.positions.device
-    tokens = torch.tensor(sentences[0][1 : 1 + shared], dtype=torch.int64, device=device)
-    rows = tower.tokens(tokens) + tower.positions[1 : 1 + shared]
-    return encode_packed(tower, rows[None], pack_sentences(tower, [sentences], shared))[0]
-
-
-def _encode_padded(tower: TextTower, sentences: Sequence[Sequence[int]]) -> Tensor:
-    tokens = pad_tokens(sentences, tower.config.positions, tower.config.pad_token)
-    return tower(tokens.to(tower.positions.device))
+    device, parts = tower.positions.device, []
+    for first in range(0, len(sentences), CHUNK):
+        chunk = sentences[first : first + CHUNK]
+        if tower.config.causal:
+            shared = common_prefix(chunk)
+            tokens = torch.tensor(chunk[0][1 : 1 + shared], dtype=torch.int64, device=device)
+            rows = tower.tokens(tokens) + tower.positions[1 : 1 + shared]
+            parts.append(encode_packed(tower, rows[None], pack_sentences(tower, [chunk], shared))[0])
+        else:
+            tokens = pad_tokens(chunk, tower.config.positions, tower.config.pad_token)
+            parts.append(tower(tokens.to(device)))
+    return torch.cat(parts)
 
 
 def common_prefix(sentences: Sequence[Sequence[int]]) -> int:
-    """How many tokens after the start token all sentences have in common, leaving each one token of its own.
-
-    >>> common_prefix([[0, 5, 6, 7, 9], [0, 5, 6, 9]])
-    2
-    """
+    """Return how many tokens behind the start token all sentences share, leaving each one of its own."""
     limit = min(len(sentence) for sentence in sentences) - 2
     first = sentences[0]
     for place in range(limit):
@@ -202,18 +183,13 @@ def common_prefix(sentences: Sequence[Sequence[int]]) -> int:
 
 
 def pad_tokens(sentences: Sequence[Sequence[int]], length: int | None = None, pad: int = 0) -> Tensor:
-    """Token ids as one int64[C, length] tensor, padded at the right; length defaults to the longest sentence.
-
-    >>> pad_tokens([[8, 1, 9], [8, 9]])
-    tensor([[8, 1, 9],
-            [8, 9, 0]])
-    """
+    """Return token ids as int64[C, length], padded at the right; length defaults to the longest sentence."""
     length = length or max(len(sentence) for sentence in sentences)
     return torch.tensor([list(sentence) + [pad] * (length - len(sentence)) for sentence in sentences])
 
 
 def require_causal(tower: TextTower, what: str) -> None:
-    """Refuse bidirectional text towers. what: subject and verb of the refusal."""
+    """Refuse bidirectional text towers; `what` is subject and verb of the refusal."""
     if not tower.config.causal:
         raise OpenworldError(
             f"{what} a causal text tower pooled at its end token (CLIP); this model's text tower is bidirectional "

@@ -1,11 +1,14 @@
 """Which files a checkpoint is published in, where they are looked for, and which of them are there.
 
-The one list of file names: `loading` reads by it, `needed_files` tells a user without network what to put where.
-Needs no torch.
+The one list of file names: `loading` reads by it, `needed_files` tells a user without network what to put where, and
+`fetch_commands` what to run on a machine with network. Needs no torch, and no library that runs a model: transformers
+reads a folder or the hub cache, and where open_clip keeps the weights of a tag it decides itself.
 """
 
 import importlib.util
 import json
+import re
+import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -14,7 +17,7 @@ from pathlib import Path
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.backbones.cards import BACKBONES
-from openworld.backbones.foreign import is_foreign
+from openworld.backbones.foreign import is_embeddings, is_foreign, is_function
 from openworld.backbones.names import known_name, local_path, require_ours
 
 EMBEDDED = Path(__file__).parent / "embedded"
@@ -23,17 +26,11 @@ VOCABULARY = "bpe_simple_vocab_16e6.txt.gz"
 
 @dataclass(frozen=True)
 class Form:
-    """One form in which a folder or a repository may hold weights.
+    """One form in which a folder or a repository may hold weights."""
 
-    Args:
-        layout: a key of CONFIGURATIONS, whose file describes these weights.
-        files: their names; an index and a pattern for its shards where they are in several.
-        pickled: whether they are in PyTorch's own format.
-    """
-
-    layout: str
-    files: tuple[str, ...]
-    pickled: bool = False
+    layout: str  # a key of CONFIGURATIONS, whose file describes these weights
+    files: tuple[str, ...]  # or an index and a pattern for its shards
+    pickled: bool = False  # in PyTorch's own format
 
 
 # In the order in which they are looked for. Of those that hold the same tensors the safe ones come first.
@@ -59,6 +56,32 @@ SMALL_FILES = tuple(
         + ["spiece.model"]
     )
 )
+_WANTED = {
+    layout: {
+        "weights": tuple(form.files for form in FORMS if form.layout == layout),
+        "configuration": ((CONFIGURATIONS[layout],),),
+        "tokenizer": TOKENIZERS,
+        "preprocessing": tuple((name,) for name in PREPROCESSING[layout]),
+    }
+    for layout in CONFIGURATIONS
+}
+_OF_TRANSFORMERS = {
+    "weights": _WANTED["hugging_face"]["weights"],
+    "configuration": (("config.json",),),
+    "tokenizer": (
+        ("tokenizer.json",),
+        ("vocab.json", "merges.txt"),
+        ("vocab.txt",),
+        ("spiece.model",),
+        ("sentencepiece.bpe.model",),
+        ("tokenizer.model",),
+    ),
+    "preprocessing": (("preprocessor_config.json",), ("processor_config.json",)),
+}
+_OF_OPEN_CLIP = {
+    "weights": (("open_clip_model.safetensors",), ("open_clip_pytorch_model.bin",)),
+    "configuration": (("open_clip_config.json",),),
+}
 OPENAI = tuple(
     f"openai/clip-vit-{size}" for size in ("base-patch32", "base-patch16", "large-patch14", "large-patch14-336")
 )
@@ -120,27 +143,65 @@ def needed_files(name: str | Path) -> tuple[FileSet, ...]:
     ['model.safetensors', 'config.json', 'tokenizer.json', 'preprocessor_config.json']
     """
     if is_foreign(str(name)):
-        from openworld.backbones.foreign.files import needed_files as of_library
-
-        return of_library(str(name))
+        return _of_library(str(name))
     name = known_name(name)
     path = EMBEDDED if name == "embedded" else local_path(name)
     if path.is_dir():
-        return tuple(_file_set(layout, path) for layout in CONFIGURATIONS)
+        return tuple(_file_set(layout, path, _WANTED[layout]) for layout in CONFIGURATIONS)
     if path.suffix == ".pt":
         return (checkpoint_files(path),)
     source, revision = hub_id(name)
     folders = cached_folders(source, revision) or [None]
-    file_sets = [_file_set(layout, folder) for folder in folders for layout in CONFIGURATIONS]
+    file_sets = [_file_set(layout, folder, _WANTED[layout]) for folder in folders for layout in CONFIGURATIONS]
     file_sets = [files for files in file_sets if files.complete] or file_sets[: len(CONFIGURATIONS)]
     return tuple(file_sets)
 
 
-def hub_id(name: str) -> tuple[str, str | None]:
-    """The repository and, if one is named, the revision of "owner/name" or "owner/name@revision".
+def _of_library(name: str) -> tuple[FileSet, ...]:
+    """Return what a library that runs a model looks for; empty where it alone knows."""
+    if is_function(name) or is_embeddings(name):
+        return ()
+    library, _, source = name.partition(":")
+    if library != "transformers" and not source.startswith("hf-hub:"):
+        weights = Path(source.partition("/")[2]).expanduser()
+        files = (weights,) if weights.is_file() else ()
+        whole = FileSet(library, weights.parent, (Need("weights", ((weights.name,),), files),))
+        return (whole,) if weights.suffix else ()  # else a tag
 
-    Raises OpenworldError for any other name, with the nearest known one.
-    """
+    wanted = _OF_TRANSFORMERS if library == "transformers" else _OF_OPEN_CLIP
+    source = source.removeprefix("hf-hub:")
+    folder = Path(source).expanduser()
+    if not folder.is_dir():
+        repository, _, revision = source.partition("@")
+        folder = next(iter(cached_folders(repository, revision or None)), None)
+    return (_file_set(library, folder, wanted),)
+
+
+def fetch_commands(name: str) -> tuple[str, ...]:
+    """Return what gets the files of a backbone, any one of them; none for a folder or a file of one's own."""
+    # A repository's files come into a folder of its name, which is then given in place of the name. What open_clip
+    # itself fetches lies in the hub cache.
+    sets = needed_files(name)
+    source = name.partition(":")[2].removeprefix("hf-hub:") if is_foreign(name) else known_name(name)
+    if source.count("/") != 1 or local_path(source).exists() or name == "embedded":
+        return ()
+    if name.startswith("open_clip:") and not sets:
+        model, _, weights = source.partition("/")
+        return (f"python -c \"import open_clip; open_clip.create_model_from_pretrained('{model}', '{weights}')\"",)
+
+    repository, _, revision = source.partition("@")
+    listed = (file for files in sets for need in files.needs for form in need.any_of for file in form)
+    # A file and its like: all shards of the weights, all settings.
+    likes = ("*.json" if file.endswith(".json") else _SHARDS.sub(r"*\2", file) for file in listed)
+    words = ["hf", "download", repository, *dict.fromkeys(likes), *(["--revision", revision] if revision else [])]
+    return (shlex.join([*words, "--local-dir", repository.rpartition("/")[2]]),)
+
+
+_SHARDS = re.compile(r"(-\*)?(\.safetensors|\.bin)$")
+
+
+def hub_id(name: str) -> tuple[str, str | None]:
+    """Return the repository and the revision, or None, of "owner/name" or "owner/name@revision"."""
     require_ours(name)
     source, _, revision = name.partition("@")
     if source.count("/") != 1 or source.startswith((".", "/", "~")) or source.endswith("/"):
@@ -149,35 +210,36 @@ def hub_id(name: str) -> tuple[str, str | None]:
 
 
 def weight_form(folder: Path, names: Collection[str]) -> Form | None:
-    """The first form among file names whose configuration lies in a folder, or None.
-
-    timm's repositories hold a config.json and weights of the image tower alone beside both towers in open_clip's
-    layout: their config.json describes no model of Hugging Face's layout.
-    """
+    """Return the first form among file names whose configuration lies in a folder, or None."""
+    # timm's repositories hold a config.json and weights of the image tower alone beside both towers in open_clip's
+    # layout: their config.json describes no model of Hugging Face's layout.
     layouts = [layout for layout, file in CONFIGURATIONS.items() if (folder / file).is_file()]
     if "hugging_face" in layouts and "open_clip" in layouts and _is_timms(folder / CONFIGURATIONS["hugging_face"]):
         layouts.remove("hugging_face")
-    return next((form for form in FORMS if form.layout in layouts and _is_among(names, form.files)), None)
+    for form in FORMS:
+        is_there = all(any(fnmatch(name, file) for name in names) for file in form.files)
+        if is_there and form.layout in layouts:
+            return form
+    return None
 
 
 def whole_form(folder: Path) -> Form | None:
-    """The form of weights that lies whole in a folder with all that belongs to it, or None.
-
-    open_clip brings its vocabulary along, so that what it has fetched of a repository holds none.
-    """
+    """Return the form of weights that lies whole in a folder with all that belongs to it, or None."""
     form = weight_form(folder, [path.name for path in folder.iterdir()])
     if form is None or not files_of(folder, form.files):
         return None
-    missing = {need.purpose for need in _file_set(form.layout, folder).missing}
+    missing = {need.purpose for need in _file_set(form.layout, folder, _WANTED[form.layout]).missing}
+    # open_clip brings its vocabulary along, so that what it has fetched of a repository holds none.
     return form if missing <= ({"tokenizer"} if form.layout == "open_clip" else set()) else None
 
 
 def checkpoint_files(path: Path) -> FileSet:
     """A checkpoint of an open_clip training, and the vocabulary that reads sentences for it."""
-    weights = Need("weights", ((path.name,),), tuple(_existing(path)))
-    vocabulary = next((files for folder in vocabulary_folders(path.parent) if (files := _tokenizer(folder))), ())
-    configuration = _need(path.parent, "configuration", (CONFIGURATIONS["open_clip"],))
-    return FileSet("open_clip", path.parent, (weights, configuration, Need("tokenizer", TOKENIZERS, vocabulary)))
+    weights = _need(path.parent, "weights", ((path.name,),))
+    vocabularies = (_need(folder, "tokenizer", TOKENIZERS) for folder in vocabulary_folders(path.parent))
+    vocabulary = next((need for need in vocabularies if need.found), Need("tokenizer", TOKENIZERS))
+    configuration = _need(path.parent, "configuration", ((CONFIGURATIONS["open_clip"],),))
+    return FileSet("open_clip", path.parent, (weights, configuration, vocabulary))
 
 
 def vocabulary_folders(beside: Path) -> Iterator[Path]:
@@ -192,28 +254,21 @@ def vocabulary_folders(beside: Path) -> Iterator[Path]:
 
 def vocabulary_lies_here(beside: Path) -> bool:
     """Whether OpenAI's vocabulary lies on this machine."""
-    return any(_tokenizer(folder) for folder in vocabulary_folders(beside))
+    return any(_need(folder, "tokenizer", TOKENIZERS).found for folder in vocabulary_folders(beside))
 
 
 def cached_folders(source: str, revision: str | None) -> list[Path]:
     """The folders of a repository in the hub cache: of its revision; of main, then of its pull requests, where None."""
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, snapshot_download
 
+    requests = Path(constants.HF_HUB_CACHE) / f"models--{source.replace('/', '--')}" / "refs" / "refs" / "pr"
     folders = []
-    for wanted in [revision] if revision else [None, *_cached_requests(source)]:
+    for wanted in [revision] if revision else [None, *(f"refs/pr/{path.name}" for path in sorted(requests.glob("*")))]:
         try:
             folders.append(Path(snapshot_download(source, revision=wanted, local_files_only=True)))
         except (OSError, ValueError):
             continue
     return folders
-
-
-def _cached_requests(source: str) -> list[str]:
-    """The pull requests of a repository that the hub cache holds, as revisions."""
-    from huggingface_hub import constants
-
-    folder = Path(constants.HF_HUB_CACHE) / f"models--{source.replace('/', '--')}" / "refs" / "refs" / "pr"
-    return [f"refs/pr/{path.name}" for path in sorted(folder.glob("*"))]
 
 
 def _is_timms(config: Path) -> bool:
@@ -224,39 +279,17 @@ def _is_timms(config: Path) -> bool:
     return isinstance(settings, dict) and "architecture" in settings and "model_type" not in settings
 
 
-def _file_set(layout: str, folder: Path | None) -> FileSet:
-    forms = tuple(form.files for form in FORMS if form.layout == layout)
-    described_by = tuple((name,) for name in PREPROCESSING[layout])
-    return FileSet(
-        layout,
-        folder,
-        (
-            _need(folder, "weights", *forms),
-            _need(folder, "configuration", (CONFIGURATIONS[layout],)),
-            Need("tokenizer", TOKENIZERS, _tokenizer(folder)),
-            _need(folder, "preprocessing", *described_by),
-        ),
-    )
+def _file_set(layout: str, folder: Path | None, wanted: dict[str, tuple[tuple[str, ...], ...]]) -> FileSet:
+    return FileSet(layout, folder, tuple(_need(folder, *purpose_and_forms) for purpose_and_forms in wanted.items()))
 
 
-def _tokenizer(folder: Path | None) -> tuple[Path, ...]:
-    return _need(folder, "tokenizer", *TOKENIZERS).found
-
-
-def _need(folder: Path | None, purpose: str, *any_of: tuple[str, ...]) -> Need:
+def _need(folder: Path | None, purpose: str, any_of: tuple[tuple[str, ...], ...]) -> Need:
     paths = next((files for form in any_of if folder and (files := files_of(folder, form))), ())
     return Need(purpose, any_of, paths)
 
 
 def files_of(folder: Path, form: tuple[str, ...]) -> tuple[Path, ...]:
     """The files of one form in a folder; none if one of them is not there."""
-    matches = [sorted(folder.glob(name)) if "*" in name else _existing(folder / name) for name in form]
-    return tuple(path for paths in matches for path in paths) if all(matches) else ()
-
-
-def _is_among(names: Collection[str], files: tuple[str, ...]) -> bool:
-    return all(any(fnmatch(name, file) for name in names) for file in files)
-
-
-def _existing(path: Path) -> list[Path]:
-    return [path] if path.is_file() else []
+    matches = [sorted(folder.glob(name)) if "*" in name else [folder / name] for name in form]
+    files = tuple(path for paths in matches for path in paths)
+    return files if all(matches) and all(path.is_file() for path in files) else ()

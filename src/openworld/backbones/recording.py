@@ -102,14 +102,14 @@ def _read(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Ten
     """Rows float[N, K, W] after the last block, in parts where they are many."""
 
     def part(some: slice):
-        return lambda rows: _read_part(blocks, rows, recording.part(some)), (prompts,)
+        def run(rows: Tensor) -> Tensor:
+            seen = recording.part(some)
+            rows = rows.expand(len(seen), -1, -1)
+            return run_blocks(blocks, rows, _attend_visible(seen.visible), memory=seen.memory)
+
+        return run, (prompts,)
 
     return torch.cat(run_parts([part(some) for some in spans(len(recording), rows_each=len(prompts))]))
-
-
-def _read_part(blocks: Sequence[Block], prompts: Tensor, recording: Recording) -> Tensor:
-    rows = prompts.expand(len(recording), -1, -1)
-    return run_blocks(blocks, rows, _attend_visible(recording.visible), memory=recording.memory)
 
 
 def _require_rows(prompts: Tensor, width: int) -> None:

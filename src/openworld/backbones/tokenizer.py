@@ -24,27 +24,18 @@ CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a tokenizer reads a text, its start and end token left out.
-
-    Args:
-        ids: the tokens.
-        unread: the characters that no token stands for, or only the one for the unknown.
-        in_bytes: the characters that take several tokens each: the vocabulary knows their bytes, not them.
-    """
+    """How a tokenizer reads a text, its start and end token left out."""
 
     ids: tuple[int, ...]
-    unread: str = ""
-    in_bytes: str = ""
+    unread: str = ""  # characters that no token stands for, or only the one for the unknown
+    in_bytes: str = ""  # characters that take several tokens each: the vocabulary knows their bytes, not them
 
 
 class Tokenizer:
-    """A sentence list to lists of token ids, start and end tokens included; refuses what does not fit.
+    """A sentence list to lists of token ids, start and end tokens included; refuses what does not fit."""
 
-    engine: a `tokenizers.Tokenizer`. positions: longest sentence in tokens. clean: applied to the text first, or None.
-    end_token: id to append to what the engine makes of the text alone; None where it adds start and end itself.
-    pad_token: id that fills sentences of a bidirectional tower up to `positions`, where the vocabulary says so.
-    """
-
+    # `clean` is applied to the text first. `end_token` is appended to what the engine makes of the text alone; None
+    # where it adds start and end itself. `pad_token` fills sentences of a bidirectional tower up to `positions`.
     def __init__(
         self, engine, positions: int, *, clean=None, end_token: int | None = None, pad_token: int | None = None
     ):
@@ -89,10 +80,7 @@ class Tokenizer:
 
 
 def read_tokenizer(folder: Path, config: TwoTowerConfig) -> Tokenizer:
-    """The tokenizer of a folder: tokenizer.json, else CLIP's vocab.json and merges.txt, else OpenAI's own vocabulary.
-
-    Raises OpenworldError when none is there, a file cannot be read, or sentences do not end as the model expects.
-    """
+    """Return the tokenizer of a folder; sentences have to end as the model expects."""
     engine = _read_engine(folder)
     if config.family == "siglip":
         return _siglip_tokenizer(engine, config.text.positions)
@@ -108,10 +96,8 @@ def read_tokenizer(folder: Path, config: TwoTowerConfig) -> Tokenizer:
 
 
 def _siglip_tokenizer(engine, positions: int) -> Tokenizer:
-    """SigLIP's, which pads with its end token; or SigLIP 2's, which is Gemma's and has a token to pad with.
-
-    Gemma's vocabulary is known by "<eos>": it has a "</s>", too, which strikes out text in HTML.
-    """
+    """Return SigLIP's, which pads with its end token, or SigLIP 2's (Gemma's), which has one to pad with."""
+    # Gemma's vocabulary is known by "<eos>": it has a "</s>", too, which strikes out text in HTML.
     end = engine.token_to_id("<eos>")
     if end is not None:
         return Tokenizer(engine, positions, clean=str.lower, end_token=end, pad_token=engine.token_to_id("<pad>"))
@@ -120,11 +106,7 @@ def _siglip_tokenizer(engine, positions: int) -> Tokenizer:
 
 
 def canonical(text: str) -> str:
-    """SigLIP's text form: lower case, no ASCII punctuation, single spaces.
-
-    >>> canonical(" A  photo of a Cat-fish. ")
-    'a photo of a catfish'
-    """
+    """Return SigLIP's text form: lower case, no ASCII punctuation, single spaces."""
     text = text.lower().translate(str.maketrans("", "", string.punctuation))
     return re.sub(r"\s+", " ", text).strip()
 
@@ -150,25 +132,19 @@ def clip_engine(vocabulary: Mapping[str, int], merges: Sequence[tuple[str, str]]
 
 
 def openai_vocabulary(file: Path) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """Vocabulary and merges of OpenAI's bpe_simple_vocab_16e6.txt.gz, which holds merges alone, more than CLIP uses.
-
-    Tokens are numbered in this order: the 256 bytes, the same at the end of a word, merges, start, end.
-    """
+    """Return vocabulary and merges of OpenAI's bpe_simple_vocab_16e6.txt.gz."""
+    # The file holds merges alone, more than CLIP uses. Tokens are numbered in this order: the 256 bytes, the same at
+    # the end of a word, merges, start, end.
     lines = gzip.decompress(file.read_bytes()).decode("utf-8").split("\n")[1 : _MERGES + 1]
     merges = [tuple(line.split()) for line in lines if line.strip()]
     if not all(len(pair) == 2 for pair in merges):
         raise ValueError(f"{file.name} has lines that are not two parts of a word")
-    letters = _byte_letters()
+    # The letter that stands for each byte: itself where it can be printed, else one from 256 on (GPT-2's table).
+    printed = [*range(ord("!"), ord("~") + 1), *range(ord("\xa1"), ord("\xac") + 1), *range(ord("\xae"), 256)]
+    letters = [*map(chr, printed), *(chr(256 + place) for place in range(256 - len(printed)))]
     tokens = [*letters, *(f"{letter}</w>" for letter in letters), *map("".join, merges)]
     tokens += ["<|startoftext|>", "<|endoftext|>"]
     return {token: number for number, token in enumerate(tokens)}, merges
-
-
-def _byte_letters() -> list[str]:
-    """The letter that stands for each byte: itself where it can be printed, else one from 256 on (GPT-2's table)."""
-    printed = [*range(ord("!"), ord("~") + 1), *range(ord("\xa1"), ord("\xac") + 1), *range(ord("\xae"), 256)]
-    others = [byte for byte in range(256) if byte not in printed]
-    return [*map(chr, printed), *(chr(256 + place) for place in range(len(others)))]
 
 
 def _read_engine(folder: Path):

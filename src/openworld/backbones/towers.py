@@ -21,12 +21,7 @@ from openworld.backbones.config import ImageConfig, TextConfig
 
 
 class ImageTower(nn.Module):
-    """Vision transformer (Dosovitskiy et al., 2021) as CLIP and SigLIP use it: pixels to joint embeddings.
-
-    >>> tower = ImageTower(ImageConfig(image_size=8, patch_size=4, width=8, layers=1, heads=1, mlp_width=8), 5)
-    >>> tower(torch.zeros(2, 3, 8, 8)).shape
-    torch.Size([2, 5])
-    """
+    """Vision transformer (Dosovitskiy et al., 2021) as CLIP and SigLIP use it: pixels to joint embeddings."""
 
     def __init__(self, config: ImageConfig, joint_dimension: int):
         super().__init__()
@@ -44,11 +39,8 @@ class ImageTower(nn.Module):
         self.initialise()
 
     def forward(self, pixels: Tensor, keep: Tensor | None = None, edit: Edit | None = None) -> Tensor:
-        """Pixels float[B,3,H,W] to unnormalised joint embeddings float[B,D].
-
-        keep: int64[B,K] indices of the patches to use (patch dropout in training), None for all.
-        edit: see `run_blocks`; rows are class token, patches, then whatever the edit has added.
-        """
+        """Pixels float[B,3,H,W] to unnormalised joint embeddings float[B,D], of the patches `keep` int64[B,K]."""
+        # Rows that an `edit` sees are class token, patches, then whatever the edit has added.
         rows = self.embed(pixels, keep)
         if self.pool is None:
             first = torch.zeros(1, dtype=torch.int64, device=rows.device)
@@ -73,12 +65,9 @@ class ImageTower(nn.Module):
         return self.projection(rows) if self.pool is None else self.pool(rows)
 
     def forward_patches(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """The joint embeddings float[B,D], unnormalised, and the patch rows float[B,P,W] before the joint projection.
-
-        Patch rows take the last block's value path: value projection, output projection, residual and MLP, without
-        mixing across rows, then the final norm (LoCoOp, Miyai et al., 2023; GalLoP, Lafon et al., 2024). Needs a
-        class token.
-        """
+        """Return joint embeddings float[B,D], and patch rows float[B,P,W] before the joint projection."""
+        # Patch rows take the last block's value path: value projection, output projection, residual and MLP, without
+        # mixing across rows, then the final norm (LoCoOp, Miyai et al., 2023; GalLoP, Lafon et al., 2024).
         rows = run_blocks(self.blocks[:-1], self.embed(pixels), attend_all)
         first = torch.zeros(1, dtype=torch.int64, device=rows.device)
         pooled = run_blocks(self.blocks[-1:], rows, attend_all, keep=first)[:, 0]
@@ -98,12 +87,7 @@ class ImageTower(nn.Module):
 
 
 class TextTower(nn.Module):
-    """Transformer over token ids as CLIP (causal, pooled at the end token) and SigLIP (bidirectional) use it.
-
-    >>> tower = TextTower(TextConfig(width=8, layers=1, heads=1, mlp_width=8, vocabulary=9, positions=4), 5)
-    >>> tower(torch.tensor([[7, 1, 8, 0], [7, 8, 0, 0]])).shape
-    torch.Size([2, 5])
-    """
+    """Transformer over token ids as CLIP (causal, pooled at the end token) and SigLIP (bidirectional) use it."""
 
     def __init__(self, config: TextConfig, joint_dimension: int):
         super().__init__()
@@ -116,10 +100,8 @@ class TextTower(nn.Module):
         self.initialise()
 
     def forward(self, tokens: Tensor, edit: Edit | None = None) -> Tensor:
-        """Token ids int64[C,T], T <= positions and padded after the end token, to unnormalised embeddings [C,D].
-
-        Causal towers may be given fewer columns than `positions`: rows after the end token are never seen.
-        """
+        """Token ids int64[C,T], padded behind the end token, to unnormalised embeddings float[C,D]."""
+        # Causal towers may be given fewer columns than `positions`: rows after the end token are never seen.
         rows = self.tokens(tokens) + self.positions[: tokens.shape[1]]
         rows = run_blocks(self.blocks, rows, self.attend, edit=edit)
         return self.finish(rows[torch.arange(len(rows), device=rows.device), self.pooled_position(tokens)])

@@ -279,17 +279,9 @@ def hash_weights(description: str, weights: Mapping[str, Tensor]) -> str:
 
 
 def with_weights(module: nn.Module, weights: Mapping[str, Tensor], prefix: str = "") -> nn.Module:
-    """Return a module like `module` in which the named weights are other tensors; `module` stays as it is.
-
-    Modules on the way to a replaced weight are made anew, all others are shared; a pass through the result is
-    differentiable with respect to the tensors.
-
-    >>> import torch
-    >>> layer = nn.Linear(1, 1)
-    >>> other = with_weights(layer, {"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])})
-    >>> other(torch.tensor([2.0])), other is layer
-    (tensor([7.]), False)
-    """
+    """Return a module like `module` in which the named weights are other tensors; `module` stays as it is."""
+    # Modules on the way to a replaced weight are made anew, all others are shared; a pass through the result is
+    # differentiable with respect to the tensors.
     inside: dict[str, dict[str, Tensor]] = {}
     own = {name: tensor for name, tensor in weights.items() if "." not in name}
     for name in weights.keys() - own.keys():

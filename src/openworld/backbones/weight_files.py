@@ -20,12 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 def read_weights(files: Sequence[Path]) -> dict[str, Tensor]:
-    """All tensors of a file, or of the shards behind the index that comes first.
-
-    files: one file; or an index (.json) with its shards. Of PyTorch's format it is said in one line that it was read.
-    Raises OpenworldError for a file that is damaged or holds something else than tensors, and for an index whose
-    shards are not all there.
-    """
+    """Return all tensors of a file, or of the shards behind the index (.json) that comes first."""
     first = files[0]
     shards = _shards(first) if first.suffix == ".json" else [first]
     weights = {}
@@ -37,10 +32,7 @@ def read_weights(files: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def read_pickled(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file of `torch.save`: a state dict, or a checkpoint that holds one as "state_dict" or "model".
-
-    Raises OpenworldError for a file that needs more than tensors and plain values; nothing of it is run.
-    """
+    """Return the tensors of `torch.save`'s file: a state dict, or one within as "state_dict" or "model"."""
     import pickle
 
     if zipfile.is_zipfile(path):

@@ -3,20 +3,19 @@
 timm needs torchvision and is imported when a model of it is asked for, not before.
 """
 
-import importlib
 import math
 from collections.abc import Mapping
-from types import ModuleType
 
 from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
+from openworld.backbones.foreign.library import import_library
 from openworld.backbones.preprocess import RESAMPLING, Preprocess
 
 PREFIX = "timm:"
 
 # What timm itself takes for a model that does not say (timm/data/constants.py of huggingface/pytorch-image-models).
-_MEAN, _STD, _KEPT = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), 0.875
+MEAN, STD, _KEPT = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), 0.875
 
 
 def build(architecture: str, classes: int, *, pretrained: bool) -> nn.Module:
@@ -46,7 +45,7 @@ def for_weights(architecture: str, weights: Mapping[str, Tensor]) -> nn.Module:
 def _made(architecture: str, **how) -> nn.Module:
     name = architecture.removeprefix(PREFIX)
     try:
-        return _package(architecture).create_model(name, **how)
+        return import_library("timm", architecture).create_model(name, **how)
     except (RuntimeError, ValueError, OSError) as error:  # an unknown model; no network; no such weights
         raise OpenworldError(
             f"timm cannot make {name!r}{' with its weights' if how.get('pretrained') else ''} "
@@ -55,23 +54,10 @@ def _made(architecture: str, **how) -> nn.Module:
 
 
 def preprocess_of(network: nn.Module, side: int | None) -> Preprocess:
-    """How pictures are prepared for a model of timm's, from the configuration that it carries.
-
-    side: in pixels; None for the one its configuration names.
-    """
+    """Return how images are prepared for a model of timm's, from the configuration that it carries."""
     stated = getattr(network, "pretrained_cfg", None) or getattr(network, "default_cfg", None) or {}
     side = side or stated.get("input_size", (3, 224, 224))[-1]
     mode = "squash" if stated.get("crop_mode") == "squash" else "shortest"
     resample = RESAMPLING.get(stated.get("interpolation", "bicubic"), RESAMPLING["bicubic"])
-    mean, std = tuple(stated.get("mean", _MEAN)), tuple(stated.get("std", _STD))
+    mean, std = tuple(stated.get("mean", MEAN)), tuple(stated.get("std", STD))
     return Preprocess(math.floor(side / stated.get("crop_pct", _KEPT)), side, mode, mean, std, resample)
-
-
-def _package(architecture: str) -> ModuleType:
-    try:
-        return importlib.import_module("timm")
-    except ImportError as error:
-        raise OpenworldError(
-            f"{architecture!r} needs the package timm, which cannot be imported ({error}); "
-            'pip install "openworld[timm]".'
-        ) from error

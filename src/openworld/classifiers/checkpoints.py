@@ -27,7 +27,6 @@ from openworld.datasets.names.forms import are_numbered, numbered_names
 
 ENDINGS = (".pth", ".pth.tar", ".ckpt", ".safetensors")
 
-_MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _SECOND = ("11ad3fa6", "cd907fc2", "f82ba261", "1a0047aa", "110c445d", "173b62eb", "9ba9bcbe", "d733dc28")
 """Hashes in the names of torchvision's files whose images are resized to 232 pixels (IMAGENET1K_V2)."""
 
@@ -36,11 +35,7 @@ _RESIZED = {"vit_l_16-852ce7e3": 242}
 
 
 def is_checkpoint(place: object) -> bool:
-    """Whether this names a state dict, or a model of timm's with its weights.
-
-    >>> is_checkpoint("resnet50.pth"), is_checkpoint("timm:resnet50"), is_checkpoint("mine.onnx")
-    (True, True, False)
-    """
+    """Whether this names a state dict, or a model of timm's with its weights."""
     name = str(place)
     return name.startswith(_timm.PREFIX) or (name.lower().endswith(ENDINGS) and not Path(name).is_dir())
 
@@ -74,10 +69,8 @@ def load(place: Path | str, architecture: str | None = None, classnames: Sequenc
 
 
 def named_after(classifier: Classifier, classnames: Sequence[str] | None) -> Classifier:
-    """Return a classifier whose classes have numbers with class names instead, if there are as many.
-
-    The order is that of torchvision's ImageFolder: class folders sorted by name.
-    """
+    """Return a classifier whose classes have numbers with class names instead, if there are as many."""
+    # The order is that of torchvision's ImageFolder: class folders sorted by name.
     if not classnames or not are_numbered(classifier.classnames) or len(classnames) != len(classifier.classnames):
         return classifier
     return replace(classifier, classnames=tuple(classnames))
@@ -128,9 +121,9 @@ def _usual(path: Path, side: int) -> Preprocess:
     """How torchvision prepares images for its own weights, by the name of the file; else for most of them."""
     stem = path.name.split(".")[0]
     if _SWAG in stem:
-        return Preprocess(side, side, "shortest", _MEAN, _STD, RESAMPLING["bicubic"])
+        return Preprocess(side, side, "shortest", _timm.MEAN, _timm.STD, RESAMPLING["bicubic"])
     resize = _RESIZED.get(stem, 232 if stem.endswith(_SECOND) else 256 if side == 224 else side)
-    return Preprocess(resize, side, "shortest", _MEAN, _STD, RESAMPLING["bilinear"])
+    return Preprocess(resize, side, "shortest", _timm.MEAN, _timm.STD, RESAMPLING["bilinear"])
 
 
 def _shaped(layout: type[nn.Module], weights: Mapping[str, Tensor], path: Path) -> nn.Module:

@@ -244,14 +244,8 @@ def read_ahead(
     readers: int = 1,
     pinned: bool = False,
 ) -> Iterator[torch.Tensor]:
-    """Yield images uint8[B, *shape] in order, in batches that were read while the caller worked on those before.
-
-    `read` is called by several threads; at most `AHEAD` + 1 batches are held at a time.
-
-    >>> batches = read_ahead(lambda row: np.full(1, row, np.uint8), np.arange(5), (1,), batch_size=2)
-    >>> [batch.flatten().tolist() for batch in batches]
-    [[0, 1], [2, 3], [4]]
-    """
+    """Yield images uint8[B, *shape] in order, in batches read while the caller works on those before."""
+    # `read` is called by several threads; at most `AHEAD` + 1 batches are held at a time.
     waiting: deque[tuple[torch.Tensor, list[Future]]] = deque()
     with ThreadPoolExecutor(readers, thread_name_prefix="reading") as pool:
         try:

@@ -7,7 +7,6 @@ the CPU. TorchScript, which PyTorch has given up, is refused.
 """
 
 import hashlib
-import importlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
+from openworld.backbones.foreign.library import import_library
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers.classifier import Classifier
@@ -116,14 +116,10 @@ def load(place: Path | str, architecture: str | None = None) -> Classifier:
 
 
 class ExportedModule(nn.Module):
-    """A network from a file, called with as many images as the file allows.
+    """A network from a file, called with as many images as the file allows."""
 
-    Args:
-        run: pixels float32[B, 3, side, side] -> logits float32[B, C].
-        content: hash of the file. batch: how many images the file wants at a time; None for any number.
-        classes: C.
-    """
-
+    # `run`: pixels float32[B, 3, side, side] -> logits float32[B, C]. `content`: hash of the file. `batch`: how many
+    # images the file wants at a time; None for any number.
     def __init__(self, run: Run, content: str, batch: int | None, classes: int):
         super().__init__()
         self.run, self.content, self.batch, self.head = run, content, batch, _Through(classes)
@@ -215,12 +211,7 @@ def _of_torch_export(path: Path) -> tuple[Run, int | None]:
 
 
 def _of_onnx(path: Path) -> tuple[Run, int | None]:
-    try:
-        library = importlib.import_module("onnxruntime")
-    except ImportError as error:
-        raise OpenworldError(
-            f'{path} needs the package onnxruntime, which cannot be imported ({error}); pip install "openworld[onnx]".'
-        ) from error
+    library = import_library("onnxruntime", str(path), extra="onnx")
     options = library.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # a classifier gives every core batches of its own
     options.log_severity_level = 3

@@ -18,11 +18,7 @@ from torch.nn.functional import relu
 
 
 def convnet(classes: int, side: int) -> nn.Sequential:
-    """Return the untrained network for images of `side` pixels, at least 4.
-
-    >>> sum(weights.numel() for weights in convnet(10, 28).parameters())
-    422218
-    """
+    """Return the untrained network for images of `side` pixels, at least 4."""
     return nn.Sequential(
         *_halved(3, 32),
         *_halved(32, 64),
@@ -41,13 +37,8 @@ def _halved(channels: int, wider: int) -> tuple[nn.Module, ...]:
 
 
 def resnet(classes: int, blocks: tuple[int, ...], width: int, stride: int) -> nn.Sequential:
-    """Return the untrained network, for images of any side; `blocks` of each stage.
-
-    A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
-
-    >>> sum(weights.numel() for weights in resnet(10, (2, 2, 2, 2), 64, 1).parameters())
-    11173962
-    """
+    """Return the untrained network for images of any side, with so many blocks in each stage."""
+    # A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
     layers = [nn.Conv2d(3, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
     channels = width
     for stage, count in enumerate(blocks):
@@ -75,13 +66,8 @@ class _Block(nn.Module):
 
 
 def densenet(classes: int, layers: tuple[int, ...], growth: int, stride: int) -> nn.Sequential:
-    """Return the untrained network, for images of any side; `growth` channels are added by a layer.
-
-    A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
-
-    >>> sum(weights.numel() for weights in densenet(10, (6, 12, 24, 16), 32, 1).parameters())
-    6956298
-    """
+    """Return the untrained network for images of any side; a layer adds `growth` channels."""
+    # A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
     channels = 2 * growth
     network = [nn.Conv2d(3, channels, 3, stride, 1, bias=False)]
     for place, count in enumerate(layers):

@@ -102,10 +102,7 @@ def is_classifier(place: Path | str) -> bool:
 
 
 def function_of(folder: Path | str) -> str:
-    """What a saved classifier says of the function that builds it, or what an exported file must be allowed as.
-
-    "" where nothing is needed.
-    """
+    """Return the function that builds a saved classifier, or what an exported file must be allowed as; else ""."""
     if checkpoints.is_checkpoint(folder):
         return ""
     if exported.is_exported(folder):

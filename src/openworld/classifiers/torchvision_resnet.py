@@ -32,11 +32,7 @@ def plain_names(weights: Weights) -> dict[str, Tensor]:
 
 
 class ResNet(nn.Module):
-    """A network of the shapes of a state dict, untrained.
-
-    Args:
-        weights: as `plain_names` gives them.
-    """
+    """A network of the shapes of a state dict that `plain_names` gave, untrained."""
 
     def __init__(self, weights: Weights):
         super().__init__()

@@ -51,14 +51,7 @@ def side_of(weights: Weights) -> int:
 
 
 class VisionTransformer(nn.Module):
-    """A network of the shapes of a state dict, untrained.
-
-    Args:
-        weights: as `plain_names` gives them.
-
-    Raises:
-        OpenworldError: a width whose number of heads is not known.
-    """
+    """A network of the shapes of a state dict that `plain_names` gave, untrained."""
 
     def __init__(self, weights: Weights):
         super().__init__()

@@ -27,12 +27,9 @@ _LOOKED_AT = 4096  # pictures whose pixels give mean and standard deviation
 
 
 class TrainingPictures:
-    """Pixels and labels of an image set, and the preprocessing that a network trained on them needs.
+    """Pixels and labels of an image set, and the preprocessing that a network trained on them needs."""
 
-    preprocess: of published weights, where the training begins from them; else None, and mean and standard deviation
-    of each channel are those of the pictures.
-    """
-
+    # Without a preprocessing of published weights, mean and standard deviation of each channel are those of the images.
     def __init__(self, images, recipe: Recipe, preprocess: Preprocess | None):
         size = recipe.resize or recipe.side, recipe.side, "shortest"
         plain = preprocess or Preprocess(*size, (0.0,) * 3, (1.0,) * 3, RESAMPLING["bilinear"])
@@ -77,10 +74,7 @@ class TrainingPictures:
 
 
 def moved(pixels: Tensor, flip: bool, shift: int) -> Tensor:
-    """Every picture mirrored or not and moved by up to `shift` pixels each way, its edges repeated.
-
-    pixels: uint8[B, 3, H, W]. Draws from torch's global generator.
-    """
+    """Return images uint8[B, 3, H, W] mirrored or not and moved by up to `shift` pixels each way, edges repeated."""
     count, _, height, width = pixels.shape
     rows, columns = _steps(count, height, shift), _steps(count, width, shift)
     if flip:

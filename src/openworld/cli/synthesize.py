@@ -59,7 +59,7 @@ def synthesize(
     sea lion". Each prompt is measured against the reference: the cosine distance of its text to the 10th nearest
     image, in the half of the backbone's features that tells of meaning and in the half that tells of appearance
     (LAID; `openworld shift --help` says more). Both axes are cut into levels, and every cell gets equally many
-    images. `--plan` tells first how many prompts each cell has, which cells stay empty, and what painting will take.
+    images. `--plan` tells first how many prompts each cell has, and which cells stay empty.
 
     **Painters.** `sdxl-turbo` is the diffusion model of the paper (`pip install 'openworld[synth]'`, 7 GB of weights
     under Stability AI's licence, a GPU). `rendered` redraws images that you have in 17 styles; labels are their
@@ -100,19 +100,15 @@ def synthesize(
         planned = plan_set(inputs, observer)
     answer = report.report(planned)
     answer.show(output)
-    output.print()
-    if only_plan:
-        expected = planned.expect()
-        output.print(report.expected_line(expected, planned), markup=False)
-        answer = report.with_facts(answer, expected=expected)
-    else:
+    made = None
+    if not only_plan:
+        output.print()
         with console.observer(output) as observer:
             made = planned.paint(observer)
         for line in report.made_lines(made, out):
             output.print(line, markup=False)
-        answer = report.with_facts(answer, made=made)
     if as_json:
-        console.write(answer.to_json())
+        console.write(report.with_facts(answer, made).to_json())
 
 
 def _hush(quiet: bool) -> None:

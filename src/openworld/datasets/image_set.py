@@ -146,11 +146,7 @@ def embeddings_of(read: Callable[[int], Image.Image]) -> np.ndarray | None:
 
 
 def file_of(read: Callable[[int], Image.Image], index: int) -> str | None:
-    """The path that a reader says of a picture, below the folder of its data; None where pictures are no files.
-
-    >>> file_of(lambda number: None, 3) is None
-    True
-    """
+    """Return the path that a reader says of an image, below the folder of its data; None where images are no files."""
     own = getattr(read, "file_of", None)
     return None if own is None else own(index)
 

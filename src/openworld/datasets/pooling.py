@@ -18,16 +18,8 @@ from openworld.datasets.splits import ClassSplit
 
 
 def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) -> ImageSet:
-    """Return image sets one behind the other, labels by one list of names (None: the first set's).
-
-    Images share a group where they do so within one set; a set may show some of the classes, in any order.
-
-    >>> white = lambda number: Image.new("RGB", (2, 2), "white")
-    >>> one = ImageSet("toy", "a", ("cat", "dog"), [0, 1], [0, 0], "two", white)
-    >>> other = ImageSet("toy", "b", ("dog",), [0], [0], "one", white)
-    >>> pooled([one, other]).labels.tolist(), pooled([one, other]).groups.tolist(), pooled([one, other]).domain
-    ([0, 1, 1], [0, 0, 1], 'a + b')
-    """
+    """Return image sets one behind the other, labels by one list of names (None: the first set's)."""
+    # Images share a group where they do so within one set; a set may show some of the classes, in any order.
     if not sets:
         raise OpenworldError("there is no image set to pool; give at least one.")
     names = tuple(sets[0].classnames if classnames is None else classnames)
@@ -43,10 +35,8 @@ def pooled(sets: Sequence[ImageSet], classnames: Sequence[str] | None = None) ->
 
 
 def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
-    """Return which images to take so that classes keep their shares: int64[count], rising; all where there are fewer.
-
-    Fewer of the same seed are among more of it.
-    """
+    """Return which images to take so that classes keep their shares: int64[count], rising; all, where fewer."""
+    # Fewer of the same seed are among more of it.
     require_at_least(1, count=count)
     order = np.random.RandomState(seed).permutation(len(images))  # its numbers are promised never to change
     classes = images.labels[order]
@@ -58,13 +48,7 @@ def few(images: ImageSet, count: int, *, seed: int = 0) -> np.ndarray:
 
 
 def of_classes(images: ImageSet, classes: Sequence[int]) -> ImageSet:
-    """Return the images of some classes, as if there were no others; `classes` are distinct places in the names.
-
-    >>> white = lambda number: Image.new("RGB", (2, 2), "white")
-    >>> three = ImageSet("toy", "", ("cat", "dog", "owl"), [0, 1, 2, 1], [0, 1, 2, 3], "four", white)
-    >>> of_classes(three, [2, 1]).labels.tolist(), of_classes(three, [2, 1]).classnames
-    ([1, 0, 1], ('owl', 'dog'))
-    """
+    """Return the images of some classes, as if there were no others; `classes` are distinct places in the names."""
     chosen = np.asarray(classes, dtype=np.int64)
     count = len(images.classnames)
     if len(np.unique(chosen)) < len(chosen) or np.any((chosen < 0) | (chosen >= count)):

@@ -263,18 +263,7 @@ def sentence_of(before: str, name: str, after: str) -> ClassSentence:
 
 
 def fill(template: str, classnames: Sequence[str]) -> list[str]:
-    """The sentence of every class; underscores in names become spaces.
-
-    Args:
-        template: text with `{}` exactly once.
-        classnames: names, any number.
-
-    Raises:
-        OpenworldError: no `{}`, or several.
-
-    >>> fill("a photo of a {}.", ["cat", "wild_dog"])
-    ['a photo of a cat.', 'a photo of a wild dog.']
-    """
+    """Return the sentence of every class, from a template with `{}` once; underscores in names become spaces."""
     if template.count("{}") != 1:
         raise OpenworldError(f"the template {template!r} must hold {{}} once: the place of the class name.")
     before, after = template.split("{}")

@@ -25,13 +25,7 @@ BY_CHANCE = 0.02  # share of new pictures that may have a difference hash of the
 
 @dataclass(frozen=True, eq=False)
 class SeenPictures:
-    """The pictures of a training.
-
-    Args:
-        same: uint64[N], hashes of the pixels. alike: uint64[N], difference hashes.
-    Raises:
-        OpenworldError: other shapes or numbers.
-    """
+    """The images of a training: hashes of their pixels and difference hashes, each uint64[N]."""
 
     same: np.ndarray
     alike: np.ndarray
@@ -61,12 +55,7 @@ class SeenPictures:
 
 
 def hashes_of(picture: Image.Image) -> tuple[int, int]:
-    """The hash of a picture's pixels, and its difference hash; of a picture that was resized and cropped.
-
-    >>> dark_left = Image.fromarray(np.tile(np.arange(32, dtype=np.uint8), (32, 1)))
-    >>> hashes_of(dark_left)[1] == 2**64 - 1
-    True
-    """
+    """Return the hash of an image's pixels, and its difference hash; the image is resized and cropped."""
     grey = picture.convert("L").resize((CELLS + 1, CELLS), Image.Resampling.BILINEAR)
     cells = np.asarray(grey)
     brighter = np.packbits(cells[:, 1:] > cells[:, :-1]).tobytes()

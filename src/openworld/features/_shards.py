@@ -32,10 +32,7 @@ Arrays = dict[str, np.ndarray]
 def compute_shards(
     clip: DualEncoder, images: ImageSet, encodings: Sequence, rows: range, cores: int | None = None
 ) -> list[Arrays]:
-    """Return for every encoding its arrays of some images by name.
-
-    Rows are NaN (0 in pixels) where one cannot be read.
-    """
+    """Return for every encoding its arrays of some images; rows are NaN (0 in pixels) where one is unreadable."""
     batches = compute_batches(clip, images, encodings, batches_of(clip, rows), cores)
     return [_join([batch[place] for batch in batches]) for place in range(len(encodings))]
 

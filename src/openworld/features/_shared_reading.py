@@ -22,12 +22,7 @@ Computed = Mapping[tuple[int, str], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class SharedReading:
-    """The looks that encodings take at each picture of a set, in the backbone's size.
-
-    Args:
-        clip, images: as for `encode`.
-        encodings: at least one.
-    """
+    """The looks that encodings take at each image of a set, in the backbone's size."""
 
     clip: DualEncoder
     images: object
@@ -60,10 +55,7 @@ class SharedReading:
         return np.stack([self.clip.preprocess.prepare(picture) for picture in (image, *views)])
 
     def stack(self, images: Sequence[np.ndarray | None]) -> np.ndarray:
-        """[B, 1 + V, ...]: what was read, black where nothing could be.
-
-        Raises OpenworldError where pixels are to be kept and are no bytes: another library prepared them.
-        """
+        """Return what was read as [B, 1 + V, ...], black where nothing could be."""
         if any(image is None for image in images):
             black = self.clip.preprocess.prepare(Image.new("RGB", (64, 64)))
             blank = np.stack([black] * (1 + sum(views for views, *_ in self.views)))
@@ -77,12 +69,10 @@ class SharedReading:
 
     @torch.no_grad()
     def forward(self, pixels: torch.Tensor) -> Computed:
-        """What the backbone gives for every look of prepared pictures [B, 1 + V, ...].
-
-        A look goes through the tower with the same look of the other pictures of its batch and nothing else, and
-        `encode_patches` gives the embeddings of `encode_image` to the last bit: what is computed for one encoding does
-        not depend on the others.
-        """
+        """Return what the backbone gives for every look of prepared images [B, 1 + V, ...]."""
+        # A look goes through the tower with the same look of the other images of its batch and nothing else, and
+        # `encode_patches` gives the embeddings of `encode_image` to the last bit: what is computed for one encoding
+        # does not depend on the others.
         arrays = {}
         for place, look in enumerate(pixels.to(self.clip.device, non_blocking=True).unbind(1)):
             scaled = self.clip.preprocess.scale(look).to(self.clip.dtype)

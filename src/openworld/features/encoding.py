@@ -72,13 +72,9 @@ class Encoding:
 
 
 def usual_crop_scale(dataset: str) -> tuple[float, float]:
-    """Return the smallest and largest share of an image that a view keeps: as published, but half for embedded images.
-
-    Those are 64 pixels wide and mostly blank: 8 % of one would often show nothing.
-
-    >>> usual_crop_scale("emoji-concepts"), usual_crop_scale("dtd")
-    ((0.5, 1.0), (0.08, 1.0))
-    """
+    """Return the smallest and largest share of an image that a view keeps."""
+    # As published, but half for embedded images: they are 64 pixels wide and mostly blank, 8 % would often show
+    # nothing.
     card = DATASETS.get(dataset)
     return EMBEDDED_CROP if card is not None and not card.download else PUBLISHED_CROP
 

@@ -107,14 +107,10 @@ def take(array: "np.ndarray | ShardedArray", rows: np.ndarray) -> "np.ndarray | 
 
 
 class ShardedArray:
-    """Rows spread over memory-mapped files, read by index as if they were one array [N, ...].
+    """Rows of memory-mapped files, read by index as if they were one array [N, ...]."""
 
-    rows: int64[N], which of the files' rows these are, in this order; None for all.
-    held: whatever must live as long as the array is read, such as the mark that its files are in use.
-
-    `array[rows, views]` reads one view of each row and nothing of the others.
-    """
-
+    # `held`: whatever must live as long as the array is read, such as the mark that its files are in use.
+    # `array[rows, views]` reads one view of each row and nothing of the others.
     def __init__(self, parts: Sequence[np.ndarray], rows: np.ndarray | None = None, held: object = None):
         self._parts, self._held = parts, held
         self._starts = np.cumsum([0] + [len(part) for part in parts])

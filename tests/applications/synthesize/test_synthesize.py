@@ -8,12 +8,11 @@ import torch
 
 from openworld import OpenworldError, backbones, datasets
 from openworld.applications.shift.images import ImageCollection, Reader
-from openworld.applications.synthesize.painters import PAINTERS, PainterSettings, find_painter, find_styles
+from openworld.applications.synthesize.painters import PAINTERS, PainterSettings, find_styles
 from openworld.applications.synthesize.plan import (
     PromptDivision,
     SynthesisOptions,
     divide,
-    expect,
     keep_division,
     kept_division,
     plan,
@@ -105,20 +104,6 @@ def test_a_plan_has_the_cells_of_its_division_and_the_draws_of_its_seed(wanted, 
     assert one.shape == (2, 3) and one.prompt.tolist() != other.prompt.tolist()
     for half, levels in (("semantic", one.semantic), ("covariate", one.covariate)):
         assert scattered.cuts[half].of(scattered.degrees[half][one.prompt]).tolist() == levels.tolist()
-
-
-def test_what_painting_takes_follows_from_a_few_pictures(wanted, scattered):
-    drawn = plan(wanted, scattered, {})
-    painter = find_painter("rendered", PainterSettings(("emoji-concepts-b/noto/test",)), few(wanted, drawn).prompts)
-    found = expect(few(wanted, drawn), painter)
-    assert found.tried == 12 and found.seconds > 0 and 12 * 500 < found.size < 12 * 20_000
-    assert expect(few(wanted, drawn), painter, batch=5).tried == 5
-
-
-def few(wanted, drawn):
-    """The same plan of labels that the renderer has pictures of."""
-    names = datasets.load("emoji-concepts-b", part="test").classnames[:3]
-    return replace(drawn, prompts=replace(wanted, labels=names).prompts)
 
 
 def test_wrong_wishes_are_refused(wanted, known, halves, clip, tmp_path):

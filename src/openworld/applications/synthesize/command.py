@@ -24,9 +24,9 @@ from openworld.applications.synthesize.painters import (
     find_styles,
     shown_labels,
 )
-from openworld.applications.synthesize.plan import Expected, SynthesisOptions, keep_division, kept_division
-from openworld.backbones.cached import load_once
+from openworld.applications.synthesize.plan import SynthesisOptions, keep_division, kept_division
 from openworld.backbones.devices import find_device
+from openworld.backbones.loading import load_once
 from openworld.datasets.names.class_names import class_names
 from openworld.runs import digest
 from openworld.shifts.synthesis import GeneratedSet, Screen, SynthesisPlan, begin, generate
@@ -62,15 +62,8 @@ class PlannedSet:
     inputs: SynthesisInputs
     options: SynthesisOptions
     plan: SynthesisPlan
-    painter: Any  # text says why there is none
+    painter: Any
     screen: Screen | None
-
-    def expect(self) -> Expected | str:
-        """Return what painting takes, by painting a little; or why that is not known."""
-        with failing():
-            if isinstance(self.painter, str):
-                return self.painter
-            return planning.expect(self.plan, self.painter, self.inputs.batch)
 
     def paint(self, observer: Observer = SILENT) -> GeneratedSet:
         """Paint what is missing in the folder, and return the finished set."""
@@ -88,9 +81,11 @@ def plan_set(inputs: SynthesisInputs, observer: Observer = SILENT) -> PlannedSet
     if inputs.out is None and not inputs.only_plan:
         raise OpenworldError("images need a place: give --out FOLDER, or --plan to make nothing.")
     require_own(inputs.out, (*inputs.reference, inputs.source.laid))
-    settings = PainterSettings(**inputs.settings, device=device, download=not inputs.only_plan)
+    settings = PainterSettings(**inputs.settings, device=device)
     screen, options = find_screen(inputs.screen), _options(inputs, settings)
-    painter = _painter(inputs, settings, options.prompts)
+    # A plan alone needs no weights, and has none fetched.
+    loaded = not inputs.only_plan or inputs.painter != BY_WEIGHTS
+    painter = find_painter(inputs.painter, settings, options.prompts) if loaded else None
     return PlannedSet(inputs, options, _plan(inputs, options, device, observer), painter, screen)
 
 
@@ -99,16 +94,6 @@ def _options(inputs: SynthesisInputs, settings: PainterSettings) -> SynthesisOpt
         raise OpenworldError("give --labels: a text file with a name per line, or a data set of `openworld list`.")
     names = class_names(inputs.labels).names if inputs.labels else shown_labels(settings.drawings())
     return SynthesisOptions(names, find_styles(inputs.styles, inputs.painter), **inputs.sizes)
-
-
-def _painter(inputs: SynthesisInputs, settings: PainterSettings, prompts):
-    """Return the painter; or why it cannot be had, where only a plan is wanted and weights may not have come yet."""
-    try:
-        return find_painter(inputs.painter, settings, prompts)
-    except OpenworldError as error:
-        if inputs.only_plan and inputs.painter == BY_WEIGHTS:
-            return str(error)
-        raise
 
 
 def _plan(inputs: SynthesisInputs, options: SynthesisOptions, device: str, observer: Observer) -> SynthesisPlan:

@@ -32,7 +32,6 @@ class PainterSettings:
     steps: int = 4
     guidance: float = 0.0
     device: str = "cpu"
-    download: bool = True  # whether weights may be fetched
 
     def drawings(self) -> ImageSet:
         """Return all images that are redrawn, as one image set by all their names."""
@@ -73,7 +72,7 @@ def find_screen(name: str) -> synthesis.Screen | None:
 
 
 def _turbo(settings: PainterSettings, prompts: synthesis.Prompts) -> synthesis.Painter:
-    chosen = {name: getattr(settings, name) for name in ("side", "steps", "guidance", "device", "download")}
+    chosen = {name: getattr(settings, name) for name in ("side", "steps", "guidance", "device")}
     return synthesis.sdxl_turbo(settings.weights, **chosen)
 
 

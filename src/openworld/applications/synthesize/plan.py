@@ -8,7 +8,6 @@ Memory: of the reference one block of features at a time, some 330 MB of neighbo
 of degrees and levels of each.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,9 +26,8 @@ from openworld.runs.atomic import write_file
 from openworld.runs.canonical import to_json
 from openworld.runs.tables import decode_table, encode_table
 from openworld.shifts import HALVES, Decomposition, Levels, ShiftGrid, synthesis
-from openworld.shifts.synthesis.set_files import DIVISION, as_png, require_own
+from openworld.shifts.synthesis.set_files import DIVISION, require_own
 
-TRIED = 16  # images painted to tell what all will take
 _TOGETHER = 4096  # prompts encoded at a time
 
 
@@ -88,15 +86,6 @@ class PromptDivision:
         return grid_of(self.degrees, self.cuts, least)
 
 
-@dataclass(frozen=True)
-class Expected:
-    """What painting all images will take, from `tried` of them: bytes on the disk and seconds."""
-
-    tried: int
-    size: int
-    seconds: float
-
-
 def require_readable(options: SynthesisOptions, clip) -> None:
     """Refuse, before any work, sentences that are too long for a backbone: the longest label's in every style."""
     longest = synthesis.Prompts((max(options.labels, key=len),), options.styles)
@@ -122,18 +111,6 @@ def plan(options: SynthesisOptions, division: PromptDivision, request: Mapping[s
     """Return equally many images of every cell that has prompts enough; the plan says where its levels come from."""
     drawn = synthesis.plan_synthesis(options.prompts, division.grid(options.least), options.each, seed=options.seed)
     return replace(drawn, origin={**request, **division.about})
-
-
-def expect(drawn: synthesis.SynthesisPlan, painter: synthesis.Painter, batch: int | None = None) -> Expected:
-    """Paint a few images of a plan, keep none, and tell what all will take."""
-    size = painter.fitting() if batch is None else batch
-    numbers = np.linspace(0, len(drawn) - 1, min(TRIED, size, len(drawn))).astype(int).tolist()
-    orders = [drawn.commission(number) for number in numbers]
-    painter.paint(orders[:1])  # the first image of a process takes longer than those after it
-    started = time.perf_counter()
-    files = [as_png(image) for image in painter.paint(orders)]
-    share = len(drawn) / len(orders)
-    return Expected(len(orders), round(sum(map(len, files)) * share), (time.perf_counter() - started) * share)
 
 
 @dataclass

@@ -1,16 +1,14 @@
 """What is said of a plan and of a finished set: a layout over the counts of every cell, and sentences."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from openworld._sizes import duration, size_in_words
 from openworld.applications.shift.verdict import unsure
 from openworld.applications.synthesize.command import PlannedSet
-from openworld.applications.synthesize.plan import Expected
 from openworld.report.layout import Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.shift_axes import AXES
@@ -78,23 +76,12 @@ def _plan_notes(planned: PlannedSet) -> Iterator[str]:
         )
 
 
-def with_facts(report: Report, expected: Expected | str | None = None, made: GeneratedSet | None = None) -> Report:
-    """Return the report with what painting takes, or what was made, among its facts."""
+def with_facts(report: Report, made: GeneratedSet | None = None) -> Report:
+    """Return the report with how far the halves of texts can be told apart, and what was made, among its facts."""
     facts: dict[str, Any] = {"held_out_right": dict(report.found.plan.origin["held_out_right"])}
-    if expected is not None:
-        facts["expected"] = {"unknown": expected} if isinstance(expected, str) else asdict(expected)
     if made is not None:
         facts["made"] = {"pictures": len(made), "refused": made.refused, "fingerprint": made.images.fingerprint}
     return replace(report, facts=facts)
-
-
-def expected_line(expected: Expected | str, planned: PlannedSet) -> str:
-    if isinstance(expected, str):
-        return f"What painting takes is not known: {expected}"
-    return (
-        f"Painting takes about {size_in_words(expected.size)} of disk and {duration(expected.seconds)} here with "
-        f"{planned.inputs.painter} (tried on {expected.tried} of the {len(planned.plan):,} images, none kept)."
-    )
 
 
 def made_lines(made: GeneratedSet, folder: Path) -> tuple[str, ...]:

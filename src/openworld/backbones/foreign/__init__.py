@@ -23,20 +23,12 @@ LIBRARIES = {"transformers": "of_transformers", "open_clip": "of_open_clip"}
 
 
 def is_foreign(name: str) -> bool:
-    """Whether a backbone's name says that its towers are not ours.
-
-    >>> is_foreign("transformers:kakaobrain/align-base"), is_foreign("openai/clip-vit-base-patch16")
-    (True, False)
-    """
+    """Whether a backbone's name says that its towers are not ours."""
     return is_function(name) or is_embeddings(name) or (":" in name and name.partition(":")[0] in LIBRARIES)
 
 
 def is_function(name: str) -> bool:
-    """Whether a name has the form of a function of the user's own.
-
-    >>> [is_function(name) for name in ("my.models:clip", "transformers:a/b", "timm:resnet50", "RN50:openai")]
-    [True, False, False, False]
-    """
+    """Whether a name has the form of a function of the user's own, "package.module:function"."""
     module, colon, function = name.partition(":")
     reserved = module in (*LIBRARIES, "timm", "hf") or re.match(r"RN\d", module)
     return bool(colon) and not reserved and all(map(str.isidentifier, (*module.split("."), function)))

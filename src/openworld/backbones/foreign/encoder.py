@@ -59,29 +59,17 @@ class _Sizes:
 
 @dataclass(frozen=True)
 class ForeignModel:
-    """What a library gives of a model.
-
-    Args:
-        module: its weights.
-        architecture: the library's class and what it was made from, as text: part of the fingerprint.
-        embed_pictures: prepared pictures float[B, ...] to [B, D].
-        embed_sentences: sentences to [C, D]; refuses those that are too long.
-        prepare: a picture to a float32 array of one shape.
-        preparation: everything that determines `prepare`, as text.
-        logit_scale: what cosines are multiplied by, 0-d float32.
-        title: the class and the library, for people.
-        tokenizer: for the audit of names (`positions`, `spell`), or None.
-    """
+    """What a library gives of a model."""
 
     module: nn.Module
-    architecture: str
-    embed_pictures: Callable[[Tensor], Tensor]
-    embed_sentences: Callable[[Sequence[str]], Tensor]
-    prepare: Callable[[Image.Image], np.ndarray]
-    preparation: str
-    logit_scale: Tensor
-    title: str
-    tokenizer: object | None = None
+    architecture: str  # the library's class and what it was made from: part of the fingerprint
+    embed_pictures: Callable[[Tensor], Tensor]  # prepared images float[B, ...] to [B, D]
+    embed_sentences: Callable[[Sequence[str]], Tensor]  # sentences to [C, D]; refuses those that are too long
+    prepare: Callable[[Image.Image], np.ndarray]  # an image to a float32 array of one shape
+    preparation: str  # everything that determines `prepare`, as text
+    logit_scale: Tensor  # what cosines are multiplied by, 0-d float32
+    title: str  # the class and the library, for people
+    tokenizer: object | None = None  # for the audit of names (`positions`, `spell`)
 
 
 @dataclass(frozen=True)
@@ -179,10 +167,7 @@ class ForeignEncoder:
         raise AttributeError(f"{type(self).__name__!r} has no attribute {attribute!r}")
 
     def _side(self) -> int:
-        """Return the side of a square with as many pixels as the model sees of an image, all in one shape.
-
-        1 where nobody knows: the model prepares and embeds an image in one step.
-        """
+        """Return the side of a square with as many pixels as the model sees; 1 where nobody knows."""
         wide, high = (self.preprocess.prepare(Image.new("RGB", size)) for size in ((96, 64), (40, 80)))
         if wide.shape != high.shape:
             raise OpenworldError(

@@ -1,4 +1,4 @@
-"""What both libraries need around them: an import that says which extra brings it, and refusals in a sentence."""
+"""What other libraries need around them: an import that says which extra brings it, and refusals in a sentence."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from types import ModuleType
 from openworld._errors import OpenworldError
 
 
-def import_library(package: str, name: str) -> ModuleType:
-    """The package that runs the backbone `name`; raises OpenworldError where it cannot be imported."""
+def import_library(package: str, name: str, extra: str = "") -> ModuleType:
+    """Return the package that runs the model `name`; `extra` brings it where it is not called like the package."""
     try:
         return import_module(package)
     except ImportError as error:
         raise OpenworldError(
             f"{name!r} needs the package {package}, which cannot be imported ({error}); "
-            f'pip install "openworld[{package.replace("_", "-")}]".'
+            f'pip install "openworld[{extra or package.replace("_", "-")}]".'
         ) from error
 
 

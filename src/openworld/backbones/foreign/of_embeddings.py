@@ -22,15 +22,12 @@ def load(name: str) -> "GivenEncoder":
 
 
 class GivenEncoder(ForeignEncoder):
-    """A `DualEncoder` that knows the embeddings of some class names.
-
-    Args:
-        given: with class embeddings. name: what people call it.
-    """
+    """A `DualEncoder` that knows the embeddings of some class names."""
 
     def __init__(self, given: Embeddings, name: str = ""):
         self.classnames, self.sentences = given.classnames, torch.from_numpy(given.classes)
-        self._width, self._place = given.classes.shape[-1], _places(given.classnames)
+        self._width = given.classes.shape[-1]
+        self._place = {_key(name): place for place, name in enumerate(given.classnames)}
         # Of several sentences, the mean of unit embeddings, as an ensemble of templates has it.
         self._classes = (
             normalize(self.sentences, dim=-1).mean(1) if given.classes.shape[1] > 1 else self.sentences[:, 0]
@@ -90,7 +87,3 @@ class GivenEncoder(ForeignEncoder):
 
 def _key(name: str) -> str:
     return str(name).replace("_", " ").strip().lower()
-
-
-def _places(names: Sequence[str]) -> dict[str, int]:
-    return {_key(name): place for place, name in enumerate(names)}

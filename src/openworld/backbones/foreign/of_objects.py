@@ -78,10 +78,7 @@ def made_by(name: str) -> Any:
 
 
 class OwnEncoder(ForeignEncoder):
-    """A `DualEncoder` around somebody's own object, which is left as it is.
-
-    Its fingerprint is a hash of weights, where there are any, and of what it makes of two images and two sentences.
-    """
+    """A `DualEncoder` around somebody's own object, which is left as it is."""
 
     def __init__(self, name: str, model: ForeignModel):
         parameter = next(model.module.parameters(), torch.zeros(0))

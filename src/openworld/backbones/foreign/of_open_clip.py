@@ -6,7 +6,6 @@ open_clip needs torchvision and is imported when a model of it is asked for, not
 
 import json
 from collections.abc import Callable, Sequence
-from types import ModuleType
 
 import numpy as np
 from PIL import Image
@@ -21,11 +20,7 @@ HUB = "hf-hub:"
 
 
 def load(source: str, name: str) -> ForeignModel:
-    """A model by name and weights, or by repository.
-
-    Raises OpenworldError where open_clip is not there, for a name without weights, which would be random, and for what
-    open_clip cannot make.
-    """
+    """Return a model by name and weights, or by repository; without weights, which would be random, it is refused."""
     model, weights = _split_name(source, name)
     library = import_library("open_clip", name)
     with refusing("open_clip", name):
@@ -36,9 +31,10 @@ def load(source: str, name: str) -> ForeignModel:
     def prepare(image: Image.Image) -> np.ndarray:
         return transform(image).numpy()
 
+    configuration = None if model.startswith(HUB) else library.get_model_config(model)
     return ForeignModel(
         module=module,
-        architecture=json.dumps([type(module).__name__, model, _configuration(library, model)]),
+        architecture=json.dumps([type(module).__name__, model, configuration]),
         embed_pictures=module.encode_image,
         embed_sentences=_Sentences(tokenizer, module, positions),
         prepare=prepare,
@@ -100,7 +96,3 @@ def _split_name(source: str, name: str) -> tuple[str, str | None]:
             "open_clip:ViT-B-16/laion2b_s34b_b88k (open_clip.list_pretrained() lists them)."
         )
     return model, weights
-
-
-def _configuration(library: ModuleType, model: str) -> object:
-    return library.get_model_config(model) if not model.startswith(HUB) else None

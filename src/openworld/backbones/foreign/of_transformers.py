@@ -28,13 +28,10 @@ _UNKNOWN = 10**6  # tokenizers that state no longest sentence state a far larger
 
 
 def load(source: str, name: str) -> ForeignModel:
-    """A model by repository, if wanted with "@revision", or by folder.
-
-    Raises OpenworldError where transformers is not there, cannot make the model whole, or gives no dual encoder.
-    """
+    """Return a model by repository, if wanted with "@revision", or by folder."""
     library = import_library("transformers", name)
-    place, revision = (source, None) if Path(source).is_dir() else _split_source(source)
-    where = {} if revision is None else {"revision": revision}
+    place, _, revision = (source, "", "") if Path(source).is_dir() else source.partition("@")
+    where = {"revision": revision} if revision else {}
     pil = {"backend": "pil"} if int(library.__version__.split(".")[0]) >= 5 else {"use_fast": False}
     with refusing("transformers", name), _without_bars(library):
         module, report = library.AutoModel.from_pretrained(
@@ -65,12 +62,10 @@ def model_of(module: nn.Module, processor, tokenizer, name: str) -> ForeignModel
 
 
 class _Pictures:
-    """What the processor makes of a picture, in one array, and what the model makes of many of them.
+    """What the processor makes of an image, in one array, and what the model makes of many of them."""
 
-    Most processors give pixels alone. Some add what tells padding apart (NaFlex: a mask, and how many patches lie side
-    by side): all numbers of a picture are then laid in one row, and taken apart again for the model.
-    """
-
+    # Most processors give pixels alone. Some add what tells padding apart (NaFlex: a mask, and how many patches lie
+    # side by side): all numbers of an image are then laid in one row, and taken apart again for the model.
     def __init__(self, processor, module: nn.Module):
         self.processor, self.module = processor, module
         given = self._processed(Image.new("RGB", (96, 64)))
@@ -180,11 +175,6 @@ def _speller(tokenizer, positions: int) -> Tokenizer | None:
 
     engine = getattr(tokenizer, "backend_tokenizer", None)
     return None if engine is None else Tokenizer(Engine.from_str(engine.to_str()), positions)
-
-
-def _split_source(source: str) -> tuple[str, str | None]:
-    place, _, revision = source.partition("@")
-    return place, revision or None
 
 
 @contextmanager

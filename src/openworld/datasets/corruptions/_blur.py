@@ -12,11 +12,7 @@ def defocus_blur(pixels: np.ndarray, draws: Draws, radius: float, softness: floa
 
 
 def disk(radius: float, softness: float) -> np.ndarray:
-    """A disk float[K, K] of sum 1 whose rim is softened by a Gaussian of 3 x 3 pixels (5 x 5 above radius 8).
-
-    >>> disk(1, 0.1).shape, disk(1, 0.1)[8, 7:10].round(2).tolist()
-    ((17, 17), [0.2, 0.2, 0.2])
-    """
+    """Return a disk float[K, K] of sum 1, its rim softened by a Gaussian of 3 x 3 pixels (5 x 5 above radius 8)."""
     reach, near = (8, 1) if radius <= 8 else (int(radius), 2)
     places = np.arange(-reach, reach + 1)
     inside = (places[:, None] ** 2 + places**2 <= radius**2).astype(float)
@@ -35,13 +31,10 @@ def glass_blur(pixels: np.ndarray, draws: Draws, deviation: float, reach: int, r
 
 
 def _nearby(height: int, width: int, reach: int, draws: Draws) -> np.ndarray:
-    """Which pixel comes to every place, int[H * W].
-
-    The published loop goes from the last pixel to the first and means to swap each with one up to `reach` pixels away
-    (reach - 1 to the right and down). As it swaps views of one array, it copies: a pixel takes what its partner holds
-    by then, and the partner keeps it. So a place that points ahead takes what that place got, and so on. Instead of
-    walking the pixels one by one, every pointer is followed twice as far in each step.
-    """
+    """Return which pixel comes to every place, int[H * W]."""
+    # The published loop goes from the last pixel to the first and means to swap each with one up to `reach` pixels away
+    # (reach - 1 to the right and down). As it swaps views of one array, it copies: a pixel takes what its partner holds
+    # by then, so a place that points ahead takes what that place got. Every pointer is followed twice as far each step.
     rows = np.arange(reach + 1, height - reach + 1)[:, None]
     columns = np.arange(reach + 1, width - reach + 1)
     steps = np.floor(draws.uniform(-reach, reach, size=(2, len(rows), len(columns)))).astype(int)

@@ -64,20 +64,12 @@ class Corruption:
 
 
 def nearest_side(height: int, width: int) -> int:
-    """Which of SIDES is nearest, as a ratio, to the shorter side of a picture.
-
-    >>> nearest_side(48, 64), nearest_side(375, 500)
-    (64, 224)
-    """
+    """Return which of SIDES is nearest, as a ratio, to the shorter side of an image."""
     return min(SIDES, key=lambda side: abs(math.log(min(height, width) / side)))
 
 
 def as_levels(pixels: np.ndarray) -> np.ndarray:
-    """Pixels in [0, 1] as uint8, rounded; what lies outside is clipped.
-
-    >>> as_levels(np.array([-1, 0.5, 2.0])).tolist()
-    [0, 128, 255]
-    """
+    """Return pixels in [0, 1] as uint8, rounded; what lies outside is clipped."""
     return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 

@@ -54,10 +54,8 @@ def jpeg_compression(pixels: np.ndarray, draws: Draws, quality: int) -> np.ndarr
 
 
 def saturate(pixels: np.ndarray, draws: Draws, factor: float, added: float) -> np.ndarray:
-    """The saturation of hue, saturation and value changed, the others kept.
-
-    Grey has no hue; the published code takes it as red, so that added saturation reddens it, and so does this.
-    """
+    """Change the saturation of hue, saturation and value, and keep the others."""
+    # Grey has no hue; the published code takes it as red, so that added saturation reddens it, and so does this.
     value = pixels.max(axis=2, keepdims=True)
     span = value - pixels.min(axis=2, keepdims=True)
     lack = np.where(span > 0, (value - pixels) / np.where(span > 0, span, 1), [0, 1, 1])

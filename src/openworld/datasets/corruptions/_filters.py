@@ -10,10 +10,8 @@ from openworld.datasets.corruptions._corruption import Draws
 
 
 def filtered(pixels: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """Correlate float[H, W, C] with a symmetric kernel float[K, K], K odd; borders are mirrored, the edge said once.
-
-    By Fourier transform: a wide kernel costs no more than a narrow one, at 21 x 21 a tenth of the plain sum.
-    """
+    """Correlate float[H, W, C] with a symmetric kernel float[K, K], K odd; borders are mirrored, the edge said once."""
+    # By Fourier transform: a wide kernel costs no more than a narrow one, at 21 x 21 a tenth of the plain sum.
     reach = len(kernel) // 2
     padded = np.pad(pixels, ((reach, reach), (reach, reach), (0, 0)), mode="reflect")
     size = [fft.next_fast_len(length, real=True) for length in padded.shape[:2]]
@@ -29,11 +27,8 @@ def smoothed(pixels: np.ndarray, deviation: float) -> np.ndarray:
 
 
 def waves(height: int, width: int, deviation: float, draws: Draws) -> np.ndarray:
-    """Uniform draws from -1 to 1, float64[height, width], smoothed by a Gaussian cut at three deviations.
-
-    By cosine transform, which mirrors at the borders, the edge said twice: a wide Gaussian costs no more than a narrow
-    one, and elastic pictures of 224 pixels ask for 170.
-    """
+    """Return uniform draws from -1 to 1, float64[height, width], smoothed by a Gaussian cut at three deviations."""
+    # By cosine transform, which mirrors at the borders, the edge said twice: elastic images of 224 pixels ask for 170.
     spectrum = fft.dctn(draws.uniform(-1, 1, size=(height, width)))
     return fft.idctn(spectrum * np.outer(*(_gain(length, deviation) for length in (height, width))))
 
@@ -49,10 +44,8 @@ def _gain(length: int, deviation: float) -> np.ndarray:
 
 
 def sampled(pixels: np.ndarray, rows: np.ndarray, columns: np.ndarray, *, twice: bool) -> np.ndarray:
-    """Return pixels of float[H, W, C] at places float[H, W] between pixels, linearly, mirrored outside.
-
-    With `twice` the mirror says the edge twice (as scipy.ndimage's "reflect"), else once ("mirror").
-    """
+    """Return pixels of float[H, W, C] at places float[H, W] between pixels, linearly, mirrored outside."""
+    # With `twice` the mirror says the edge twice (as scipy.ndimage's "reflect"), else once ("mirror").
     upper, left = np.floor(rows).astype(int), np.floor(columns).astype(int)
     down, right = (rows - upper)[..., None], (columns - left)[..., None]
     height, width = pixels.shape[:2]
@@ -78,10 +71,8 @@ def _mirrored(places: np.ndarray, length: int, twice: bool) -> np.ndarray:
 
 
 def moved(pixels: np.ndarray, radius: int, deviation: float, degrees: float) -> np.ndarray:
-    """Motion blur of float[H, W, ...]: half a Gaussian of 2 radius + 1 pixels in one direction; borders repeat.
-
-    Source: MotionBlurImage of ImageMagick 6, effect.c, which the published corruptions call.
-    """
+    """Return float[H, W, ...] blurred by half a Gaussian of 2 radius + 1 pixels in one direction; borders repeat."""
+    # As MotionBlurImage of ImageMagick 6 (effect.c), which the published corruptions call.
     taps = np.arange(2 * radius + 1)
     weights = np.exp(-(taps**2) / (2 * deviation**2))
     turn = math.radians(degrees)

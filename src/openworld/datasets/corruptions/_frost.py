@@ -27,10 +27,7 @@ _TINTS = (
 
 
 def frost_sheet(number: int, scale: float, height: int, width: int) -> np.ndarray:
-    """Sheet `number` (0 to 4), scaled, at least height x width pixels: float64[H, W, 3] in [0, 1].
-
-    A picture that is larger than the sheet sees it mirrored on and on.
-    """
+    """Return sheet `number` (0 to 4), scaled, float64[H, W, 3] in [0, 1], mirrored on to height x width at least."""
     sheet = _scaled(number, scale)
     more = [(0, max(0, length - len(sheet))) for length in (height, width)]
     return np.pad(sheet, (*more, (0, 0)), mode="symmetric") if any(map(any, more)) else sheet
@@ -82,11 +79,9 @@ def _crystals(size: float, draws: np.random.RandomState) -> np.ndarray:
 
 
 def plasma(side: int, decay: float, draws: Draws) -> np.ndarray:
-    """Return heights float64[side, side] from 0 to 1, without a seam at the borders; `side` is a power of two.
-
-    Source: the plasma fractal of hendrycks/robustness @ e0377d4, with its order of draws. Its swing enters twice, so
-        heights fall by the square of `decay`.
-    """
+    """Return heights float64[side, side] from 0 to 1, without a seam at the borders; `side` is a power of two."""
+    # The fractal of hendrycks/robustness @ e0377d4, with its order of draws. Its swing enters twice, so that heights
+    # fall by the square of `decay`.
     heights = np.zeros((side, side))
     swing, step = 100.0, side
     while step >= 2:

@@ -185,13 +185,9 @@ _SLANT, _KNIGHT = 1.4, 2.1969
 
 
 def edges(levels: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the edges bool[H, W] of grey levels float64[H, W].
-
-    An edge has a slope (the sum of both Sobel differences' sizes) of at least `low`, and hangs together with a place of
-    more than `high`.
-
-    Source: Canny (1986), with the tie rules of OpenCV 4, canny.cpp, which the published corruptions call.
-    """
+    """Return the edges bool[H, W] of grey levels float64[H, W] (Canny, 1986)."""
+    # With the tie rules of OpenCV 4, canny.cpp, which the published code calls. An edge has a slope (the sum of both
+    # Sobel differences' sizes) of at least `low`, and hangs together with a place of more than `high`.
     across, down = (_sobel(levels, axis) for axis in (1, 0))
     slope = np.abs(across) + np.abs(down)
     ridge = (slope > low) & _is_ridge(slope, across, down)
@@ -200,13 +196,9 @@ def edges(levels: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def distances(outline: np.ndarray) -> np.ndarray:
-    """Return how far each place float64[H, W] is from an outline bool[H, W], in steps of a chess king and knight.
-
-    A step aside is 1, slantwise 1.4, two and one 2.1969. The way leads to the place that is nearest as the crow flies,
-    of which another may be nearer in steps by some hundredths of a pixel.
-
-    Source: Borgefors (1986), 5 x 5, with the lengths of OpenCV's distanceTransform, which the published code calls.
-    """
+    """Return how far places float64[H, W] are from an outline bool[H, W], in steps of a chess king and knight."""
+    # Borgefors (1986), 5 x 5, with the lengths of OpenCV's distanceTransform. The way leads to the place nearest as the
+    # crow flies, of which another may be nearer in steps by some hundredths of a pixel.
     nearest = distance_transform_edt(~outline, return_distances=False, return_indices=True)
     aside = np.abs(nearest - np.indices(outline.shape))
     longer, shorter = aside.max(axis=0), aside.min(axis=0)

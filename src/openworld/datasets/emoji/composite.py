@@ -20,24 +20,12 @@ DARKEST = 140
 
 
 def on_white(drawing: Image.Image) -> Image.Image:
-    """The drawing (PIL, RGBA, straight alpha) as it is, over plain white, in RGB.
-
-    >>> on_white(Image.new("RGBA", (1, 1), (0, 0, 0, 51))).getpixel((0, 0))
-    (204, 204, 204)
-    """
+    """Return a drawing (PIL, RGBA, straight alpha) over plain white, in RGB."""
     return _over(drawing, Image.new("RGB", drawing.size, "white"))
 
 
 def vary(drawing: Image.Image, name: str) -> Image.Image:
-    """The variation `name` of a drawing.
-
-    Args:
-        drawing: PIL picture, RGBA, straight alpha, square.
-        name: any text; another name is another place, size, turn and background.
-
-    Returns:
-        PIL picture of the same size, RGB.
-    """
+    """Return the variation `name`, any text, of a square RGBA drawing with straight alpha, as RGB of the same size."""
     # Python's own generator: its seeding by text and its random() are promised never to change, NumPy's are not.
     random = Random(name)
     placed = _place(drawing, random)

@@ -24,32 +24,20 @@ STYLES = SOURCE_STYLES + TARGET_STYLES
 
 @dataclass(frozen=True)
 class Concept:
-    """A thing that is drawn.
+    """A thing that is drawn."""
 
-    Args:
-        id: its code points, such as "1f600".
-        name, keywords: in English (Unicode CLDR).
-        group, subgroup: its place in the tree of 8 groups and 93 subgroups.
-        withheld: kept from the embedded CLIP in training, in every style.
-        twin_of: id of the concept it cannot be told from by eye; None for nearly all.
-    """
-
-    id: str
-    name: str
+    id: str  # code points, such as "1f600"
+    name: str  # in English (Unicode CLDR)
     keywords: tuple[str, ...]
     group: str
-    subgroup: str
-    withheld: bool
-    twin_of: str | None
+    subgroup: str  # one of 93, in 8 groups
+    withheld: bool  # from the embedded CLIP in training, in every style
+    twin_of: str | None  # id of the concept it cannot be told from by eye; None for nearly all
 
 
 @lru_cache(maxsize=1)
 def concepts() -> tuple[Concept, ...]:
-    """All concepts in Unicode's order.
-
-    >>> concepts()[0].name
-    'grinning face'
-    """
+    """Return all concepts in Unicode's order."""
     entries = json.loads((FOLDER / "concepts.json").read_text(encoding="utf-8"))["concepts"]
     return tuple(Concept(**{**entry, "keywords": tuple(entry["keywords"])}) for entry in entries)
 

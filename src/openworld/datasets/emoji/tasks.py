@@ -156,10 +156,8 @@ def _benchmark_order(withheld: bool) -> list[Concept]:
 
 
 def _classes_of(level: str, smallest: int, largest: int) -> dict[str, tuple[Concept, ...]]:
-    """Groups or subgroups with at least `smallest` concepts, up to `largest` of each; no twins, none withheld.
-
-    Concepts that every style has come first, so that the parts of each style get their fair share.
-    """
+    """Return groups or subgroups of at least `smallest` concepts, up to `largest` of each; no twins, none withheld."""
+    # Concepts that every style has come first, so that the parts of each style get their fair share.
     sizes = {name: len(own) for name, own in _by(concepts(), level).items()}
     usable = _by([c for c in concepts() if not c.twin_of and not c.withheld], level)
     return {

@@ -61,10 +61,7 @@ _UNREADABLE = (
 
 
 def decode(source: Path | BinaryIO, name: str, formats: tuple[str, ...] = KNOWN) -> Image.Image:
-    """Return one image, decoded whole, in RGB; `name` is for messages.
-
-    Another format than `formats`, more than MOST_PIXELS or more than 8 bits a channel is refused.
-    """
+    """Return an image, whole and in RGB; refuse other formats, more than MOST_PIXELS, more than 8 bits a channel."""
     if isinstance(source, Path):
         require_plain(source)
     try:

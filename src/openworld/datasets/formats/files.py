@@ -22,11 +22,9 @@ MISSING = -1
 
 
 def image_set(name: str, folder: Path, classnames: Sequence[str], rows: ImageRows, chosen: np.ndarray | None = None):
-    """Return the images `rows` below `folder`, or those at `chosen` (int[M]), as an `ImageSet`.
-
-    Its content is a hash of paths and sizes, so that a million images need not be read; a file that is replaced by
-    another of the same size goes unnoticed.
-    """
+    """Return the images `rows` below `folder`, or those at `chosen` (int[M]), as an `ImageSet`."""
+    # The content is a hash of paths and sizes, so that a million images need not be read; a file that is replaced by
+    # another of the same size goes unnoticed.
     chosen = np.arange(len(rows)) if chosen is None else chosen
     paths = tuple(rows.paths[index] for index in chosen.tolist())
     sizes = sizes_of(folder, paths)
@@ -78,11 +76,7 @@ def content_of(sized: Iterable[tuple[str, int]]) -> str:
 
 
 def first(names: Sequence[str], count: int = 3) -> str:
-    """The first few names, and that there are more.
-
-    >>> first(["a", "b", "c", "d"])
-    'a, b, c, ...'
-    """
+    """Return the first few names, and that there are more: "a, b, c, ..."."""
     first = [name if is_text(name) else ascii(name) for name in names[:count]]
     return ", ".join(first) + (", ..." if len(names) > count else "")
 

@@ -77,11 +77,7 @@ def load(
 
 
 def load_whole(folder: str | Path) -> ImageSet:
-    """All images in and below a folder that has no parts; their classes are its sub-folders, or there is one, itself.
-
-    Raises:
-        OpenworldError: what `load` raises.
-    """
+    """Return all images in and below a folder without parts; classes are its sub-folders, or one, itself."""
     root = Path(folder)
     top = _enter(root, None, None)
     if _subfolders(top):
@@ -95,11 +91,7 @@ def load_whole(folder: str | Path) -> ImageSet:
 
 
 def class_names(folder: str | Path) -> tuple[str, ...]:
-    """The names of all classes in label order, over all domains and parts; pictures are only looked for, not read.
-
-    Raises:
-        OpenworldError: a missing folder, one without class folders that hold pictures.
-    """
+    """Return all class names in label order, over all domains and parts; images are looked for, not read."""
     root = _enter(Path(folder), None, None)
     below = [root / name for name in sorted(_subfolders(root))]
     deeper = [place / name for place in below for name in sorted(_subfolders(place))]
@@ -113,11 +105,7 @@ def class_names(folder: str | Path) -> tuple[str, ...]:
 
 
 def read_picture(path: Path) -> Image.Image:
-    """One picture file, decoded whole.
-
-    Raises:
-        OpenworldError: names the file: damaged, cut short, not what its ending says, or of more than 8 bits a channel.
-    """
+    """Return an image file decoded whole; its ending says its format."""
     return decode(path, str(path), FORMATS.get(path.suffix.lower(), ()))
 
 
@@ -206,8 +194,7 @@ def _read_listing(path: Path) -> dict[str, str]:
 
 
 def _pictures(root: Path, folder: Path) -> list[Path]:
-    """Picture files of a class folder, which may be a link; a link to a file may not lead out of both, and a pipe is
-    refused."""
+    """Return the image files of a class folder; no link may lead out of it and of the root."""
     found = sorted(f for f in folder.iterdir() if f.suffix.lower() in FORMATS and not f.name.startswith("."))
     inside = [os.path.realpath(place) for place in (root, folder)]
     for file in found:

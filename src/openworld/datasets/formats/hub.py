@@ -65,19 +65,7 @@ def splits(name: str) -> tuple[str, ...]:
 
 
 def from_dataset(dataset, name: str, *, shots: int | None = None, seed: int = 0) -> ImageSet:
-    """A `datasets.Dataset` as an image set.
-
-    Args:
-        dataset: with one column of type Image and one of type ClassLabel.
-        name: for people.
-        shots, seed: as for `load`.
-
-    Returns:
-        An image set of independent pictures. Its content is a hash of names and sizes, not of pixels.
-
-    Raises:
-        OpenworldError: none or several columns of these types, a picture without a label.
-    """
+    """Return a `datasets.Dataset` with one column of type Image and one of type ClassLabel as an image set."""
     library = _library()
     image = _only_column(dataset, library.Image, "images", name)
     label = _only_column(dataset, library.ClassLabel, "class labels", name)

@@ -21,12 +21,7 @@ UNLABELLED = ("picture",)
 
 @dataclass(frozen=True)
 class NumberedList:
-    """What a list says.
-
-    Args:
-        paths: of the images, below a folder that the list does not name.
-        numbers: int64[N], of classes; -1 where none is known.
-    """
+    """What a list says: paths below a folder that it does not name, and numbers int64[N] of classes, or -1."""
 
     paths: tuple[str, ...]
     numbers: np.ndarray
@@ -50,10 +45,7 @@ def read(path: Path) -> NumberedList:
 
 
 def image_set(found: NumberedList, name: str, root: Path, classnames: Sequence[str] = ()) -> ImageSet:
-    """Return the images of a list below `root`; without labels where some line has none.
-
-    Without `classnames` the classes are called by `numbered_names`.
-    """
+    """Return the images of a list below `root`; without labels where some line has none."""
     if found.numbers.min() < 0:
         names, numbers = UNLABELLED, np.zeros_like(found.numbers)
     else:

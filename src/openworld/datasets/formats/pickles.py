@@ -18,10 +18,7 @@ from openworld._plain import require_plain
 
 
 def read_pickle(path: Path) -> dict[str, Any]:
-    """Return a pickled dict whose keys are text, as CIFAR's python files hold it.
-
-    Text of Python 2 is read as Latin-1.
-    """
+    """Return a pickled dict whose keys are text, as in CIFAR's files; text of Python 2 is read as Latin-1."""
     require_plain(path)
     try:
         held = path.read_bytes()

@@ -21,22 +21,12 @@ MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True, eq=False)
 class PixelTable:
-    """All pictures of a part, in memory.
+    """All images of a part, in memory; refuses pixels of another type or shape, and labels of another number."""
 
-    Args:
-        source: the file they come from, for messages.
-        pixels: uint8[N, H, W] grey, or uint8[N, H, W, 3].
-        labels: int[N] from 0.
-        groups: int[N], see `ImageSet`; None where all pictures are independent.
-
-    Raises:
-        OpenworldError: pixels of another type or shape, labels of another number.
-    """
-
-    source: Path
-    pixels: np.ndarray
-    labels: np.ndarray
-    groups: np.ndarray | None = None
+    source: Path  # for messages
+    pixels: np.ndarray  # uint8[N, H, W] grey, or uint8[N, H, W, 3]
+    labels: np.ndarray  # int[N] from 0
+    groups: np.ndarray | None = None  # int[N], see `ImageSet`; None where all images are independent
 
     def __post_init__(self):
         shape = self.pixels.shape

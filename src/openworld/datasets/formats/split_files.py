@@ -20,17 +20,11 @@ FILE_PARTS = {"train": "train", "validation": "val", "test": "test"}
 
 @dataclass(frozen=True, eq=False)
 class ImageRows:
-    """The pictures of a part, in the order in which their data set lists them.
+    """The images of a part, in the order in which their data set lists them."""
 
-    Args:
-        paths: relative to the image folder, with forward slashes.
-        labels: int64[N].
-        groups: int64[N], see `ImageSet`; None where all pictures are independent.
-    """
-
-    paths: tuple[str, ...]
-    labels: np.ndarray
-    groups: np.ndarray | None = None
+    paths: tuple[str, ...]  # relative to the image folder, with forward slashes
+    labels: np.ndarray  # int64[N]
+    groups: np.ndarray | None = None  # int64[N], see `ImageSet`; None where all images are independent
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -38,19 +32,12 @@ class ImageRows:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What a data set says that it holds; whether the files are there is another question.
+    """What a data set says that it holds; whether the files are there is another question."""
 
-    Args:
-        classnames: in label order.
-        parts: part -> its pictures; only the parts that were asked for.
-        wordnet_ids: such as "n01440764", in label order; empty where classes are not WordNet's.
-        remarks: what was done to the names, for people.
-    """
-
-    classnames: tuple[str, ...]
-    parts: dict[str, ImageRows]
-    wordnet_ids: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = field(default=())
+    classnames: tuple[str, ...]  # in label order
+    parts: dict[str, ImageRows]  # of those that were asked for
+    wordnet_ids: tuple[str, ...] = ()  # in label order; empty where classes are not WordNet's
+    remarks: tuple[str, ...] = field(default=())  # what was done to the names, for people
 
 
 def read_split_file(path: Path) -> Split:
@@ -85,10 +72,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def require_below(path: str, source: str) -> None:
-    """Refuse a path that does not stay below the folder that it is relative to.
-
-    >>> require_below("cat/1.jpg", "the list")
-    """
+    """Refuse a path that does not stay below the folder that it is relative to."""
     if path and path[0] not in "./" and "/.." not in path and "\\" not in path:  # nearly all, of perhaps ten million
         return
     pure = PurePosixPath(path)

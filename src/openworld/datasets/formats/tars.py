@@ -109,11 +109,7 @@ class TarReader:
 
 
 def _title(pattern: str) -> str:
-    """A name for people: the first folder or file above the placeholders.
-
-    >>> _title("data/pets/{part}-*.tar"), _title("data/pets.tar")
-    ('pets', 'pets')
-    """
+    """Return a name for people: the first folder or file above the placeholders."""
     plain = [part for part in Path(pattern).parts if not re.search(r"[{*?\\[]", part)]
     return Path(plain[-1]).stem if plain else "shards"
 
@@ -147,11 +143,7 @@ def _shards(pattern: str, part: str) -> list[Path]:
 
 
 def _expand(pattern: str) -> list[str]:
-    """Every pattern that {000..012} and {a,b} stand for, up to _MOST_SHARDS.
-
-    >>> _expand("x-{08..10}.tar")
-    ['x-08.tar', 'x-09.tar', 'x-10.tar']
-    """
+    """Return every pattern that {000..012} and {a,b} stand for, up to _MOST_SHARDS."""
     try:
         found = list(islice(_braces(pattern), _MOST_SHARDS + 1))
     except RecursionError:
@@ -242,11 +234,7 @@ def _require_whole(shard: Path, file, members: list[tarfile.TarInfo]) -> None:
 
 
 def _split_name(name: str) -> tuple[str, str]:
-    """Key and ending in lower case: the last name is cut at its first dot.
-
-    >>> _split_name("a.b/0001.JPG")
-    ('a.b/0001', '.jpg')
-    """
+    """Return key and ending in lower case: the last name is cut at its first dot."""
     path = PurePosixPath(name)
     key, dot, ending = path.name.partition(".")
     return (path.parent / key).as_posix(), (dot + ending).lower()

@@ -16,10 +16,7 @@ from openworld.datasets.image_set import ImageSet
 
 
 def find_pictures(paths: Sequence[Path]) -> list[Path]:
-    """Return the files among `paths`, and every image in and below the folders among them by name, each once.
-
-    Links to folders are followed.
-    """
+    """Return the files among `paths`, and every image in and below the folders among them, each once."""
     found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
     for file in found:
         require_plain(file)

@@ -38,11 +38,8 @@ class WordList:
 
 
 def word_list(source: str) -> WordList:
-    """Read nouns, and adjectives where there are any.
-
-    The source is "wordnet" (where it is usually kept), a folder with WordNet's data.noun and data.adj or with nouns.txt
-    and perhaps adjectives.txt, a word per line, or whatever `class_names` takes.
-    """
+    """Read nouns, and adjectives where there are any: "wordnet", a folder, or whatever `class_names` takes."""
+    # A folder holds WordNet's data.noun and data.adj, or nouns.txt and perhaps adjectives.txt, a word per line.
     if source == WORDNET:
         return _wordnet(_wordnet_folder())
     folder = Path(source)

@@ -51,14 +51,7 @@ class Superclass:
 
 
 class Hierarchy:
-    """The mended hierarchy above ImageNet's classes.
-
-    Args:
-        folder: holds the three files.
-
-    Raises:
-        OpenworldError: a file that is missing or not as expected.
-    """
+    """The mended hierarchy above ImageNet's classes, of a folder with the three files."""
 
     def __init__(self, folder: Path):
         if not (folder / "class_hierarchy.txt").is_file():
@@ -101,11 +94,7 @@ class Hierarchy:
 
 
 def superclasses(task: BreedsTask, hierarchy: Hierarchy) -> tuple[Superclass, ...]:
-    """The superclasses of a task, in label order.
-
-    Raises:
-        OpenworldError: no node has enough subclasses.
-    """
+    """Return the superclasses of a task, in label order."""
     nodes = hierarchy.at_level(task.level, task.below)
     enough = [node for node in nodes if len(hierarchy.leaves(node)) >= task.subclasses]
     if not enough:
@@ -117,17 +106,7 @@ def superclasses(task: BreedsTask, hierarchy: Hierarchy) -> tuple[Superclass, ..
 
 
 def superclass_rows(task: BreedsTask, hierarchy: Hierarchy, domain: str, split: Split, part: str) -> Split:
-    """The pictures of a task in one domain, out of those of ImageNet or a variant.
-
-    Args:
-        task, hierarchy: as above.
-        domain: of DOMAINS.
-        split: of ImageNet, with its WordNet ids.
-        part: of the split.
-
-    Returns:
-        A split of superclasses with that part alone; pictures in ImageNet's order.
-    """
+    """Return the images of a task in one domain, out of a part of ImageNet or a variant, in its order."""
     chosen = superclasses(task, hierarchy)
     label_of = {own: label for label, one in enumerate(chosen) for own in getattr(one, domain)}
     new = np.array([label_of.get(wordnet_id, -1) for wordnet_id in split.wordnet_ids], dtype=np.int64)

@@ -26,34 +26,21 @@ WordNet's own names do. Classes that a list already names otherwise are left as 
 
 
 def published_name(name: str) -> str:
-    """Return the published name of one of ImageNet's classes, marked where another class has it as well.
-
-    >>> published_name("projectile"), published_name("tench")
-    ('missile (again)', 'tench')
-    """
+    """Return the published name of a class of ImageNet, marked where another class has it as well."""
     return {ours: theirs + AGAIN for theirs, ours in MENDED.values()}.get(name, name)
 
 
 @dataclass(frozen=True)
 class ClassFolders:
-    """How the folders of a data set are to be understood.
+    """How the folders of a data set are to be understood."""
 
-    Args:
-        places: part -> folder below the image folder.
-        numbered: folders are called 0, 1, ...: the place of their class in classnames.txt (ImageNetV2).
-        subset: only some classes of classnames.txt have a folder (ImageNet-A and -R); else all must have one.
-    """
-
-    places: dict[str, str]
-    numbered: bool = False
-    subset: bool = False
+    places: dict[str, str]  # part -> folder below the image folder
+    numbered: bool = False  # folders are called 0, 1, ...: places in classnames.txt (ImageNetV2)
+    subset: bool = False  # some classes alone have a folder (ImageNet-A and -R)
 
 
 def read_class_folders(folder: Path, images: Path, layout: ClassFolders, parts: tuple[str, ...]) -> Split:
-    """Return the images of `parts`, by class folder; `folder` holds classnames.txt, or its sibling "imagenet" does.
-
-    Each part takes a look into every class folder.
-    """
+    """Return the images of `parts`, by class folder; `folder` or its sibling "imagenet" names the classes."""
     names, remarks = read_names(find_listing(folder))
     ids = list(names)
     found = {part: class_folders(images / layout.places[part]) for part in parts}

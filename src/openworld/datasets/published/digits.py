@@ -32,10 +32,8 @@ def read_mnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
 
 
 def read_qmnist(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
-    """Return the ten digits and images of qmnist-train-...
-
-    or qmnist-test-images-idx3-ubyte; a group is a writer. Its first 10,000 test images are MNIST's test over again.
-    """
+    """Return the ten digits and images of qmnist-{part}-images-idx3-ubyte; a group is a writer."""
+    # Its first 10,000 test images are MNIST's test over again.
     pictures, labels = folder / f"qmnist-{part}-images-idx3-ubyte", folder / f"qmnist-{part}-labels-idx2-int"
     rows = read_idx(labels)
     if rows.ndim != 2 or rows.shape[1] != 8:
@@ -59,10 +57,7 @@ def read_idx(path: Path) -> np.ndarray:
 
 
 def read_usps(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
-    """Return the ten digits and images of usps.bz2 ("train") or usps.t.bz2 ("test").
-
-    Values from -1 to 1 become levels cut to whole numbers, as torchvision does it, so that pixels are the same.
-    """
+    """Return the ten digits and images of usps.bz2 ("train") or usps.t.bz2 ("test")."""
     path = folder / {"train": "usps.bz2", "test": "usps.t.bz2"}[part]
     require_plain(path)
     try:

@@ -16,42 +16,25 @@ from openworld._sizes import size_in_words
 
 @dataclass(frozen=True)
 class DownloadedFile:
-    """An archive, a list, or files that are got together.
+    """An archive, a list, or files that are got together."""
 
-    Args:
-        what: its name, or what it is.
-        address: where its publisher offers it.
-        size: in bytes; None where none is stated.
-        exact: whether the size is the archive's own, not a rounded one.
-    """
-
-    what: str
-    address: str
-    size: int | None = None
-    exact: bool = False
+    what: str  # its name, or what it is
+    address: str  # where its publisher offers it
+    size: int | None = None  # bytes; None where none is stated
+    exact: bool = False  # the archive's own size, not a rounded one
 
 
 @dataclass(frozen=True)
 class Download:
-    """What to download for a data set.
-
-    Args:
-        name: of the data set.
-        files: what to get; () where other data sets hold all of it.
-        into: the place below the folder of all data sets.
-        licence: in a few words.
-        needs: other entries that are read as well.
-        title: what papers call it; "" where the data set's own card says so.
-        place: where it lies; "" where the data set's own card says so.
-    """
+    """What to download for a data set."""
 
     name: str
-    files: tuple[DownloadedFile, ...]
-    into: str
-    licence: str
-    needs: tuple[str, ...] = ()
-    title: str = ""
-    place: str = ""
+    files: tuple[DownloadedFile, ...]  # () where other data sets hold all of it
+    into: str  # place below the folder of all data sets
+    licence: str  # in a few words
+    needs: tuple[str, ...] = ()  # other entries that are read as well
+    title: str = ""  # what papers call it; "" where the data set's own card says so
+    place: str = ""  # where it lies; "" as the title
 
     @property
     def size(self) -> int:
@@ -65,13 +48,7 @@ class Download:
 
     @property
     def size_in_words(self) -> str:
-        """Its size, with "about" where it is not exact.
-
-        >>> downloads()["cifar10"].size_in_words, downloads()["cifar10-c"].size_in_words
-        ('170 MB', 'about 2.9 GB')
-        >>> downloads()["tiny-imagenet-c"].size_in_words, downloads()["imagenet-200"].size_in_words
-        ('see its page', 'nothing more')
-        """
+        """Return its size, such as "170 MB", "about 2.9 GB", "see its page" or "nothing more"."""
         if not self.files:
             return "nothing more"
         if self.unsized:
@@ -89,11 +66,7 @@ def sources_of(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names with all that they need, each once, what is needed before what needs it.
-
-    >>> with_needs(["cifar10", "imagenet-200", "living17"])
-    ('cifar10', 'imagenet', 'imagenet-r', 'imagenet-200', 'living17')
-    """
+    """Return the names with all that they need, each once, what is needed before what needs it."""
     found: dict[str, None] = {}
     for name in names:
         found |= dict.fromkeys((*with_needs(downloads()[name].needs), name))

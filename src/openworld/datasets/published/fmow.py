@@ -47,10 +47,8 @@ _COLUMNS = ("split", "category", "country_code", "timestamp")
 
 
 def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
-    """Return the images of a part, of one region or of all (""), in the order of rgb_metadata.csv.
-
-    All includes those that lie in no region.
-    """
+    """Return the images of a part, of one region or of all (""), in the order of rgb_metadata.csv."""
+    # All includes those that lie in no region.
     split, first, end = PARTS[part]
     regions = _regions(folder / "country_code_mapping.csv") if region else {}
     labels = {name: label for label, name in enumerate(NAMES)}

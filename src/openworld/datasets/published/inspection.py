@@ -8,25 +8,15 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was found of one data set.
-
-    Args:
-        name: of the data set.
-        folder: where it was looked for.
-        classes: how many its lists name; None where they could not be read.
-        pictures: part -> how many its lists name, whether or not they are there.
-        wrong: a sentence per fault, with what to do; none: the data set may be used.
-        remarks: what is worth knowing and no fault.
-        sources: (what, address) of everything to download.
-    """
+    """What was found of one data set."""
 
     name: str
-    folder: str
-    classes: int | None
-    pictures: dict[str, int]
-    wrong: tuple[str, ...]
-    remarks: tuple[str, ...]
-    sources: tuple[tuple[str, str], ...]
+    folder: str  # where it was looked for
+    classes: int | None  # how many its lists name; None where they could not be read
+    pictures: dict[str, int]  # part -> how many its lists name, whether or not they are there
+    wrong: tuple[str, ...]  # a sentence per fault, with what to do; none: the data set may be used
+    remarks: tuple[str, ...]  # worth knowing, and no fault
+    sources: tuple[tuple[str, str], ...]  # (what, address) of everything to download
 
     @property
     def ok(self) -> bool:

@@ -29,24 +29,14 @@ _NAMES = Path(__file__).parents[1] / "lists" / "class_names" / "imagenet.txt"
 
 @dataclass(frozen=True)
 class ListedSet:
-    """One set of images.
+    """One set of images."""
 
-    Args:
-        title: its name in papers.
-        group: "near", "far" or "full-spectrum"; "validation" of what settings may be chosen on, "id" of
-            in-distribution images.
-        lists: below `LISTS`; the first that is there counts.
-        images: the folder below which its paths lie.
-        archive: what OpenOOD's download calls it; its folder below `images`.
-        count: how many images there should be; None where that is not published.
-    """
-
-    title: str
-    group: str
-    lists: tuple[str, ...]
-    images: str
-    archive: str
-    count: int | None = None
+    title: str  # in papers
+    group: str  # "near", "far", "full-spectrum"; "validation", to choose settings on; "id", in distribution
+    lists: tuple[str, ...]  # below `LISTS`; the first that is there counts
+    images: str  # the folder below which its paths lie
+    archive: str  # what OpenOOD's download calls it; its folder below `images`
+    count: int | None = None  # how many there should be; None where that is not published
 
     def list_of(self, place: Path) -> Path:
         """Return the path of its list, whether or not it is there."""
@@ -56,18 +46,12 @@ class ListedSet:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """An in-distribution data set, and the sets that are tested beside it.
-
-    Args:
-        title: its name in papers. classes: how many there are.
-        parts: train, validation and test of what is in distribution.
-        sets: by name, as OpenOOD calls them.
-    """
+    """An in-distribution data set, and the sets that are tested beside it."""
 
     title: str
     classes: int
-    parts: dict[str, ListedSet]
-    sets: dict[str, ListedSet]
+    parts: dict[str, ListedSet]  # of what is in distribution
+    sets: dict[str, ListedSet]  # by name, as OpenOOD calls them
 
     @property
     def domains(self) -> tuple[str, ...]:
@@ -228,8 +212,8 @@ def absent(name: str, part: str, root: str | Path | None) -> str:
 
 
 def class_names(name: str, place: Path) -> tuple[str, ...]:
-    """Return names in the order of the numbers: those of folders that the lists put classes in, WordNet ids by their
-    names in ImageNet; () where the lists do not tell them."""
+    """Return names in the order of the numbers, by the folders of the lists; () where they do not tell them."""
+    # Folders that are WordNet ids have their names in ImageNet.
     for part in (TESTED, TAUGHT):
         path = find(name, "", part).list_of(place)
         folders = _folders(path, path.stat().st_mtime_ns) if path.is_file() else None

@@ -65,11 +65,7 @@ def load(
 
 
 def _as_listed(domain: str, domains: Sequence[str]) -> str:
-    """The domain as it is spelled in the list, where pages write a space in place of an underscore.
-
-    >>> _as_listed("gaussian noise 3", ("fog 3", "gaussian_noise 3"))
-    'gaussian_noise 3'
-    """
+    """Return the domain as it is listed, where pages write a space in place of an underscore."""
     return {one.replace("_", " "): one for one in domains}.get(domain.replace("_", " "), domain)
 
 

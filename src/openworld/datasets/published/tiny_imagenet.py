@@ -80,10 +80,8 @@ def _sorted_into(folder: Path, wordnet_id: str) -> str:
 
 
 def read_tiny_c(folder: Path, condition: str) -> tuple[Path, Split]:
-    """Return the folder and the images of one corruption in one severity.
-
-    The four further corruptions come in an archive of their own, whose folder may lie beside the first one's.
-    """
+    """Return the folder and the images of one corruption in one severity."""
+    # The four further corruptions come in an archive of their own, whose folder may lie beside the first one's.
     place = condition.replace(" ", "/")
     beside = folder.parent / _EXTRA
     holder = beside if not (folder / place).is_dir() and (beside / place).is_dir() else folder

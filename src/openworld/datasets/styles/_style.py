@@ -50,11 +50,7 @@ class Style:
 
 
 def unit(pixels: np.ndarray) -> float:
-    """One 64th of the shorter side, in pixels: the measure of all lengths here.
-
-    >>> unit(np.zeros((128, 192, 3)))
-    2.0
-    """
+    """Return one 64th of the shorter side, in pixels: the measure of all lengths here."""
     return min(pixels.shape[:2]) / 64
 
 
