@@ -25,6 +25,7 @@ from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.ood_detection.evaluation import EVALUATION
 from openworld.evaluations.ood_detection.spec import OODDetectionSpec
 from openworld.evaluations.published_cells import given_cells
+from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
 from openworld.runs import RunStore, execute, read_spec
 from openworld.shifts import PUBLISHED_QUANTILES, Decomposition, Levels, equal_width_levels
@@ -180,11 +181,12 @@ def test_the_benchmark_runs_on_a_set(twin, tmp_path):
     for stage in evaluation_of(spec).artifacts(spec, machine):
         stage.work(Crew("local", 1, tmp_path), None)
     (record,) = execute(EVALUATION.units(spec, machine), RunStore(tmp_path / "run"))
-    told, rows = record.metrics, record.table("images")
-    assert told["counts"] == [[3] * 3] * 3 and told["pool"]["styles"] == list(read_generated(twin).styles)
-    assert told["pool"]["known"] == 27  # by name: all four are among the first fifty
-    assert all(cell["n"] == 3 for row in told["detectors"]["MCM"]["cells"] for cell in row)
-    assert np.array_equal(rows["semantic_level"], read_generated(twin).grid.semantic)
+    found, images = read_rows(record), record.table("images")
+    for counting, images_of_a_cell in (("kept", 3), ("removed", 0)):  # all four labels are among the first fifty
+        rows = found.where(metric="images", id_classes=counting)
+        assert [row.value.value for row in rows if "covariate_level" in row.where] == [images_of_a_cell] * 9
+    assert record.metrics["styles"] == list(read_generated(twin).styles)
+    assert np.array_equal(images["semantic_level"], read_generated(twin).grid.semantic)
 
 
 def test_the_example_reads_what_its_head_makes(repository):
