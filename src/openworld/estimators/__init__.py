@@ -22,8 +22,7 @@ from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
 from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
-from openworld.estimators.engine.estimate import Estimate
-from openworld.estimators.engine.fitted import Estimator, FittedEstimator
+from openworld.estimators.engine.fitted import Estimate, Estimator, FittedEstimator
 from openworld.estimators.engine.fusion import base_weights, fuse
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_calibration import ReferenceTemperature, reference_temperature

@@ -7,7 +7,6 @@ in accuracy, the better. Where the line fits badly (R^2 < 0.95) the authors give
 and `reject` does as they do.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar, NamedTuple
@@ -40,9 +39,45 @@ class AgreementLine(NamedTuple):
     r_squared: float
 
 
+class _OnTheLine:
+    """An estimator that turns rates and a line into the `accuracies` of all models, the judged one first."""
+
+    def fit(self, source: Outputs) -> FittedEstimator:
+        """Note which source images each model names right and on which each pair agrees."""
+        known = look_at(source, self)
+        if len(source.partners) < 2:
+            raise OpenworldError(f"{self.name} needs at least two partners, and came with one: a line has two ends.")
+        answers = _answers(source)
+        return FittedEstimator(self, known, _Source(answers == source.labels, _agree(answers)))
+
+    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
+        """No sample scores: the estimate is of the whole set."""
+        answers = _answers(target)
+        if len(answers) != len(state.right):
+            raise OpenworldError(
+                f"the target has {len(answers) - 1} partners, expected {len(state.right) - 1} as on the source, in the "
+                "same order."
+            )
+        agree, sizes = _agree(answers), (known.n, target.n)
+
+        def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
+            draws = zip(counts(known.n, resamples, generator), counts(target.n, resamples, generator), strict=True)
+            rates = (_rates(state, agree, on_source / known.n, on_target / target.n) for on_source, on_target in draws)
+            return np.array([1 - self.accuracies(each, fit_line(each, *sizes), *sizes)[0] for each in rates])
+
+        rates = _rates(state, agree, np.full(known.n, 1 / known.n), np.full(target.n, 1 / target.n))
+        line = fit_line(rates, *sizes)
+        accuracies = self.accuracies(rates, line, *sizes)
+        details = {"models": len(answers), "model_accuracies": accuracies.tolist(), **line._asdict()}
+        warnings = _warnings(rates, line, *sizes)
+        if self.reject and line.r_squared < STRAIGHT:
+            return RawEstimate(None, None, "", details, warnings=warnings)
+        return RawEstimate(1 - float(accuracies[0]), replicates, "source and target images", details, warnings=warnings)
+
+
 @checked
 @dataclass(frozen=True)
-class ALineS:
+class ALineS(_OnTheLine):
     """Accuracy on the target = Phi(slope Phi^-1(accuracy on the source) + bias), with the line of the agreements.
 
     Args:
@@ -60,18 +95,14 @@ class ALineS:
     summary: ClassVar[str] = "source accuracy moved along the line of agreements"
     needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
 
-    def fit(self, source: Outputs) -> FittedEstimator:
-        """Note which source images each model names right and on which each pair agrees."""
-        return _fit(self, source)
-
-    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
-        """No sample scores: the estimate is of the whole set."""
-        return _read(known, state, target, _along_the_line, self.reject)
+    def accuracies(self, rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
+        """Return the accuracies of all models, float64[M]."""
+        return ndtr(line.slope * _probit(rates.accuracies, n_source) + line.bias)
 
 
 @checked
 @dataclass(frozen=True)
-class ALineD:
+class ALineD(_OnTheLine):
     """Accuracies of all models on the target at once, by least squares over pairs.
 
     Each pair's mean probit accuracy exceeds its probit agreement by slope times what it did on the source.
@@ -91,13 +122,14 @@ class ALineD:
     summary: ClassVar[str] = "all models' accuracies from their agreements at once"
     needs: ClassVar[tuple[str, ...]] = ("labels", "partners")
 
-    def fit(self, source: Outputs) -> FittedEstimator:
-        """Note which source images each model names right and on which each pair agrees."""
-        return _fit(self, source)
-
-    def read(self, known: SourceSummary, state: "_Source", target: Outputs) -> RawEstimate:
-        """No sample scores: the estimate is of the whole set."""
-        return _read(known, state, target, _by_pairs, self.reject)
+    def accuracies(self, rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
+        """Return the accuracies of all models, float64[M]."""
+        models = len(rates.accuracies)
+        halves = np.zeros((len(rates.source), models))
+        for row, pair in zip(halves, combinations(range(models), 2), strict=True):
+            row[list(pair)] = 0.5
+        excess = halves @ _probit(rates.accuracies, n_source) - _probit(rates.source, n_source)
+        return ndtr(np.linalg.lstsq(halves, _probit(rates.target, n_target) + line.slope * excess, rcond=None)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,51 +148,6 @@ def fit_line(rates: Rates, n_source: int, n_target: int) -> AgreementLine:
     rest = dy - slope * dx
     r_squared = 1 - float(rest @ rest / (dy @ dy)) if np.ptp(y) else 1.0
     return AgreementLine(slope, float(y.mean() - slope * x.mean()), r_squared)
-
-
-def _along_the_line(rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
-    return ndtr(line.slope * _probit(rates.accuracies, n_source) + line.bias)
-
-
-def _by_pairs(rates: Rates, line: AgreementLine, n_source: int, n_target: int) -> np.ndarray:
-    models = len(rates.accuracies)
-    halves = np.zeros((len(rates.source), models))
-    for row, pair in zip(halves, combinations(range(models), 2), strict=True):
-        row[list(pair)] = 0.5
-    excess = halves @ _probit(rates.accuracies, n_source) - _probit(rates.source, n_source)
-    return ndtr(np.linalg.lstsq(halves, _probit(rates.target, n_target) + line.slope * excess, rcond=None)[0])
-
-
-def _fit(estimator, source: Outputs) -> FittedEstimator:
-    known = look_at(source, estimator)
-    if len(source.partners) < 2:
-        raise OpenworldError(f"{estimator.name} needs at least two partners, and came with one: a line has two ends.")
-    answers = _answers(source)
-    return FittedEstimator(estimator, known, _Source(answers == source.labels, _agree(answers)))
-
-
-def _read(known: SourceSummary, state: _Source, target: Outputs, accuracies_of: Callable, reject: bool) -> RawEstimate:
-    answers = _answers(target)
-    if len(answers) != len(state.right):
-        raise OpenworldError(
-            f"the target has {len(answers) - 1} partners, expected {len(state.right) - 1} as on the source, in the "
-            "same order."
-        )
-    agree, sizes = _agree(answers), (known.n, target.n)
-
-    def replicates(resamples: int, generator: np.random.Generator) -> np.ndarray:
-        draws = zip(counts(known.n, resamples, generator), counts(target.n, resamples, generator), strict=True)
-        rates = (_rates(state, agree, on_source / known.n, on_target / target.n) for on_source, on_target in draws)
-        return np.array([1 - accuracies_of(each, fit_line(each, *sizes), *sizes)[0] for each in rates])
-
-    rates = _rates(state, agree, np.full(known.n, 1 / known.n), np.full(target.n, 1 / target.n))
-    line = fit_line(rates, *sizes)
-    accuracies = accuracies_of(rates, line, *sizes)
-    details = {"models": len(answers), "model_accuracies": accuracies.tolist(), **line._asdict()}
-    warnings = _warnings(rates, line, *sizes)
-    if reject and line.r_squared < STRAIGHT:
-        return RawEstimate(None, None, "", details, warnings=warnings)
-    return RawEstimate(1 - float(accuracies[0]), replicates, "source and target images", details, warnings=warnings)
 
 
 def _rates(source: _Source, agree: np.ndarray, source_weights: np.ndarray, target_weights: np.ndarray) -> Rates:

@@ -1,13 +1,10 @@
 """Accuracy at the levels of a change, without labels: an estimator fitted on a source and read level by level.
 
 The estimator is fitted once, over all names that the source has (T and threshold with it), and reads every level among
-the names of that level. Level 0 is the source itself, whose labels are known. Points and EVM err less so than with a
-threshold among the names of level 0, or of each level (bench/curve_without_labels.py).
-
-The accuracies at the levels err together: over the images of the stream, as `metrics.level_errors` says, and over those
-of the source, from which all levels have T and threshold, by a bootstrap. `metrics.curve_intervals` makes intervals of
-the curve's numbers of both. They are over images alone: whether confidences mean at a level what they mean on the
-source nobody can see without labels.
+the names of that level: points and EVM err less so than with a threshold among the names of level 0, or of each level
+(bench/curve_without_labels.py). The accuracies at the levels err together: over the images of the stream, as
+`metrics.level_errors` says, and over those of the source, from which all levels have T and threshold, by a bootstrap.
+Whether confidences mean at a level what they mean on the source nobody can see without labels.
 """
 
 from collections.abc import Sequence
@@ -18,8 +15,7 @@ import numpy as np
 from openworld._arrays import ArrayLike, as_groups, as_table
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators.engine.estimate import Estimate
-from openworld.estimators.engine.fitted import Estimator
+from openworld.estimators.engine.fitted import Estimate, Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.metrics.level_errors import LevelErrors, level_errors
 

@@ -17,8 +17,7 @@ from openworld.estimators.average_confidence import AC
 from openworld.estimators.calibrated_confidence import CBPE
 from openworld.estimators.difference_of_confidences import DoC
 from openworld.estimators.disagreement import GDE
-from openworld.estimators.engine.estimate import Estimate
-from openworld.estimators.engine.fitted import FittedEstimator
+from openworld.estimators.engine.fitted import Estimate, FittedEstimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.frap import FRAP
 from openworld.estimators.importance import IM

@@ -1,15 +1,13 @@
 """Whether a model's confidence tells its right answers from its wrong ones, as far as the labelled source shows it.
 
-Everything that is read off confidences rests on this: the estimate of an accuracy, and the alarm over time. A model
-that is as sure where it is wrong as where it is right (an over-confident network, naive Bayes on dependent features)
-loses accuracy without a word, and no temperature mends that. Three numbers show it on the source:
+A model that is as sure where it is wrong as where it is right (an over-confident network, naive Bayes on dependent
+features) loses accuracy without a word, and no temperature mends that. Three numbers show it on the source:
 
     area      AUROC of the confidence, right against wrong: .5 says nothing, 1 all
-    slope     mean confidence of right answers less that of wrong ones, at the source's temperature (Tjur, 2009,
-              "Coefficients of determination in logistic regression models"): the share of a loss that shows, where the
-              loss comes by more mistakes of the kinds that the source has
-    gap       |mean confidence - accuracy| at that temperature: where it is far from 0, confidences cannot be
-              calibrated, for they are near certainty, right or wrong
+    slope     mean confidence of right answers less that of wrong ones, at the source's temperature (Tjur, 2009): the
+              share of a loss that shows, where the loss comes by more mistakes of the kinds that the source has
+    gap       |mean confidence - accuracy| at that temperature: where it is far from 0, confidences are near certainty,
+              right or wrong, and cannot be calibrated
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """What a reference must show on the labelled source before anything is quoted that rests on it.
 
 A reference stands in for labels. It can do so only where it knows the classes, and only if it does not make the judged
-model's mistakes: a copy of the model, a fine-tuned sibling, or the CLIP that the model was tuned from agrees with it
-however wrong both are. Both can be seen on the source, whose labels are known, before a target is looked at:
+model's mistakes, as a copy, a fine-tuned sibling, or the CLIP that the model was tuned from does:
 
     known          classes that it ever names right; class by class, for its names may be good in part
     informed       on images of these classes, or named one of them, it is right on a quarter beyond chance, and on
@@ -17,12 +16,11 @@ as much:
                                     b   how often it names the model's second class on right answers as hard as these
                                     c   how often it names the first there
 
-An independent reference that errs between the two classes takes the wrong one about as often whether that is the
-model's first or second: a = b, and 0 is repeated. A copy takes the first, right or wrong: a = c, and all is repeated,
-however much noise lies on it. Models of another kind and other training repeat -.3 to .5, other seeds of one recipe .6
-to 1, or .3 to .6 where they are large networks on few images (bench/quoted/). That a reference repeats little does not
-show that it will not err with the model under a shift, so that a quote holds it against transport, too
-(`quote.decision`).
+An independent reference takes the wrong one of the two classes about as often whether that is the model's first or
+second: a = b, and 0 is repeated. A copy takes the first, right or wrong: a = c, and all is repeated, however much noise
+lies on it. Models of another kind and other training repeat -.3 to .5, other seeds of one recipe .6 to 1, or .3 to .6
+where they are large networks on few images (bench/quoted/). A reference that repeats little may yet err with the model
+under a shift, so that a quote holds it against transport, too (`quote.decision`).
 """
 
 from dataclasses import dataclass, field

@@ -22,13 +22,11 @@ BLOCK = 2**16  # numbers of a block of rows: what is computed at a time stays in
 
 @dataclass(frozen=True)
 class Temperature:
-    """T, and a sentence where it could not be had as usual.
-
-    pulls: float64[n], how far each image pulls ln T: their mean over a resample is, to first order, how much its ln T
-    differs (the infinitesimal jackknife). 0 where T was not fitted.
-    """
+    """T, and a sentence where it could not be had as usual."""
 
     value: float
+    # How far each image pulls ln T, float64[n]: their mean over a resample is, to first order, how much ln T differs
+    # (the infinitesimal jackknife). 0 where T was not fitted.
     pulls: np.ndarray = field(repr=False)
     warning: str | None = None
 
@@ -131,14 +129,7 @@ def negative_entropies_of(outputs: Outputs, temperature: float) -> np.ndarray:
 
 
 def response(given: np.ndarray, logits: np.ndarray, temperature: float) -> float:
-    """How much the mean of probabilities p_i,a(i) rises with ln T: the mean of p (sum_c p_c ln p_c - ln p).
-
-    >>> z = np.array([[0.0, np.log(3.0)]])
-    >>> round(response(np.array([0.75]), z, 1.0), 4)
-    -0.206
-    >>> round(float(probabilities(z, 1.001)[0, 1] - 0.75) / 0.001, 3)  # ln T is about .001
-    -0.206
-    """
+    """Return how much the mean of probabilities p_i,a(i) rises with ln T: the mean of p (sum_c p_c ln p_c - ln p)."""
     return float((given * negative_entropies(logits, temperature) - xlogy(given, given)).mean())
 
 

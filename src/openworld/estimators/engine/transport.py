@@ -8,10 +8,9 @@ optimal as soon as every class is given as often as it may, and the prices prove
 
 First, classes that are given too often raise their price, one after the other, just until enough images leave; that
 settles most. What is left moves one by one along shortest paths in the graph of the C classes, whose edge from j to k
-costs the least that an image of j loses in k (successive shortest paths; Ahuja, Magnanti and Orlin, 1993, chapter
-9). Classes that are given to nobody take no part: of 4,000 classes and 2,000
-images more than half; their price is the lowest that keeps every image away. Ties go to the lowest class, then to the
-lowest image.
+costs the least that an image of j loses in k (successive shortest paths; Ahuja, Magnanti and Orlin, 1993, chapter 9).
+Classes that are given to nobody take no part: of 4,000 classes and 2,000 images more than half; their price is the
+lowest that keeps every image away. Ties go to the lowest class, then to the lowest image.
 """
 
 from dataclasses import dataclass
@@ -39,10 +38,7 @@ class TransportPlan:
 
 
 def transport(probabilities: np.ndarray, quotas: np.ndarray, rows: np.ndarray | None = None) -> TransportPlan:
-    """Give labels to all images at the least total cost.
-
-    Quotas int64[C] say how often each class is given and add up to n; `rows` are n images of probabilities of more.
-    """
+    """Give labels to n images, `rows` of more probabilities, at the least total cost; quotas int64[C] add up to n."""
     quotas = np.asarray(quotas, np.int64)
     n = len(probabilities if rows is None else rows)
     if quotas.shape != probabilities.shape[1:] or quotas.min() < 0 or quotas.sum() != n:

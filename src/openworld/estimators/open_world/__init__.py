@@ -26,20 +26,18 @@ known: no rule kept them near the truth on kinds of data that had not chosen it,
 
 from openworld._plugins import Plugins
 from openworld.estimators.open_world.bounds import BOUND_MARGIN, SHARE_MARGIN, StreamBounds, stream_bounds
-from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
 from openworld.estimators.open_world.engine.fitted import (
     NUMBERS,
     FittedOpenWorld,
+    OpenWorldEstimate,
     OpenWorldEstimator,
     true_numbers,
 )
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
-from openworld.estimators.open_world.hybrid import Hybrid
-from openworld.estimators.open_world.mixture import Mixture
-from openworld.estimators.open_world.own import OwnNames
+from openworld.estimators.open_world.mixture import Hybrid, Mixture
+from openworld.estimators.open_world.own import OwnNames, Thresholded
 from openworld.estimators.open_world.positive_unlabelled import PositiveUnlabelled
 from openworld.estimators.open_world.reference import ThirdModel
-from openworld.estimators.open_world.thresholded import Thresholded
 from openworld.estimators.open_world.two_shares import LARGEST_GAP, LARGEST_MOVE, TwoShares, two_shares
 
 OPEN_WORLD_ESTIMATORS: dict[str, type] = {

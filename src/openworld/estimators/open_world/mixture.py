@@ -1,17 +1,22 @@
-"""mixture: scores of the stream are a mixture of labelled base scores and of unknown new ones (Garg et al., 2021).
+"""mixture and hybrid: scores of the stream are a mixture of labelled base scores and of unknown new ones.
 
 The premise is that base scores keep their law from validation images to the stream, and that some region of scores
-holds no new image. The share of base images p and AUROC follow; of names nothing does.
+holds no new image (Garg et al., 2021). The share of base images p and AUROC follow; of names nothing does. The hybrid
+takes it besides that names of new images are as right as the same confidence of the learner is among base images.
+Within bins of scores P(base | s) = p f_base(s) / f_stream(s), made to rise with s.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
+from openworld._arrays import require_at_least
 from openworld._types import checked
-from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
-from openworld.estimators.open_world.engine.fitted import FittedOpenWorld, fit
+from openworld.estimators.engine.fitted import finite
+from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit, of_proxies
+from openworld.estimators.open_world.engine.names import NameRule, require_names
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.engine.shares import best_bin_share
 from openworld.metrics import auroc
@@ -48,3 +53,67 @@ class Mixture:
         against = auroc(known, stream.scores).value
         found = (against - share / 2) / (1 - share)
         return OpenWorldEstimate(auroc=found, new_share=1 - share, details={"auroc_against_stream": against})
+
+
+@checked
+@dataclass(frozen=True)
+class Hybrid:
+    """z = isotonic(p f_base(s) / f_stream(s)) on bins of pooled quantiles; a, b from z and the learner's names.
+
+    Args:
+        names: "thresholded" (ATC) or "calibrated" confidences.
+        bins: how many bins of scores, at least 2.
+
+    >>> import numpy as np
+    >>> logits = np.tile(4 * np.eye(4), (30, 1))
+    >>> base = OpenWorldOutputs(logits=logits[logits[:, :2].any(axis=1)], n_base=2, labels=[0, 1] * 30)
+    >>> Hybrid().fit(base).estimate(OpenWorldOutputs(logits=logits, n_base=2)).auroc
+    1.0
+    """
+
+    names: str = "thresholded"
+    bins: int = 15
+
+    name: ClassVar[str] = "hybrid"
+    paper: ClassVar[str] = "Garg et al., 2021"
+    summary: ClassVar[str] = "sides by the mixture, names by the learner"
+    premise: ClassVar[str] = (
+        "base scores keep their law, some region of scores holds no new image, and new names are as right as base "
+        "names of the same confidence"
+    )
+    needs: ClassVar[tuple[str, ...]] = ("labels", "logits")
+    gives: ClassVar[tuple[str, ...]] = NUMBERS
+
+    def __post_init__(self):
+        require_names(self.names)
+        require_at_least(2, bins=self.bins)
+
+    def fit(self, validation: OpenWorldOutputs) -> FittedOpenWorld:
+        """Keep the scores of base images, and fit the rule of names."""
+        return fit(self, validation, lambda given: (given.scores, NameRule.learned(given, self.names)))
+
+    def read(
+        self, known: tuple[np.ndarray, NameRule], stream: OpenWorldOutputs, new_share: float | None
+    ) -> OpenWorldEstimate:
+        """Join P(base | score) and the names."""
+        scores, rule = known
+        share = best_bin_share(scores, stream.scores) if new_share is None else 1 - new_share
+        base = base_by_score(scores, stream.scores, share, self.bins)
+        named = base * rule.right(stream.base_logits), (1 - base) * rule.right(stream.new_logits)
+        details = {"temperature": rule.temperature, "threshold": finite(rule.least)}
+        details["share_by_bins"] = 1 - float(base.mean())
+        return of_proxies(stream, *named, base, share=share, details=details, warnings=rule.warnings)
+
+
+def base_by_score(base_scores: np.ndarray, scores: np.ndarray, share: float, bins: int) -> np.ndarray:
+    """Return P(base | score) float64[n] of a stream with p = `share`, rising with the score, in [0, 1]."""
+    pooled = np.quantile(np.concatenate([base_scores, scores]), np.linspace(0, 1, bins + 1)[1:-1])
+    edges = np.unique(pooled)
+    place, size = np.searchsorted(edges, scores, "right"), len(edges) + 1
+    of_stream = np.bincount(place, minlength=size) / len(scores)
+    of_base = np.bincount(np.searchsorted(edges, base_scores, "right"), minlength=size) / len(base_scores)
+    filled = of_stream > 0
+    ratio = np.minimum(1, share * of_base[filled] / of_stream[filled])
+    rising = np.zeros(size)
+    rising[filled] = isotonic_regression(ratio, weights=of_stream[filled]).x
+    return rising[place]

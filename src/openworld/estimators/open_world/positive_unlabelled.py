@@ -1,19 +1,14 @@
 """positive-unlabelled: new images are the stream minus the base images in it, names of new ones by zero-shot.
 
 Base validation images are positives, the stream is unlabelled. For any f of an image, as in learning from positive and
-unlabelled data (du Plessis et al., 2015),
-
-    E_new[f] = ( E_stream[f] - p E_base[f] ) / (1 - p)
-
-so that, with right base images i of the validation set and q = P(the new name is right),
+unlabelled data (du Plessis et al., 2015),  E_new[f] = ( E_stream[f] - p E_base[f] ) / (1 - p),  so that, with right
+base images i of the validation set and q = P(the new name is right),
 
     OpenworldAUC = E_base[ right_i E_new[ q_j 1[s_i > s_j] ] ],   AUROC and new accuracy alike
 
-without deciding for a single image whether it is new. p and q come from a model that was tuned on neither half: the
-zero-shot model that the learner was tuned from will do here, since a learner tuned on base classes knows no more of new
-names than it. The learner's own confidence does not: tuned on base images, it is too sure of new names.
-
-The base half is validation images' throughout: where the appearance changes this says nothing (see `two_shares`).
+without deciding for a single image whether it is new. p and q come from a model that was tuned on neither half, such as
+the zero-shot model that the learner was tuned from: the learner's own confidence is too sure of new names. Where the
+appearance of base images changes this says nothing (see `two_shares`).
 """
 
 from dataclasses import dataclass
@@ -23,12 +18,11 @@ import numpy as np
 
 from openworld._errors import unknown_name
 from openworld._types import checked
-from openworld.estimators.open_world.engine.estimate import OpenWorldEstimate
-from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, fit
+from openworld.estimators.open_world.engine.fitted import NUMBERS, FittedOpenWorld, OpenWorldEstimate, fit
 from openworld.estimators.open_world.engine.names import NameRule, require_names
 from openworld.estimators.open_world.engine.outputs import OpenWorldOutputs
 from openworld.estimators.open_world.engine.shares import at_share, best_bin_share, posterior_share
-from openworld.estimators.open_world.hybrid import base_by_score
+from openworld.estimators.open_world.mixture import base_by_score
 from openworld.estimators.open_world.reference import learn_reference
 from openworld.metrics import outcomes
 

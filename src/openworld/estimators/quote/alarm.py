@@ -1,29 +1,25 @@
 """Alarms over time: does the accuracy lie below a limit, at a stated rate of false alarms in a year of chunks?
 
-A bare limit fires on healthy days: the estimate of a small chunk moves by chance, and every day is another chance to be
-wrong. So the evidence is added up over chunks, by the CUSUM of Page (Continuous inspection schemes, Biometrika, 1954):
+The evidence is added up over chunks, by the CUSUM of Page (Continuous inspection schemes, Biometrika, 1954):
 
     S_t = max(0, S_{t-1} + z_t - k_t),    z_t = (alert - accuracy_t + bias_t) / s_t,    an alarm stands where S_t > h
 
 with bias and standard deviation s_t of what is quoted of such chunks where nothing has shifted. Tables of h take chunks
-for independent. Here they are not: all are read with the help of one source, whose few images put the same error into
-every chunk of the year. So k and h come from simulated years whose true accuracy is the alert itself. Each year has one
-error of its source, drawn as the resampled sources of a `Null` differ, and noise of its chunks, drawn from what differs
-within them, or within the source of the year where each was asked about many targets; both spreads are known from few
-draws, and vary from year to year by as much as that leaves open.
+for independent; here one source, whose few images put the same error into every chunk of the year, has read them all.
+So k and h come from simulated years whose true accuracy is the alert itself. Each year has one error of its source,
+drawn as the resampled sources of a `Null` differ, and noise of its chunks, drawn from what differs within them, or
+within the source of the year where each was asked about many targets; both spreads are known from few draws, and vary
+from year to year by as much as that leaves open.
 
     k_t  half a standard deviation of a chunk, so that falls by one are found soonest, and as much as the error of the
          source exceeds in half of the allowed years: with less, S would climb for ever under too many sources
     h    what the largest S of a simulated year exceeds at the allowed rate
 
 Single chunks jump now and then, where a rule of what is quoted ends and another begins: too rarely for some hundred
-draws to tell how often, and some sources more than others. So a chunk counts for at most `MOST` standard deviations
-beyond k, and h is no less: it takes two to raise an alarm, or one that lies `ALONE` of them below the alert. What has
-no such jumps (`jumps=False`: energy distances) is added up whole, so that one chunk may raise an alarm.
-
-False alarms come from unlucky sources, so they come in rows: most sources give none for years, a few give many.
-
-S never rises above 2 h. So an alarm ends soon after the accuracy has recovered, however long it was too low.
+draws to tell how often. So a chunk counts for at most `MOST` standard deviations beyond k, and h is no less: it takes
+two to raise an alarm, or one that lies `ALONE` of them below the alert. What has no such jumps (`jumps=False`: energy
+distances) is added up whole. S never rises above 2 h, so that an alarm ends soon after the accuracy has recovered.
+False alarms come from unlucky sources, in rows: most sources give none for years, a few give many.
 """
 
 from collections.abc import Sequence

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.temperature import blocks, probabilities
 from openworld.metrics.accuracy import wilson_interval

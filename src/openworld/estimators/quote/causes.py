@@ -12,18 +12,15 @@ sides have them, from features of the images:
                 z = sum_{c != d} K_cd / sqrt(2 sum_{c != d} K_cd^2),  of mean 0 and variance 1 if each D_c has a sign of
                 its own; and the same of the half of the images that lie nearest to the source
     unlike      share of images that lie farther from the source than its own images lie from each other (in features),
-                or have smaller largest logits: best-bin estimation (Garg et al., 2021, "Mixture Proportion Estimation
-                and PU Learning")
+                or have smaller largest logits: best-bin estimation (Garg et al., 2021)
 
 Another appearance (a camera, a style, fog) moves all images alike: coherence is high, of the nearest half too. Images
-of new classes, and new things under old names, land in predicted classes each from a side of its own: classes move,
-but not together; or if new classes have something in common, the nearest half, which is of old ones, does not. Logits
-are linear in the features of many models, so that those of the classes that are not predicted show coherence too. New
-classes are told from another meaning of the old ones by the share of images that is unlike the source: a part, or
-nearly all. That needs features; in logits alone the two are not told apart. Whether a thing that was never seen is a
-new class or a new kind of an old one is a matter of names, which no measurement knows.
-
-Limits were chosen on streams of one image set and judged on others (bench/period_causes.py).
+of new classes, and new things under old names, move each predicted class to a side of its own; or if new classes have
+something in common, the nearest half, which is of old ones, does not move together. Logits are linear in the features
+of many models, so that those of the classes that are not predicted show coherence too. New classes are told from
+another meaning of the old ones by the share of images that is unlike the source, a part or nearly all; in logits alone
+the two are not told apart. Limits were chosen on streams of one image set and judged on others
+(bench/period_causes.py).
 """
 
 from dataclasses import dataclass, field

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from math import hypot
 
 from openworld._types import checked
-from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.quote.evidence import Evidence, evidence, held
 from openworld.estimators.quote.null import Null

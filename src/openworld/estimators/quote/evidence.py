@@ -13,7 +13,7 @@ from scipy.special import stdtr
 
 from openworld._errors import OpenworldError
 from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_confidence
-from openworld.estimators.engine.estimate import Estimate
+from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.engine.temperature import confidences_of, source_temperature

@@ -7,15 +7,10 @@ which the model does worse, or corrupted copies of the source, show it:
 
 with the power of least mean absolute error over the labelled sets; of several estimators the one that then errs least.
 What this is worth shows on shifts that it was not learned on: each family of shifts (noise, blur, ...) is left out
-once, estimator and power are learned on the others, and the errors on the sets left out are those to expect of a target
-whose shift is again of another kind. A target is refused a number where sets of about its accuracy were missed by more
-than 10 points, where the corrected estimators part, where no labelled set was as bad, and where families are so few or
-so unlike that the interval says nothing.
-
-With two families, one is left when the other is left out, and whether its power carries over to a third kind of shift
-cannot be seen; so three are needed. Corruptions are alike in what they do: on styles and kinds of objects, what was
-learned on them errs twice as much as on a corruption left out, and so errors count double unless three families are no
-artificial ones.
+once, and the errors on it are those to expect of a target whose shift is again of another kind. With two families it
+cannot be seen whether the power carries over to a third kind; so three are needed. Corruptions are alike in what they
+do: on styles and kinds of objects, what was learned on them errs twice as much as on a corruption left out, and so
+errors count double unless three families are no artificial ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +22,7 @@ from scipy.special import stdtrit
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.estimators.engine.estimate import Estimate
-from openworld.estimators.engine.fitted import Estimator
+from openworld.estimators.engine.fitted import Estimate, Estimator
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import check_reference
 from openworld.estimators.quote.decision import Quote, Z

@@ -1,10 +1,9 @@
 """What estimators say where nothing has shifted: their bias and spread on sets that are like the source itself.
 
-A number for a target means little unless one knows what the method says of so many images of the source's own kind:
-transport reads 86 % of small sets that are 95 % right, thresholds scatter. So source and target are both drawn from the
-labelled source, at their own sizes and with replacement: the estimator is fitted on the one and asked about the other,
-whose accuracy is known. (Halves of the source would be held out in full, but half as large: what few images a class do
-to an estimator is then overstated about twofold.) The temperature stays that of the whole source.
+Source and target are both drawn from the labelled source, at their own sizes and with replacement: the estimator is
+fitted on the one and asked about the other, whose accuracy is known. (Halves of the source would be held out in full,
+but half as large: what few images a class do to an estimator is then overstated about twofold.) The temperature stays
+that of the whole source.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,12 +1,9 @@
 """Over time: are the images still like the source's? A score for every period, and the alarm that adds scores up.
 
 Energy distances of periods are not 0 under one law. With n source and m period images, of which two lie M apart on
-average, chance makes them M (1/n + 1/m). So every sign of `shift_signs` counts as
-
-    x = sqrt(E / (M (1/n + 1/m)))
-
-which hardly depends on m, and a period by its clearest sign, max (x - mean) / deviation. Means and deviations are those
-of source-like sets: source and period both drawn anew from the source's images, with replacement, so that all energies
+average, chance makes them M (1/n + 1/m). So every sign of `shift_signs` counts as x = sqrt(E / (M (1/n + 1/m))), which
+hardly depends on m, and a period by its clearest sign, max (x - mean) / deviation. Means and deviations are those of
+source-like sets: source and period both drawn anew from the source's images, with replacement, so that all energies
 come of one matrix of distances; M is that of the drawn source's images, as it is of the real one's.
 
 The scores are added up by the CUSUM of `alarm`, whose limit comes of the same draws. P-values of single periods would

@@ -7,17 +7,9 @@ Rizzo, 2004), which is 0 only where two laws are equal:
 
 with the distances D of all images from each other and the weights u = 1/n of source and v = 1/m of target images. Under
 one law the images of both sides may be dealt anew, so that p = (1 + deals with an E as large) / (1 + deals) holds
-exactly (a permutation test); the same deals serve all signs. The vectors:
-
-    outputs             logits less their mean, at the source's temperature
-    confidences         the largest probability
-    named classes       the predicted class, one-hot
-    agreement           whether the reference, or a partner, names the same class: 1 or 0
-    embeddings          features of the images, where there are some
-    appearance          brightness, contrast, colour and sharpness of the images, where there are some
-    methods             how far DoC lies above COT, against source-like sets (`quote.decision`); not by dealing anew
-
-A sign speaks where its p-value is below .05 after Holm's correction for all signs, or below .01 by itself.
+exactly (a permutation test); the same deals serve all signs. The vectors are those of `vectors_of`; "methods", how far
+DoC lies above COT against source-like sets (`quote.evidence`), is not by dealing anew. A sign speaks where its p-value
+is below .05 after Holm's correction for all signs, or below .01 by itself.
 
 What speaks of none does not show that nothing has changed. So sets are drawn from the source in which its mistakes are
 more frequent, as many images as the target has, and each is tested in the same way: the least fall of accuracy that is
@@ -139,7 +131,7 @@ def vectors_of(outputs: Outputs, temperature: float) -> dict[str, np.ndarray]:
     logits = outputs.logits / temperature
     named = outputs.predictions
     vectors = {
-        OUTPUTS: logits - logits.mean(axis=1, keepdims=True),
+        OUTPUTS: logits - logits.mean(axis=1, keepdims=True),  # at the source's temperature
         CONFIDENCES: confidences(outputs.logits, temperature)[:, None],
         NAMED: np.eye(outputs.classes)[named],
     }

@@ -1,15 +1,8 @@
 """What the scores themselves tell of a source that will not do: pictures on both sides, repeats, hardly a mistake.
 
-Every estimator takes it that the source is a fair sample of what the model had not seen. Signs of the contrary that
-need no picture:
-
-    shared        target images with the very scores of a source image: the same pictures are on both sides
-    repeated      source images with the very scores of another one
-    softmax       rows of logits, on either side, that are probabilities
-    learned       so few mistakes among so many images that it looks like pictures that the model was trained on
-
-That a source was trained on and is still named wrong now and then cannot be told from scores: a model is surer there
-than on other pictures, and so it is where the target has shifted.
+Every estimator takes it that the source is a fair sample of what the model had not seen. That a source was trained on
+and is still named wrong now and then cannot be told from scores: a model is surer there than on other pictures, and so
+it is where the target has shifted.
 """
 
 from dataclasses import dataclass
