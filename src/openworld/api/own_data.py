@@ -83,11 +83,7 @@ def estimate(
     from openworld.applications.estimate.chunks import Chunking
     from openworld.applications.estimate.estimation import EstimateOptions, vouched_shares
     from openworld.applications.estimate.inputs import EstimateInputs, ModelNames, named_shift
-    from openworld.applications.estimate.open_world.command import (
-        OpenWorldInputs,
-        estimate_open_world,
-        open_world_options,
-    )
+    from openworld.applications.estimate.open_world.command import estimate_open_world, require_open_world
 
     others = {"model": model, "architecture": architecture, "classnames": classnames, "template": template}
     others |= {"reference": reference, "partner": partner, "source_partner": source_partner}
@@ -96,13 +92,13 @@ def estimate(
     others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
     others |= {"labels": labels is not None, "propose": propose, "estimator": estimator}
     others |= {"same_shares": same_shares, "other_shares": other_shares}
-    opened = open_world_options(open_world, new_share, base_names, seed, others)
+    own = {"new_share": new_share, "base_names": base_names}
+    require_open_world(open_world, own, others)
     made = {"command": "openworld.estimate"}
-    if opened is not None:
+    if open_world:
         sides = sources_of(source, "source"), sources_of(target, "target")
-        streams = OpenWorldInputs(*sides, base_names, _path(out))
         with observing(quiet=quiet) as observer:
-            return estimate_open_world(streams, opened, observer, made)
+            return estimate_open_world(*sides, **own, seed=seed, out=_path(out), observer=observer, made=made)
     chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))
     vouched = vouched_shares(same_shares, other_shares)
     options = EstimateOptions(tuple(estimator), chunking, by_class, alert, false_alarms, seed, vouched=vouched)

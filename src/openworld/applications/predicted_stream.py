@@ -29,15 +29,7 @@ def require_stream(out: Path | None, inputs: PredictionInputs, labelled: bool) -
 
 
 def write_predicted(found: PredictedImages, out: Path, labelled: bool) -> Path:
-    """Write what the learner says of every image that could be read, and return the path.
-
-    Args:
-        found: what it says. out: its ending is the format.
-        labelled: also write `side` and `label`, from the names of the folders that images lie in, or of the data set.
-
-    Raises:
-        OpenworldError: another ending, a learner without new names, a folder whose name is no class of the learner.
-    """
+    """Write what the learner says of every readable image; labelled: also `side` and `label`, from folder names."""
     inputs, answer = found.inputs, found.answer
     require_stream(out, inputs, labelled)
     base_names, new_names = tuple(inputs.fitted.classnames), inputs.new_names
@@ -60,11 +52,7 @@ def write_predicted(found: PredictedImages, out: Path, labelled: bool) -> Path:
 
 
 def true_classes(inputs: PredictionInputs) -> tuple[list[str], list[str]]:
-    """Return the side and the class name of every image, from the folder that it lies in or the data set's labels.
-
-    Raises:
-        OpenworldError: a class that is neither base name nor new name.
-    """
+    """Return side and class name of every image, from its folder or the data set; refuse a class of neither side."""
     if inputs.dataset is None:
         classes = [readable_class_name(path.resolve().parent.name) for path in inputs.paths]
     else:

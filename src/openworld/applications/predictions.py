@@ -143,13 +143,7 @@ def _slices(values: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _closed_set(table: Columns, runs: Coded, unnamed: dict[str, np.ndarray]) -> np.ndarray:
-    """bool[N], whether a row is of a model that names base images alone: all its new images lack a name, no base one.
-
-    Args:
-        table: with column side.
-        runs: the model and seed of every row.
-        unnamed: by column, where an entry is empty.
-    """
+    """Return bool[N], whether a row is of a model that names base images alone: all its new images lack a name."""
     found = np.zeros(len(table["side"]), bool)
     for column, empty in unnamed.items():
         if not empty.any():

@@ -108,11 +108,7 @@ def estimate(
     from openworld.applications.estimate.chunks import Chunking
     from openworld.applications.estimate.estimation import EstimateOptions, vouched_shares
     from openworld.applications.estimate.inputs import EstimateInputs, ModelNames, named_shift
-    from openworld.applications.estimate.open_world.command import (
-        OpenWorldInputs,
-        estimate_open_world,
-        open_world_options,
-    )
+    from openworld.applications.estimate.open_world.command import estimate_open_world, require_open_world
     from openworld.cli import console
 
     others = {"model": model, "architecture": architecture, "classnames": classnames, "template": template}
@@ -122,12 +118,13 @@ def estimate(
     others |= {"false_alarms": false_alarms, "by_class": by_class, "levels": levels, "zero_shot": zero_shot}
     others |= {"labels": labels is not None, "propose": propose, "estimator": estimator}
     others |= {"same_shares": same_shares, "other_shares": other_shares}
-    opened = open_world_options(open_world, new_share, base_names, seed, others)
+    own = {"new_share": new_share, "base_names": base_names}
+    require_open_world(open_world, own, others)
     made = {"command": " ".join(console.command())}
     screen = console.output(quiet=quiet or as_json)
-    if opened is not None:
+    if open_world:
         with console.observer(screen) as observer:
-            answer = estimate_open_world(OpenWorldInputs(source, target, base_names, out), opened, observer, made)
+            answer = estimate_open_world(source, target, **own, seed=seed, out=out, observer=observer, made=made)
         _end(answer, screen, out, as_json)
         return
     chunking = Chunking(chunks, chunk_rows, period, bool(timestamps))

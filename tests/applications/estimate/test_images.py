@@ -68,8 +68,9 @@ def test_scores_of_all_models(folder, classifier, tmp_path, monkeypatch):
     expected = cosine_logits(clip.encode_image(pixels).detach(), text, 1.0)
     np.testing.assert_allclose(block.reference[31], expected[0].numpy(), atol=1e-5)
     assert np.abs(block.reference).max() <= 1
-    (block,) = (block.outputs for block in replace(table, appearance=True).blocks())
-    assert table.has_appearance and np.array_equal(block.appearance, appearance(images))
+    table = table.with_vectors()
+    (block,) = (block.outputs for block in table.blocks())
+    assert table.appearance and np.array_equal(block.appearance, appearance(images))
 
 
 def test_a_call_that_was_stopped_goes_on_where_it_was(folder, classifier, tmp_path, monkeypatch):

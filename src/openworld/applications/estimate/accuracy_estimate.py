@@ -20,26 +20,26 @@ MOVED = 0.05  # total variation beyond chance from which predicted shares have m
 
 @dataclass(frozen=True)
 class MethodEstimate:
-    """One method's answer. sampled: of how many images, where that is not all of them."""
+    """One method's answer."""
 
     name: str
     summary: str
     accuracy: float | None
     interval: Interval
     warnings: tuple[str, ...] = ()
-    sampled: int | None = None
+    sampled: int | None = None  # of how many images, where that is not all of them
     details: Mapping[str, Any] = field(default_factory=dict)
     on_source: Range = None
 
 
 @dataclass(frozen=True)
 class ScoredSet:
-    """The source or the target. accuracy: the true one, where labels are known."""
+    """The source or the target."""
 
     name: str
     n: int
     classes: int
-    accuracy: float | None = None
+    accuracy: float | None = None  # the true one, where labels are known
 
 
 @dataclass(frozen=True)
@@ -57,32 +57,23 @@ class ClassShift:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A number tested against the alert, with what was tested before it.
+    """A number tested against the alert, with what was tested before it."""
 
-    counted: the accuracy that was tested (`Quote.tested`); None where nothing is known. statistic, limit: an alarm
-    stands where the first exceeds the second. alone: the accuracy below which such a chunk alone raises one; lasting:
-    that below which such chunks do in the long run.
-    """
-
-    counted: float | None
+    counted: float | None  # the accuracy that was tested (`Quote.tested`); None where nothing is known
     statistic: float
-    limit: float
+    limit: float  # an alarm stands where the statistic exceeds it
     standing: bool
-    alone: float
-    lasting: float
+    alone: float  # the accuracy below which such a chunk alone raises an alarm
+    lasting: float  # that below which such chunks do in the long run
 
 
 @dataclass(frozen=True)
 class ShiftAlarm:
-    """Whether the images are no longer like the source's, over the chunks so far.
+    """Whether the images are no longer like the source's, over the chunks so far."""
 
-    score: of this chunk, in standard deviations of source-like sets by its clearest sign; None where none could be
-    compared. sign: its name. statistic: what scores add up to, in limits; an alarm stands above 1.
-    """
-
-    score: float | None
+    score: float | None  # of this chunk by its clearest sign, in deviations of source-like sets; None without a sign
     sign: str
-    statistic: float
+    statistic: float  # what scores add up to, in limits
 
     @property
     def standing(self) -> bool:
@@ -92,16 +83,12 @@ class ShiftAlarm:
 
 @dataclass(frozen=True)
 class PeriodLabels:
-    """What labels say of a period, or of a target that is not cut.
-
-    n: labels. drawn: whether the images were drawn with known probabilities. plain: share of the labelled images that
-    is right. accuracy, interval, standard_error: of all its images; None with a `reason`.
-    """
+    """What labels say of a period, or of a target that is not cut."""
 
     n: int
-    drawn: bool
-    plain: float
-    accuracy: float | None
+    drawn: bool  # whether the images were drawn with known probabilities
+    plain: float  # share of the labelled images that is right
+    accuracy: float | None  # of all its images; None with a reason
     interval: Interval
     standard_error: float | None
     reason: str = ""
@@ -114,22 +101,16 @@ class PeriodLabels:
 
 @dataclass(frozen=True)
 class ChunkEstimate:
-    """A chunk of the target. label: its time, or its first and last image; first: from 0; accuracy: true, or None.
+    """A chunk of the target, or a period of a watch."""
 
-    methods: name -> accuracy, perhaps None. quote: the number for this chunk, or that it cannot be told. on_source: of
-    the quoted method. alarm: that the accuracy is below the alert, where there is one. shift_alarm: that the images are
-    no longer like the source's. cause: of what moved, and images that carry it.
-    labelled: what labels say of it, where some came.
-    """
-
-    label: str
-    first: int
+    label: str  # its time, or its first and last image
+    first: int  # place of its first image, from 0
     n: int
     sampled: int | None
     methods: Mapping[str, float | None]
     quote: Quote
-    accuracy: float | None = None
-    on_source: Range = None
+    accuracy: float | None = None  # the true one
+    on_source: Range = None  # of the quoted method
     alarm: Alarm | None = None
     cause: PeriodCause | None = None
     labelled: PeriodLabels | None = None
@@ -148,36 +129,22 @@ class ChunkEstimate:
 
 @dataclass(frozen=True)
 class ClassEstimate:
-    """One class. predicted, expected: how many target images are named so, and are expected to be so.
-
-    accuracy, interval: of the images named so; recall: of those that are so; taken_for: (true class, how many images)
-    of those that are named so and expected to be another class, the most frequent first. source_accuracy: of the
-    source images named so, source_share: of images of this class on the source.
-    """
+    """One class."""
 
     name: str
-    predicted: int
-    expected: float
-    accuracy: float | None
+    predicted: int  # target images that are named so
+    expected: float  # and that are expected to be so
+    accuracy: float | None  # of the images named so
     interval: Interval
-    recall: float | None
-    source_accuracy: float | None
-    source_share: float
-    taken_for: tuple[tuple[str, float], ...] = ()
+    recall: float | None  # of those that are so
+    source_accuracy: float | None  # of the source images named so
+    source_share: float  # of images of this class on the source
+    taken_for: tuple[tuple[str, float], ...] = ()  # true class and count of images that are named so and are not
 
 
 @dataclass(frozen=True)
 class AccuracyEstimate:
-    """All of it.
-
-    quote: the number, or that it cannot be told. methods: in the order of their names. chunks: over time, in order.
-    classes: class by class, by the quoted method on `class_images` images. alert: the accuracy below which somebody
-    wants to know. false_alarms: the rate at which that may be said in vain. alarm: the test of a target that is not
-    cut. shift: of the predicted classes. agreement: share of images that model and reference name alike, on source and
-    target. learned: from labelled shifts, if there were any. learned_quote: what that says of the target. labelled:
-    what labels that came late say of a target that is not cut. worksheet: how many images its worksheet of labels to
-    make lists. warnings: of the data, not of a method. made: facts by name, such as the files.
-    """
+    """All of it."""
 
     source: ScoredSet
     target: ScoredSet
@@ -185,17 +152,17 @@ class AccuracyEstimate:
     methods: tuple[MethodEstimate, ...]
     chunks: tuple[ChunkEstimate, ...] = ()
     classes: tuple[ClassEstimate, ...] = ()
-    class_images: int = 0
-    alert: float | None = None
-    false_alarms: float | None = None
-    alarm: Alarm | None = None
+    class_images: int = 0  # on how many images the estimate class by class rests
+    alert: float | None = None  # the accuracy below which somebody wants to know
+    false_alarms: float | None = None  # the rate at which that may be said in vain
+    alarm: Alarm | None = None  # of a target that is not cut
     shift: ClassShift | None = None
-    agreement: tuple[float, float] | None = None
+    agreement: tuple[float, float] | None = None  # share that model and reference name alike, on source and target
     learned: LearnedShifts | None = None
-    learned_quote: Quote | None = None
-    labelled: PeriodLabels | None = None
-    worksheet: int = 0
-    warnings: tuple[str, ...] = ()
+    learned_quote: Quote | None = None  # what labelled shifts say of the target
+    labelled: PeriodLabels | None = None  # what late labels say of a target that is not cut
+    worksheet: int = 0  # images that the worksheet of labels to make lists
+    warnings: tuple[str, ...] = ()  # of the data, not of a method
     made: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm, ShiftAlarm
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm, ChunkEstimate, ShiftAlarm
 from openworld.applications.estimate.quotes import LABELLED, Quoting, shared_size
 from openworld.estimators import Chunk, Estimate, FittedEstimator, Null, Outputs, check_reference, find_alarms
 from openworld.estimators.engine.confidence_check import check_confidence
-from openworld.estimators.quote import Quote, without_number
+from openworld.estimators.quote import without_number
 from openworld.estimators.quote.alarm import COMMONEST, RAREST
 from openworld.estimators.quote.shift_alarm import ShiftTest, fit_shift_test
-from openworld.estimators.quote.shift_signs import ShiftSigns
+from openworld.estimators.quote.shift_signs import ShiftSigns, shift_signs
+from openworld.estimators.quote.spans import Span
 
 RATE = 0.05  # of false alarms of either kind
 YEAR = 365  # chunks in which false alarms are counted
@@ -56,30 +57,47 @@ def shift_test(quoting: Quoting, n: int, rate: float, known: dict[int, ShiftTest
     return known[size]
 
 
-def shift_alarm(test: ShiftTest, signs: ShiftSigns, n: int, before: float) -> ShiftAlarm:
-    """Return the alarm after a chunk of n images, from the statistic before it."""
-    score, sign = test.score(signs, n)
-    return ShiftAlarm(score, sign, test.statistic(before, score))
+def estimate_chunk(
+    quoting: Quoting,
+    fitted: Mapping[str, FittedEstimator],
+    span: Span,
+    *,
+    test: ShiftTest | None,
+    before: float,
+    beside: bool = True,
+) -> tuple[ChunkEstimate, ShiftSigns]:
+    """Return what is estimated of a chunk or a period without its label, and how far it lies from the source.
 
-
-def under_shift(quoting: Quoting, quote: Quote) -> Quote:
-    """Return what is quoted of a chunk while the shift alarm stands: bounds, and no number.
-
-    A number that rests on labelled shifts, or on a method that was named first, stays.
+    Args:
+        test: of the shift alarm; None where it does not look. before: its statistic before the chunk.
+        beside: whether it is measured what the quoted method says of the source.
     """
-    if quoting.first is not None or quote.rule == LABELLED:
-        return quote
-    return without_number(quote, SHIFTED)
+    outputs, n = span.sample.outputs, span.sample.n
+    estimates = {name: method.estimate(outputs, interval=False) for name, method in fitted.items()}
+    quote = quoting.quote(outputs, n, estimates)
+    signs = quote.signs or shift_signs(quoting.source, outputs, seed=quoting.seed)
+    alarm = None
+    if test is not None:
+        score, sign = test.score(signs, outputs.n)
+        alarm = ShiftAlarm(score, sign, test.statistic(before, score))
+    shifted = before > 1 if alarm is None else alarm.standing
+    if shifted and quoting.first is None and quote.rule != LABELLED:  # a number by labelled shifts or by name stays
+        quote = without_number(quote, SHIFTED)
+    chunk = ChunkEstimate(
+        label="",
+        first=span.first,
+        n=n,
+        sampled=None if span.sample.whole else outputs.n,
+        methods={name: estimate.accuracy for name, estimate in estimates.items()},
+        quote=quote,
+        on_source=quoting.of_source(quote.method, n) if beside else None,
+        shift_alarm=alarm,
+    )
+    return chunk, signs
 
 
 def with_alarms(estimate: AccuracyEstimate, quoting: Quoting, rate: float) -> AccuracyEstimate:
-    """Test chunks over time, or a target that is not cut once.
-
-    Args:
-        estimate: with an alert. quoting: how it was come to numbers. rate: of false alarms in a year, or in one test.
-    Raises:
-        OpenworldError: a method was named first that cannot tell an accuracy of every set like the source.
-    """
+    """Test chunks over time, or a target that is not cut once; `rate` is of years with a false alarm, or of tests."""
     whole = not estimate.chunks
     sizes = [estimate.target.n] if whole else [chunk.sampled or chunk.n for chunk in estimate.chunks]
     quotes = [estimate.quote] if whole else [chunk.quote for chunk in estimate.chunks]

@@ -11,7 +11,7 @@ import numpy as np
 
 from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import Outputs
-from openworld.estimators.quote.causes import NONE, Cause, CauseReader, fit_causes
+from openworld.estimators.quote.causes import NONE, Cause, CauseReader
 from openworld.report.data_files import thumbnail_address
 
 NAMES, IMAGES = ("id", "ids"), ("image", "path")  # columns that say which image a row is, and where it lies
@@ -80,20 +80,6 @@ def episodes(causes: Sequence[PeriodCause]) -> dict[str, list[Episode]]:
     return dict(sorted(found.items(), key=lambda item: -sum(map(len, item[1]))))
 
 
-def with_features(source: ScoreTable, target: ScoreTable) -> tuple[ScoreTable, ScoreTable]:
-    """Return both tables so that embeddings are read, and how images look, where both sides have them."""
-    both = {
-        "features": source.has_features and target.has_features,
-        "appearance": source.has_appearance and target.has_appearance,
-    }
-    return replace(source, **both), replace(target, **both)
-
-
-def cause_reader(source: Outputs) -> CauseReader:
-    """Return what periods are compared with; see `fit_causes`."""
-    return fit_causes(source)
-
-
 def cause_of(reader: CauseReader, period: Outputs, rows: Sequence[int]) -> PeriodCause:
     """Return the likely cause of a period; `rows`: which row of the target each of its images is."""
     likely = reader.read(period, count=EXAMPLES)
@@ -137,11 +123,7 @@ def _entries(table: ScoreTable, column: str, rows: Sequence[int]) -> dict[int, s
 
 
 def thumbnails(causes: Iterable[PeriodCause], beside: Path) -> Mapping[str, str]:
-    """Return small pictures of the images of some causes, by their paths, as addresses that a page can hold.
-
-    Args:
-        beside: the folder against which relative paths are looked for after the current one.
-    """
+    """Return small pictures of the images of causes, by their paths, as addresses that a page can hold."""
     from PIL import Image
 
     found: dict[str, str] = {}

@@ -34,25 +34,16 @@ IMAGE_COLUMNS = ("id", "ids", "image", "path")
 
 @dataclass(frozen=True)
 class ScoreLayout:
-    """Which columns are what.
+    """Which columns are what."""
 
-    Args:
-        tables: tables of scores by name, the columns of each.
-        labels, seen, features, appearance: the columns of true classes, of images that the model was trained on, of
-            embeddings, and of how images look; or None.
-        classnames: in the order in which they are read.
-        unused: all other columns.
-        order: the place in the file of each class, where the caller wants them in another order; else None.
-    """
-
-    tables: dict[str, tuple[str, ...]]
+    tables: dict[str, tuple[str, ...]]  # tables of scores by name, the columns of each
     labels: str | None
     seen: str | None
     features: str | None
     appearance: str | None
     classnames: tuple[str, ...] | None
     unused: tuple[str, ...]
-    order: tuple[int, ...] | None = None
+    order: tuple[int, ...] | None = None  # place in the file of each class, where another order is wanted
 
     @property
     def names_in_file(self) -> tuple[str, ...] | None:
@@ -62,11 +53,7 @@ class ScoreLayout:
         return tuple(self.classnames[self.order.index(place)] for place in range(len(self.order)))
 
     def ordered(self, classnames: Sequence[str] | None, where: str, other: str) -> "ScoreLayout":
-        """Return it with the classes in that order, where both sides have names.
-
-        Args:
-            where, other: for a message, whose names the two are.
-        """
+        """Return it with the classes in that order, where both have names; `where` and `other` say whose."""
         places = order_of(self.classnames, classnames, where, other) if self.classnames and classnames else None
         if places is None:
             return self
@@ -116,16 +103,7 @@ def layout_of(file: ScoreFile, classnames: Sequence[str] | None = None, times: s
 
 
 def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str) -> tuple[int, ...] | None:
-    """Return the place of every expected class name among a set's own; None where both are in one order.
-
-    Args:
-        where, other: for the message, whose names the two are.
-    Raises:
-        OpenworldError: other names, or a name that comes twice, whose place nobody knows.
-
-    >>> order_of(("dog", "cat"), ("cat", "dog"), "a.csv", "those of b.csv")
-    (1, 0)
-    """
+    """Return the place of every expected class name among a set's own; None where both are in one order."""
     own, expected = tuple(own), tuple(expected)
     if own == expected:
         return None
@@ -142,11 +120,7 @@ def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str
 def _tables(
     file: ScoreFile, in_list: tuple[str, ...] | None, given: tuple[str, ...] | None
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Return tables of scores by name, and the class names behind their colons, or ().
-
-    Columns of single classes are put in the order of the file's list of names, of the names that are given where whole
-    tables lie beside them, or of the first such table.
-    """
+    """Return tables of scores by name, and the class names behind their colons, or ()."""
     tables: dict[str, tuple[str, ...]] = {}
     named: dict[str, tuple[str, ...]] = {}
     for column in file.columns:

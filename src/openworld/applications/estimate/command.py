@@ -1,7 +1,6 @@
 """From what a person names to a report: files of scores, or images that models score, and then an estimate."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -10,12 +9,13 @@ from pathlib import Path
 from openworld import __version__
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
-from openworld._score_files import ScoreFile
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
-from openworld.applications.estimate.by_level.command import estimate_by_level
+from openworld.applications.estimate.by_level import report as curve_report
+from openworld.applications.estimate.by_level.estimation import estimate_curve
+from openworld.applications.estimate.by_level.reading import read_scores
 from openworld.applications.estimate.embedded import embedded_scores, is_embedded
 from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy, temperature_of
-from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs
+from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs, checksums, title_of
 from openworld.applications.estimate.late_labels import SHEET, proposal, read_late_labels
 from openworld.applications.estimate.reading import LabelledTable, Pass
 from openworld.applications.estimate.report import report
@@ -41,64 +41,81 @@ def estimate(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Estimate the accuracy of a model on a target without labels.
+    """Estimate the accuracy of a model on a target without labels; written into `inputs.out` where that is a folder.
 
-    Args:
-        inputs: source, target, and models where these are images.
-        options: what is wanted.
-        observer: hears what is being done.
-        made: facts for the page, such as the command line.
-
-    Returns:
-        A report whose `found` is an `AccuracyEstimate`, or by level a `CurveEstimate`; written into `inputs.out` where
-        that is a folder.
-
-    Raises:
-        OpenworldError: inputs that do not go together or cannot be read, as the message says.
+    The report has found an `AccuracyEstimate`, or by level a `CurveEstimate`.
     """
     partners = (*inputs.source_partners, *inputs.target_partners)
     given = (*inputs.source, *inputs.target, *partners, *(shift.place for shift in inputs.labelled), inputs.labels)
     require_folder("--out", inputs.out, own=(ESTIMATE,), inputs=given)
-    _require_place_for_proposal(inputs)
+    if inputs.propose and inputs.out is None:
+        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
+    if inputs.propose and (inputs.out / SHEET).exists():
+        raise OpenworldError(
+            f"{inputs.out / SHEET} is there already, and may be filled in; move it away, or give another --out."
+        )
     if inputs.out is not None:
         (inputs.out / AUDIT).unlink(missing_ok=True)  # of an earlier call, maybe on other class names
     facts = {**(made or {}), "openworld": __version__, "seed": str(options.seed)}
     if inputs.levels:
         options.require_no_cut("--levels")
-        return estimate_by_level(inputs, options.estimators, observer, facts)
-    with ExitStack() as scratch:
-        source, target, labelled = _tables(inputs, scratch, facts, observer, options.seed)
-        late = None if inputs.labels is None else read_late_labels(inputs.labels)
-        progress = partial(observer.progress, total=None)
-        estimate = estimate_accuracy(source, target, options, progress, labelled=labelled, late=late)
-        sheet = _proposal(inputs, estimate, source, target, options.seed)
-    rows = sum(text.count(b"\n") - 1 for text in sheet.values())
-    estimate = replace(estimate, made=facts, worksheet=rows)
-    gone = inputs.out is None and any(name.startswith("pictures target") for name in facts)
-    scored = () if gone else target.files
-    text = json_text(json_of(estimate))
-    answer = report(estimate, _folder(inputs.target))
-    answer = replace(
-        answer, found=estimate, json=text, files={JSON: text.encode(), **answer.files, **sheet}, scores=scored
-    )
+        answer = _by_level(inputs, options.estimators, observer, facts)
+    else:
+        answer = _overall(inputs, options, observer, facts)
     if inputs.out is not None:
         answer.write(inputs.out)
     return answer
 
 
-def _require_place_for_proposal(inputs: EstimateInputs) -> None:
-    """Refuse a worksheet without a folder, and one that would take the place of another, which may be filled in."""
-    if not inputs.propose:
-        return
-    if inputs.out is None:
-        raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
-    if (inputs.out / SHEET).exists():
-        raise OpenworldError(
-            f"{inputs.out / SHEET} is there already, and may be filled in; move it away, or give another --out."
-        )
+def json_of(estimate: AccuracyEstimate) -> dict:
+    """Return every number, under the names that `--json` documents."""
+    data = {"stretches" if name == "chunks" else name: value for name, value in to_json(estimate).items()}
+    alerts = {"alerts": list(estimate.alerts), "shift_alerts": list(estimate.shift_alerts)}
+    return data | alerts | {"untold": list(estimate.unknown)}
 
 
-def _proposal(
+def _overall(inputs: EstimateInputs, options: EstimateOptions, observer: Observer, facts: dict[str, str]) -> Report:
+    """Estimate a target as a whole, and its chunks; name images to label where that is wanted or nothing is told."""
+    with ExitStack() as scratch:
+        source, target, labelled = _tables(inputs, scratch, facts, observer, options.seed)
+        late = None if inputs.labels is None else read_late_labels(inputs.labels)
+        progress = partial(observer.progress, total=None)
+        estimate = estimate_accuracy(source, target, options, progress, labelled=labelled, late=late)
+        sheet = _worksheet(inputs, estimate, source, target, options.seed)
+    rows = sum(text.count(b"\n") - 1 for text in sheet.values())
+    estimate = replace(estimate, made=facts, worksheet=rows)
+    gone = inputs.out is None and any(name.startswith("pictures target") for name in facts)
+    first, text = inputs.target[0], json_text(json_of(estimate))
+    answer = report(estimate, Path(first).parent if isinstance(first, str | Path) else Path())
+    files = {JSON: text.encode(), **answer.files, **sheet}
+    return replace(answer, found=estimate, json=text, files=files, scores=() if gone else target.files)
+
+
+def _by_level(inputs: EstimateInputs, estimators: tuple[str, ...], observer: Observer, facts: dict[str, str]) -> Report:
+    """Estimate the dynamic robustness curve of a stream whose column `inputs.levels` says the level of each image."""
+    places = (*inputs.source, *inputs.target)
+    if any(isinstance(place, ImageSet) or (isinstance(place, str) and are_images(place)) for place in places):
+        raise OpenworldError("--levels reads files of scores, and images came; score them first (openworld predict).")
+    inputs.models.refuse()
+    others = {"--labelled-shift": inputs.labelled, "--source-partner": inputs.source_partners}
+    for option, given in (others | {"--timestamps": inputs.times}).items():
+        if given:
+            raise OpenworldError(f"{option} does not go with --levels; leave one of the two out.")
+    names = _class_names(inputs)
+    source = read_scores(inputs.source, classnames=names, title=title_of(inputs.source))
+    names, title = names or source.names, title_of(inputs.target)
+    stream = read_scores(inputs.target, levels=inputs.levels, classnames=names, title=title)
+    progress = partial(observer.progress, total=None)
+    found = estimate_curve(source, stream, estimators, inputs.zero_shot, progress)
+    return curve_report.report(replace(found, made=facts | checksums(places)))
+
+
+def _class_names(inputs: EstimateInputs):
+    names = inputs.models.classnames
+    return class_names(str(names)).names if isinstance(names, str | Path) else names
+
+
+def _worksheet(
     inputs: EstimateInputs, estimate: AccuracyEstimate, source: ScoreTable, target: ScoreTable, seed: int
 ) -> dict[str, bytes]:
     """Return the worksheet of images to label, by the name of its file: where one is wanted, or nothing can be told."""
@@ -115,21 +132,11 @@ def _proposal(
     return {SHEET: proposal(estimate, target, temperature, n, design=design, seed=seed).encode()}
 
 
-def json_of(estimate: AccuracyEstimate) -> dict:
-    """Return every number, under the names that `--json` documents."""
-    renamed = {"chunks": "stretches"}
-    data = {renamed.get(name, name): value for name, value in to_json(estimate).items()}
-    alerts = {"alerts": list(estimate.alerts), "shift_alerts": list(estimate.shift_alerts)}
-    return data | alerts | {"untold": list(estimate.unknown)}
-
-
 def _tables(
     inputs: EstimateInputs, scratch: ExitStack, made: dict[str, str], observer: Observer, seed: int
 ) -> tuple[ScoreTable, ScoreTable, list[LabelledTable]]:
     """Return the tables of source, target and labelled shifts; where they are images, models score them first."""
-    names = inputs.models.classnames
-    if isinstance(names, str | Path):
-        names = class_names(str(names)).names
+    names = _class_names(inputs)
     if inputs.source_partners and len(inputs.source_partners) != len(inputs.target_partners):
         raise OpenworldError(
             "--source-partner and --target-partner go in pairs, in the same order; GDE can do without --source-partner."
@@ -153,31 +160,15 @@ def _tables(
         sources, targets, shifts = score_images(inputs, names, folder, made, observer, seed)
     else:
         inputs.models.refuse()
+
     given = (*inputs.source, *inputs.target) if embedded else (*sources, *targets)
-    given = (*given, *(shift.place for shift in shifts if not shift.artificial))
-    for path in (Path(place) for place in given if isinstance(place, str | Path)):
-        if path.is_file():
-            with path.open("rb") as file:
-                made[path.name] = f"SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
-    source = open_table(sources, classnames=names, partners=inputs.source_partners, title=_title(inputs.source))
-    names = names or source.classnames
-    target = open_table(
-        targets, classnames=names, partners=inputs.target_partners, times=inputs.times, title=_title(inputs.target)
-    )
+    made |= checksums([*given, *(shift.place for shift in shifts if not shift.artificial)])
+    source = open_table(sources, classnames=names, partners=inputs.source_partners, title=title_of(inputs.source))
+    shared = {"classnames": names or source.classnames}
+    about = {"partners": inputs.target_partners, "times": inputs.times, "title": title_of(inputs.target)}
+    target = open_table(targets, **about, **shared)
     labelled = [
-        LabelledTable(shift.family, open_table([shift.place], classnames=names, title=shift.title), shift.artificial)
+        LabelledTable(shift.family, open_table([shift.place], title=shift.title, **shared), shift.artificial)
         for shift in shifts
     ]
     return source, target, labelled
-
-
-def _folder(given: Sequence[str | ImageSet | ScoreFile]) -> Path:
-    """Return the folder that the first of some files lies in."""
-    return Path(given[0]).parent if isinstance(given[0], str | Path) else Path()
-
-
-def _title(given: Sequence[str | ImageSet | ScoreFile]) -> str:
-    """Return what an image set is called: as it was named, without the folders above it."""
-    first = given[0].path.name if isinstance(given[0], ScoreFile) else getattr(given[0], "name", given[0])
-    first = Path(first).name if Path(first).exists() else str(first)
-    return first if len(given) == 1 else f"{first} and {len(given) - 1} more"

@@ -26,11 +26,7 @@ SIDE = 256  # pixels of the shorter side, to which larger images are scaled: cor
 
 
 def corrupted_copies(images: ImageSet, seed: int) -> Iterator[tuple[str, ImageSet]]:
-    """Return (family, labelled images) of every copy, all of the same images.
-
-    Args:
-        images: with labels. seed: of the draw of images, where there are more than 500, and of the corruptions.
-    """
+    """Yield (family, labelled images) of every copy, all of the same images, 500 at most."""
     if len(images) > MOST:
         images = images.subset(np.sort(np.random.default_rng(seed).choice(len(images), MOST, replace=False)))
     images = replace(images, content=f"{images.content} at most {SIDE}", read=_AtMost(images.read))

@@ -21,18 +21,12 @@ EMBEDDED = "embeddings"
 
 @dataclass(frozen=True)
 class _Head:
-    """What turns embeddings into scores.
+    """What turns embeddings into scores."""
 
-    Args:
-        column: what the scores are, "logits" or "probabilities". scores: [n, D] -> [n, C].
-        classnames: in the order of the scores; None where classes are numbers from 0.
-        spoken: whether numbers that are labels are names of classes, not places among them.
-    """
-
-    column: str
-    scores: Callable[[np.ndarray], np.ndarray]
-    classnames: tuple[str, ...] | None
-    spoken: bool = False
+    column: str  # what the scores are, "logits" or "probabilities"
+    scores: Callable[[np.ndarray], np.ndarray]  # [n, D] -> [n, C]
+    classnames: tuple[str, ...] | None  # in the order of the scores; None where classes are numbers from 0
+    spoken: bool = False  # whether numbers that are labels are names of classes, not places among them
 
 
 def is_embedded(place: Any) -> bool:
@@ -46,16 +40,7 @@ def is_embedded(place: Any) -> bool:
 
 
 def embedded_scores(places: Sequence[Any], model: Any) -> list[ScoreFile]:
-    """Return files of embeddings as files of scores.
-
-    Args:
-        places: files, or columns, with embeddings.
-        model: a file or `Embeddings` with those of class names, an object with `predict_proba`, or "" for the class
-            embeddings of the first of the places.
-
-    Raises:
-        OpenworldError: no embeddings of class names, embeddings of another width, a model that is neither.
-    """
+    """Return files of embeddings as files of scores; "" is the model of class embeddings in the first of them."""
     files = [open_scores(place) for place in places]
     head = _head(model, files[0])
     return [_scored(file, head) for file in files]

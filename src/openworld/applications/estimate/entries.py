@@ -52,18 +52,7 @@ def class_numbers(labels: np.ndarray, classnames: Sequence[str] | None, order: S
 
 
 def logarithms(probabilities: np.ndarray) -> np.ndarray:
-    """Return logits of probabilities float[n, C]: logarithms of rows that add up to 1.
-
-    Rows that were rounded, to decimals or to half precision, are divided by their sums. A 0 among numbers of d decimals
-    says "less than half a unit of the last": all C classes share that half, which keeps the likelihood of a label that
-    was rounded to 0 from deciding everything. Where numbers have all decimals a 0 is the smallest number there is.
-
-    Raises:
-        OpenworldError: rows that are no probabilities, rounded or not.
-
-    >>> logarithms(np.array([[1.0, 0.0], [0.98, 0.02]])).round(1).tolist()
-    [[0.0, -6.0], [-0.0, -3.9]]
-    """
+    """Return logits of probabilities float[n, C]: logarithms of rows that add up to 1; refuse rows that are none."""
     table = np.asarray(probabilities, np.float64)
     wrong = np.flatnonzero(~adds_up(table) | (table < 0).any(axis=1))
     if wrong.size:
@@ -78,11 +67,7 @@ def logarithms(probabilities: np.ndarray) -> np.ndarray:
 
 
 def rounded_rows(probabilities: np.ndarray) -> int:
-    """Return how many rows do not add up to 1 as they stand.
-
-    >>> rounded_rows(np.array([[0.33, 0.33, 0.33], [0.5, 0.3, 0.2]]))
-    1
-    """
+    """Return how many rows do not add up to 1 as they stand."""
     sums = np.asarray(probabilities, np.float64).sum(axis=1)
     return int((np.abs(sums - 1) > EXACT).sum())
 

@@ -12,33 +12,24 @@ from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate, Range
 from openworld.applications.estimate.alerts import (
     RATE,
+    estimate_chunk,
     require_rate,
     require_testable,
-    shift_alarm,
     shift_test,
-    under_shift,
     with_alarms,
 )
 from openworld.applications.estimate.by_class import with_classes
-from openworld.applications.estimate.causes import cause_of, cause_reader, named, with_features
+from openworld.applications.estimate.causes import cause_of, named
 from openworld.applications.estimate.chunks import Chunking, Keyed
 from openworld.applications.estimate.late_labels import LateLabels, with_late_labels
 from openworld.applications.estimate.methods import fit_all
 from openworld.applications.estimate.quotes import Quoting
-from openworld.applications.estimate.reading import (
-    LabelledTable,
-    Pass,
-    Progress,
-    agreement,
-    blocks_of,
-    class_shift,
-    read_labelled,
-)
+from openworld.applications.estimate.reading import LabelledTable, Pass, Progress, blocks_of, read_labelled
 from openworld.applications.estimate.remarks import remarks
 from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import Estimate, FittedEstimator, Outputs, find_estimator
 from openworld.estimators.engine.temperature import source_temperature
-from openworld.estimators.quote.shift_signs import shift_signs
+from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.spans import spans
 from openworld.estimators.streaming import estimate_stream
 
@@ -47,31 +38,16 @@ LONGEST = 20  # entries of a list among details that are kept
 
 @dataclass(frozen=True)
 class EstimateOptions:
-    """What somebody wants to know.
+    """What somebody wants to know; what does not go together is refused."""
 
-    Args:
-        estimators: names, the first of which is quoted; none for all usual ones that can be had.
-        chunking: how to cut the target. by_class: whether to take the estimate apart by class.
-        alert: accuracy below which somebody wants to know, in [0, 1]; or None. false_alarms: rate at which that may be
-            said where the accuracy is the alert itself: of years of 365 chunks, or of targets that are not cut; and of
-            such years, that images are no longer like the source's where they are. None for 0.05; another may be given
-            beside an alert, or over time.
-        vouched: what somebody knows of the class shares: "same" as on the source; "other", and nothing else has
-            changed; or "unknown".
-        seed, resamples: of samples and intervals.
-    Raises:
-        OpenworldError: an unknown estimator, one that needs labelled shifted sets, an alert outside [0, 1], a rate that
-            cannot be tested.
-    """
-
-    estimators: tuple[str, ...] = ()
+    estimators: tuple[str, ...] = ()  # the first is quoted; none for all usual ones that can be had
     chunking: Chunking = field(default_factory=Chunking)
     by_class: bool = False
-    alert: float | None = None
-    false_alarms: float | None = None
+    alert: float | None = None  # accuracy below which somebody wants to know, in [0, 1]
+    false_alarms: float | None = None  # of years of 365 chunks, or of targets that are not cut; None for 0.05
     seed: int = 0
     resamples: int = 200
-    vouched: str = "unknown"
+    vouched: str = "unknown"  # class shares "same" as on the source, or "other" and nothing else has changed
 
     def __post_init__(self):
         for name in self.estimators:
@@ -128,20 +104,20 @@ def estimate_accuracy(
 
     Args:
         source, target: scores of the same model for the same classes; the source with labels.
-        options: what is wanted. progress: called with what is being done and how many images are done. labelled: shifts
-            to learn from, five or more of three families or more; or none. late: labels of some images of the target.
-    Raises:
-        OpenworldError: a source without labels, other classes, a target without images, scores that an estimator which
-            was named needs and that are not there, labelled shifts without labels or too few.
+        labelled: shifts to learn from, five or more of three families or more; or none.
+        late: labels of some images of the target.
     """
     target = target.ordered(source.classnames, f"those of {source.name}")
-    source, target = with_features(source, target)
+    source = source.with_vectors()
+    target = target.with_vectors(features=source.features, appearance=source.appearance)
+    source = source.with_vectors(features=target.features, appearance=target.appearance)
     known = Pass(source, "reading the source", progress)
     known.require_labels(
         "the source must say what its images are: add `labels`, or give as --source the set whose labels are known."
     )
     unlabelled = Pass(target, "reading the target", progress, known.outputs)
     n = unlabelled.sample.n
+
     fitted = fit_all(options.estimators, known.outputs, unlabelled.outputs)
     estimates = estimate_stream(
         fitted,
@@ -170,10 +146,11 @@ def estimate_accuracy(
         learned=learned,
         learned_quote=learned and learned.quote(estimates),
         alert=options.alert,
-        shift=class_shift(known, unlabelled),
-        agreement=agreement(known, unlabelled),
+        shift=known.class_shift(unlabelled),
+        agreement=known.agreement(unlabelled),
         warnings=remarks(known, unlabelled),
     )
+
     if options.chunking:
         chunks = tuple(_chunks(options, fitted, quoting, (known, unlabelled), progress))
         causes = named((chunk.cause for chunk in chunks), target)
@@ -192,11 +169,7 @@ def temperature_of(source: Outputs) -> float:
 
 
 def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> MethodEstimate:
-    short = {
-        name: detail
-        for name, detail in estimate.details.items()
-        if not isinstance(detail, list) or len(detail) <= LONGEST
-    }
+    details = estimate.details.items()
     return MethodEstimate(
         name=fitted.estimator.name,
         summary=fitted.estimator.summary,
@@ -204,7 +177,7 @@ def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> Me
         interval=estimate.interval,
         warnings=estimate.warnings,
         sampled=estimate.details.get("sampled"),
-        details=short,
+        details={name: own for name, own in details if not isinstance(own, list) or len(own) <= LONGEST},
         on_source=on_source,
     )
 
@@ -216,27 +189,18 @@ def _chunks(
     sides: tuple[Pass, Pass],
     progress: Progress | None,
 ) -> Iterator[ChunkEstimate]:
-    """Return every chunk by every method, what may be quoted of it, and the likely cause of what moved."""
+    """Yield every chunk by every method, what may be quoted of it, and the likely cause of what moved."""
     source, target = sides
-    reader, tests, statistic = cause_reader(source.outputs), {}, 0.0
+    reader, tests, statistic = fit_causes(source.outputs), {}, 0.0
     keyed = Keyed(blocks_of(target.table, "over time", progress), options.chunking, target.sample.n)
     for span in spans(keyed, seed=options.seed):
-        outputs, n = span.sample.outputs, span.sample.n
-        estimates = {name: method.estimate(outputs, interval=False) for name, method in fitted.items()}
-        quote = quoting.quote(outputs, n, estimates)
-        signs = quote.signs or shift_signs(source.outputs, outputs, seed=options.seed)
-        alarm = shift_alarm(shift_test(quoting, outputs.n, options.rate, tests), signs, outputs.n, statistic)
-        statistic = alarm.statistic
-        quote = under_shift(quoting, quote) if alarm.standing else quote
-        yield ChunkEstimate(
+        outputs = span.sample.outputs
+        test = shift_test(quoting, outputs.n, options.rate, tests)
+        chunk, _ = estimate_chunk(quoting, fitted, span, test=test, before=statistic)
+        statistic = chunk.shift_alarm.statistic
+        yield replace(
+            chunk,
             label=keyed.name(span),
-            first=span.first,
-            n=n,
-            sampled=None if span.sample.whole else outputs.n,
-            methods={name: estimate.accuracy for name, estimate in estimates.items()},
-            quote=quote,
             accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
-            on_source=quoting.of_source(quote.method, n),
             cause=cause_of(reader, outputs, span.first + span.sample.rows),
-            shift_alarm=alarm,
         )

@@ -25,9 +25,7 @@ def methods_figure(estimate: AccuracyEstimate, styles: Mapping[str, SeriesStyle]
         "truth": (estimate.target.accuracy, "known"),
         "alert": (estimate.alert, "alert"),
     }
-    marks = tuple(
-        Reference(accuracy, name, "x", kind) for name, (accuracy, kind) in known.items() if accuracy is not None
-    )
+    marks = tuple(Reference(number, name, "x", kind) for name, (number, kind) in known.items() if number is not None)
     caption = (
         "What every method says, with the interval that resampling gives. Faint bars: what each says of as many images "
         "like the source. Ring: the method that is quoted. Shaded: its interval, or between what the accuracy may lie "
@@ -40,11 +38,7 @@ def methods_figure(estimate: AccuracyEstimate, styles: Mapping[str, SeriesStyle]
 def over_time_figure(
     chunks: Sequence[ChunkEstimate], source: float, alert: float | None, styles: Mapping[str, SeriesStyle]
 ) -> Figure | None:
-    """Return what is quoted, chunk by chunk, before the methods; None without chunks.
-
-    Args:
-        source: the accuracy on the source. alert: the accuracy below which an alarm is wanted, or None.
-    """
+    """Return what is quoted, chunk by chunk, before the methods, with the source's accuracy; None without chunks."""
     if not chunks:
         return None
     places = range(len(chunks))
@@ -57,6 +51,7 @@ def over_time_figure(
         points["alarm"] = Points([*alarms], [*alarms.values()], mark="ring")
     if any(chunk.accuracy is not None for chunk in chunks):
         points["true accuracy"] = Points(places, [chunk.accuracy for chunk in chunks], mark="dash")
+
     references = [Reference(source), *([] if alert is None else [Reference(alert, kind="alert")])]
     time = Quantity("chunk", "", labels=tuple(chunk.label.removeprefix("from ") for chunk in chunks))
     caption = (

@@ -1,11 +1,13 @@
 """What a person names: a source, a target, labelled shifts, and the models that score images."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from openworld._errors import OpenworldError
+from openworld._score_files import ScoreFile
 
 CORRUPTIONS = "corruptions"
 """Says instead of a file: corrupted copies of the source's images."""
@@ -13,21 +15,15 @@ CORRUPTIONS = "corruptions"
 
 @dataclass(frozen=True)
 class ModelNames:
-    """The models that score images, by name.
+    """The models that score images: names, or objects as `own_models` says."""
 
-    Args:
-        model: whose accuracy is estimated; reference, partners: further ones. Names, or objects as `own_models` says.
-        classnames: a text file, names, or None. template: a sentence for class names, or "".
-        device: as `find_device` takes it. architectures: functions that build saved classifiers.
-    """
-
-    model: Any = ""
-    classnames: Path | Sequence[str] | None = None
-    template: str = ""
+    model: Any = ""  # whose accuracy is estimated
+    classnames: Path | Sequence[str] | None = None  # a text file, or names
+    template: str = ""  # a sentence for class names
     reference: Any = ""
     partners: tuple[Any, ...] = ()
     device: str = "auto"
-    architectures: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()  # functions that build saved classifiers
 
     def refuse(self) -> None:
         """Refuse models beside files of scores: these hold what models said, and no image that one could score."""
@@ -66,34 +62,20 @@ def named_shift(given: str) -> NamedShift:
 
 @dataclass(frozen=True)
 class EstimateInputs:
-    """What is compared, by name.
-
-    Args:
-        source, target: files of scores that follow each other, folders of images, or data sets; or what a caller has
-            in their place: arrays as a `ScoreFile`, an `ImageSet`.
-        models: those that score images.
-        source_partners, target_partners: files of other models' scores, in pairs.
-        times: the target's column of time stamps, or "".
-        labelled: shifts to learn from.
-        levels: the target's column of levels of change, or "". zero_shot: the target's table of zero-shot's scores, for
-            levels alone, or "".
-        labels: a file of labels of some images of the target, or None. propose: how many images to name whose labels
-            would tell most; needs `out`.
-        out: where page, plots, numbers, and scores of images are kept; None to keep nothing.
-    """
+    """What is compared: files of scores that follow each other, folders of images, data sets, `ScoreFile`s ..."""
 
     source: Sequence[Any]
     target: Sequence[Any]
     models: ModelNames = field(default_factory=ModelNames)
-    source_partners: tuple[Path, ...] = ()
+    source_partners: tuple[Path, ...] = ()  # files of other models' scores, in pairs with those of the target
     target_partners: tuple[Path, ...] = ()
-    times: str = ""
-    labelled: Sequence[NamedShift] = ()
-    out: Path | None = None
-    levels: str = ""
-    zero_shot: str = ""
-    labels: Any = None
-    propose: int = 0
+    times: str = ""  # the target's column of time stamps
+    labelled: Sequence[NamedShift] = ()  # to learn from
+    out: Path | None = None  # where page, plots, numbers, and scores of images are kept
+    levels: str = ""  # the target's column of levels of change
+    zero_shot: str = ""  # the target's table of zero-shot's scores, for levels alone
+    labels: Any = None  # of some images of the target
+    propose: int = 0  # how many images to name whose labels would tell most; needs `out`
 
     def __post_init__(self) -> None:
         if self.levels and (self.labels is not None or self.propose):
@@ -101,3 +83,24 @@ class EstimateInputs:
             raise OpenworldError(f"{option} does not go with --levels; leave one of the two out.")
         if self.zero_shot and not self.levels:
             raise OpenworldError("--zero-shot is compared level by level: name the target's column with --levels.")
+
+
+def title_of(given: Sequence[Any]) -> str:
+    """Return what an image set is called: as it was named, without the folders above it."""
+    first = given[0].path.name if isinstance(given[0], ScoreFile) else getattr(given[0], "name", given[0])
+    first = Path(first).name if Path(first).exists() else str(first)
+    return first if len(given) == 1 else f"{first} and {len(given) - 1} more"
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, "" where there is none."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def checksums(places: Iterable[Any]) -> dict[str, str]:
+    """Return the SHA-256 of every file among what somebody named, by its name: facts of a page."""
+    paths = [Path(place) for place in places if isinstance(place, str | Path)]
+    return {path.name: f"SHA-256 {sha256_of(path)}" for path in paths if path.is_file()}

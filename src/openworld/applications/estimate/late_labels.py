@@ -38,17 +38,13 @@ SHEET = "labels-to-make.csv"
 
 @dataclass(frozen=True, eq=False)
 class LateLabels:
-    """Labels as a file holds them.
+    """Labels as a file holds them."""
 
-    name: of the file. key: which column names the images. ids: text [k]. given: labels [k], names or numbers.
-    inclusion: float64[k] in (0, 1], or None where they were not drawn.
-    """
-
-    name: str
-    key: str
-    ids: np.ndarray
-    given: np.ndarray
-    inclusion: np.ndarray | None
+    name: str  # of the file
+    key: str  # which column names the images
+    ids: np.ndarray  # text [k]
+    given: np.ndarray  # labels [k], names or numbers
+    inclusion: np.ndarray | None  # float64[k] in (0, 1]; None where they were not drawn
 
     @property
     def content(self) -> str:
@@ -79,12 +75,7 @@ class ImagesAtHand:
 
 
 def read_late_labels(path: Path | str | ScoreFile) -> LateLabels:
-    """Read labels that came late.
-
-    Raises:
-        OpenworldError: no column that names images, none of labels, an image twice, an inclusion outside (0, 1], drawn
-            images of which some have no label.
-    """
+    """Read labels that came late; refuse images that come twice, and drawn ones of which some have no label."""
     file = open_scores(path)
     if file.path.suffix.lower() == ".csv" and file.path.is_file():  # as text, so that ids keep their zeros
         columns = {name: np.array(column, str) for name, column in read_csv(file.path).items()}
@@ -130,11 +121,7 @@ def _numbers(texts: np.ndarray) -> np.ndarray:
 
 
 def images_at_hand(table: ScoreTable, temperature: float, key: str, progress: Progress | None = None) -> ImagesAtHand:
-    """Read the target once more: names of images, predictions, and calibrated confidences.
-
-    Args:
-        key: the column that names images, or "row".
-    """
+    """Read the target once more: what column `key` calls its images, predictions, and calibrated confidences."""
     predicted, expected = [], []
     for block in blocks_of(table, "what to expect of each image", progress):
         predicted.append(block.outputs.predictions)
@@ -160,11 +147,7 @@ def with_late_labels(
     temperature: float,
     progress: Progress | None = None,
 ) -> AccuracyEstimate:
-    """Return an estimate in which labels speak for the periods that they are of, or for the target that is not cut.
-
-    Raises:
-        OpenworldError: images that the target does not have or has twice, labels that are no classes.
-    """
+    """Return an estimate in which labels speak for the periods that they are of, or for the whole target."""
     images = images_at_hand(table, temperature, late.key, progress)
     right = _right(late, images, table, estimate.target.classes)
     if not estimate.chunks:
@@ -188,11 +171,7 @@ def _right(
 
 
 def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
-    """Return, by label, the place of its image among some; None where it is not among them.
-
-    Raises:
-        OpenworldError: a label whose image shares its name with others.
-    """
+    """Return, by label, the place of its image among some; None where it is not among them."""
     wanted = {name.removeprefix("'") for name in late.ids.tolist()} | set(late.ids.tolist())
     places: dict[str, int] = {}
     for place, name in enumerate(ids.tolist()):
@@ -207,14 +186,7 @@ def places_of(late: LateLabels, ids: np.ndarray) -> list[int | None]:
 def right_at(
     late: LateLabels, rows: Sequence[int], predicted: np.ndarray, classes: int, classnames: Sequence[str] | None
 ) -> Mapping[int, tuple[bool, float | None]]:
-    """Return, by row, whether its label is as predicted, and the probability that it was drawn.
-
-    Args:
-        late: labels. rows: which image each is of. predicted: the class that every image is named as. classes: how many
-            there are.
-    Raises:
-        OpenworldError: labels that are no classes.
-    """
+    """Return, by row, whether its label is as predicted, and the probability that it was drawn."""
     numbers = _classes(late, classes, classnames)
     inclusion = [None] * len(rows) if late.inclusion is None else late.inclusion.tolist()
     right = predicted[rows] == numbers
@@ -332,12 +304,7 @@ def worksheet(
     design: str = "poisson",
     seed: int = 0,
 ) -> str:
-    """Return a worksheet as CSV: label all its images in the column `label`, and give it to --labels.
-
-    design: "poisson", about n images, each drawn by itself, with a probability that is larger the less sure it is
-    whether the model is right; or "random", n images, all alike: what is better where the model's confidence may say
-    nothing.
-    """
+    """Return a worksheet as CSV: label all its images in the column `label`, and give it to --labels."""
     stream = labels.closed_set_stream(images.expected)
     plan = labels.plan(
         stream, min(n, len(images.expected)), of=QUANTITY, settings=labels.PlanSettings(design, seed=seed)

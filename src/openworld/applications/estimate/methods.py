@@ -17,11 +17,7 @@ _MISSING = {
 
 
 def fit_all(names: tuple[str, ...], source: Outputs, target: Outputs) -> dict[str, FittedEstimator]:
-    """Return the estimators of these names, or all usual ones that can be had, fitted on the source.
-
-    Raises:
-        OpenworldError: one that was named needs what the scores do not hold.
-    """
+    """Return the estimators of these names, or all usual ones that can be had, fitted on the source."""
     for name in names:
         for need in find_estimator(name).needs:
             if need not in _held(name, source, target):

@@ -28,27 +28,17 @@ from openworld.runs.scratch import ScratchFolder
 
 @dataclass(frozen=True, eq=False)
 class ScoringModel:
-    """A model that scores images.
-
-    Args:
-        name, fingerprint: of weights and preprocessing.
-        classnames: with spaces for underscores, as image sets have them; in the order of the scores.
-        scores: images -> float32[N, C].
-        reordered: whether the model itself has its classes in another order.
-        find_seen: images -> uint8[N], which of them it was trained on; None where nobody knows.
-        tokenizer, text: of a backbone, and its text features float32[C, D]; None of a classifier.
-        settings: what else the scores depend on: code, preprocessing, precision, scale, kind of device.
-    """
+    """A model that scores images."""
 
     name: str
-    fingerprint: str
-    classnames: tuple[str, ...]
-    scores: Callable[[ImageSet], np.ndarray]
-    reordered: bool = False
-    find_seen: Callable[[ImageSet], np.ndarray] | None = None
-    tokenizer: object = None
+    fingerprint: str  # of weights and preprocessing
+    classnames: tuple[str, ...]  # with spaces for underscores, as image sets have them; in the order of the scores
+    scores: Callable[[ImageSet], np.ndarray]  # images -> float32[N, C]
+    reordered: bool = False  # whether the model itself has its classes in another order
+    find_seen: Callable[[ImageSet], np.ndarray] | None = None  # images -> uint8[N], which it was trained on
+    tokenizer: object = None  # of a backbone, as its text features float32[C, D] are
     text: torch.Tensor | None = None
-    settings: str = ""
+    settings: str = ""  # what else scores depend on: code, preprocessing, precision, scale, device
 
 
 Models = dict[str, ScoringModel]
@@ -56,15 +46,7 @@ Models = dict[str, ScoringModel]
 
 
 def find_models(names: ModelNames, classnames: Sequence[str] | None, source_names: Sequence[str] | None) -> Models:
-    """Return the models of these names: a classifier brings its classes along, a backbone is given some.
-
-    Args:
-        names: of the models, with a template. classnames: where the caller wants some. source_names: those of the
-            source, which a backbone is given else.
-
-    Raises:
-        OpenworldError: no model is named, or one that `find_model` refuses; an architecture that no model needs.
-    """
+    """Return the models of these names: a classifier brings its classes along, a backbone is given some."""
     if isinstance(names.model, str) and not names.model:
         raise OpenworldError(
             "images need a model whose accuracy on them is estimated: --model FOLDER (a saved classifier) or NAME."
@@ -95,17 +77,7 @@ def find_model(
     scaled: bool,
     architectures: Sequence[str] = (),
 ) -> ScoringModel:
-    """Return a model by the folder of a saved classifier, by the name, folder or hub id of a backbone, or an object.
-
-    Args:
-        name: of it, or what `own_model` takes.
-        classnames: what a backbone is to tell apart; for a classifier, what it must tell apart, or None.
-        template: sentence of the names, with {}. scaled: whether a backbone's cosines are multiplied by its own scale.
-        architectures: functions that may build a classifier, as --architecture names them.
-    Raises:
-        OpenworldError: no such model, a classifier of other classes or of a function that is not among those named, a
-            backbone without names.
-    """
+    """Return a model by a folder of a saved classifier, a name, folder or hub id of a backbone, or an object."""
     name = own_model(name, classnames)
     if isinstance(name, Classifier):
         return _scoring(name, name.architecture, classnames, device)

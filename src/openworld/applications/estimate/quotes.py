@@ -143,10 +143,7 @@ class Quoting:
         return self.measured[size, deciding]
 
     def _measure(self, size: int, kinds: Sequence[bool]) -> None:
-        """Measure what is missing of the methods that the rules rest on, and of the others, on the same sets at once.
-
-        Methods share what takes longest, the transport of a set, while it is there.
-        """
+        """Measure what is missing of the deciding methods and of the others, on the same sets at once."""
         missing = [deciding for deciding in kinds if (size, deciding) not in self.measured]
         if not missing:
             return
@@ -177,9 +174,5 @@ class Quoting:
 
 
 def shared_size(n: int, steps: int = STEPS) -> int:
-    """Return the size at which all sizes near n are measured: they differ by less than the `steps`-th root of 2.
-
-    >>> shared_size(500), shared_size(500, 1)
-    (512, 512)
-    """
+    """Return the size at which all sizes near n are measured: they differ by less than the `steps`-th root of 2."""
     return round(2 ** (round(steps * log2(n)) / steps))

@@ -20,17 +20,12 @@ Progress = Callable[[str, int], None]
 
 
 class Pass:
-    """What is kept of one reading.
+    """What is kept of one reading; refuses a table without images, or of other classes than `like`.
 
     sample: a uniform sample, or everything. predicted: int64[C], how often each class is predicted. mistakes, labelled:
     of the images whose labels are known. seen: SAME or ALIKE -> images that the model was trained on, as the file says.
     agreed: images to which model and reference give one name. rounded: rows of probabilities that had to be divided by
     their sums.
-
-    Args:
-        table: what to read. doing: in words, for `progress`. like: outputs of the source, whose classes must be these.
-    Raises:
-        OpenworldError: no image, another number of classes, logits that are probabilities.
     """
 
     def __init__(self, table: ScoreTable, doing: str, progress: Progress | None = None, like: Outputs | None = None):
@@ -75,6 +70,16 @@ class Pass:
         accuracy = 1 - self.mistakes / self.labelled if self.labelled else None
         return ScoredSet(self.table.name, self.sample.n, self.outputs.classes, accuracy)
 
+    def agreement(self, target: "Pass") -> tuple[float, float] | None:
+        """Return the share of images that model and reference name alike, on both sides; None without a reference."""
+        if self.outputs.reference is None or target.outputs.reference is None:
+            return None
+        return self.agreed / self.sample.n, target.agreed / target.sample.n
+
+    def class_shift(self, target: "Pass") -> ClassShift:
+        """Return how far the shares of the predicted classes have moved, and what chance alone makes of it."""
+        return ClassShift(*moved_shares(self.predicted, target.predicted))
+
     def require_labels(self, why: str) -> None:
         """Refuse a table without labels."""
         if not self.labelled:
@@ -89,18 +94,6 @@ def blocks_of(table: ScoreTable, doing: str, progress: Progress | None = None) -
         done += block.outputs.n
         if progress:
             progress(doing, done)
-
-
-def agreement(source: Pass, target: Pass) -> tuple[float, float] | None:
-    """Return the share of images that model and reference name alike, on both sides; None without a reference."""
-    if source.outputs.reference is None or target.outputs.reference is None:
-        return None
-    return source.agreed / source.sample.n, target.agreed / target.sample.n
-
-
-def class_shift(source: Pass, target: Pass) -> ClassShift:
-    """Return how far the shares of the predicted classes have moved, and what chance alone makes of it."""
-    return ClassShift(*moved_shares(source.predicted, target.predicted))
 
 
 def require_logits(table: ScoreTable, softmax: int, n: int) -> None:
@@ -126,11 +119,7 @@ class LabelledTable:
 def read_labelled(
     shifts: Sequence[LabelledTable], source: Pass, progress: Progress | None = None
 ) -> Iterator[LabelledShift]:
-    """Return every labelled shift, or a uniform sample of it where it is large.
-
-    Raises:
-        OpenworldError: one without labels, of other classes, or of other class names than the source.
-    """
+    """Yield every labelled shift, or a uniform sample of it where it is large; refuse one without labels."""
     for shift in shifts:
         table = shift.table.ordered(source.table.classnames, f"those of {source.table.name}")
         reading = Pass(table, "reading labelled shifts", progress, source.outputs)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
 from openworld.applications.estimate.causes import episodes, thumbnails
 from openworld.applications.estimate.figures import methods_figure, over_time_figure
-from openworld.applications.estimate.results import ALARM, ALARM_ENDS, ESTIMATED, QUOTED, TARGET, results_of
+from openworld.applications.estimate.results import ALARM, ESTIMATED, QUOTED, TARGET, results_of
 from openworld.applications.estimate.verdict import sentences
 from openworld.estimators.quote.shift_signs import ALONE, LEVEL
 from openworld.report.album import Album, AlbumImage, AlbumPart
@@ -20,7 +20,7 @@ from openworld.report.series_style import series_styles
 
 EPISODES = 12  # whose images a page shows
 CHARTS = ("methods", "over-time")
-ALARMS = tuple(metric.key for metric in (*ALARM, *ALARM_ENDS))
+ALARMS = tuple(metric.key for metric in ALARM.values())
 CANNOT_TELL = (
     "A likely cause is what the change resembles. Whether a thing never seen is a new class or a new kind of an old "
     "one is a matter of names; two causes at once show as one; labels settle it."
@@ -30,13 +30,18 @@ SIGNS = (
     f"from 0 to 1 (methods: by how much DoC lies above COT). A sign speaks of a shift where p is below {LEVEL:g}, "
     f"corrected for all signs (Holm), or below {ALONE:g}."
 )
+IMAGES_SHOWN = (
+    "Images that carry what moved, of {shown} of {every} episodes, and of the lowest chunk of each: under new classes "
+    "and meaning those least like the source, under appearance those farthest the way all went, under class shares "
+    "those named as the classes that grew."
+)
 
 
 class Source(NamedTuple):
-    """What charts and images are drawn from. beside: a folder where images of relative paths are looked for."""
+    """What charts and images are drawn from."""
 
     estimate: AccuracyEstimate
-    beside: Path
+    beside: Path  # a folder where images of relative paths are looked for
 
 
 def _methods_chart(brief: Brief) -> Iterator[Figure | None]:
@@ -51,33 +56,28 @@ def _over_time_chart(brief: Brief) -> Iterator[Figure | None]:
 def _images_that_moved(brief: Brief) -> Iterator[Album]:
     """Yield the images that carry the lowest chunk of each of the longest episodes."""
     chunks, beside = brief.source.estimate.chunks, brief.source.beside
-    if not chunks or any(chunk.cause is None for chunk in chunks):
+    if any(chunk.cause is None for chunk in chunks):
         return
     by_cause = episodes([chunk.cause for chunk in chunks])
     every = [episode for own in by_cause.values() for episode in own]
     if not every:
         return
     first = [max(own, key=len) for own in by_cause.values()]  # of each cause, then the longest of all
-    longest = [*first, *sorted((one for one in every if one not in first), key=len, reverse=True)][:EPISODES]
-    lowest = {one: min(chunks[one.first : one.last + 1], key=_height) for one in longest}
+    others = [episode for episode in every if episode not in first]
+    longest = [*first, *sorted(others, key=len, reverse=True)][:EPISODES]
+
+    def height(chunk: ChunkEstimate) -> float:
+        return chunk.quote.low if chunk.quote.accuracy is None else chunk.quote.accuracy
+
+    lowest = {each: min(chunks[each.first : each.last + 1], key=height) for each in longest}
     addresses = thumbnails([chunk.cause for chunk in lowest.values()], beside)
-    parts = []
-    for episode in sorted(longest, key=lambda one: one.first):
+    parts, labels = [], [chunk.label for chunk in chunks]
+    for episode in sorted(longest, key=lambda each: each.first):
         chunk = lowest[episode]
         images = tuple(AlbumImage(addresses.get(image.image), image.name, "") for image in chunk.cause.images)
         of = f", images of {chunk.label}" if len(episode) > 1 else ""
-        parts.append(AlbumPart(f"{episode.name([each.label for each in chunks])}: {episode.cause}{of}", images))
-    about = (
-        f"Images that carry what moved, of {len(longest)} of {len(every)} episodes, and of the lowest chunk of each: "
-        "under new classes and meaning those least like the source, under appearance those farthest the way all went, "
-        "under class shares those named as the classes that grew."
-    )
-    yield Album("Images", about, tuple(parts))
-
-
-def _height(chunk: ChunkEstimate) -> float:
-    """Return what is quoted of a chunk; where it cannot be told, the lower bound."""
-    return chunk.quote.low if chunk.quote.accuracy is None else chunk.quote.accuracy
+        parts.append(AlbumPart(f"{episode.name(labels)}: {episode.cause}{of}", images))
+    yield Album("Images", IMAGES_SHOWN.format(shown=len(longest), every=len(every)), tuple(parts))
 
 
 LAYOUT = Layout(
@@ -179,16 +179,14 @@ LAYOUT = Layout(
 
 
 def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Report:
-    """Return all that is to be said of an accuracy estimate; its files are the charts.
-
-    Args:
-        beside: the folder of the target, where images of relative paths are looked for. fields: further ones.
-    """
+    """Return all that is to be said, with the charts as files; `beside` is where relative paths begin."""
     source, target = estimate.source, estimate.target
-    said = sentences(estimate)
-    by_methods = {warning for method in estimate.methods for warning in method.warnings}
-    others = (f"Note: {warning}." for warning in estimate.warnings if warning not in by_methods)
-    warnings = (*_method_warnings(estimate), *others)
+    said, names = sentences(estimate), {}
+    for method in estimate.methods:
+        for warning in method.warnings:  # methods with the same warning share a line
+            names.setdefault(warning, []).append(method.name)
+    warnings = [f"{', '.join(own)}: {warning}." for warning, own in names.items()]
+    warnings += [f"Note: {warning}." for warning in estimate.warnings if warning not in names]
     brief = Brief(
         results_of(estimate),
         label="method",
@@ -196,34 +194,24 @@ def report(estimate: AccuracyEstimate, beside: Path = Path(), **fields) -> Repor
         notes=dict(_notes(estimate)),
         words=_words(estimate),
         sentences=tuple(said),
-        warnings=warnings,
+        warnings=tuple(warnings),
         styles=series_styles([method.name for method in estimate.methods]),
         source=Source(estimate, beside),
     )
-    answer = LAYOUT.report(brief, text=tuple(said[1:]), notes=warnings, made=estimate.made, **fields)
+    answer = LAYOUT.report(brief, text=tuple(said[1:]), notes=tuple(warnings), made=estimate.made, **fields)
     return replace(answer, files=chart_files(answer.page, CHARTS))
-
-
-def _method_warnings(estimate: AccuracyEstimate) -> Iterator[str]:
-    """Yield what speaks against each method, a line each; methods with the same warning share a line."""
-    names: dict[str, list[str]] = {}
-    for method in estimate.methods:
-        for warning in method.warnings:
-            names.setdefault(warning, []).append(method.name)
-    yield from (f"{', '.join(own)}: {warning}." for warning, own in names.items())
 
 
 def _words(estimate: AccuracyEstimate) -> dict[str, dict[str, dict[str, str]]]:
     """Return the columns of words: what methods and chunks are, and what speaks against them."""
-    quote, methods, chunks = estimate.quote, estimate.methods, estimate.chunks
+    quote, chunks = estimate.quote, estimate.chunks
     summaries = {QUOTED: f"by {quote.method}" if quote.method else "cannot be told"}
-    summaries |= {method.name: method.summary for method in methods}
-    speaking = quote.signs.speaking if quote.signs else ()
+    summaries |= {method.name: method.summary for method in estimate.methods}
     causes = [chunk for chunk in chunks if chunk.cause is not None and chunk.cause.text]
     rather = {own.name: ", ".join(f"{name} ({count:.0f})" for name, count in own.taken_for) for own in estimate.classes}
     words = {
         "methods-table": {"what it is": summaries},
-        "signs": {"speaks of": {sign.name: "a shift" for sign in speaking}},
+        "signs": {"speaks of": {sign.name: "a shift" for sign in (quote.signs.speaking if quote.signs else ())}},
         "over-time-table": {
             "likely cause": {chunk.label: chunk.cause.text for chunk in causes},
             "remark": {chunk.label: text for chunk in chunks if (text := remark(chunk))},
@@ -238,10 +226,10 @@ def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:
     """Yield what captions say of this estimate alone."""
     signs, sampled = estimate.quote.signs, max((chunk.sampled or 0 for chunk in estimate.chunks), default=0)
     if signs is not None:
-        hidden = "any fall might hide"
+        seen = "any fall might hide"
         if signs.unseen < 1:
-            hidden = f"a fall of less than {100 * signs.unseen:.0f} points would not be seen"
-        yield "signs", f"With so many images {hidden}."
+            seen = f"a fall of less than {100 * signs.unseen:.0f} points would not be seen"
+        yield "signs", f"With so many images {seen}."
     if sampled:
         yield "over-time-table", f"A chunk of more than {sampled:,} images stands for a uniform sample of so many."
     if estimate.classes:
@@ -258,13 +246,11 @@ def _notes(estimate: AccuracyEstimate) -> Iterator[tuple[str, str]]:
 
 def remark(chunk: ChunkEstimate) -> str:
     """Return whether the accuracy cannot be told, what counts then, and which alarms stand."""
-    unknown = chunk.quote.accuracy is None
+    unknown, labelled = chunk.quote.accuracy is None, chunk.labelled
     standing = {"alarm": chunk.alarming, "shift alarm": chunk.shifted, "cannot be told": unknown}
     parts = [name for name, stands in standing.items() if stands]
     if unknown and chunk.alarm is not None:
-        counted = chunk.alarm.counted
-        parts.append(f"counts as {'nothing' if counted is None else ESTIMATED.write(counted)}")
-    labelled = chunk.labelled
+        parts.append(f"counts as {'nothing' if chunk.alarm.counted is None else ESTIMATED.write(chunk.alarm.counted)}")
     if labelled is not None:
         parts.append(f"{labelled.n} labels" + (f", {labelled.reason}" if labelled.accuracy is None else ""))
     return ", ".join(parts)

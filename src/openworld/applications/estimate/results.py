@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import isfinite
 
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, Alarm, Range, ShiftAlarm
 from openworld.applications.estimate.causes import PeriodCause
 from openworld.estimators.quote import Quote
 from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
@@ -11,70 +11,99 @@ from openworld.results import METRICS, Metric, Result, Results, Value, interval_
 QUOTED = "quoted"
 """The entity of what is quoted, whichever method it is by."""
 
-TARGET = {"images": "target"}
+SOURCE, TARGET = {"images": "source"}, {"images": "target"}
 NO_ACCURACY = "the method tells none"
+COUNT, NUMBER, SHARE = ("count", 0, 0, (0.0, None)), ("number", 4, 0, (None, None)), ("fraction", 2, 0)
 
 ESTIMATED, IMAGES = METRICS["estimated_accuracy"], METRICS["images"]
 TRUE = Metric("true_accuracy", "true accuracy", better=0)
 AGREEMENT = Metric("agreement", "agreement", better=0)
 SOURCE_LIKE = Metric("source_like_accuracy", "of the source", better=0)
 DIFFERENCE = Metric("signed_error", "off by", "points", better=0, bounds=(-1.0, 1.0))
-PREDICTED = Metric("predicted_images", "named so", "count", 0, 0, (0.0, None))
-EXPECTED = Metric("expected_images", "expected", "count", 0, 0, (0.0, None))
+PREDICTED = Metric("predicted_images", "named so", *COUNT)
+EXPECTED = Metric("expected_images", "expected", *COUNT)
 RECALL = Metric("recall", "found", better=0)
 CLASS_ACCURACY = Metric("class_accuracy", "right", better=0)
 SOURCE_ACCURACY = Metric("source_class_accuracy", "source", better=0)
 SOURCE_SHARE = Metric("source_share", "share of the source", better=0)
-MOVED_SHARES = Metric("class_shares_moved", "class shares moved", better=0)
-WITHIN = Metric("sureness_moved", "sureness moved, times chance", "number", 2, 0, (0.0, None))
-COHERENCE = Metric("coherence", "moved in one direction, z", "number", 1, 0, (None, None))
-UNLIKE = Metric("unlike_share", "unlike the source", better=0)
-LABELS = Metric("labels", "labels", "count", 0, 0, (0.0, None))
+CLASS_SHIFT = tuple(Metric(f"class_shift_{of}", f"total variation, {of}", *SHARE) for of in ("distance", "chance"))
+CAUSE_SIGNS = {
+    "shares": Metric("class_shares_moved", "class shares moved", better=0),
+    "within": Metric("sureness_moved", "sureness moved, times chance", "number", 2, 0, (0.0, None)),
+    "coherence": Metric("coherence", "moved in one direction, z", "number", 1, 0, (None, None)),
+    "unlike": Metric("unlike_share", "unlike the source", better=0),
+}
+LABELS = Metric("labels", "labels", *COUNT)
 SHIFT_ALARM = Metric("shift_alarm_ratio", "shift alarm", "number", 2, 0, (0.0, None))
 SHIFT_SCORE = Metric("shift_score", "shift, deviations", "number", 1, 0, (None, None))
 LESS_BIAS = Metric("accuracy_less_bias", "less its bias", better=0)
-ALARM = tuple(
-    Metric(f"alarm_{name}", title, "number", 4, 0, (None, None))
-    for name, title in (("standing", "alarm"), ("statistic", "its statistic"), ("limit", "its limit"))
-)
-ALARM_ENDS = (
-    Metric("alarm_alone", "alarm by one below", better=0, bounds=(None, 1.0)),
-    Metric("alarm_lasting", "by many below", better=0, bounds=(None, 1.0)),
-)
+ALARM = {
+    "standing": Metric("alarm_standing", "alarm", *NUMBER),
+    "statistic": Metric("alarm_statistic", "its statistic", *NUMBER),
+    "limit": Metric("alarm_limit", "its limit", *NUMBER),
+    "alone": Metric("alarm_alone", "alarm by one below", better=0, bounds=(None, 1.0)),
+    "lasting": Metric("alarm_lasting", "by many below", better=0, bounds=(None, 1.0)),
+}
+"""What an alarm says -> its metric."""
+
 LOST = Metric("accuracy_change", "lost", "points", better=0, bounds=(-1.0, 1.0))
 SIGN_P = Metric("shift_p", "p", "number", 3, 0, (0.0, 1.0))
 SIGN_ADJUSTED = Metric("shift_p_corrected", "p, corrected for all", "number", 3, 0, (0.0, 1.0))
 SIGN_DISTANCE = Metric("shift_distance", "distance", "number", 3, 0, (None, None))
 SIGN_CHANGE = Metric("shift_change", "here", "points", better=0, bounds=(-1.0, 1.0))
 UNSEEN = Metric("unseen_fall", "a fall that may hide", better=0)
+POWER = Metric("power", "power", "number", 3, 0, (None, None))
 
 
 def results_of(estimate: AccuracyEstimate) -> Results:
     """Return all rows; `images` says which image set a row is of."""
-    parts = (_image_sets, _whole, _chunks, _classes, _labelled_shifts)
+    parts = (_image_sets, _whole, _methods, _chunks, _classes, _labelled_shifts)
     return Results("estimate", tuple(row for part in parts for row in part(estimate)))
 
 
-def number(name: str) -> Metric:
-    """Return the metric of a number that a method rests on."""
-    return Metric(name, name.replace("_", " "), "number", 4, 0, (None, None))
+def value_of(number: float | None, reason: str, intervals: tuple = ()) -> Value:
+    """Return a number with its intervals, or why there is none."""
+    return Value(number, intervals, "" if number is not None else reason)
 
 
-def is_number(detail: object) -> bool:
-    """Whether a detail of a method is a number, and neither words nor a list."""
-    return isinstance(detail, int | float) and not isinstance(detail, bool) and isfinite(detail)
+def quoted_value(quote: Quote) -> Value:
+    """Return what is quoted, over sets like the source and, under shift, labelled shifts; or bounds, and why."""
+    ends = interval_of((quote.low, quote.high), "sets and shifts")
+    return value_of(quote.accuracy, f"cannot be told: {quote.why}", ends)
+
+
+def shift_alarm_rows(alarm: ShiftAlarm, place: dict) -> Iterator[Result]:
+    """Yield the rows of a shift alarm."""
+    score = None if alarm.score is None else float(alarm.score)
+    yield Result("", SHIFT_ALARM, Value(float(alarm.statistic)), place)
+    yield Result("", SHIFT_SCORE, value_of(score, "no sign could be compared"), place)
+
+
+def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:
+    for name, metric in ALARM.items():
+        yield Result(QUOTED, metric, Value(float(getattr(alarm, name))), place)
+
+
+def _source_like(entity: str, found: Range, place: dict) -> Iterator[Result]:
+    if found is not None:
+        mean, *ends = found
+        yield Result(entity, SOURCE_LIKE, Value(mean, interval_of(ends, "sets of the source")), place)
+
+
+def _difference(accuracy: float | None, other: float | None, reason: str) -> Value:
+    known = accuracy is not None and other is not None
+    return value_of(accuracy - other if known else None, reason)
 
 
 def _image_sets(estimate: AccuracyEstimate) -> Iterator[Result]:
-    places = ({"images": "source"}, TARGET)
-    for place, images in zip(places, (estimate.source, estimate.target), strict=True):
+    for place, images in ((SOURCE, estimate.source), (TARGET, estimate.target)):
         yield Result("", IMAGES, Value(images.n), place)
         if images.accuracy is not None:
             yield Result("", TRUE, Value(images.accuracy), place)
-    for name in ("distance", "chance") if estimate.shift else ():
-        metric = Metric(f"class_shift_{name}", f"total variation, {name}", "fraction", 2, 0)
-        yield Result("", metric, Value(getattr(estimate.shift, name)), TARGET)
-    for place, share in zip(places, estimate.agreement or (), strict=False):
+    if estimate.shift is not None:
+        yield Result("", CLASS_SHIFT[0], Value(estimate.shift.distance), TARGET)
+        yield Result("", CLASS_SHIFT[1], Value(estimate.shift.chance), TARGET)
+    for place, share in zip((SOURCE, TARGET), estimate.agreement or (), strict=False):
         yield Result("reference", AGREEMENT, Value(share), place)
 
 
@@ -98,21 +127,24 @@ def _whole(estimate: AccuracyEstimate) -> Iterator[Result]:
         yield from _alarm(estimate.alarm, TARGET)
     if estimate.labelled is not None:
         yield Result("", LABELS, Value(estimate.labelled.n), TARGET)
+
+
+def _methods(estimate: AccuracyEstimate) -> Iterator[Result]:
+    true = estimate.target.accuracy
     for method in estimate.methods:
         reason = "; ".join(method.warnings) or NO_ACCURACY
         intervals = interval_of(method.interval, "images", method.sampled or estimate.target.n)
-        yield Result(method.name, ESTIMATED, _value(method.accuracy, reason, intervals), TARGET)
-        if method.on_source is not None:
-            mean, *ends = method.on_source
-            yield Result(method.name, SOURCE_LIKE, Value(mean, interval_of(ends, "sets of the source")), TARGET)
-            if method.accuracy is not None:
-                unbiased = min(1.0, max(0.0, method.accuracy - (mean - estimate.source.accuracy)))
-                yield Result(method.name, LESS_BIAS, Value(unbiased), TARGET)
+        yield Result(method.name, ESTIMATED, value_of(method.accuracy, reason, intervals), TARGET)
+        yield from _source_like(method.name, method.on_source, TARGET)
+        if method.on_source is not None and method.accuracy is not None:
+            bias = method.on_source[0] - estimate.source.accuracy
+            yield Result(method.name, LESS_BIAS, Value(min(1.0, max(0.0, method.accuracy - bias))), TARGET)
         if true is not None:
             yield Result(method.name, DIFFERENCE, _difference(method.accuracy, true, reason), TARGET)
         for name, detail in method.details.items():
-            if is_number(detail):
-                yield Result(method.name, number(name), Value(detail), TARGET)
+            is_number = isinstance(detail, int | float) and not isinstance(detail, bool)
+            if is_number and isfinite(detail):  # neither words nor a list
+                yield Result(method.name, Metric(name, name.replace("_", " "), *NUMBER), Value(detail), TARGET)
 
 
 def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
@@ -120,51 +152,37 @@ def _chunks(estimate: AccuracyEstimate) -> Iterator[Result]:
         place = {**TARGET, "chunk": at, "chunk_name": chunk.label}
         yield Result("", IMAGES, Value(chunk.n), place)
         if estimate.target.accuracy is not None:
-            yield Result("", TRUE, _value(chunk.accuracy, "no labels"), place)
+            yield Result("", TRUE, value_of(chunk.accuracy, "no labels"), place)
         yield Result(QUOTED, ESTIMATED, quoted_value(chunk.quote), place)
         for method in estimate.methods:
-            yield Result(method.name, ESTIMATED, _value(chunk.methods.get(method.name), NO_ACCURACY), place)
+            yield Result(method.name, ESTIMATED, value_of(chunk.methods.get(method.name), NO_ACCURACY), place)
         if chunk.labelled is not None:
             yield Result("", LABELS, Value(chunk.labelled.n), place)
         if chunk.cause is not None:
             yield from _cause(chunk.cause, place)
-        if chunk.on_source is not None:
-            mean, *ends = chunk.on_source
-            yield Result(QUOTED, SOURCE_LIKE, Value(mean, interval_of(ends, "sets of the source")), place)
+        yield from _source_like(QUOTED, chunk.on_source, place)
         if chunk.alarm is not None:
             yield from _alarm(chunk.alarm, place)
         if chunk.shift_alarm is not None:
-            alarm = chunk.shift_alarm
-            yield Result("", SHIFT_ALARM, Value(alarm.statistic), place)
-            yield Result("", SHIFT_SCORE, _value(alarm.score, "no sign could be compared"), place)
-
-
-def _alarm(alarm: Alarm, place: dict) -> Iterator[Result]:
-    for metric in (*ALARM, *ALARM_ENDS):
-        yield Result(QUOTED, metric, Value(float(getattr(alarm, metric.key.removeprefix("alarm_")))), place)
+            yield from shift_alarm_rows(chunk.shift_alarm, place)
 
 
 def _cause(cause: PeriodCause, place: dict) -> Iterator[Result]:
     signs = cause.likely.signs
     place = place | {"cause": cause.likely.cause, "view": signs.view}
-    for metric, value in (
-        (MOVED_SHARES, signs.shares),
-        (WITHIN, signs.within),
-        (COHERENCE, signs.coherence),
-        (UNLIKE, signs.unlike),
-    ):
-        yield Result("cause", metric, Value(value), place)
+    for name, metric in CAUSE_SIGNS.items():
+        yield Result("cause", metric, Value(getattr(signs, name)), place)
 
 
 def _classes(estimate: AccuracyEstimate) -> Iterator[Result]:
     for label, own in enumerate(estimate.classes):
         place = {**TARGET, "class": label, "class_name": own.name}
-        right = _value(own.accuracy, "no image is named so", interval_of(own.interval, "images"))
+        right = value_of(own.accuracy, "no image is named so", interval_of(own.interval, "images"))
         yield Result(QUOTED, PREDICTED, Value(own.predicted), place)
         yield Result(QUOTED, EXPECTED, Value(own.expected), place)
         yield Result(QUOTED, CLASS_ACCURACY, right, place)
-        yield Result(QUOTED, RECALL, _value(own.recall, "no image is expected to be so"), place)
-        yield Result("", SOURCE_ACCURACY, _value(own.source_accuracy, "no source image is named so"), place)
+        yield Result(QUOTED, RECALL, value_of(own.recall, "no image is expected to be so"), place)
+        yield Result("", SOURCE_ACCURACY, value_of(own.source_accuracy, "no source image is named so"), place)
         yield Result("", SOURCE_SHARE, Value(own.source_share), place)
         yield Result(QUOTED, LOST, _difference(own.accuracy, own.source_accuracy, "one of the two is not known"), place)
 
@@ -182,21 +200,4 @@ def _labelled_shifts(estimate: AccuracyEstimate) -> Iterator[Result]:
     every = {"images": "all labelled shifts"}
     yield Result("learned", METRICS["absolute_error"], Value(learned.mean_error), every)
     for name, power in learned.powers.items():
-        yield Result(name, Metric("power", "power", "number", 3, 0, (None, None)), Value(power), every)
-
-
-def _value(number: float | None, reason: str, intervals: tuple = ()) -> Value:
-    """Return a number with its intervals, or why there is none."""
-    return Value(number, intervals, "" if number is not None else reason)
-
-
-def quoted_value(quote: Quote) -> Value:
-    """Return what is quoted, over sets like the source and, under shift, labelled shifts; or bounds, and why."""
-    return _value(
-        quote.accuracy, f"cannot be told: {quote.why}", interval_of((quote.low, quote.high), "sets and shifts")
-    )
-
-
-def _difference(accuracy: float | None, other: float | None, reason: str) -> Value:
-    known = accuracy is not None and other is not None
-    return _value(accuracy - other if known else None, reason)
+        yield Result(name, POWER, Value(power), every)

@@ -15,51 +15,32 @@ from openworld.estimators import Outputs
 
 
 class ScoreBlock(NamedTuple):
-    """Some images in order.
-
-    times: time stamps [n] as the file has them, or None. rounded: how many rows of probabilities had to be divided by
-    their sums. seen: integer[n], which images the model was trained on, as the file says; or None. images: what the
-    file calls them [n], where `ScoreTable.images` asks for it and it does; or None.
-    """
+    """Some images in order."""
 
     outputs: Outputs
-    times: np.ndarray | None = None
-    rounded: int = 0
-    seen: np.ndarray | None = None
-    images: np.ndarray | None = None
+    times: np.ndarray | None = None  # time stamps [n] as the file has them
+    rounded: int = 0  # rows of probabilities that had to be divided by their sums
+    seen: np.ndarray | None = None  # integer[n], which images the model was trained on, as the file says
+    images: np.ndarray | None = None  # what the file calls them [n], where `ScoreTable.images` asks for it
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of one image set, in one file or several that follow each other.
-
-    Args:
-        files: at least one. layouts: of each; the same tables of the same classes, perhaps in other orders.
-        partners: tables of further models on the same images, whose logits alone are read.
-        times: name of the column of time stamps, or "".
-        title: what sentences call it; "" for the name of the file.
-        images: whether to read what the images are called, from the first of `IMAGE_COLUMNS` that a file has.
-        features, appearance: whether embeddings are read, and how images look, which all files must have.
-    """
+    """Scores of one image set, in one file or several that follow each other."""
 
     files: tuple[ScoreFile, ...]
-    layouts: tuple[ScoreLayout, ...]
-    partners: "tuple[ScoreTable, ...]" = ()
-    times: str = ""
-    title: str = ""
-    images: bool = False
-    features: bool = False
-    appearance: bool = False
+    layouts: tuple[ScoreLayout, ...]  # of each file; the same tables of the same classes, perhaps in other orders
+    partners: "tuple[ScoreTable, ...]" = ()  # further models on the same images, whose logits alone are read
+    times: str = ""  # the column of time stamps, or ""
+    title: str = ""  # what sentences call it; "" for the name of the file
+    images: bool = False  # whether to read what the images are called, from the first of `IMAGE_COLUMNS`
+    features: bool = False  # whether embeddings are read, which all files must have
+    appearance: bool = False  # whether it is read how images look
 
-    @property
-    def has_appearance(self) -> bool:
-        """Whether every file says how the images look."""
-        return all(layout.appearance for layout in self.layouts)
-
-    @property
-    def has_features(self) -> bool:
-        """Whether every file holds embeddings beside its scores."""
-        return all(layout.features for layout in self.layouts)
+    def with_vectors(self, *, features: bool = True, appearance: bool = True) -> "ScoreTable":
+        """Return it so that embeddings are read, and how images look, where that is wanted and all files have them."""
+        features = features and all(layout.features for layout in self.layouts)
+        return replace(self, features=features, appearance=appearance and all(own.appearance for own in self.layouts))
 
     @property
     def classnames(self) -> tuple[str, ...] | None:
@@ -73,25 +54,13 @@ class ScoreTable:
         return self.title or (f"{first} and {more} more" if more else first)
 
     def ordered(self, classnames: Sequence[str] | None, other: str) -> "ScoreTable":
-        """Return it with the classes in the order of those names, where both sides have some.
-
-        Args:
-            other: for a message, whose names they are.
-
-        Raises:
-            OpenworldError: other names.
-        """
+        """Return it with the classes in the order of those names, where both sides have some; refuse other names."""
         partners = tuple(partner.ordered(classnames, other) for partner in self.partners)
         layouts = tuple(layout.ordered(classnames, self.name, other) for layout in self.layouts)
         return replace(self, layouts=layouts, partners=partners)
 
     def blocks(self) -> Iterator[ScoreBlock]:
-        """Return the images in order.
-
-        Raises:
-            OpenworldError: a damaged file, scores that are not finite, labels that are no classes, partners of other
-                images; the message names the file and the rows.
-        """
+        """Yield the images in order; refuse what is damaged, not finite or of no class by file and row."""
         partners = [_Partner(table) for table in self.partners]
         for file, layout in zip(self.files, self.layouts, strict=True):
             row = 0
@@ -133,15 +102,7 @@ def open_table(
     times: str = "",
     title: str = "",
 ) -> ScoreTable:
-    """Return scores in files, as `columns` says.
-
-    Args:
-        paths: files that follow each other. classnames: in column order; None for those that the files name.
-        partners: files of further models on the same images, one each. times: column of time stamps. title: as for
-            `ScoreTable`.
-    Raises:
-        OpenworldError: no scores, two columns for one thing, class names against the file's own, no such column.
-    """
+    """Return scores in files that follow each other, as `columns` says; classnames: in column order, or None."""
     files = tuple(map(open_scores, paths))
     layouts = [layout_of(files[0], classnames, times)]
     first = layouts[0]

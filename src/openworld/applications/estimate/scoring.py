@@ -40,12 +40,7 @@ def score_images(
     observer: Observer,
     seed: int,
 ) -> tuple[list[str], list[str], list[NamedShift]]:
-    """Return the files of scores of source, target and labelled shifts; those of images are written into a folder.
-
-    Args:
-        inputs: as the command has them. names: class names given, or None. made: takes what is worth keeping. seed: of
-            corruptions.
-    """
+    """Return the files of scores of source, target and labelled shifts; `made` takes what is worth keeping."""
     given = {"source": list(inputs.source), "target": list(inputs.target)}
     places = [(side, number, where) for side in given for number, where in enumerate(given[side]) if are_images(where)]
     sets = {(side, number): (labelled_images(where), True) for side, number, where in places if side == "source"}
@@ -160,21 +155,7 @@ def write_scores(
     *,
     labelled: bool = True,
 ) -> int:
-    """Let every model score every image, and write the scores as Parquet, whole or not at all.
-
-    Shards lie beside the file until all are there, so that a call that was stopped goes on where it was. Of labelled
-    images, which may be a source, it is written too which of them the model was trained on, where it knows.
-
-    Args:
-        images, models, path: what is scored, by whom, and the file. labelled: whether the images have labels.
-        progress: called with (images done, in all, how many of them were done before).
-
-    Returns:
-        How many images an earlier call had scored with the same models.
-
-    Raises:
-        OpenworldError: no image, one that cannot be read, a class that the model lacks.
-    """
+    """Let every model score every image, write it as Parquet, and return how many were scored before."""
     import pyarrow
     from pyarrow import parquet
     from safetensors.numpy import load, save

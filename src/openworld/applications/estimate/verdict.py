@@ -1,4 +1,7 @@
-"""An estimate in sentences: the number, what was lost, how far the methods agree, what would settle it."""
+"""An estimate in sentences: the number, what was lost, how far the methods agree, what would settle it.
+
+A watch says what alarms and late labels say in the same sentences, of its periods.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,17 +21,28 @@ DRAWN_BY = "`openworld label plan` draws them and shows them to you"
 NAMED = 6  # chunks with an alarm that are named
 CAUSED = 3  # episodes of a cause that are named
 
+OF_LABELS = "The interval is over the draw of the labels: it holds however wrong every method is."
+OF_SHIFTS = "The interval holds what happened on your labelled shifts, each family of them left out once."
+OF_SAMPLING = "The interval tells how the estimate moves with other images of this kind, not how wrong the method is."
+OF_RULES = {
+    NO_SHIFT: "The interval reaches down to the fall that so many images would not show; what leaves all outputs of "
+    "the model as they are on the source is never seen.",
+    CLASS_SHARES: "The interval holds if other class shares are all that differs; labels would tell.",
+}
+"""Rule of a quote -> what its interval holds, and what it does not."""
+
+OF_OTHERS = (
+    "The interval holds what happened on labelled shifts of other models and kinds of data; yours may be another."
+)
+
 
 def sentences(estimate: AccuracyEstimate) -> list[str]:
     """Return everything that is to be said, the answer first."""
-    parts = (headline, why, lost, labelled, agreement, classes_moved, truth)
+    said = [answer(estimate.quote, f"on {estimate.target.name} ({counted(estimate.target.n, 'image')})")]
+    said.append(f"Why: {estimate.quote.why}.")
+    parts = (lost, labelled_shifts, agreement, classes_moved, truth)
     over = (over_time, causes, late_labels, alert, shift_alert)
-    return [*filter(None, (part(estimate) for part in (*parts, *over, what_would_settle)))]
-
-
-def headline(estimate: AccuracyEstimate) -> str:
-    """Return the number and by which method it is; or that it cannot be told, and what bounds hold."""
-    return answer(estimate.quote, f"on {estimate.target.name} ({counted(estimate.target.n, 'image')})")
+    return [*said, *filter(None, (part(estimate) for part in (*parts, *over, what_would_settle)))]
 
 
 def answer(quote: Quote, of: str) -> str:
@@ -39,18 +53,8 @@ def answer(quote: Quote, of: str) -> str:
     return f"Estimated accuracy {of}: {_number(quote)}."
 
 
-def why(estimate: AccuracyEstimate) -> str:
-    """Return why that is quoted, or why nothing can be told."""
-    return f"Why: {estimate.quote.why}."
-
-
 def _number(quote: Quote) -> str:
     return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}, by {quote.method}"
-
-
-def _reason(quote: Quote) -> str:
-    """Return a number with its interval, by which method, and why."""
-    return f"{_number(quote)}: {quote.why}"
 
 
 def lost(estimate: AccuracyEstimate) -> str:
@@ -60,21 +64,17 @@ def lost(estimate: AccuracyEstimate) -> str:
     return f"{there}." if accuracy is None else f"{there}: {signed(accuracy - source.accuracy)} points here."
 
 
-def labelled(estimate: AccuracyEstimate) -> str:
+def labelled_shifts(estimate: AccuracyEstimate) -> str:
     """Return what labelled shifts say, where that is not what is quoted."""
     learned = estimate.learned_quote
     if learned is None or learned.why == estimate.quote.why:
         return ""
     if learned.accuracy is None:
         return f"The labelled shifts are no help here: {learned.why}."
+    said = f"say {_number(learned)}: {learned.why}"
     if estimate.learned.artificial:
-        return (
-            f"Corrupted copies say {_reason(learned)}. They do not decide: of other kinds of shift they miss more than "
-            "of corruptions."
-        )
-    return (
-        f"Labelled shifts say {_reason(learned)}. The number stays, for no shift was found; its interval covers theirs."
-    )
+        return f"Corrupted copies {said}. They do not decide: they miss other kinds of shift more often."
+    return f"Labelled shifts {said}. The number stays, for no shift was found; its interval covers theirs."
 
 
 def agreement(estimate: AccuracyEstimate) -> str:
@@ -98,10 +98,8 @@ def classes_moved(estimate: AccuracyEstimate) -> str:
     shift = estimate.shift
     if shift is None or not shift.clear:
         return ""
-    return (
-        f"The model predicts classes in other shares than on the source (total variation {shift.distance:.2f}; chance "
-        f"makes {shift.chance:.2f})."
-    )
+    moved = f"total variation {shift.distance:.2f}; chance makes {shift.chance:.2f}"
+    return f"The model predicts classes in other shares than on the source ({moved})."
 
 
 def truth(estimate: AccuracyEstimate) -> str:
@@ -118,42 +116,14 @@ def truth(estimate: AccuracyEstimate) -> str:
 
 
 def over_time(estimate: AccuracyEstimate) -> str:
-    """Return which chunks are lowest and highest, and which cannot be told."""
-    if not estimate.chunks:
-        return ""
-    known = [chunk for chunk in estimate.chunks if chunk.quote.accuracy is not None]
-    unknown = len(estimate.chunks) - len(known)
+    """Return which chunks are lowest and highest, and how many cannot be told."""
+    known = sorted((chunk.quote.accuracy, chunk.label) for chunk in estimate.chunks if chunk.quote.accuracy is not None)
+    every, unknown = len(estimate.chunks), len(estimate.chunks) - len(known)
     if not known:
-        return f"Of none of {unknown} chunks the accuracy can be told."
-    low, high = (pick(known, key=lambda chunk: chunk.quote.accuracy) for pick in (min, max))
-    return (
-        f"Over {len(estimate.chunks)} chunks the accuracy runs from {percent(low.quote.accuracy)} % ({low.label}) to "
-        f"{percent(high.quote.accuracy)} % ({high.label}){f'; of {unknown} it cannot be told' if unknown else ''}."
-    )
-
-
-def late_labels(estimate: AccuracyEstimate) -> str:
-    """Return what labels that came late are, and what they do."""
-    found = [one for one in (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks)) if one is not None]
-    if not found:
-        return ""
-    total, few = sum(one.n for one in found), [one.reason for one in found if one.accuracy is None]
-    where = f" in {counted(len(found), 'chunk')}" if estimate.chunks else ""
-    if not found[0].drawn:
-        right = sum(one.plain * one.n for one in found) / total
-        return (
-            f"{total:,} labels{where} were not drawn at random (no column inclusion): of these images "
-            f"{percent(right)} % are named right, which says nothing sure of the others; nothing rests on them."
-        )
-    sure = f"In {counted(len(found) - len(few), 'chunk')} they give" if estimate.chunks else "They give"
-    parts = [f"{total:,} labels of images that were drawn{where}."]
-    if len(few) < len(found):
-        later = ", and they correct the estimates of later chunks" if estimate.chunks else ""
-        parts.append(f"{sure} an interval that holds without any premise about the model{later}.")
-    if few:
-        of = f" of {counted(len(few), 'chunk')}" if estimate.chunks else ""
-        parts.append(f"Those{of} are too few ({few[0]}).")
-    return " ".join(parts)
+        return f"Of none of {unknown} chunks the accuracy can be told." if every else ""
+    (low, lowest), (high, highest) = known[0], known[-1]
+    ends = f"from {percent(low)} % ({lowest}) to {percent(high)} % ({highest})"
+    return f"Over {every} chunks the accuracy runs {ends}{f'; of {unknown} it cannot be told' if unknown else ''}."
 
 
 def causes(estimate: AccuracyEstimate) -> str:
@@ -173,7 +143,32 @@ def causes(estimate: AccuracyEstimate) -> str:
     return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
 
 
-def alert(estimate: AccuracyEstimate) -> str:
+def late_labels(estimate: AccuracyEstimate, part: str = "chunk") -> str:
+    """Return what labels that came late are, and what they do; `part` is what the target is cut into."""
+    every = (estimate.labelled, *(chunk.labelled for chunk in estimate.chunks))
+    found = [labels for labels in every if labels is not None]
+    if not found:
+        return ""
+    total, reasons = sum(labels.n for labels in found), [labels.reason for labels in found if labels.accuracy is None]
+    where = f" in {counted(len(found), part)}" if estimate.chunks else ""
+    if not found[0].drawn:
+        right = sum(labels.plain * labels.n for labels in found) / total
+        return (
+            f"{total:,} labels{where} were not drawn at random (no column inclusion): of these images "
+            f"{percent(right)} % are named right, which says nothing sure of the others; nothing rests on them."
+        )
+    said = f"{total:,} labels of images that were drawn{where}."
+    sure = len(found) - len(reasons)
+    if sure and estimate.chunks:
+        said += f" In {counted(sure, part)} they give an interval that holds without any premise about the model"
+        said += f", and they correct the estimates of later {part}s."
+    elif sure:
+        said += " They give an interval that holds without any premise about the model."
+    few = f" of {counted(len(reasons), part)}" if estimate.chunks else ""
+    return f"{said} Those{few} are too few ({reasons[0]})." if reasons else said
+
+
+def alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     """Return where an accuracy alarm stands, what raises one, and how often that is in vain."""
     if estimate.alert is None:
         return ""
@@ -184,42 +179,38 @@ def alert(estimate: AccuracyEstimate) -> str:
         needed = _less(estimate.alarm.alone)
         by_chance = f"by chance {rate} of targets that are {at} right get there"
     else:
-        verdict = f"Accuracy alarm: below {at} in {_where(alerts)}" if alerts else verdict
+        verdict = f"Accuracy alarm: below {at} in {_where(alerts, part)}" if alerts else verdict
         last = estimate.chunks[-1].alarm
-        needed = f"many chunks at {_less(last.lasting)}, or one at {_less(last.alone)}"
-        by_chance = f"by chance {rate} of years of 365 chunks that are all {at} right get there"
+        needed = f"many {part}s at {_less(last.lasting)}, or one at {_less(last.alone)}"
+        by_chance = f"by chance {rate} of years of 365 {part}s that are all {at} right get there"
     beside = " The source itself is below the alert." if estimate.source.accuracy < estimate.alert else ""
     return f"{verdict}. It takes {needed}: {by_chance}.{beside}"
 
 
-def shift_alert(estimate: AccuracyEstimate) -> str:
+def shift_alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     """Return where a shift alarm stands, by which sign, and how often that is in vain."""
     alarms = [chunk.shift_alarm for chunk in estimate.chunks if chunk.shift_alarm is not None]
     if not alarms:
         return ""
-    rate = f"by chance {100 * estimate.false_alarms:.3g} % of years of 365 chunks like the source get there"
+    rate = f"by chance {100 * estimate.false_alarms:.3g} % of years of 365 {part}s like the source get there"
     if not estimate.shift_alerts:
-        return f"No shift alarm: no chunk, nor all of them together, is unlike the source ({rate})."
+        return f"No shift alarm: no {part}, nor all of them together, is unlike the source ({rate})."
     ((sign, _),) = Counter(alarm.sign for alarm in alarms if alarm.standing).most_common(1)
-    return (
-        f"Shift alarm: the images are no longer like the source's in {_where(estimate.shift_alerts)}, most clearly by "
-        f"{sign} ({rate})."
-    )
+    where = f"in {_where(estimate.shift_alerts, part)}, most clearly by {sign}"
+    return f"Shift alarm: the images are no longer like the source's {where} ({rate})."
 
 
-def _where(alerts: Sequence[str]) -> str:
-    """Return in how many chunks, and the first of them."""
+def _where(alerts: Sequence[str], part: str) -> str:
     more = f" and {len(alerts) - NAMED} more" if len(alerts) > NAMED else ""
-    return f"{counted(len(alerts), 'chunk')}, {', '.join(alerts[:NAMED])}{more}"
+    return f"{counted(len(alerts), part)}, {', '.join(alerts[:NAMED])}{more}"
 
 
 def _less(accuracy: float) -> str:
-    """Return an accuracy that must be fallen short of."""
     return f"less than {percent(accuracy)} %" if accuracy > 0 else "less than can be"
 
 
 def what_would_settle(estimate: AccuracyEstimate) -> str:
-    """Return how many labels would tell the accuracy without any method."""
+    """Return how many labels would tell the accuracy without any method, behind what the interval holds."""
     accuracy = estimate.quote.accuracy
     if estimate.target.accuracy is not None:
         return ""
@@ -233,33 +224,19 @@ def what_would_settle(estimate: AccuracyEstimate) -> str:
     wanted, some = (ceil(Z**2 * share * (1 - share) / half**2) for half in (SETTLED, FAR))
     if some >= estimate.target.n:
         return "So few images are best labelled, all of them."
+    points = f"{100 * SETTLED:.0f}"
     if accuracy is None:
-        return (
-            f"{some} labels of images drawn at random would tell it to {100 * FAR:.0f} points either way, {wanted} to "
-            f"{100 * SETTLED:.0f}: {DRAWN_BY}."
-        )
-    return (
-        f"{_interval(estimate)} {wanted} labels of images drawn at random would tell the accuracy to "
-        f"{100 * SETTLED:.0f} points either way: {DRAWN_BY}."
-    )
+        tell = f"would tell it to {100 * FAR:.0f} points either way, {wanted} to {points}: {DRAWN_BY}"
+        return f"{some} labels of images drawn at random {tell}."
+    tell = f"would tell the accuracy to {points} points either way: {DRAWN_BY}"
+    return f"{_interval(estimate)} {wanted} labels of images drawn at random {tell}."
 
 
 def _interval(estimate: AccuracyEstimate) -> str:
     """Return what the interval of the number holds, and what it does not."""
-    signs, learned = estimate.quote.signs, estimate.learned_quote
+    learned = estimate.learned_quote
     if estimate.labelled is not None and estimate.labelled.drawn:
-        return "The interval is over the draw of the labels: it holds however wrong every method is."
+        return OF_LABELS
     if learned is not None and learned.why == estimate.quote.why:
-        return "The interval holds what happened on your labelled shifts, each family of them left out once."
-    if signs is None:
-        return "The interval tells how the estimate moves with other images of this kind, not how wrong the method is."
-    if estimate.quote.rule == NO_SHIFT:
-        return (
-            "The interval reaches down to the fall that so many images would not show; what leaves all outputs of the "
-            "model as they are on the source is never seen."
-        )
-    if estimate.quote.rule == CLASS_SHARES:
-        return "The interval holds if other class shares are all that differs; labels would tell."
-    return (
-        "The interval holds what happened on labelled shifts of other models and kinds of data; yours may be another."
-    )
+        return OF_SHIFTS
+    return OF_SAMPLING if estimate.quote.signs is None else OF_RULES.get(estimate.quote.rule, OF_OTHERS)

@@ -32,17 +32,11 @@ MATRICES = (*LOGITS, *REFERENCES)
 
 @dataclass(frozen=True)
 class StreamColumns:
-    """Where the matrices of a stream lie, and the names that their columns belong to.
+    """Where the matrices of a stream lie, and the names that their columns belong to."""
 
-    Args:
-        columns: the columns of the file that each matrix consists of: one wide column, or one per class.
-        order: the place in the file of each column of a matrix; None where it stands as it is to be read.
-        base_names, new_names: in the order in which matrices are read; empty for a file without logits.
-    """
-
-    columns: dict[str, tuple[str, ...]]
-    order: dict[str, np.ndarray]
-    base_names: tuple[str, ...]
+    columns: dict[str, tuple[str, ...]]  # of the file, of which each matrix consists: one wide column, or one per class
+    order: dict[str, np.ndarray]  # place in the file of each column of a matrix that is read in another order
+    base_names: tuple[str, ...]  # in the order in which matrices are read; empty without logits
     new_names: tuple[str, ...]
 
     @property
@@ -51,11 +45,7 @@ class StreamColumns:
         return tuple(name for columns in self.columns.values() for name in columns)
 
     def matrix(self, block: Columns, name: str) -> np.ndarray:
-        """Return a matrix float[n, C] of a block, its columns in the order of the names.
-
-        Raises:
-            OpenworldError: another number of classes than of names.
-        """
+        """Return a matrix float[n, C] of a block, its columns in the order of the names."""
         parts = [block[column] for column in self.columns[name]]
         matrix = parts[0] if ":" not in self.columns[name][0] else np.stack(parts, axis=1)
         matrix = matrix.astype(np.float64 if matrix.dtype == np.float64 else np.float32, copy=False)
@@ -73,14 +63,7 @@ class StreamColumns:
 
 
 def stream_columns(file: ScoreFile, base_names: Sequence[str] | None = None) -> StreamColumns:
-    """Return what the columns of a file mean.
-
-    Args:
-        file: of a stream. base_names: which names are of base classes, where the caller knows.
-
-    Raises:
-        OpenworldError: logits of which nobody says which are of base classes, names that contradict one another.
-    """
+    """Return what the columns of a file mean; refuse logits of which nobody says which are of base classes."""
     columns, named = _matrices(file)
     if not set(columns) & set(LOGITS):
         if columns:

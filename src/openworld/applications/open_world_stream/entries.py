@@ -30,11 +30,7 @@ def texts(values: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
 
 
 def distinct(values: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Return the distinct texts in the order of their first rows, and the place among them of every row, int64[n].
-
-    >>> distinct(np.array(["cat", "owl", "cat"], object))[0]
-    ['cat', 'owl']
-    """
+    """Return the distinct texts in the order of their first rows, and the place among them of every row, int64[n]."""
     places: dict[Any, int] = {}
     codes = np.fromiter((places.setdefault(text, len(places)) for text in values.tolist()), np.int64, len(values))
     return list(places), codes

@@ -17,16 +17,7 @@ def stream_labels(
     file: ScoreFile,
     order: np.ndarray | None = None,
 ) -> StreamLabels | None:
-    """Return what is known of the images; None where every entry is empty.
-
-    Args:
-        side, label: columns [n], or None. names: of the stream; true base names that no image was given are added.
-        answers: int64[n] each, the names that images were given among base and among new names.
-        file: for messages. order: the place in the file of every class that a label's number means; None as it stands.
-
-    Raises:
-        OpenworldError: a side that is neither base nor new, a label of no class, a label against its side.
-    """
+    """Return what is known of the images, checked against the names that they were given; None where nothing is."""
     count = len(answers[0])
     known, base = _sides(side, count, file)
     if label is None:

@@ -12,11 +12,7 @@ BASE, NEW = "base", "new"
 
 
 class StreamNames:
-    """Base names and new names, each with its place; names that differ by case, outer spaces or "_" alone are one.
-
-    Args:
-        base, new: what is known of them. fixed: the sides of which there are no others.
-    """
+    """Base names and new names, each with its place; names that differ by case, outer spaces or "_" alone are one."""
 
     def __init__(self, base: Sequence[str], new: Sequence[str], fixed: Sequence[str]):
         self.spelled = {BASE: list(base), NEW: list(new)}
@@ -27,11 +23,7 @@ class StreamNames:
         self.fixed = tuple(fixed)
 
     def numbers(self, side: str, names: np.ndarray) -> np.ndarray:
-        """Return the places of names on a side, int64[n]; where that side is not fixed, unknown names are added.
-
-        Raises:
-            OpenworldError: an unknown name of a fixed side.
-        """
+        """Return the places of names on a side, int64[n]; unknown names are added where the side is not fixed."""
         spellings, codes = distinct(names)
         known, found = self.places[side], np.empty(len(spellings), np.int64)
         for number, name in enumerate(spellings):

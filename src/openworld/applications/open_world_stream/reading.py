@@ -189,14 +189,7 @@ def _require_columns(file: ScoreFile, layout: StreamColumns) -> None:
 
 
 def largest_base_log_probability(logits: np.ndarray, base: int) -> np.ndarray:
-    """Return the default detection score float64[n]: the log of the largest base softmax over all names.
-
-    Args:
-        logits: float[n, C] over base names, then new names. base: number of base names.
-
-    >>> largest_base_log_probability(np.array([[0.0, 0.0]]), 1).round(3).tolist()
-    [-0.693]
-    """
+    """Return the default detection score float64[n]: the log of the largest base softmax over all names."""
     wide = np.asarray(logits, np.float64)
     largest = wide.max(axis=1)
     total = np.log(np.exp(wide - largest[:, None]).sum(axis=1))

@@ -13,60 +13,36 @@ PER_IMAGE = ("image", "id", "group", "time", "level")
 
 @dataclass(frozen=True)
 class StreamLabels:
-    """What is known of the images of a stream, of some of them or of all.
+    """What is known of the images of a stream, of some of them or of all."""
 
-    Args:
-        known: bool[n], images of which the side is known; everything below is False or -1 elsewhere.
-        base: bool[n], images of base classes.
-        named: bool[n], images whose class is known too.
-        label: int64[n], the class as a place in base names, then new names; -1 where it is none of them.
-        base_right, new_right: bool[n], base images whose base name is right; new images whose new name is right.
-    """
-
-    known: np.ndarray
-    base: np.ndarray
-    named: np.ndarray
-    label: np.ndarray
-    base_right: np.ndarray
-    new_right: np.ndarray
+    known: np.ndarray  # bool[n], images of which the side is known; all else is False or -1 elsewhere
+    base: np.ndarray  # bool[n], images of base classes
+    named: np.ndarray  # bool[n], images whose class is known too
+    label: np.ndarray  # int64[n], the class as a place in base names, then new names; -1 for none of them
+    base_right: np.ndarray  # bool[n], base images whose base name is right
+    new_right: np.ndarray  # bool[n], new images whose new name is right
 
     __repr__ = short_repr
 
 
 @dataclass(frozen=True)
 class OpenWorldStream:
-    """What a learner says of n images.
-
-    Args:
-        name: what messages call it.
-        scores: float64[n], larger = more base-like.
-        base_names, new_names: the classes; of a file without logits those that occur.
-        base_prediction, new_prediction: int64[n], the name as a base image (a place in `base_names`), as a new one (a
-            place in `new_names`).
-        joint_prediction: int64[n], the name among all: a place in base names, then new names; or None.
-        base_logits, new_logits, logits: float[n, C] among base names, among new names, over base names then new names;
-            None where the file has none.
-        reference: float[n, C], similarities of a third model to base names, then new names; or None.
-        reference_kind: whether that model is "independent", or "zero-shot": the one that the learner was tuned from.
-        proxies: what the file expects of each image, float64[n] in [0, 1], under some of the names of `PROXIES`.
-        columns: what the file says of each image besides, [n], under some of the names of `PER_IMAGE`.
-        labels: what is known of the images; None where no side is.
-    """
+    """What a learner says of n images."""
 
     name: str
-    scores: np.ndarray
-    base_names: tuple[str, ...]
+    scores: np.ndarray  # float64[n], larger = more base-like
+    base_names: tuple[str, ...]  # of a file without logits those that occur
     new_names: tuple[str, ...]
-    base_prediction: np.ndarray
-    new_prediction: np.ndarray
-    joint_prediction: np.ndarray | None = None
-    base_logits: np.ndarray | None = None
-    new_logits: np.ndarray | None = None
-    logits: np.ndarray | None = None
-    reference: np.ndarray | None = None
-    reference_kind: str = "independent"
-    proxies: Mapping[str, np.ndarray] = field(default_factory=dict)
-    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
+    base_prediction: np.ndarray  # int64[n], the name as a base image, a place in `base_names`
+    new_prediction: np.ndarray  # int64[n], the name as a new one, a place in `new_names`
+    joint_prediction: np.ndarray | None = None  # int64[n], the name among all: base names, then new names
+    base_logits: np.ndarray | None = None  # float[n, C] among base names
+    new_logits: np.ndarray | None = None  # float[n, C] among new names
+    logits: np.ndarray | None = None  # float[n, C] over base names, then new names
+    reference: np.ndarray | None = None  # float[n, C], similarities of a third model to all names
+    reference_kind: str = "independent"  # or "zero-shot": the model that the learner was tuned from
+    proxies: Mapping[str, np.ndarray] = field(default_factory=dict)  # what the file expects, float64[n] in [0, 1]
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)  # what it says besides, [n], by `PER_IMAGE`
     labels: StreamLabels | None = None
 
     __repr__ = short_repr

@@ -13,6 +13,7 @@ from openworld import __version__
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld._score_files import ScoreFile
+from openworld.applications.estimate.inputs import checksums
 from openworld.applications.estimate.late_labels import read_late_labels
 from openworld.applications.estimate.score_tables import open_table
 from openworld.applications.watch.exports import append_lines, require_lines, write_prometheus
@@ -20,13 +21,13 @@ from openworld.applications.watch.fit_report import fit_report
 from openworld.applications.watch.fitted import (
     FITTED,
     USUAL_IMAGES,
+    VECTORS,
     Watch,
     WatchSettings,
     fit_watch,
     read_watch,
-    with_vectors,
 )
-from openworld.applications.watch.following import Followed, Follower, sha256_of
+from openworld.applications.watch.following import Followed, Follower
 from openworld.applications.watch.labelled import proposed_labels, read_labels
 from openworld.applications.watch.report import WatchView, watch_report
 from openworld.applications.watch.state import STATE, read_state
@@ -38,20 +39,14 @@ from openworld.runs.outputs import NUMBERS, WATCH, require_file, require_folder
 
 @dataclass(frozen=True)
 class WatchFiles:
-    """Where a watch keeps what it finds.
+    """Where a watch keeps what it finds; None for no such file."""
 
-    Args:
-        state: its state; None for a file beside the fitted one. json_lines, prometheus: files; None for none.
-        out: folder of the page; None for none. labels: of images of finished periods, or None. propose: about how many
-            images of the last finished period to propose for labels, in `out`.
-    """
-
-    state: Path | None = None
+    state: Path | None = None  # None for a file beside the fitted one
     json_lines: Path | None = None
     prometheus: Path | None = None
-    out: Path | None = None
-    labels: Path | ScoreFile | None = None
-    propose: int = 0
+    out: Path | None = None  # folder of the page
+    labels: Path | ScoreFile | None = None  # of images of finished periods
+    propose: int = 0  # about how many images of the last finished period to propose for labels, in `out`
 
 
 def fit(
@@ -64,24 +59,17 @@ def fit(
     observer: Observer = SILENT,
     made: Mapping[str, str] | None = None,
 ) -> Report:
-    """Fit on a labelled source what depends on it alone, and keep it in a file.
+    """Fit on a labelled source what depends on it alone, and keep it in the file `out`; `found` is a `Watch`.
 
     Args:
-        source: files of scores that follow each other. out: the file. settings: what is watched for. classnames: a
-            text file, names, or None for those of the source. images: that a period usually has. observer: hears what
-            is being done. made: facts about it.
-    Returns:
-        A report whose `found` is a `Watch`.
-    Raises:
-        OpenworldError: a source that cannot be read or has no labels, methods that it does not allow.
+        source: files of scores that follow each other. classnames: a text file, names, or None for those of the source.
+        images: that a period usually has. made: facts about it.
     """
     require_file("--out", out, kind=FITTED, inputs=(*source, classnames))
     names = class_names(str(classnames)).names if isinstance(classnames, Path | str) else classnames
     table = open_table(source, classnames=names)
     facts = {**(made or {}), "openworld": __version__, "seed": str(settings.seed)}
-    for file in table.files:
-        sha256 = sha256_of(file.path)
-        facts |= {file.path.name: f"SHA-256 {sha256}"} if sha256 else {}
+    facts |= checksums(file.path for file in table.files)
     fitted = fit_watch(table, settings, images or (USUAL_IMAGES,), partial(observer.progress, total=None), facts)
     return fit_report(fitted.write(out), out)
 
@@ -100,12 +88,7 @@ def watch(
     Args:
         fitted: what `fit` wrote. new: files of scores, in the order of time; may be empty, to look at what is known.
         files: where the state and everything else lies. close: whether the last period is finished with them.
-        observer: hears what is being done. made: facts for the page.
-    Returns:
-        A report whose `found` is a `WatchView`.
-    Raises:
-        OpenworldError: another call at work on the state, images out of order, a file that does not fit the watch,
-            labels of images that are not kept.
+        made: facts for the page. `found` of the report is a `WatchView`.
     """
     if files.propose and files.out is None:
         raise OpenworldError("--propose writes a worksheet; say where with --out FOLDER.")
@@ -128,17 +111,15 @@ def watch(
         facts = {**known.made, "fitted": known.fingerprint, **(made or {})}
         report = replace(watch_report(replace(view, name=name)), made=facts)
         if files.propose:
-            report = _with_worksheet(report, files, *proposed_labels(known, view.state, files.propose))
+            name, sheet = proposed_labels(known, view.state, files.propose)
+            there = (files.out / name).exists()  # it may be filled in
+            stays = ", which was there already and stays as it is" if there else ""
+            note = f"Images to label: {files.out / name}{stays}."
+            kept = report.files if there else {**report.files, name: sheet.encode()}
+            report = replace(report, notes=(*report.notes, note), files=kept)
         if files.out is not None:
             report.write(files.out)
     return report
-
-
-def _with_worksheet(report: Report, files: WatchFiles, name: str, sheet: str) -> Report:
-    """Return a report that keeps a worksheet; one that is there already may be filled in, and stays."""
-    there = (files.out / name).exists()
-    note = f"Images to label: {files.out / name}{', which was there already and stays as it is' * there}."
-    return replace(report, notes=(*report.notes, note), files=report.files | ({} if there else {name: sheet.encode()}))
 
 
 def _followed(
@@ -160,8 +141,8 @@ def _followed(
     done: list[Followed] = []
     for place, file in enumerate(new):
         table = open_table([file], classnames=known.classnames, times=known.settings.timestamps)
-        table = with_vectors(table.ordered(known.classnames, "those of the source"), known.outputs)
-        table = replace(table, images=True)
+        kept = {name: getattr(known.outputs, name) is not None for name in VECTORS}
+        table = replace(table.ordered(known.classnames, "those of the source").with_vectors(**kept), images=True)
         followed = follower.follow(state, table)
         if not followed.again:
             state = followed.state

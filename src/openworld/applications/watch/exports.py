@@ -10,7 +10,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError, naming
 from openworld._plain import parse_json
-from openworld.applications.watch.labelled import CORRECTED, LABELLED, labelled_records, quoted_chunk
+from openworld.applications.watch.labelled import CORRECTED, LABELLED, labels_of, quoted_chunk
 from openworld.applications.watch.results import collected_numbers, line_numbers
 from openworld.applications.watch.state import PeriodRecord, SheetRecord, WatchState
 from openworld.runs import to_json
@@ -21,11 +21,10 @@ TAIL = 1 << 20  # bytes at the end of a file in which its last line is looked fo
 BEGINNING = b'{"watch":'
 
 
-def prometheus_text(state: WatchState, name: str) -> str:
-    """Return the numbers of the last finished period in Prometheus' text format.
+def write_prometheus(path: Path, state: WatchState, name: str) -> None:
+    """Write the numbers of the last finished period in one step, so that a collector never reads half of them.
 
-    Args:
-        state: of the watch. name: value of the label `watch`, which tells several of them apart.
+    The label `watch` tells several watches apart by their names.
     """
     label = name.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     lines = []
@@ -34,14 +33,16 @@ def prometheus_text(state: WatchState, name: str) -> str:
         title = f"openworld_watch_{metric}"
         number = number if isinstance(number, int) else float(number)
         lines += [f"# HELP {title} {what}", f"# TYPE {title} {kind}", f'{title}{{watch="{label}"}} {number!r}']
-    return "\n".join(lines) + "\n"
+    write_file(path, ("\n".join(lines) + "\n").encode())
 
 
 def _numbers(state: WatchState) -> Iterator[tuple[str, float | int, str]]:
     """Yield (name, number, what it is) of the numbers that there are."""
     if state.records:
         yield from collected_numbers(state.records[-1])
-    for record, labelled in [*labelled_records(state)][-1:]:
+    by_labels = [(record, labels_of(record)) for record in state.records]
+    by_labels = [(record, own) for record, own in by_labels if own is not None and own.accuracy is not None]
+    for record, labelled in by_labels[-1:]:
         last = "Accuracy of the last period with enough drawn labels, by these; absent without any."
         yield "labelled_accuracy_ratio", labelled.accuracy, last
         for end, number in zip(("low", "high"), labelled.interval, strict=True):
@@ -62,16 +63,8 @@ def _seconds(time: str) -> int:
     return int(np.datetime64(time, "s").astype(np.int64))
 
 
-def write_prometheus(path: Path, state: WatchState, name: str) -> None:
-    """Write it in one step, so that a collector never reads half of it."""
-    write_file(path, prometheus_text(state, name).encode())
-
-
 def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
-    """Return a period as an entry of JSON lines; fractions in [0, 1], None where there is no number.
-
-    It is what was said when the period was finished, whatever labels came since: they have lines of their own.
-    """
+    """Return a period as an entry of JSON lines: what was said when it was finished, whatever labels came since."""
     chunk, shift = quoted_chunk(record, labels=False), record.chunk.shift_alarm
     further = {key: entry for key, entry in record.further.items() if key not in (LABELLED, CORRECTED)}
     if CORRECTED in record.further:
@@ -95,10 +88,7 @@ def line_of(record: PeriodRecord, watch: str, name: str) -> dict[str, Any]:
 
 
 def label_lines(sheet: SheetRecord, state: WatchState, name: str) -> list[dict[str, Any]]:
-    """Return what a sheet of labels says, an entry of JSON lines for each of its periods.
-
-    Such a line has `kind` "labels"; `accuracy`, `low` and `high` are by labels, None where these give no number.
-    """
+    """Return what a sheet of labels says, an entry of JSON lines of `kind` "labels" for each of its periods."""
     place = state.sheets.index(sheet)
     return [
         {
@@ -130,18 +120,17 @@ def append_lines(
 
     What a call that was killed left of a line is taken away, and the lines that it did not write are written: a file
     that ends with a line of this watch gets all that came after that. A file without one gets the new ones.
-
-    Args:
-        path: of the file. state, name: of the watch. new: the periods of this call. sheet: its labels.
-    Raises:
-        OpenworldError: a file whose end is no line of ours.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = is_stream(path)
     with naming(path), open(path, "ab" if stream else "a+b", buffering=0) as file:
         last = {} if stream else _last_line(file, path)
         own = last.get("watch") == state.watch[:12] and last.get("name") == name
-        lines = list(_since(last, state, name) if own else _new(state, name, new, sheet))
+        if own:
+            lines = list(_since(last, state, name))
+        else:  # labels are read before files
+            lines = [] if sheet is None else label_lines(sheet, state, name)
+            lines += [line_of(record, state.watch, name) for record in new]
         left = memoryview("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
         while left:
             left = left[file.write(left) :]
@@ -151,29 +140,13 @@ def append_lines(
 
 
 def require_lines(path: Path | None, others: Sequence[Any]) -> None:
-    """Refuse, before the state goes on, a place to which no lines can be appended; nothing is changed.
-
-    Args:
-        path: of the lines, a file or a stream, which is only written; None for none.
-        others: files of the same call.
-    Raises:
-        OpenworldError: such a place, or a file whose end is no line of ours.
-    """
+    """Refuse, before the state goes on, a place to which no lines can be appended; nothing is changed."""
     if path is None or is_stream(path):
         return
     require_file("--json-lines", path, kind=LINES, inputs=others)
     if path.exists():
         with open(path, "rb") as file:
             _last_line(file, path)
-
-
-def _new(
-    state: WatchState, name: str, new: Sequence[PeriodRecord], sheet: SheetRecord | None
-) -> Iterator[dict[str, Any]]:
-    """Return the lines of one call: labels are read before files."""
-    if sheet is not None:
-        yield from label_lines(sheet, state, name)
-    yield from (line_of(record, state.watch, name) for record in new)
 
 
 def _since(last: Mapping[str, Any], state: WatchState, name: str) -> Iterator[dict[str, Any]]:

@@ -37,25 +37,14 @@ VECTORS = ("features", "appearance")
 
 @dataclass(frozen=True)
 class WatchSettings:
-    """What is watched for.
+    """What is watched for; without time stamps, period and rows every file is a period."""
 
-    Args:
-        estimators: names, the first of which is quoted; none for those that the rules of a quote rest on.
-        timestamps: name of the column of time stamps, or "". period: of the calendar, or "". chunk_rows: of a period,
-            or 0. Without all three every file is a period.
-        alert: accuracy below which somebody wants to know, in [0, 1]; or None. false_alarms: share of years of 365
-            periods in which that may be said by chance, and of those in which it may be said that images are no longer
-            like the source's; None for 0.05. seed: of samples and draws.
-    Raises:
-        OpenworldError: what `EstimateOptions` and `Chunking` refuse; time stamps without a period.
-    """
-
-    estimators: tuple[str, ...] = ()
-    timestamps: str = ""
-    period: str = ""
-    chunk_rows: int = 0
-    alert: float | None = None
-    false_alarms: float | None = None
+    estimators: tuple[str, ...] = ()  # the first is quoted; none for those that the rules of a quote rest on
+    timestamps: str = ""  # the column of time stamps
+    period: str = ""  # of the calendar
+    chunk_rows: int = 0  # of a period
+    alert: float | None = None  # accuracy below which somebody wants to know, in [0, 1]
+    false_alarms: float | None = None  # share of years of 365 periods with one by chance, of either kind; None for 0.05
     seed: int = 0
 
     def __post_init__(self):
@@ -74,16 +63,12 @@ class WatchSettings:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What was measured on sets like the source, by their size; more is added when another size is met.
+    """What was measured on sets like the source, by their size; more is added when another size is met."""
 
-    quotes: by method, of sizes as for a quote. alarms: of all that leads to a quote. limits: k and h of the accuracy
-    alarm. shifts: the test behind the shift alarm.
-    """
-
-    quotes: dict[int, dict[str, Null]] = field(default_factory=dict)
-    alarms: dict[int, Null] = field(default_factory=dict)
-    limits: dict[int, AlarmLimit] = field(default_factory=dict)
-    shifts: dict[int, ShiftTest] = field(default_factory=dict)
+    quotes: dict[int, dict[str, Null]] = field(default_factory=dict)  # by method, of sizes as for a quote
+    alarms: dict[int, Null] = field(default_factory=dict)  # of all that leads to a quote
+    limits: dict[int, AlarmLimit] = field(default_factory=dict)  # k and h of the accuracy alarm
+    shifts: dict[int, ShiftTest] = field(default_factory=dict)  # behind the shift alarm
 
     def without(self, other: "Measured") -> "Measured":
         """Return what is not in another one."""
@@ -137,21 +122,17 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Watch:
-    """A source as it was fitted.
+    """A source as it was fitted."""
 
-    outputs: of its sample, with labels. source: its size and accuracy. names: of the methods. warnings: what speaks
-    against it. made: facts by name, such as the SHA-256 of its files. fingerprint: of the file it is kept in.
-    """
-
-    outputs: Outputs
+    outputs: Outputs  # of its sample, with labels
     source: ScoredSet
     classnames: tuple[str, ...] | None
     settings: WatchSettings
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the methods
     measured: Measured = field(default_factory=Measured)
     warnings: tuple[str, ...] = ()
-    made: Mapping[str, str] = field(default_factory=dict)
-    fingerprint: str = ""
+    made: Mapping[str, str] = field(default_factory=dict)  # facts by name, such as the SHA-256 of its files
+    fingerprint: str = ""  # of the file it is kept in
 
     @property
     def needs(self) -> set[str]:
@@ -204,11 +185,7 @@ def _watch_of(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], finger
 
 
 def narrow(array: np.ndarray) -> np.ndarray:
-    """Return an array of the fewest bytes a number that still holds every value exactly.
-
-    >>> narrow(np.array([0.5, 3.0])).dtype.name, narrow(np.array([0.1])).dtype.name
-    ('float16', 'float64')
-    """
+    """Return an array of the fewest bytes a number that still holds every value exactly."""
     with np.errstate(over="ignore"):
         for smaller in (np.float16, np.float32):
             if np.array_equal(array.astype(smaller), array):
@@ -239,15 +216,8 @@ def fit_watch(
     progress: Progress | None = None,
     made: Mapping[str, str] | None = None,
 ) -> Watch:
-    """Fit on a source all that depends on nothing else.
-
-    Args:
-        source: with labels. settings: what is watched for. sizes: images that a period usually has. progress: called
-            with what is being done and how many images are done. made: facts about the source.
-    Raises:
-        OpenworldError: a source without labels, or without what a method needs that was named.
-    """
-    known = Pass(with_vectors(source), "reading the source", progress)
+    """Fit on a labelled source all that depends on nothing else; sizes: images that a period usually has."""
+    known = Pass(source.with_vectors(), "reading the source", progress)
     known.require_labels("the source must say what its images are: add `labels`.")
     outputs = known.outputs
     usual = [
@@ -280,17 +250,8 @@ def quoting_of(watch: Watch, measured: Measured, progress: Progress | None = Non
     )
 
 
-def with_vectors(table: ScoreTable, source: Outputs | None = None) -> ScoreTable:
-    """Return a table so that embeddings are read, and how images look, where it and the source have them."""
-    features, appearance = (source is None or getattr(source, name) is not None for name in VECTORS)
-    return replace(table, features=features and table.has_features, appearance=appearance and table.has_appearance)
-
-
 def measure(quoting: Quoting, watch: Watch, measured: Measured, n: int, alarm_images: int | None = None) -> None:
-    """Measure what periods of n images need, as far as it is not known; it is added to `measured`.
-
-    alarm_images: how many of them the alarms count, those of the sample; 0 where they do not look, None for all.
-    """
+    """Add to `measured` what periods of n images lack, whose alarms count `alarm_images`: 0 of none, None for all."""
     settings, size = watch.settings, shared_size(n)
     if quoting.first is None and size not in measured.quotes:
         quoting.of_source(DECIDING[0], n)

@@ -5,37 +5,30 @@ how the images were cut into files.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.accuracy_estimate import Alarm, ChunkEstimate, ShiftAlarm
-from openworld.applications.estimate.alerts import shift_alarm, shift_test, under_shift
+from openworld.applications.estimate.accuracy_estimate import Alarm
+from openworld.applications.estimate.alerts import estimate_chunk, shift_test
+from openworld.applications.estimate.causes import cause_of
 from openworld.applications.estimate.chunks import Keyed, as_times
+from openworld.applications.estimate.inputs import sha256_of
 from openworld.applications.estimate.quotes import Quoting, shared_size
 from openworld.applications.estimate.reading import Progress, blocks_of, require_logits
 from openworld.applications.estimate.score_tables import ScoreBlock, ScoreTable
-from openworld.applications.watch.causes import cause_part
 from openworld.applications.watch.fitted import VECTORS, Measured, Watch, measure, quoting_of
 from openworld.applications.watch.kept import PERIODS, KeptPeriod
 from openworld.applications.watch.labelled import correction
 from openworld.applications.watch.state import FileRecord, OpenPeriod, PeriodRecord, WatchState
 from openworld.estimators import FittedEstimator, Outputs
 from openworld.estimators.engine.probability_rows import are_probabilities
-from openworld.estimators.quote import Quote
 from openworld.estimators.quote.alarm import add_step
-from openworld.estimators.quote.shift_signs import ShiftSigns, shift_signs
+from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.spans import Span, spans
-
-Part = Callable[[Watch, PeriodRecord, OpenPeriod], Mapping[str, Any]]
-"""Finds further things of a period that is finished, as JSON holds them; from its record and its images."""
-
-PARTS: tuple[Part, ...] = (cause_part,)
-
 
 AHEAD = np.timedelta64(366, "D")  # by which a time stamp may be ahead of the clock, or of the images before
 
@@ -55,15 +48,12 @@ class Followed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Follower:
-    """A fitted watch at work.
-
-    measured: with what the state knows; sizes that are met are added.
-    """
+    """A fitted watch at work."""
 
     watch: Watch
     fitted: Mapping[str, FittedEstimator]
     quoting: Quoting
-    measured: Measured
+    measured: Measured  # with what the state knows; sizes that are met are added
     progress: Progress | None = None
 
     @classmethod
@@ -73,14 +63,7 @@ class Follower:
         return cls(watch, watch.fit(), quoting_of(watch, measured, progress), measured, progress)
 
     def follow(self, state: WatchState, table: ScoreTable) -> Followed:
-        """Add a file.
-
-        Args:
-            state: before. table: the file.
-        Raises:
-            OpenworldError: images that came before others that were counted, or of a period that was closed; other
-                classes, a missing table.
-        """
+        """Add a file; refuse images that came before others, or of a period that was closed."""
         file = table.files[0].path
         sha256 = sha256_of(file)
         known = [each for each in state.files if sha256 and each.sha256 == sha256]
@@ -139,53 +122,50 @@ class Follower:
 
     def _finish(self, state: WatchState, period: OpenPeriod, file: str) -> WatchState:
         record = self._record(state, period, file, len(period.span.sample.rows))
-        further = {key: value for part in PARTS for key, value in part(self.watch, record, period).items()}
-        alarm = record.chunk.alarm
-        statistic = state.statistic if alarm is None else alarm.statistic
-        shift = record.chunk.shift_alarm.statistic
-        records = (*state.records, replace(record, further={**record.further, **further}))
-        kept = (*state.kept, KeptPeriod.of(self.watch, record.number, period.span, period.images))[-PERIODS:]
-        alarms = {"statistic": statistic, "shift_statistic": shift}
-        return replace(state, records=records, closed=period.span.key, kept=kept, **alarms)
+        record = replace(record, further={**record.further, **self._cause(period)})
+        alarm, shift = record.chunk.alarm, record.chunk.shift_alarm
+        return replace(
+            state,
+            records=(*state.records, record),
+            closed=period.span.key,
+            kept=(*state.kept, KeptPeriod.of(self.watch, record.number, period.span, period.images))[-PERIODS:],
+            statistic=state.statistic if alarm is None else alarm.statistic,
+            shift_statistic=shift.statistic,
+        )
 
     def _record(self, state: WatchState, period: OpenPeriod, file: str, alarm_images: int) -> PeriodRecord:
         """Return a period. alarm_images: how many of its images the alarms count; 0 where they do not look."""
-        span, outputs, n = period.span, period.span.sample.outputs, period.span.sample.n
-        measure(self.quoting, self.watch, self.measured, n, alarm_images)
-        estimates = {name: method.estimate(outputs, interval=False) for name, method in self.fitted.items()}
-        quote = self.quoting.quote(outputs, n, estimates)
-        signs = quote.signs or shift_signs(self.watch.outputs, outputs, seed=self.watch.settings.seed)
-        alarm, shift = self._alarm(state, quote, alarm_images), self._shift_alarm(state, signs, alarm_images)
-        if (state.shift_statistic if shift is None else shift.statistic) > 1:
-            quote = under_shift(self.quoting, quote)
-        chunk = ChunkEstimate(
-            label=self._label(span, period.began, file),
-            first=span.first,
-            n=n,
-            sampled=None if span.sample.whole else outputs.n,
-            methods={name: estimate.accuracy for name, estimate in estimates.items()},
-            quote=quote,
-            on_source=self.quoting.of_source(quote.method, n) if self.quoting.first is None else None,
-            alarm=alarm,
-            shift_alarm=shift,
-        )
-        further = correction(state.records, quote, self.watch.source.accuracy)
+        span, watch = period.span, self.watch
+        measure(self.quoting, watch, self.measured, span.sample.n, alarm_images)
+        test = None
+        if alarm_images:
+            test = shift_test(self.quoting, alarm_images, watch.settings.false_alarms, self.measured.shifts)
+        beside, before = self.quoting.first is None, state.shift_statistic
+        chunk, signs = estimate_chunk(self.quoting, self.fitted, span, test=test, before=before, beside=beside)
+        alarm = self._alarm(state, chunk.quote.tested, alarm_images)
+        chunk = replace(chunk, label=self._label(span, period.began, file), alarm=alarm)
+        further = correction(state.records, chunk.quote, watch.source.accuracy)
         return PeriodRecord(len(state.records), chunk, signs, period.began, period.ended, file, further)
 
-    def _alarm(self, state: WatchState, quote: Quote, n: int) -> Alarm | None:
+    def _alarm(self, state: WatchState, accuracy: float | None, n: int) -> Alarm | None:
         alert = self.watch.settings.alert
         if alert is None or not n:
             return None
-        limit, accuracy = self.measured.limits[shared_size(n)], quote.tested
-        step = 0.0 if accuracy is None else limit.step(accuracy, n, alert)
-        statistic = add_step(state.statistic, step)
+        limit = self.measured.limits[shared_size(n)]
+        statistic = add_step(state.statistic, 0.0 if accuracy is None else limit.step(accuracy, n, alert))
         return Alarm(accuracy, statistic, 1.0, statistic > 1, limit.alone(n, alert), limit.lasting(n, alert))
 
-    def _shift_alarm(self, state: WatchState, signs: ShiftSigns, n: int) -> ShiftAlarm | None:
-        if not n:
-            return None
-        test = shift_test(self.quoting, n, self.watch.settings.false_alarms, self.measured.shifts)
-        return shift_alarm(test, signs, n, state.shift_statistic)
+    def _cause(self, period: OpenPeriod) -> Mapping[str, Any]:
+        """Return the likely cause ("none seen", one, or those not told apart), why, and images that carry it."""
+        sample, outputs = period.span.sample, self.watch.outputs
+        both = sample.outputs.features is not None
+        source = outputs if both else replace(outputs, features=None)
+        reader = outputs.once(("causes", both), lambda: fit_causes(source))
+        found = cause_of(reader, sample.outputs, period.span.first + sample.rows)
+        images = [image.row for image in found.images]  # places among all images that were counted
+        if period.images is not None:
+            images = [str(period.images[row]) for row in found.likely.rows]
+        return {"cause": found.text or found.likely.cause, "cause_why": found.likely.why, "cause_images": images}
 
     def _label(self, span: Span, began: str, file: str) -> str:
         settings = self.watch.settings
@@ -201,8 +181,7 @@ class Follower:
 class _Reading:
     """The images of a file with the keys of their periods; iterate over it once.
 
-    n, last, content: how many images it held, the last time stamp, and a SHA-256 of scores and time stamps. refusal:
-    why the file cannot be counted, "" where it can; it is read to its end all the same, for it may have been counted.
+    refusal: why the file cannot be counted, "" where it can; it is read to its end all the same, for it may have been.
     """
 
     def __init__(self, watch: Watch, state: WatchState, table: ScoreTable, progress: Progress | None):
@@ -324,11 +303,3 @@ class _Reading:
                 began = self._times.get(int(key), (str(times[places[0]]),))[0]
                 self._times[int(key)] = began, str(times[places[-1]])
         self.last = self.last if times is None else str(times[-1])
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file, "" where there is none."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -19,19 +19,14 @@ PERIODS = 60  # that are kept, the last ones; of each the images of its sample
 
 @dataclass(frozen=True, eq=False)
 class KeptPeriod:
-    """The images of a finished period, or of its sample.
-
-    number: of the period. first: place of its first image among all that were counted. rows: int64[m], places of these
-    images. predicted: int[m], the class that each is named as. expected: float32[m], its calibrated confidence, fixed
-    before any label came. packed: uint8[k], what the files call the images, as compressed JSON; None where they do not.
-    """
+    """The images of a finished period, or of its sample."""
 
     number: int
-    first: int
-    rows: np.ndarray
-    predicted: np.ndarray
-    expected: np.ndarray
-    packed: np.ndarray | None = None
+    first: int  # place of its first image among all that were counted
+    rows: np.ndarray  # int64[m], places of these images
+    predicted: np.ndarray  # int[m], the class that each is named as
+    expected: np.ndarray  # float32[m], its calibrated confidence, fixed before any label came
+    packed: np.ndarray | None = None  # uint8[k], what files call the images, as compressed JSON
 
     @classmethod
     def of(cls, watch: Watch, number: int, span: Span, images: np.ndarray | None) -> "KeptPeriod":

@@ -6,7 +6,7 @@ recognised by its content and read once.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,11 +47,7 @@ class LabelsRead(NamedTuple):
 
 
 def read_labels(watch: Watch, state: WatchState, late: LateLabels) -> LabelsRead:
-    """Let labels speak for the finished periods that they are of.
-
-    Raises:
-        OpenworldError: images of no period that is kept, labels that are no classes.
-    """
+    """Let labels speak for the finished periods that they are of; refuse images of no period that is kept."""
     known = [sheet for sheet in state.sheets if sheet.content == late.content]
     if known:
         return LabelsRead(state, known[0], True)
@@ -146,10 +142,7 @@ def correction(records: Sequence[PeriodRecord], quote: Quote, source: float) -> 
 
 
 def quoted_chunk(record: PeriodRecord, *, labels: bool = True) -> ChunkEstimate:
-    """Return what is quoted of a period: by its labels, or corrected by those before it, or without any.
-
-    labels: whether its own labels speak; without them it is what was said when the period was finished.
-    """
+    """Return what is quoted of a period: by its labels; without these, as it was said when the period was finished."""
     quote = replace(record.chunk.quote, **record.further.get(CORRECTED, {}))
     labelled = labels_of(record) if labels else None
     quote = labelled_quote(quote, labelled)
@@ -157,20 +150,8 @@ def quoted_chunk(record: PeriodRecord, *, labels: bool = True) -> ChunkEstimate:
     return replace(record.chunk, quote=quote, labelled=labelled, on_source=on_source)
 
 
-def labelled_records(state: WatchState) -> Iterator[tuple[PeriodRecord, PeriodLabels]]:
-    """Return the periods of which labels gave a number, in order."""
-    for record in state.records:
-        labelled = labels_of(record)
-        if labelled is not None and labelled.accuracy is not None:
-            yield record, labelled
-
-
 def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
-    """Return the name of a worksheet and the sheet: about n images of the last finished period, which tell most.
-
-    Raises:
-        OpenworldError: no period that is kept.
-    """
+    """Return the name of a worksheet and the sheet: about n images of the last finished period, which tell most."""
     if not state.kept:
         raise OpenworldError(
             "--propose is for the last finished period, and none is kept: it is finished with --close."
@@ -179,13 +160,8 @@ def proposed_labels(watch: Watch, state: WatchState, n: int) -> tuple[str, str]:
     label = re.sub(r"[^\w.-]+", "-", state.records[last.number].chunk.label)
     name = f"{Path(SHEET).stem}-{label}{Path(SHEET).suffix}"
     images, key = last.images(last.key), last.key
-    if key != ROW and _names_repeat(state):
+    named = [period.images(IMAGE_COLUMNS[0]) for period in state.kept]
+    names = [one for every in named if every is not None for one in every.ids.tolist()]
+    if key != ROW and len(set(names)) < len(names):  # as of cameras that count anew every day
         images, key = replace(last.images(ROW), paths=images.ids), ROW
     return name, worksheet(images, key, n, watch.classnames, seed=watch.settings.seed)
-
-
-def _names_repeat(state: WatchState) -> bool:
-    """Whether files of several days call images alike, as cameras do that count anew every day."""
-    named = [images.ids for images in (period.images(IMAGE_COLUMNS[0]) for period in state.kept) if images is not None]
-    names = np.concatenate(named)
-    return len(np.unique(names)) < len(names)

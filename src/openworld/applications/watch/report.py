@@ -1,26 +1,23 @@
 """What a watch says: its new periods and the last ones as a table, the history as a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from openworld.applications.estimate.accuracy_estimate import (
     AccuracyEstimate,
     ChunkEstimate,
-    MethodEstimate,
     ScoredSet,
 )
 from openworld.applications.estimate.figures import over_time_figure
 from openworld.applications.estimate.report import remark
 from openworld.applications.estimate.results import SHIFT_ALARM
 from openworld.applications.estimate.verdict import alert, answer, late_labels, shift_alert
-from openworld.applications.watch.causes import cause_sentence
 from openworld.applications.watch.exports import label_lines, line_of
 from openworld.applications.watch.fitted import Watch
 from openworld.applications.watch.following import Followed
 from openworld.applications.watch.labelled import CORRECTED, LabelsRead, quoted_chunk
 from openworld.applications.watch.results import ALARM, CLASS_SHIFT, CONFIDENCE_SHIFT, rows_of
 from openworld.applications.watch.state import PeriodRecord, WatchState
-from openworld.estimators import find_estimator
 from openworld.report.data_files import json_text
 from openworld.report.figure import Figure
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Own, Pivot
@@ -31,22 +28,20 @@ from openworld.report.series_style import series_styles
 from openworld.report.text import bracketed, percent
 from openworld.results import Results
 
-SAID = 3  # labelled periods that a sentence names
+SAID = 3  # labelled periods, or images, that a sentence names
 JSON = "watch.json"
 
 
 @dataclass(frozen=True, eq=False)
 class WatchView:
-    """A watch after a call. followed: its files; open: the period that is not finished; name: of the watch;
-    labels: the sheet of this call.
-    """
+    """A watch after a call."""
 
     watch: Watch
     state: WatchState
-    followed: tuple[Followed, ...] = ()
-    open: PeriodRecord | None = None
+    followed: tuple[Followed, ...] = ()  # what became of its files
+    open: PeriodRecord | None = None  # the period that is not finished
     name: str = ""
-    labels: LabelsRead | None = None
+    labels: LabelsRead | None = None  # the sheet of this call
 
     @property
     def new(self) -> tuple[PeriodRecord, ...]:
@@ -153,41 +148,67 @@ def _remarks(view: WatchView) -> dict[str, str]:
 
 def json_of(view: WatchView) -> dict:
     """Return new labels and periods as in JSON lines, the period that is not finished, and where the watch stands."""
-    entry = {"watch": view.watch.fingerprint, "name": view.name}
-    sheet = view.labels and view.labels.sheet
+    fingerprint, sheet = view.watch.fingerprint, view.labels and view.labels.sheet
     return {
         "labels": [] if sheet is None else label_lines(sheet, view.state, view.name),
-        "new": [line_of(record, view.watch.fingerprint, view.name) for record in view.new],
-        "open": view.open and line_of(view.open, view.watch.fingerprint, view.name),
+        "new": [line_of(record, fingerprint, view.name) for record in view.new],
+        "open": view.open and line_of(view.open, fingerprint, view.name),
         "files": [{"file": each.file.name, "images": each.file.n, "again": each.again} for each in view.followed],
         "alerts": list(view.alerts),
         "shift_alerts": list(view.shift_alerts),
         "untold": list(view.unknown),
-        "state": entry | {"images": view.state.n, "periods": len(view.state.records), "last": view.state.last or None},
+        "state": {
+            "watch": fingerprint,
+            "name": view.name,
+            "images": view.state.n,
+            "periods": len(view.state.records),
+            "last": view.state.last or None,
+        },
     }
 
 
 def _sentences(view: WatchView) -> Iterator[str]:
-    """Return the last finished period, what became of the files, the alert, and the period that goes on."""
+    """Yield the last finished period, what became of the files, the alert, and the period that goes on."""
     records, source = view.state.records, view.watch.source
     if records:
-        yield from _said(records[-1])
-        if cause_sentence(records[-1]):
-            yield cause_sentence(records[-1])
+        yield from _last_period(records[-1])
     else:
         yield "No period is finished yet: it is when an image of a later one comes, or with --close."
     yield f"On the source the accuracy is {percent(source.accuracy)} % of {source.n:,} labelled images."
     if view.labels is not None:
         yield _of_labels(view, view.labels)
-    yield from map(_of_file, view.followed)
+    for each in view.followed:
+        finished = each.file.last - each.file.first
+        which = f", which finished {counted(finished, 'period')}" if finished else ""
+        if each.again:
+            images = f"{counted(each.file.n, 'image')}{which}"
+            yield f"{each.file.name} had been counted before ({images}): nothing is counted twice."
+        else:
+            yield f"{each.file.name}: {counted(each.file.n, 'image')}{which}."
     if view.open is not None:
         began = f", which began {view.open.began}," if view.open.began else ""
         yield (
             f"The period {view.open.chunk.label}{began} is not finished: {counted(view.open.chunk.n, 'image')} so far, "
             f"{_accuracy(quoted_chunk(view.open))}. It counts for the alarms when it ends."
         )
-    for say in (alert, shift_alert) if view.new else ():
-        yield from filter(None, [say(_estimate(view, view.new)).replace("chunk", "period")])
+    if view.new:
+        estimate = _estimate(view, [record.chunk for record in view.new])
+        yield from filter(None, (alert(estimate, "period"), shift_alert(estimate, "period")))
+
+
+def _last_period(record: PeriodRecord) -> Iterator[str]:
+    """Yield the number of a period, or that it cannot be told; why; which alarms stand; and what moved."""
+    chunk = quoted_chunk(record)
+    yield answer(chunk.quote, f"in {chunk.label} ({counted(chunk.n, 'image')})")
+    yield f"Why: {chunk.quote.why}."
+    standing = {"an accuracy alarm": chunk.alarming, "a shift alarm": chunk.shifted}
+    alarms = [name for name, stands in standing.items() if stands]
+    if alarms:
+        yield f"In {chunk.label} {listed(alarms)} {'stands' if len(alarms) == 1 else 'stand'}."
+    if record.further.get("cause_why"):
+        images = ", ".join(map(str, record.further["cause_images"][:SAID]))
+        cause = f"{record.further['cause']} ({record.further['cause_why']})"
+        yield f"Likely cause of what moved: {cause}; images: {images}."
 
 
 def _of_labels(view: WatchView, read: LabelsRead) -> str:
@@ -196,30 +217,18 @@ def _of_labels(view: WatchView, read: LabelsRead) -> str:
     if read.again:
         return f"{sheet.name} had been read before ({counted(sheet.n, 'label')}): nothing is counted twice."
     chunks = [replace(quoted_chunk(records[number]), labelled=labelled) for number, labelled in sheet.found]
-    words = late_labels(replace(_estimate(view, records), chunks=tuple(chunks))).replace("chunk", "period")
+    parts = [f"{sheet.name}: {late_labels(_estimate(view, chunks), 'period')}"]
     by_labels = [
         f"{records[number].chunk.label} {percent(labelled.accuracy)} % {bracketed(labelled.interval)} "
         f"(without labels {_accuracy(quoted_chunk(records[number], labels=False))})"
         for number, labelled in sheet.found
         if labelled.accuracy is not None
     ]
-    parts = [f"{sheet.name}: {words}"]
     if by_labels:
-        parts.append(f"By labels: {'; '.join(by_labels[:SAID])}{', ...' * (len(by_labels) > SAID)}.")
+        parts.append(f"By labels: {'; '.join(by_labels[:SAID])}{', ...' if len(by_labels) > SAID else ''}.")
     if sheet.left_out:
         parts.append(f"{counted(sheet.left_out, 'label')} left out, of images that are no longer kept.")
     return " ".join(parts)
-
-
-def _said(record: PeriodRecord) -> Iterator[str]:
-    """Yield the number of a period, or that it cannot be told; why; and which alarms stand."""
-    chunk = quoted_chunk(record)
-    yield answer(chunk.quote, f"in {chunk.label} ({counted(chunk.n, 'image')})")
-    yield f"Why: {chunk.quote.why}."
-    standing = {"an accuracy alarm": chunk.alarming, "a shift alarm": chunk.shifted}
-    alarms = [name for name, stands in standing.items() if stands]
-    if alarms:
-        yield f"In {chunk.label} {listed(alarms)} {'stands' if len(alarms) == 1 else 'stand'}."
 
 
 def _accuracy(chunk: ChunkEstimate) -> str:
@@ -229,23 +238,9 @@ def _accuracy(chunk: ChunkEstimate) -> str:
     return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}"
 
 
-def _of_file(followed: Followed) -> str:
-    file, finished = followed.file, followed.file.last - followed.file.first
-    which = f", which finished {counted(finished, 'period')}" if finished else ""
-    if followed.again:
-        return f"{file.name} had been counted before ({counted(file.n, 'image')}{which}): nothing is counted twice."
-    return f"{file.name}: {counted(file.n, 'image')}{which}."
-
-
-def _estimate(view: WatchView, records: tuple[PeriodRecord, ...]) -> AccuracyEstimate:
-    """Return periods as an estimate over time."""
-    watch, rate = view.watch, view.watch.settings.false_alarms
-    return AccuracyEstimate(
-        source=watch.source,
-        target=ScoredSet(view.name, view.state.n, watch.source.classes),
-        quote=records[-1].chunk.quote,
-        methods=tuple(MethodEstimate(name, find_estimator(name).summary, None, None) for name in watch.names),
-        chunks=tuple(record.chunk for record in records),
-        alert=watch.settings.alert,
-        false_alarms=rate,
-    )
+def _estimate(view: WatchView, chunks: Sequence[ChunkEstimate]) -> AccuracyEstimate:
+    """Return periods as an estimate over time, of which the same sentences speak."""
+    settings, source = view.watch.settings, view.watch.source
+    target, quote = ScoredSet(view.name, view.state.n, source.classes), view.state.records[-1].chunk.quote
+    rates = {"alert": settings.alert, "false_alarms": settings.false_alarms}
+    return AccuracyEstimate(source, target, quote, (), tuple(chunks), **rates)

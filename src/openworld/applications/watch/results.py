@@ -1,4 +1,4 @@
-"""Every number of a period: one list of fields, of which rows, JSON lines and Prometheus text are made."""
+"""Every number of a period as rows, and one list of fields by which JSON lines and Prometheus text are made of them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -12,6 +12,8 @@ from openworld.applications.estimate.results import (
     SHIFT_ALARM,
     SHIFT_SCORE,
     quoted_value,
+    shift_alarm_rows,
+    value_of,
 )
 from openworld.applications.watch.labelled import quoted_chunk
 from openworld.applications.watch.state import PeriodRecord
@@ -24,15 +26,12 @@ CONFIDENCE_SHIFT = Metric("confidence_shift", "confidence shift", "fraction", 2,
 
 
 class Field(NamedTuple):
-    """A number of a period.
+    """A number of a period."""
 
-    name: in JSON lines. entity, metric: of its row. collected, help: its name in Prometheus text, and what it is.
-    """
-
-    name: str
-    entity: str
+    name: str  # in JSON lines
+    entity: str  # of its row
     metric: Metric
-    collected: str
+    collected: str  # its name in Prometheus text
     help: str
 
 
@@ -65,53 +64,44 @@ FIELDS = (
 )
 
 
-def values_of(record: PeriodRecord, *, labels: bool = True) -> dict[str, Value]:
-    """Return the numbers of a period by the names of `FIELDS`, without those that it does not have.
-
-    labels: whether its own labels speak; without them it is what was said when the period was finished.
-    """
-    chunk, shift = quoted_chunk(record, labels=labels), record.chunk.shift_alarm
-    values = {"images": Value(chunk.n), "accuracy": quoted_value(chunk.quote)}
+def rows_of(record: PeriodRecord, *, labels: bool = True) -> Iterator[Result]:
+    """Yield the rows of a period; without its own labels they are what was said when it was finished."""
+    chunk = quoted_chunk(record, labels=labels)
+    place = {"period": record.number + 1, "period_name": chunk.label}
+    yield Result("", IMAGES, Value(chunk.n), place)
+    yield Result(QUOTED, ESTIMATED, quoted_value(chunk.quote), place)
     if chunk.alarm is not None:
-        values["alarm_ratio"] = Value(float(chunk.alarm.statistic))
-    if shift is not None:
-        values["shift_alarm_ratio"] = Value(float(shift.statistic))
-        score = None if shift.score is None else float(shift.score)
-        values["shift_score"] = Value(score, reason="" if score is not None else "no sign could be compared")
-    values["class_shift"] = Value(float(record.signs[NAMED].distance))
-    values["confidence_shift"] = Value(float(record.signs[CONFIDENCES].distance))
-    return values
+        yield Result(QUOTED, ALARM, Value(float(chunk.alarm.statistic)), place)
+    if chunk.shift_alarm is not None:
+        yield from shift_alarm_rows(chunk.shift_alarm, place)
+    yield Result("", CLASS_SHIFT, Value(float(record.signs[NAMED].distance)), place)
+    yield Result("", CONFIDENCE_SHIFT, Value(float(record.signs[CONFIDENCES].distance)), place)
+    for name, accuracy in chunk.methods.items():
+        yield Result(name, ESTIMATED, value_of(accuracy, NO_ACCURACY), place)
+    if chunk.labelled is not None:
+        yield Result("", LABELS, Value(chunk.labelled.n), place)
 
 
-def rows_of(record: PeriodRecord) -> Iterator[Result]:
-    """Yield the rows of a period, those of its methods and labels too."""
-    place = {"period": record.number + 1, "period_name": record.chunk.label}
-    values, labelled = values_of(record), quoted_chunk(record).labelled
-    yield from (
-        Result(field.entity, field.metric, values[field.name], place) for field in FIELDS if field.name in values
-    )
-    for name, accuracy in record.chunk.methods.items():
-        reason = "" if accuracy is not None else NO_ACCURACY
-        yield Result(name, ESTIMATED, Value(accuracy, reason=reason), place)
-    if labelled is not None:
-        yield Result("", LABELS, Value(labelled.n), place)
+def _values(record: PeriodRecord, *, labels: bool) -> dict[str, Value]:
+    """Return the numbers of a period by the names of `FIELDS`, without those that it does not have."""
+    rows = {(row.entity, row.metric): row.value for row in rows_of(record, labels=labels)}
+    return {field.name: rows[field[1:3]] for field in FIELDS if field[1:3] in rows}
 
 
 def line_numbers(record: PeriodRecord) -> Mapping[str, Any]:
     """Return the numbers of a period for JSON, as they were when it was finished; None where there is none."""
-    values = values_of(record, labels=False)
+    values = _values(record, labels=False)
     numbers = {field.name: values[field.name].value if field.name in values else None for field in FIELDS}
     ends = values["accuracy"].over()
-    alarms = {
-        name: None if numbers[f"{name}_ratio"] is None else numbers[f"{name}_ratio"] > 1
-        for name in ("alarm", "shift_alarm")
-    }
-    return numbers | {"low": ends.low, "high": ends.high} | alarms
+    for name in ("alarm", "shift_alarm"):
+        ratio = numbers[f"{name}_ratio"]
+        numbers[name] = None if ratio is None else ratio > 1
+    return numbers | {"low": ends.low, "high": ends.high}
 
 
 def collected_numbers(record: PeriodRecord) -> Iterator[tuple[str, float | int, str]]:
     """Yield (name in Prometheus text, number, what it is) of the numbers that a period has."""
-    values = values_of(record)
+    values = _values(record, labels=True)
     for field in FIELDS:
         if field.name in values and values[field.name].value is not None:
             yield field.collected, values[field.name].value, field.help

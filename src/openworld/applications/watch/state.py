@@ -24,20 +24,15 @@ STATE = "the state of `openworld estimate watch`"
 
 @dataclass(frozen=True)
 class PeriodRecord:
-    """A finished period.
+    """A finished period."""
 
-    number: from 0. chunk: what is estimated of it, and the alarms, with statistics in units of their limits. signs: how
-    far it lies from the source. began, ended: time stamps of its first and last image, or "". file: that finished it.
-    further: what other parts of a watch found, by name, as JSON holds it.
-    """
-
-    number: int
-    chunk: ChunkEstimate
-    signs: ShiftSigns
-    began: str = ""
+    number: int  # from 0
+    chunk: ChunkEstimate  # what is estimated of it without labels; statistics of alarms in their limits
+    signs: ShiftSigns  # how far it lies from the source
+    began: str = ""  # time stamp of its first image, or ""
     ended: str = ""
-    file: str = ""
-    further: Mapping[str, Any] = field(default_factory=dict)
+    file: str = ""  # that finished it
+    further: Mapping[str, Any] = field(default_factory=dict)  # its cause, labels and correction, as JSON
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "PeriodRecord":
@@ -53,34 +48,26 @@ class PeriodRecord:
 
 @dataclass(frozen=True)
 class FileRecord:
-    """A file that was counted.
-
-    sha256: of its bytes, "" of what is no file. content: SHA-256 of scores and time stamps. n: its images. first, last:
-    the numbers of the periods that it finished, last one excluded.
-    """
+    """A file that was counted."""
 
     name: str
-    sha256: str
-    content: str
+    sha256: str  # of its bytes, "" of what is no file
+    content: str  # SHA-256 of scores and time stamps
     n: int
-    first: int
-    last: int
+    first: int  # number of the first period that it finished
+    last: int  # of the last one, which is excluded
 
 
 @dataclass(frozen=True)
 class SheetRecord:
-    """A sheet of labels that was read.
-
-    content: SHA-256 of what it says. n: its labels. after: how many periods were finished then. found: what it says, by
-    number of the period. left_out: labels of images that were no longer kept.
-    """
+    """A sheet of labels that was read."""
 
     name: str
-    content: str
+    content: str  # SHA-256 of what it says
     n: int
-    after: int
-    found: tuple[tuple[int, PeriodLabels], ...]
-    left_out: int = 0
+    after: int  # how many periods were finished then
+    found: tuple[tuple[int, PeriodLabels], ...]  # what it says, by number of the period
+    left_out: int = 0  # labels of images that were no longer kept
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "SheetRecord":
@@ -91,38 +78,29 @@ class SheetRecord:
 
 @dataclass(frozen=True, eq=False)
 class OpenPeriod:
-    """A period that is not finished, or is about to be: its images so far, or a sample of them, and when they came.
-
-    images: what the files call the images of the sample, text [m]; None where one does not.
-    """
+    """A period that is not finished, or is about to be: its images so far, or a sample of them, and when they came."""
 
     span: Span
     began: str = ""
     ended: str = ""
-    images: np.ndarray | None = None
+    images: np.ndarray | None = None  # what the files call the images of the sample, text [m]
 
 
 @dataclass(frozen=True, eq=False)
 class WatchState:
-    """Where a watch stands.
+    """Where a watch stands."""
 
-    watch: fingerprint of what was fitted. statistic, shift_statistic: S of the two alarms, in limits. last: time stamp
-    of the last image, or "". n: images in all. closed: key of the last finished period. measured: on sizes that were
-    not measured when the watch was fitted. kept: the images of the last finished periods. sheets: of labels that were
-    read.
-    """
-
-    watch: str
-    statistic: float = 0.0
+    watch: str  # fingerprint of what was fitted
+    statistic: float = 0.0  # of the accuracy alarm, in limits
     shift_statistic: float = 0.0
-    last: str = ""
-    n: int = 0
-    closed: int | None = None
+    last: str = ""  # time stamp of the last image, or ""
+    n: int = 0  # images in all
+    closed: int | None = None  # key of the last finished period
     records: tuple[PeriodRecord, ...] = ()
     files: tuple[FileRecord, ...] = ()
     opened: OpenPeriod | None = None
-    measured: Measured = field(default_factory=Measured)
-    kept: tuple[KeptPeriod, ...] = ()
+    measured: Measured = field(default_factory=Measured)  # on sizes that were not measured when the watch was fitted
+    kept: tuple[KeptPeriod, ...] = ()  # the images of the last finished periods
     sheets: tuple[SheetRecord, ...] = ()
 
     def write(self, path: Path) -> None:
@@ -159,11 +137,7 @@ class WatchState:
 
 
 def read_state(path: Path, watch: Watch) -> WatchState:
-    """Return the state in a file, or a new one where there is none.
-
-    Raises:
-        OpenworldError: the state of another watch, or what `read_arrays` refuses.
-    """
+    """Return the state in a file, or a new one where there is none; refuse that of another watch."""
     if not path.exists():
         return WatchState(watch.fingerprint)
     return read_arrays(path, STATE, partial(_state_of, path, watch))

@@ -22,20 +22,15 @@ SAME_IMAGE = ("group", "id", "image", "path")
 
 @dataclass(frozen=True, eq=False)
 class LevelScores:
-    """Scores read whole.
-
-    logits: float64[n, C], -inf for names that an image's level does not have. labels: int64[n], UNKNOWN where none is
-    given; None without any. tables: other models' scores, float64[n, C] by name. names: of the C classes, or None.
-    groups: int64[n], equal for rows that are not independent. keys: [n], what the levels' column holds; or None.
-    """
+    """Scores read whole."""
 
     name: str
-    logits: np.ndarray
-    labels: np.ndarray | None
-    tables: dict[str, np.ndarray]
+    logits: np.ndarray  # float64[n, C], -inf for names that an image's level does not have
+    labels: np.ndarray | None  # int64[n], UNKNOWN where none is given
+    tables: dict[str, np.ndarray]  # other models' scores, float64[n, C] by name
     names: tuple[str, ...] | None
-    groups: np.ndarray
-    keys: np.ndarray | None = None
+    groups: np.ndarray  # int64[n], equal for rows that are not independent
+    keys: np.ndarray | None = None  # [n], what the levels' column holds
     grouped_by: str = ""
 
     def __len__(self) -> int:
@@ -142,11 +137,7 @@ def _labels(labels: np.ndarray, layout: ScoreLayout, classes: int, file: ScoreFi
 
 
 def names_present(logits: np.ndarray, where: str) -> np.ndarray:
-    """Return the numbers of the names that stand in these rows; int64[c], at least two.
-
-    Raises:
-        OpenworldError: a name that some rows have and others have not, fewer than two names.
-    """
+    """Return the numbers int64[c] of the names that stand in these rows; refuse fewer than two, or some in part."""
     absent = np.isneginf(logits)
     some = np.flatnonzero(absent.any(axis=0) & ~absent.all(axis=0))
     if some.size:
@@ -161,11 +152,7 @@ def names_present(logits: np.ndarray, where: str) -> np.ndarray:
 
 
 def levels_of(stream: LevelScores) -> tuple[StreamLevel, ...]:
-    """Return the levels of a stream in order; one at 0 is the first, if there is one.
-
-    Raises:
-        OpenworldError: fewer than two levels beside the source, a level that is no number and no text.
-    """
+    """Return the levels of a stream in order, two or more beside the source; one at 0 is the first."""
     keys, first, place = np.unique(stream.keys, return_index=True, return_inverse=True)
     order = np.arange(len(keys)) if keys.dtype.kind in "fiub" else np.argsort(first)
     if keys.dtype.kind in "fiu" and keys.min() >= 0 and keys.max() <= 1:

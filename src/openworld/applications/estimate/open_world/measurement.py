@@ -1,24 +1,26 @@
-"""From two streams to what holds of the second without a label: labelled base images, and images of unknown sides."""
+"""From two streams to what holds of the second without a label: labelled base images, and images of unknown sides.
+
+Numbers are fractions in [0, 1]; None is a number that cannot be told. All of this can be written as JSON.
+"""
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.open_world.stream_quality import LABELS, QUANTITIES, StreamFacts, StreamQuality
 from openworld.applications.open_world_stream import OpenWorldStream
 from openworld.datasets.names.forms import normalise_class_name
-from openworld.estimators.open_world import OpenWorldOutputs, stream_bounds
+from openworld.estimators.open_world import OpenWorldOutputs, StreamBounds, stream_bounds
 from openworld.metrics import soft_openworld_auc
 
-LEAST = 40
-"""Labelled base images below which nothing is said: temperatures are taken from them."""
+QUANTITIES = ("openworld_auc", "base_accuracy", "new_accuracy", "auroc", "new_share", "overall_accuracy")
+"""What labels of a stream say, where it has some."""
 
-SAMPLE = 100_000
-"""Images of a longer stream that are looked at: a uniform sample, of which a share is off by .3 points at most."""
-
+LABELS = 200  # images to label: `bench/quoted/open_world.py` says what they give on seven kinds of data
+LEAST = 40  # labelled base images below which nothing is said: temperatures are taken from them
+SAMPLE = 100_000  # images of a longer stream that are looked at, of which a share is off by .3 points at most
 NO_ZERO_SHOT = (
     "the streams lack a column zero_shot (`openworld predict --out` writes it), the model that the learner was tuned "
     "from: without it neither the share of new images nor a bound is told"
@@ -26,54 +28,74 @@ NO_ZERO_SHOT = (
 
 
 @dataclass(frozen=True)
-class OpenWorldOptions:
-    """What is wanted.
+class StreamFacts:
+    """The labelled base images, or the stream."""
 
-    Args:
-        new_share: of new images in the stream, in (0, 1), where it is known from elsewhere; else None.
-        seed: of samples.
-        base_names: the file of base names that `openworld label plan` is to be given too; "" for none.
-    """
-
-    new_share: float | None = None
-    seed: int = 0
-    base_names: str = ""
-
-    def __post_init__(self):
-        require_fraction(new_share=self.new_share)
+    name: str
+    images: int
+    base_names: int
+    new_names: int
+    truth: Mapping[str, float | None] = field(default_factory=dict)  # quantity -> what labels say, where there are any
 
 
-NO_OPTIONS = OpenWorldOptions()
+@dataclass(frozen=True)
+class StreamQuality:
+    """What `openworld estimate --open-world` says: bounds without a label, and which labels tell more."""
+
+    source: StreamFacts
+    target: StreamFacts
+    bounds: StreamBounds
+    new_share: float | None  # given from outside
+    labels: int  # how many images to label
+    plan: str  # the command that draws them
+    warnings: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The stream's name where OpenworldAUC is not bounded."""
+        return () if self.bounds.openworld_auc is not None else (self.target.name,)
+
+    @property
+    def alerts(self) -> tuple[str, ...]:
+        """No alert is raised on a bound."""
+        return ()
 
 
 def measure_quality(
-    source: OpenWorldStream, target: OpenWorldStream, options: OpenWorldOptions = NO_OPTIONS, path: str = ""
+    source: OpenWorldStream,
+    target: OpenWorldStream,
+    new_share: float | None = None,
+    seed: int = 0,
+    path: str = "",
+    base_names: str = "",
 ) -> StreamQuality:
     """Return what holds of a stream.
 
     Args:
         source: with labels of base images that the learner was not trained on; its other images are not looked at.
         target: of the same learner, with the same names. Labels, where it has some, are only compared with.
-        path: of the target's file, for the command that plans labels; left out, the stream's name.
-
-    Raises:
-        OpenworldError: other names, no labelled base image or too few.
+        path, base_names: files of the target and of base names, for the command that plans labels.
     """
     require_same_names(source, target)
-    kept, warnings = _labelled_base(source)
-    whole, rows = target, _sample(len(target), SAMPLE, options.seed)
-    if len(rows) < len(whole):
+    labelled, warnings = _labelled_base(source)
+    whole, rows = target, np.arange(len(target))
+    if len(whole) > SAMPLE:
+        rows = np.sort(np.random.default_rng(seed).choice(len(whole), SAMPLE, replace=False))
         warnings.append(f"of {len(whole):,} images of {whole.name} a uniform sample of {len(rows):,} is used")
         target = whole.rows(rows)
     if target.reference_kind != "zero-shot":
         warnings.append(NO_ZERO_SHOT)
-    bounds = stream_bounds(outputs_of(source, kept), outputs_of(target), options.new_share)
+    bounds = stream_bounds(outputs_of(source, labelled), outputs_of(target), new_share)
+
     labels = min(LABELS, len(whole))
     plan = f"openworld label plan {shlex.quote(path or whole.name)} --out labels --n {labels}"
-    plan += f" --base-names {shlex.quote(options.base_names)}" if options.base_names else ""
-    return StreamQuality(
-        _facts(source, kept), _facts(whole), bounds, options.new_share, labels, plan, warnings=tuple(warnings)
-    )
+    plan += f" --base-names {shlex.quote(base_names)}" if base_names else ""
+    own = {"base_accuracy": float(source.labels.base_right[labelled].mean())}
+    truth = true_numbers(whole) if whole.labels is not None and whole.labels.named.all() else {}
+    sides = ((source, len(labelled), own), (whole, len(whole), truth))
+    facts = [StreamFacts(one.name, n, len(one.base_names), len(one.new_names), known) for one, n, known in sides]
+    return StreamQuality(*facts, bounds, new_share, labels, plan, tuple(warnings))
 
 
 def outputs_of(stream: OpenWorldStream, rows: np.ndarray | None = None) -> OpenWorldOutputs:
@@ -113,13 +135,6 @@ def require_same_names(source: OpenWorldStream, target: OpenWorldStream) -> None
             )
 
 
-def _sample(count: int, most: int, seed: int) -> np.ndarray:
-    """Return the rows of a uniform sample of so many images at most, in order."""
-    if count <= most:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
-
-
 def _labelled_base(source: OpenWorldStream) -> tuple[np.ndarray, list[str]]:
     """Return the rows of labelled base images, and what is to be said about the others."""
     labels = source.labels
@@ -135,21 +150,8 @@ def _labelled_base(source: OpenWorldStream) -> tuple[np.ndarray, list[str]]:
             f"{LEAST - len(rows)} more that the learner was not trained on."
         )
     others = len(source) - len(rows)
-    return rows, [f"{others:,} images of {source.name} are of new classes or not labelled, and are not used"] * (
-        others > 0
-    )
-
-
-def _facts(stream: OpenWorldStream, rows: np.ndarray | None = None) -> StreamFacts:
-    """Return the size of a stream, and what its labels say: of base images alone where only they are used."""
-    labels = stream.labels
-    truth: dict[str, float | None] = {}
-    if rows is not None:
-        truth["base_accuracy"] = float(labels.base_right[rows].mean())
-    elif labels is not None and labels.named.all():
-        truth = true_numbers(stream)
-    count = len(stream) if rows is None else len(rows)
-    return StreamFacts(stream.name, count, len(stream.base_names), len(stream.new_names), truth)
+    unused = f"{others:,} images of {source.name} are of new classes or not labelled, and are not used"
+    return rows, [unused] if others else []
 
 
 def true_numbers(stream: OpenWorldStream) -> dict[str, float | None]:

@@ -7,8 +7,9 @@ rests, and which labels tell more. No OpenworldAUC is told: see `openworld.estim
 from collections.abc import Iterator
 from dataclasses import replace
 
-from openworld.applications.estimate.open_world.stream_quality import LABELS, QUANTITIES, StreamQuality
-from openworld.estimators.open_world import SHARE_MARGIN
+from openworld.applications.estimate.open_world.measurement import LABELS, QUANTITIES, StreamQuality
+from openworld.applications.estimate.results import COUNT, IMAGES, SOURCE, TARGET, value_of
+from openworld.estimators.open_world import SHARE_MARGIN, TwoShares
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
 from openworld.report.sentences import counted, listed
@@ -16,7 +17,6 @@ from openworld.report.text import percent
 from openworld.results import METRICS, Metric, Result, Results, Value
 
 JSON = "estimate.json"
-TARGET = {"images": "target"}
 NEW_SHARE = Metric("new_share", "share of new", better=0)
 CARDS: dict[str, Metric] = {
     quantity: NEW_SHARE if quantity == "new_share" else METRICS[quantity] for quantity in QUANTITIES
@@ -28,7 +28,7 @@ MOST = Metric("openworld_auc_most", "OpenworldAUC, at most")
 GAP = Metric("share_gap", "the two shares part by", "points", better=0)
 MOVED = Metric("confidence_moved", "surer than at home by", "points", better=0, bounds=(-1.0, 1.0))
 MOVED_ERROR = Metric("confidence_error", "standard error", "points", better=0)
-NAMES = {side: Metric(f"{side}_names", f"{side} names", "count", 0, 0, (0.0, None)) for side in ("base", "new")}
+NAMES = {side: Metric(f"{side}_names", f"{side} names", *COUNT) for side in ("base", "new")}
 NO_EASIER = "the images are no easier than the source's"
 SHARES = ("new_share", "share_gap", "confidence_moved", "confidence_error")
 WAYS = {"probabilities": "of zero-shot", "scores": "of the learner", "truth": "labels, which were not looked at"}
@@ -94,98 +94,65 @@ def report(quality: StreamQuality) -> Report:
 
 def results_of(quality: StreamQuality) -> Results:
     """Return all rows; `images` says which image set a row is of."""
-    return Results("estimate", (*_facts(quality), *_bounds(quality)))
-
-
-def _facts(quality: StreamQuality) -> Iterator[Result]:
-    for place, facts in (({"images": "source"}, quality.source), (TARGET, quality.target)):
-        yield Result("", METRICS["images"], Value(facts.images), place)
-        yield Result("", NAMES["base"], Value(facts.base_names), place)
-        yield Result("", NAMES["new"], Value(facts.new_names), place)
+    rows, bounds = [], quality.bounds
+    for place, facts in ((SOURCE, quality.source), (TARGET, quality.target)):
+        rows.append(Result("", IMAGES, Value(facts.images), place))
+        rows.append(Result("", NAMES["base"], Value(facts.base_names), place))
+        rows.append(Result("", NAMES["new"], Value(facts.new_names), place))
         for quantity, value in facts.truth.items():
-            yield Result("truth", CARDS[quantity], _value(value, "its labels do not say"), place)
-
-
-def _bounds(quality: StreamQuality) -> Iterator[Result]:
-    bounds = quality.bounds
+            rows.append(Result("truth", CARDS[quantity], value_of(value, "its labels do not say"), place))
     low, high = bounds.new_share or (None, None)
     for metric, value in ((MOST, bounds.openworld_auc), (LEAST_SHARE, low), (MOST_SHARE, high)):
-        yield Result("bounds", metric, _value(value, bounds.reason), TARGET)
+        rows.append(Result("bounds", metric, value_of(value, bounds.reason), TARGET))
     if bounds.shares is not None:
-        yield Result("probabilities", NEW_SHARE, Value(bounds.shares.by_posterior), TARGET)
-        yield Result("scores", NEW_SHARE, Value(bounds.shares.by_best_bin), TARGET)
-        yield Result("scores", GAP, Value(bounds.shares.gap), TARGET)
-        yield Result("probabilities", MOVED, Value(bounds.shares.confidence_moved), TARGET)
-        yield Result("probabilities", MOVED_ERROR, Value(bounds.shares.confidence_error), TARGET)
-
-
-def _value(number: float | None, reason: str) -> Value:
-    """Return a number, or why there is none."""
-    return Value(number, (), "" if number is not None else reason)
+        rows.append(Result("probabilities", NEW_SHARE, Value(bounds.shares.by_posterior), TARGET))
+        rows.append(Result("scores", NEW_SHARE, Value(bounds.shares.by_best_bin), TARGET))
+        rows.append(Result("scores", GAP, Value(bounds.shares.gap), TARGET))
+        rows.append(Result("probabilities", MOVED, Value(bounds.shares.confidence_moved), TARGET))
+        rows.append(Result("probabilities", MOVED_ERROR, Value(bounds.shares.confidence_error), TARGET))
+    return Results("estimate", tuple(rows))
 
 
 def sentences(quality: StreamQuality) -> list[str]:
-    """Return everything that is to be said, the bound first."""
-    parts = (headline, premise, share_of_new, signs, what_tells)
-    return [*filter(None, (part(quality) for part in parts))]
-
-
-def headline(quality: StreamQuality) -> str:
-    """Return the upper bound and its premise; or that there is none, and why."""
-    of, bounds = f"{quality.target.name} ({counted(quality.target.images, 'image')})", quality.bounds
+    """Return everything that is to be said: the bound, its premise, the share of new, signs, and which labels tell."""
+    bounds, given = quality.bounds, quality.new_share
+    of = f"{quality.target.name} ({counted(quality.target.images, 'image')})"
     if bounds.openworld_auc is None:
-        return f"The OpenworldAUC on {of} cannot be told: {bounds.reason}."
-    return f"OpenworldAUC on {of} is at most {percent(bounds.openworld_auc)} %, if {NO_EASIER}."
-
-
-def premise(quality: StreamQuality) -> str:
-    """Return on what the upper bound rests beside that."""
-    if quality.bounds.openworld_auc is None:
-        return ""
-    given = "" if quality.new_share is None else f" The bound takes {percent(quality.new_share)} % of them to be new."
-    return f"Without labels no number can be told.{given}"
-
-
-def share_of_new(quality: StreamQuality) -> str:
-    """Return between what the share of new images lies, and by which ways."""
-    bounds = quality.bounds
-    if bounds.new_share is None:
-        return ""
-    low, high = bounds.new_share
-    said = (
-        f"Between {percent(low)} and {percent(high)} % of the images are new: {percent(bounds.shares.by_posterior)} % "
-        f"by the probabilities of zero-shot, {percent(bounds.shares.by_best_bin)} % by the learner's scores beside the "
-        f"source's, and {100 * SHARE_MARGIN:.0f} points either way."
-    )
-    if quality.new_share is not None and not low <= quality.new_share <= high:
-        said += f" The share that was given, {percent(quality.new_share)} %, lies outside."
+        said = [f"The OpenworldAUC on {of} cannot be told: {bounds.reason}."]
+    else:
+        said = [f"OpenworldAUC on {of} is at most {percent(bounds.openworld_auc)} %, if {NO_EASIER}."]
+        taken = "" if given is None else f" The bound takes {percent(given)} % of them to be new."
+        said.append(f"Without labels no number can be told.{taken}")
+    if bounds.new_share is not None:
+        low, high = bounds.new_share
+        shares = (
+            f"Between {percent(low)} and {percent(high)} % of the images are new: {percent(bounds.shares.by_posterior)}"
+            f" % by the probabilities of zero-shot, {percent(bounds.shares.by_best_bin)} % by the learner's scores "
+            f"beside the source's, and {100 * SHARE_MARGIN:.0f} points either way."
+        )
+        if given is not None and not low <= given <= high:
+            shares += f" The share that was given, {percent(given)} %, lies outside."
+        said += [shares, *_signs(bounds.shares)]
+    if not quality.target.truth:
+        reached = f"; {LABELS} labels gave it to 10 points on nine of ten streams" if quality.labels == LABELS else ""
+        said.append(
+            f"Labels tell it: `{quality.plan}` draws {counted(quality.labels, 'image')} to label, and `openworld label "
+            "read labels` then gives OpenworldAUC and its parts with intervals that hold whatever the images "
+            f"are{reached}."
+        )
     return said
 
 
-def signs(quality: StreamQuality) -> str:
-    """Return how far the images score otherwise than base images at home; what that comes from no image says."""
-    shares = quality.bounds.shares
-    if quality.bounds.new_share is None or not shares.signs:
-        return ""
+def _signs(shares: TwoShares) -> Iterator[str]:
+    """Yield how far the images score otherwise than base images at home; what that comes from no image says."""
     parts = []
     if "shares" in shares.signs:
         parts.append(f"the two shares lie {100 * shares.gap:.0f} points apart")
     if "confidence" in shares.signs:
         way = "surer" if shares.confidence_moved > 0 else "less sure"
         parts.append(f"zero-shot is {100 * abs(shares.confidence_moved):.0f} points {way}")
-    return (
-        f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do that, and "
-        "so does another appearance; without labels nothing tells the one from the other."
-    )
-
-
-def what_tells(quality: StreamQuality) -> str:
-    """Return how many labels tell OpenworldAUC, and the command that draws them."""
-    if quality.target.truth:
-        return ""
-    reached = f"; {LABELS} labels gave it to 10 points on nine of ten streams" if quality.labels == LABELS else ""
-    return (
-        f"Labels tell it: `{quality.plan}` draws {counted(quality.labels, 'image')} to label, and `openworld label "
-        "read labels` then gives OpenworldAUC and its parts with intervals that hold whatever the images "
-        f"are{reached}."
-    )
+    if parts:
+        yield (
+            f"These images score otherwise than the model's own classes at home: {listed(parts)}. New classes do that, "
+            "and so does another appearance; without labels nothing tells the one from the other."
+        )
