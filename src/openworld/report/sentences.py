@@ -64,7 +64,7 @@ def leads(found: Standing, what: str, number: str, noun: str = "others", most: s
         named = found.others[0] if count == 1 else "both others" if count == 2 else f"all {count} others"
         return f"{lead}, and {verb} better than {named} ({_p_over(known[-1])})"
     if not found.beaten:
-        named = found.others[0] if count == 1 else f"any of the {count} others"
+        named = found.others[0] if count == 1 else "either other" if count == 2 else f"any of the {count} others"
         return f"{lead}, but {it_is} not shown to differ from {named} ({_p_over(known[0])})"
     level = {name: "" for name in found.others if name not in found.beaten}
     level |= {test.other: f" ({_p_over(test)})" for test in known if test.other in level}
