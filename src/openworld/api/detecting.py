@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from openworld._errors import OpenworldError
+from openworld._observer import Observer
 from openworld._score_files import is_table, scores_of
 from openworld._types import Count, Positive, Range, checked
 from openworld.api.inputs import images_of
 from openworld.api.progress import observing
 from openworld.report.report import Report
+
+if TYPE_CHECKING:
+    from openworld.applications.detect.command import DetectInputs, DetectOptions
 
 
 @checked
@@ -90,54 +94,59 @@ def detect(
     >>> detect(scores=mine, replicates=0, quiet=True).results.value("MSP", "auroc", group="far").value
     0.75
     """
-    from openworld.api.shift_scores import detect_by_shift
-    from openworld.applications.detect import applying, command
-    from openworld.applications.detect.question import question
-    from openworld.applications.detect.shift_scores import have_places
+    from openworld.applications.detect import command
 
     places = () if images is None else tuple(images) if isinstance(images, list | tuple) else (images,)
-    others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
-    others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
-    others |= {"architecture": architecture, "backbone": backbone}
-    asked = question(scores=scores, apply=apply, images=places, known=id, others=others)
-    folder = None if out is None else Path(out)
     strange = validation_ood if isinstance(validation_ood, list | tuple) else (validation_ood,)
-    options = command.DetectOptions(replicates, seed, folder, flag_rate)
+    if not isinstance(scores, str | Path) and scores is not None:
+        scores = _columns(scores, "the table")
+    inputs = command.DetectInputs(
+        scores=str(scores) if isinstance(scores, Path) else scores,
+        larger_out=larger_out,
+        levels=levels,
+        least=least,
+        apply=None if apply is None else Path(apply),
+        images=tuple(_place(where, "images") for where in places),
+        at_most=at_most,
+        known=_place(id, "in-distribution images"),
+        ood={title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else tuple(ood),
+        train=_place(train, "training images"),
+        validation=_place(validation, "validation images"),
+        validation_ood=tuple(_place(where, "validation images out of distribution") for where in strange),
+        detectors=tuple(detector),
+        model=model,
+        member=tuple(member),
+        architecture=architecture,
+        backbone=backbone,
+        classnames=command.read_names(classnames),
+        template=template,
+        negatives=str(negatives) if isinstance(negatives, str | Path) else tuple(negatives),
+        learner=learner,
+        shots=shots,
+        seed=seed,
+        root=root,
+        allow_corrupt=allow_corrupt,
+        device=device,
+    )
+    options = command.DetectOptions(replicates, seed, None if out is None else Path(out), flag_rate)
     with observing(quiet=quiet) as observer:
-        shared = {"observer": observer, "made": "openworld.detect"}
-        if asked == "apply":
-            named = [_place(where, "images") for where in places]
-            which = {"detector": detector[0] if detector else "", "at_most": at_most, "root": root}
-            named_model = {"model": model, "architecture": architecture, "members": tuple(member), "backbone": backbone}
-            which |= {"device": device, "out": folder, "named": named_model}
-            return applying.apply_thresholds(Path(apply), named, **which, allow_corrupt=allow_corrupt, **shared)
-        if asked == "scores":
-            given = str(scores) if isinstance(scores, str | Path) else _columns(scores, "the table")
-            which = {"larger_out": larger_out, "detector": tuple(detector)}
-            if have_places(given):
-                return detect_by_shift(given, **which, levels=levels, least=least, options=options, **shared)
-            return command.detect_scores(given, **which, options=options, **shared)
-        names = command.read_names(classnames)
-        of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}
-        inputs = command.DetectInputs(
-            _place(id, "in-distribution images"),
-            {title: _place(where, title) for title, where in ood.items()} if isinstance(ood, Mapping) else tuple(ood),
-            train=_place(train, "training images"),
-            validation=_place(validation, "validation images"),
-            validation_ood=tuple(_place(where, "validation images out of distribution") for where in strange),
-            detectors=tuple(detector),
-            root=root,
-            allow_corrupt=allow_corrupt,
-            device=device,
-            negatives=str(negatives) if isinstance(negatives, str | Path) else tuple(negatives),
-            learner=learner,
-            shots=shots,
-            seed=seed,
-            members=tuple(member),
-            backbone=backbone,
-            **of_model,
-        )
-        return command.detect_images(inputs, options=options, **shared)
+        return answer(inputs, options, observer, "openworld.detect")
+
+
+def answer(inputs: "DetectInputs", options: "DetectOptions", observer: Observer, made: str) -> Report:
+    """Return the report of what is asked: scores, those with degrees by cell, a model, or kept thresholds."""
+    from openworld.api.shift_scores import detect_by_shift
+    from openworld.applications.detect import applying, command
+    from openworld.applications.detect.shift_scores import have_places
+
+    question = inputs.question
+    if question == "apply":
+        return applying.apply_thresholds(inputs, out=options.out, observer=observer, made=made)
+    if question == "images":
+        return command.detect_images(inputs, options, observer, made)
+    if have_places(inputs.scores):
+        return detect_by_shift(inputs, options, observer, made)
+    return command.detect_scores(inputs, options, observer, made)
 
 
 def _place(given: Any, name: str) -> Any:

@@ -1,11 +1,8 @@
 """Scores and shift degrees of one's own become the page of IS-OOD: what `detect` does with such a table."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld.applications.detect.command import PAGES, DetectOptions
+from openworld.applications.detect.command import PAGES, DetectInputs, DetectOptions
 from openworld.applications.detect.shift_scores import ShiftScores, read_shift_scores
 from openworld.report.data_files import json_text
 from openworld.report.report import Report
@@ -15,15 +12,7 @@ EVALUATION, TITLE = "ood-detection", "scores"
 
 
 def detect_by_shift(
-    scores: Any,
-    *,
-    larger_out: bool = False,
-    detector: Sequence[str] = (),
-    levels: int = 8,
-    least: int = 10,
-    options: DetectOptions | None = None,
-    observer: Observer = SILENT,
-    made: str = "",
+    inputs: DetectInputs, options: DetectOptions, observer: Observer = SILENT, made: str = ""
 ) -> Report:
     """Return the report of scores over cells of semantic and covariate shift, as ood-detection has it."""
     from openworld.evaluations.ood_detection.facts import SCORES, DetectionUnit, ShiftFacts
@@ -33,20 +22,19 @@ def detect_by_shift(
     from openworld.evaluations.ood_detection.results import results_of
     from openworld.evaluations.rows import results_of_unit
 
-    options = options or DetectOptions()
     if options.flag_rate is not None:
         raise OpenworldError("scores over cells of shift bring no threshold; leave --flag-rate out, or the degrees.")
-    require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(scores,))
-    given = read_shift_scores(scores, larger_out=larger_out, only=detector)
+    require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(inputs.scores,))
+    given = read_shift_scores(inputs.scores, larger_out=inputs.larger_out, only=inputs.detectors)
     observer.progress("comparing detectors", 0, 1)
     with failing():
-        pool = _placed(given, levels)
-        measured = measure(pool, id_kept=True, least=least)
+        pool = _placed(given, inputs.levels)
+        measured = measure(pool, id_kept=True, least=inputs.least)
         settings = tuple({"label": label} for label in pool.test)
         record = DetectionRecord(protocol=EVALUATION, model=TITLE, kind=SCORES, seed=0, id_kept=True,
                                  detector_settings=settings)  # fmt: skip
         rows = results_of_unit(EVALUATION, measured.rows, seed=0, shared=measured.shared)
-        facts = ShiftFacts((DetectionUnit(record, rows, measured.errors, pool),), least)
+        facts = ShiftFacts((DetectionUnit(record, rows, measured.errors, pool),), inputs.least)
         results = results_of(facts)
     observer.progress("comparing detectors", 1, 1)
     numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]

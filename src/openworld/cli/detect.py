@@ -98,42 +98,42 @@ def detect(
     More on sets, models, groups, settings and what is kept: docs/ood-benchmark.md; on detectors: docs/detectors.md;
     on shift degrees: docs/ood-detection.md.
     """
-    from openworld.api.shift_scores import detect_by_shift
-    from openworld.applications.detect import applying, command
-    from openworld.applications.detect.question import question
-    from openworld.applications.detect.shift_scores import have_places
+    from openworld.api.detecting import answer
+    from openworld.applications.detect import command
     from openworld.cli import console
 
-    others = {"model": model, "member": member, "ood": ood, "train": train, "validation": validation}
-    others |= {"validation-ood": validation_ood, "negatives": negatives, "learner": learner, "classnames": classnames}
-    others |= {"architecture": architecture, "backbone": backbone}
-    asked = question(scores=scores, apply=apply, images=tuple(images or ()), known=id, others=others)
-    screen, made = console.output(quiet=quiet or as_json), shlex.join(console.command())
-    chosen, options = tuple(detector or ()), command.DetectOptions(replicates, seed, out, flag_rate)
+    inputs = command.DetectInputs(
+        scores=scores,
+        larger_out=larger_out,
+        levels=levels,
+        least=least,
+        apply=apply,
+        images=tuple(images or ()),
+        at_most=at_most,
+        known=id,
+        ood=tuple(ood or ()),
+        train=train,
+        validation=validation,
+        validation_ood=tuple(validation_ood or ()),
+        detectors=tuple(detector or ()),
+        model=model,
+        member=tuple(member or ()),
+        architecture=architecture,
+        backbone=backbone,
+        classnames=command.read_names(classnames),
+        template=template,
+        negatives=negatives,
+        learner=learner,
+        shots=shots,
+        seed=seed,
+        root=root,
+        allow_corrupt=allow_corrupt,
+        device=device,
+    )
+    options = command.DetectOptions(replicates, seed, out, flag_rate)
+    screen = console.output(quiet=quiet or as_json)
     with console.observer(screen) as observer:
-        shared = {"observer": observer, "made": made}
-        if asked == "apply":
-            which = {"detector": chosen[0] if chosen else "", "at_most": at_most, "root": root}
-            named = {"model": model, "architecture": architecture, "members": tuple(member or ()), "backbone": backbone}
-            which |= {"device": device, "out": out, "named": named}
-            answer = applying.apply_thresholds(apply, images, **which, allow_corrupt=allow_corrupt, **shared)
-        elif asked == "scores":
-            which = {"larger_out": larger_out, "detector": chosen, "options": options}
-            if have_places(scores):
-                answer = detect_by_shift(scores, **which, levels=levels, least=least, **shared)
-            else:
-                answer = command.detect_scores(scores, **which, **shared)
-        else:
-            names = command.read_names(classnames)
-            of_model = {"model": model, "architecture": architecture, "classnames": names, "template": template}
-            of_images = {"train": train, "validation": validation, "validation_ood": tuple(validation_ood or ())}
-            of_images |= {"root": root, "allow_corrupt": allow_corrupt}
-            of_names = {"negatives": negatives, "learner": learner, "shots": shots, "seed": seed}
-            of_model |= {"members": tuple(member or ()), "backbone": backbone}
-            inputs = command.DetectInputs(
-                id, tuple(ood or ()), **of_model, **of_images, **of_names, detectors=chosen, device=device
-            )
-            answer = command.detect_images(inputs, options=options, **shared)
-    console.show(answer, screen, out=out, as_json=as_json)
-    if asked == "apply" and answer.found.alarm:
+        report = answer(inputs, options, observer, shlex.join(console.command()))
+    console.show(report, screen, out=out, as_json=as_json)
+    if apply is not None and report.found.alarm:
         sys.exit(ALERTED)

@@ -13,8 +13,7 @@ from torchvision_weights import resnet  # noqa: E402
 
 import openworld as ow  # noqa: E402
 from openworld import classifiers, datasets  # noqa: E402
-from openworld.applications.detect.benchmarks import known_sets  # noqa: E402
-from openworld.applications.detect.named_sets import named_sets, validation_sets  # noqa: E402
+from openworld.applications.detect.named_sets import known_sets, named_sets, validation_sets  # noqa: E402
 from openworld.applications.detect.places import known_images  # noqa: E402
 from openworld.datasets.published.openood import BENCHMARKS  # noqa: E402
 from openworld.evaluations.ood_benchmark.spec import OODSetSpec  # noqa: E402

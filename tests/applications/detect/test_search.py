@@ -10,8 +10,8 @@ import torch
 import openworld as ow
 from openworld import classifiers
 from openworld.applications.detect.detector_words import grids_of
-from openworld.applications.detect.feature_model import FeatureModel
 from openworld.applications.detect.judging import choose_detectors
+from openworld.applications.detect.models import FeatureModel
 from openworld.applications.detect.places import known_images
 from openworld.detectors import GEN, KNN, Activations, Head, candidates, load_together
 from openworld.metrics import auroc

@@ -1,6 +1,6 @@
 """Flag images of a folder, or rows of a table of scores, with a threshold that was kept."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from openworld._csv import csv_text
 from openworld._errors import OpenworldError
 from openworld._observer import SILENT, Observer
 from openworld._score_files import ScoreFile, open_scores
+from openworld.applications.detect.command import DetectInputs
 from openworld.applications.detect.reading import KINDS, detectors_of, wanted_scores
 from openworld.applications.detect.saved import (
     BESIDE,
@@ -67,61 +68,49 @@ class FlaggedImages:
 
 
 def apply_thresholds(
-    folder: Path,
-    images: Sequence[Any],
-    *,
-    detector: str = "",
-    at_most: float = 0.0,
-    allow_corrupt: int = 0,
-    root: str = "",
-    named: Mapping[str, Any] | None = None,
-    device: str = "auto",
-    out: Path | None = None,
-    observer: Observer = SILENT,
-    made: str = "",
+    inputs: DetectInputs, *, out: Path | None = None, observer: Observer = SILENT, made: str = ""
 ) -> Report:
     """Flag images that look out of distribution.
 
     Args:
-        folder: that `--flag-rate` and `--out` kept.
-        images: folders, lists or files of features; or one table of scores, where scores alone were compared.
-        detector: which of those kept; "" for the best.
-        at_most: the share of flagged images that is no alarm.
-        root: as for `places.images_at`.
-        named: `model`, `architecture`, `members` and `backbone`, of `judging.ModelWish`, as far as whoever starts this
-            names them: what runs code, or is fetched, is not taken from the folder.
+        inputs: `apply` is the folder that `--flag-rate` and `--out` kept; `images` are folders, lists or files of
+            features, or one table of scores, where scores alone were compared; `detectors` names one of those kept, if
+            not the best; `at_most` is the share of flagged images that is no alarm. What runs code, or is fetched, is
+            not taken from the folder, but from `model`, `member`, `architecture` and `backbone`.
 
     Raises:
         OpenworldError: no thresholds there, no images, another model than the one they were chosen for.
     """
-    if not images:
+    if not inputs.images:
         raise OpenworldError("name the images that --apply is to look at, such as a folder.")
-    require_fraction("[)", at_most=at_most)
-    require_folder("--out", out, own=(FLAGGED_IMAGES,), inputs=(folder, *images))
-    saved = read_saved_thresholds(folder)
-    label, threshold = saved.threshold(detector)
-    if saved.model.model:
-        from openworld.applications.detect.places import images_at
-
-        places = [images_at(where, root) for where in images]
-        found = _of_images(saved, folder, label, places, named or {}, allow_corrupt, device, observer)
-    else:
-        found = _of_scores(label, images)
-    report = _report(FlaggedImages(label, threshold, *found[:2], at_most, found[2]), saved, found[3])
-    report = replace(report, made={"command": made} if made else {})
+    require_fraction("[)", at_most=inputs.at_most)
+    require_folder("--out", out, own=(FLAGGED_IMAGES,), inputs=(inputs.apply, *inputs.images))
+    saved = read_saved_thresholds(inputs.apply)
+    label, threshold = saved.threshold(inputs.detectors[0] if inputs.detectors else "")
+    found = _of_images(saved, label, inputs, observer) if saved.model.model else _of_scores(label, inputs.images)
+    names, scores, unreadable, readers = found
+    flagged = FlaggedImages(label, threshold, names, scores, inputs.at_most, unreadable)
+    report = replace(_report(flagged, saved, readers), made={"command": made} if made else {})
     if out is not None:
         report.write(out)
     return report
 
 
-def _of_images(saved, folder, label, places, named, allow_corrupt, device, observer) -> tuple:
+def _of_images(saved: SavedThresholds, label: str, inputs: DetectInputs, observer: Observer) -> tuple:
     from openworld.applications.detect.judging import ModelWish, find_model, wish_of
-    from openworld.applications.detect.places import FeatureTable, KnownImages, reader_of
+    from openworld.applications.detect.places import FeatureTable, KnownImages, images_at, reader_of
     from openworld.backbones.devices import find_device
     from openworld.detectors import load_together
 
-    folder = folder if folder.is_dir() else folder.parent
-    given = ModelWish(**{"model": "", **named}, device=find_device(device))
+    folder = inputs.apply if inputs.apply.is_dir() else inputs.apply.parent
+    places = [images_at(where, inputs.root) for where in inputs.images]
+    given = ModelWish(
+        inputs.model,
+        inputs.architecture,
+        members=inputs.member,
+        backbone=inputs.backbone,
+        device=find_device(inputs.device),
+    )
     if saved.model.model == BESIDE and not given.model:
         given = replace(given, model=str(folder / LEARNER))
     wish = wish_of(saved.model, given, folder / JSON)
@@ -137,7 +126,7 @@ def _of_images(saved, folder, label, places, named, allow_corrupt, device, obser
         def progress(done: int, count: int, name=place.name) -> None:
             observer.progress(f"scoring {name}", done, count)
 
-        seen = model.score(fitted, place, progress, allow_corrupt - lost)
+        seen = model.score(fitted, place, progress, inputs.allow_corrupt - lost)
         lost += len(place) - len(seen.rows)
         names += image_names(place, seen.rows).tolist()
         scores.append(seen.scores[label])

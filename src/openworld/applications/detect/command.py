@@ -1,6 +1,6 @@
 """From what a person names to scores, and from these to a report and files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.reading import read_scores, scores_parquet
-from openworld.applications.detect.report import SCORES, detection_report
 from openworld.applications.detect.saved import (
     BESIDE,
     LEARNER,
@@ -18,7 +17,8 @@ from openworld.applications.detect.saved import (
     flagged_results,
     write_saved,
 )
-from openworld.report.detection import ranked
+from openworld.report.data_files import json_text
+from openworld.report.detection import LAYOUT, detection_brief, ranked
 from openworld.report.report import Report
 from openworld.results import Results
 from openworld.results.detection_results import REPLICATES, detection_results
@@ -30,23 +30,17 @@ from openworld.runs.outputs import DETECTED, require_folder
 MOST_REPLICATES = 1_000_000
 PAGES = ("ood-benchmark", "ood-detection")
 """The evaluations of what is written."""
+SCORES = "scores.parquet"
 
 
 @dataclass(frozen=True)
 class DetectOptions:
-    """How numbers are made.
-
-    Args:
-        replicates: of the bootstrap that gives FPR and AUPR their intervals; 0 for none.
-        seed: of the bootstrap.
-        out: folder of page, numbers and scores; None to keep nothing.
-        flag_rate: share of in-distribution images that may be flagged; None to choose no threshold.
-    """
+    """How numbers are made: replicates of the bootstrap and its seed; where all is kept; the rate of thresholds."""
 
     replicates: int = REPLICATES
     seed: int = 0
     out: Path | None = None
-    flag_rate: float | None = None
+    flag_rate: float | None = None  # None chooses no threshold
 
     def __post_init__(self) -> None:
         require_fraction(flag_rate=self.flag_rate)
@@ -58,77 +52,96 @@ class DetectOptions:
 
 @dataclass(frozen=True)
 class DetectInputs:
-    """A model and images, as they are named.
+    """What is asked of what: scores, a model and images, or images and the folder of kept thresholds.
 
     Args:
-        model, architecture, classnames, template, negatives, device: as `judging.ModelWish` has them.
+        scores: as `reading.read_scores` takes them. larger_out: whether they are larger for what is out.
+        images, apply, at_most: as `applying.apply_thresholds` takes them.
         known, train, validation: in-distribution images, as `places.known_images` takes them.
-        ood: sets, as `named_sets.named_sets` takes them.
-        validation_ood: images out of distribution on which settings are searched; none for no search.
+        ood, validation_ood: as `named_sets` takes them. levels, least: of scores with shift degrees.
         detectors: as `judging.choose_detectors` takes them.
-        root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
+        model, member, architecture, backbone, classnames, template, negatives, device: as `judging.ModelWish`.
         learner: prompt learner that is trained first, "NAME" or "NAME:setting=value,..."; shots: of each class, 0 for
             all; seed: of its training.
-        members, backbone: other classifiers beside the model, and what a saved learner stands on, as
-            `judging.ModelWish` has them.
+        root: of paths in lists. allow_corrupt: unreadable images that may be left out of every set.
     """
 
-    known: Any
-    ood: Sequence[str] | Mapping[str, Any]
-    model: Any = ""
-    architecture: str = ""
-    classnames: tuple[str, ...] = ()
-    template: str = "a photo of a {}"
+    scores: Any = ""
+    larger_out: bool = False
+    levels: int = 8
+    least: int = 10
+    apply: Path | None = None
+    images: Sequence[Any] = ()
+    at_most: float = 0.0
+    known: Any = ""
+    ood: Sequence[str] | Mapping[str, Any] = ()
     train: Any = ""
     validation: Any = ""
     validation_ood: Sequence[Any] = ()
     detectors: tuple[str, ...] = ()
-    root: str = ""
-    allow_corrupt: int = 0
-    device: str = "auto"
+    model: Any = ""
+    member: Sequence[Any] = ()
+    architecture: str = ""
+    backbone: str = ""
+    classnames: tuple[str, ...] = ()
+    template: str = "a photo of a {}"
     negatives: str | tuple[str, ...] = ""
     learner: str = ""
     shots: int = 16
     seed: int = 0
-    members: Sequence[Any] = ()
-    backbone: str = ""
+    root: str = ""
+    allow_corrupt: int = 0
+    device: str = "auto"
+
+    @property
+    def question(self) -> str:
+        """Which of the three questions is asked: "scores", "apply" or "images".
+
+        Raises:
+            OpenworldError: none or several of them, images without thresholds, an option that would not be looked at.
+
+        >>> DetectInputs(scores="scores.csv").question
+        'scores'
+        """
+        given = {"scores": self.scores, "apply": self.apply, "images": self.known}
+        asked = [name for name, value in given.items() if _is_given(value)]
+        if len(asked) != 1:
+            ways = "--scores FILE, --model MODEL --id IMAGES --ood GROUP=IMAGES, or --apply FOLDER IMAGES"
+            raise OpenworldError(f"{'several' if asked else 'none'} of {ways} came; give one of the three.")
+        if self.images and asked != ["apply"]:
+            first = self.images[0]
+            raise OpenworldError(f"{first} came without --apply; name in-distribution images with --id, others --ood.")
+        unread = () if asked == ["images"] else OF_IMAGES if asked == ["apply"] else (*OF_THE_MODEL, *OF_IMAGES)
+        for name in unread:
+            if _is_given(getattr(self, name)):
+                raise OpenworldError(
+                    f"--{name.replace('_', '-')} is of a model and images (--model, --id), and --{asked[0]} came; "
+                    "leave it out."
+                )
+        return asked[0]
 
 
-def detect_scores(
-    scores: Any,
-    *,
-    larger_out: bool = False,
-    detector: Sequence[str] = (),
-    options: DetectOptions | None = None,
-    observer: Observer = SILENT,
-    made: str = "",
-) -> Report:
-    """Compare detectors by scores that were computed elsewhere.
+OF_THE_MODEL = ("model", "member", "architecture", "backbone")
+"""What says which model it is; beside --apply, where it is not the one that the thresholds name."""
 
-    Args:
-        scores: a file, or columns, as `read_scores` takes them.
-
-    Raises:
-        OpenworldError: scores that will not do, as the message says.
-    """
-    options = options or DetectOptions()
-    require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(scores,))
-    sets = read_scores(scores, larger_out=larger_out, only=detector)
-    sets = replace(sets, made={"command": made} if made else {})
-    return compare(JudgedSets(sets), options, observer)
+OF_IMAGES = ("ood", "train", "validation", "validation_ood", "negatives", "learner", "classnames")
 
 
-def detect_images(
-    inputs: DetectInputs, *, options: DetectOptions | None = None, observer: Observer = SILENT, made: str = ""
-) -> Report:
-    """Compare detectors of a model on images.
+def _is_given(value: Any) -> bool:
+    return value is not None and not (isinstance(value, str | list | tuple | dict) and not value)
 
-    Raises:
-        OpenworldError: a model or images that will not do, as the message says.
-    """
-    options = options or DetectOptions()
+
+def detect_scores(inputs: DetectInputs, options: DetectOptions, observer: Observer = SILENT, made: str = "") -> Report:
+    """Compare detectors by scores that were computed elsewhere."""
+    require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(inputs.scores,))
+    sets = read_scores(inputs.scores, larger_out=inputs.larger_out, only=inputs.detectors)
+    return compare(JudgedSets(replace(sets, made={"command": made} if made else {})), options, observer)
+
+
+def detect_images(inputs: DetectInputs, options: DetectOptions, observer: Observer = SILENT, made: str = "") -> Report:
+    """Compare detectors of a model on images."""
     ood = inputs.ood.values() if isinstance(inputs.ood, Mapping) else [each.partition("=")[2] for each in inputs.ood]
-    given = (inputs.model, *inputs.members, inputs.known, inputs.train, inputs.validation, *ood)
+    given = (inputs.model, *inputs.member, inputs.known, inputs.train, inputs.validation, *ood)
     require_folder("--out", options.out, own=(DETECTED,), pages=PAGES, inputs=(*given, *inputs.validation_ood))
     judged = judge(inputs, observer)
     facts = {"command": made} if made else {}
@@ -153,13 +166,11 @@ class JudgedSets:
 def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     """Fit the detectors, search their settings where validation images are named, and score every set."""
     from openworld.applications.detect import judging
-    from openworld.applications.detect.benchmarks import benchmark_of
     from openworld.applications.detect.detector_words import grids_of, require_one_value
     from openworld.applications.detect.models import ClassifierModel, TwoTowerModel
     from openworld.applications.detect.named_sets import NamedSet, named_sets, validation_sets
-    from openworld.applications.detect.places import known_images
+    from openworld.applications.detect.places import benchmark_of, known_images
     from openworld.applications.detect.scoring import progress_of, score_alone, score_named
-    from openworld.applications.detect.searching import search_facts, search_settings
     from openworld.applications.detect.tuned import LearnerModel
     from openworld.detectors import candidates
 
@@ -188,8 +199,8 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
         held_out = None if known.validation is None else NamedSet("validation", "id", known.validation)
         searches = ()
         if strange:
-            fitted, searches, validation = search_settings(tried, fitted, refused, held_out, strange, score)
-            notes += (search_facts(searches, validation, strange),)
+            fitted, searches, validation = _search_settings(tried, fitted, refused, held_out, strange, score)
+            notes += (_search_facts(searches, validation, strange),)
         else:
             validation = None if held_out is None else score(fitted, held_out)
         named = [NamedSet("test", "id", known.test), *others]
@@ -206,6 +217,40 @@ def judge(inputs: DetectInputs, observer: Observer = SILENT) -> JudgedSets:
     return JudgedSets(sets, fitted, _kept(inputs, model), searches, files)
 
 
+def _search_settings(
+    tried: Any,
+    fitted: Mapping[str, Any],
+    refused: Mapping[str, str],
+    known: Any,
+    strange: Sequence[Any],
+    score: Callable[[Mapping[str, Any], Any], SetScores],
+) -> tuple[dict[str, Any], tuple[SettingsSearch, ...], SetScores]:
+    """Return the detectors with the settings that are worth most, what each was worth, and scores of `known`.
+
+    `fitted` and `refused` are by labels of trials; `known` and `strange` are validation images in and out of
+    distribution, and `score` says what all detectors say of a set, in one pass.
+    """
+    inside = score(fitted, known)
+    outside = [score(tried.searched(fitted), each) for each in strange if tried.trials]
+    groups = (inside.clusters, [each.clusters for each in outside])
+    searches = tried.choose(inside.scores, [each.scores for each in outside], refused=refused, groups=groups)
+    chosen = tried.chosen(fitted, searches)
+    places = {search.detector: search.chosen for search in searches}
+    own = {label: inside.scores[tried.labels_of(label)[places.get(label, 0)]] for label in chosen}
+    return chosen, searches, replace(inside, scores=own)
+
+
+def _search_facts(searches: Sequence[SettingsSearch], known: SetScores, strange: Sequence[Any]) -> str:
+    """Return what the settings were searched on, as a sentence."""
+    if not searches:
+        return "No detector here has settings to search: the validation images out of distribution are not used."
+    sets = " and ".join(f"{len(each.images):,} of {each.name}" for each in strange)
+    return (
+        f"Settings of {len(searches)} detector(s) were searched on {len(known):,} in-distribution validation images "
+        f"and {sets}; no tested image had a say. Each image was looked at once, by all settings."
+    )
+
+
 def _wish(inputs: DetectInputs) -> Any:
     from openworld.applications.detect.detector_words import name_and_settings
     from openworld.applications.detect.judging import ModelWish
@@ -216,16 +261,16 @@ def _wish(inputs: DetectInputs) -> Any:
     if inputs.learner:
         learner = LearnerWish(*name_and_settings(inputs.learner), inputs.shots, inputs.seed)
     made_from = (inputs.model, inputs.architecture, inputs.template, inputs.classnames, find_device(inputs.device))
-    return ModelWish(*made_from, inputs.negatives, learner, tuple(inputs.members), inputs.backbone)
+    return ModelWish(*made_from, inputs.negatives, learner, tuple(inputs.member), inputs.backbone)
 
 
 def _kept(inputs: DetectInputs, model: Any) -> SavedModel:
     """What finds the model again; nothing of an object."""
-    if not all(isinstance(own, str) for own in (inputs.model, *inputs.members)):
+    if not all(isinstance(own, str) for own in (inputs.model, *inputs.member)):
         return SavedModel()
     place = BESIDE if inputs.learner else inputs.model
     names = tuple(getattr(model, "classnames", ()))
-    return SavedModel(place, inputs.architecture, tuple(inputs.members), inputs.template, names, model.fingerprint)
+    return SavedModel(place, inputs.architecture, tuple(inputs.member), inputs.template, names, model.fingerprint)
 
 
 def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SILENT) -> Report:
@@ -243,7 +288,13 @@ def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SIL
     if options.flag_rate is not None:
         saved = choose_thresholds(sets, options.flag_rate, ranked(sets, results), judged.model)
         results = Results(results.evaluation, (*results.rows, *flagged_results(sets, saved)), results.comparisons)
-    report = replace(detection_report(sets, results, saved, judged.searches), files={SCORES: scores_parquet(sets)})
+    numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]
+    kept = {"results": numbers, "warnings": list(sets.warnings)}
+    if judged.searches:
+        kept["chosen_settings"] = {each.detector: dict(each.best.settings) for each in judged.searches}
+    notes = {"thresholds": f"Chosen on validation images: {saved.promise}."} if saved else {}
+    brief, files = detection_brief(sets, results, notes=notes), {SCORES: scores_parquet(sets)}
+    report = LAYOUT.report(brief, made=sets.made, found=sets, json=json_text(kept), files=files)
     if options.out is not None:
         report.write(options.out)
         for name, content in judged.learner.items():

@@ -8,9 +8,9 @@ from typing import Any
 from openworld import detectors
 from openworld._errors import OpenworldError
 from openworld.applications.detect.detector_words import name_and_settings, words_by_label
-from openworld.applications.detect.feature_model import FeatureModel
 from openworld.applications.detect.models import (
     ClassifierModel,
+    FeatureModel,
     JudgedModel,
     Progress,
     TwoTowerModel,

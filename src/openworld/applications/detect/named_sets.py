@@ -1,5 +1,9 @@
-"""Named sets of images: those that are tested beside in-distribution images, and those that settings are chosen on."""
+"""Named sets of images: those that are tested beside in-distribution images, and those that settings are chosen on.
 
+Sets of OpenOOD's benchmarks have words of their own: a whole benchmark, one of its groups, or one set.
+"""
+
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +13,16 @@ import numpy as np
 
 from openworld import datasets
 from openworld._errors import OpenworldError, unknown_name
-from openworld.applications.detect.benchmarks import KnownSet, known_sets
 from openworld.applications.detect.places import PARTS, FeatureTable, Images, KnownImages, images_at
 from openworld.datasets import DATASETS
-from openworld.datasets.published import openood
+from openworld.datasets.published.openood import BENCHMARKS, PREFIX
 from openworld.results.scored_sets import GROUPS
+
+USUAL = ("near", "far")
+"""Groups that a benchmark stands for."""
+
+GROUPS_BY_NAME = (*USUAL, "full-spectrum")
+_OF_IMAGENET = "openood:imagenet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +81,77 @@ def validation_sets(
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class KnownSet:
+    """A set of a benchmark.
+
+    Args:
+        benchmark, name: keys of `BENCHMARKS` and of its sets.
+    """
+
+    benchmark: str
+    name: str
+
+    @property
+    def title(self) -> str:
+        """Its name in papers."""
+        return BENCHMARKS[self.benchmark].sets[self.name].title
+
+    @property
+    def group(self) -> str:
+        """Which group it is in."""
+        return BENCHMARKS[self.benchmark].sets[self.name].group
+
+
+def known_sets(word: str, home: str = "") -> tuple[KnownSet, ...]:
+    """Return the sets that a word names; () where it names none.
+
+    Args:
+        word: "openood:BENCHMARK" for its near and far sets; "openood:BENCHMARK/GROUP"; "openood:BENCHMARK/SET"; or a
+            set alone, of the benchmark at `home`, or of ImageNet. Case, "-" and "_" make no difference in a set's name.
+        home: the benchmark whose images are in distribution; "" for none.
+
+    Raises:
+        OpenworldError: an unknown benchmark or set of it, a set alone that several benchmarks have.
+
+    >>> [own.title for own in known_sets("openood:imagenet/near")], known_sets("ssb-hard")[0].group
+    (['SSB-hard', 'NINCO'], 'near')
+    """
+    if word.startswith(PREFIX):
+        return _known_in(*word.partition("/")[::2])
+    having = [(own, name) for own in BENCHMARKS if (name := _named(own, word))]
+    chosen = [pair for pair in having if pair[0] == home] or [pair for pair in having if pair[0] == _OF_IMAGENET]
+    if having and not chosen:
+        forms = " or ".join("/".join(pair) for pair in having)
+        raise OpenworldError(f"several benchmarks have a set {word}; say which is meant: {forms}.")
+    return tuple(KnownSet(*pair) for pair in chosen[:1])
+
+
+def _known_in(name: str, rest: str) -> tuple[KnownSet, ...]:
+    if name not in BENCHMARKS:
+        raise unknown_name("benchmark", name, BENCHMARKS)
+    benchmark = BENCHMARKS[name]
+    if rest in ("", *GROUPS_BY_NAME):
+        groups = (rest,) if rest else USUAL
+        return tuple(KnownSet(name, own) for group in groups for own in benchmark.of_group(group))
+    own = _named(name, rest)
+    if not own:
+        tested = [key for key, card in benchmark.sets.items() if card.group in GROUPS_BY_NAME]
+        raise unknown_name(f"set or group of {name} to test on", rest, (*GROUPS_BY_NAME, *tested))
+    return (KnownSet(name, own),)
+
+
+def _named(benchmark: str, word: str) -> str:
+    """The set of a benchmark that a word names; "" for none. What settings are chosen on is not tested."""
+    sets = {name: own for name, own in BENCHMARKS[benchmark].sets.items() if own.group in GROUPS_BY_NAME}
+    plain = _plain(word)
+    return next((name for name, own in sets.items() if plain in (_plain(name), _plain(own.title))), "")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_\s]", "", name.casefold())
+
+
 def _sets_at(title: str, where: Any, root: str, home: str) -> Iterator[NamedSet]:
     group, _, name = title.partition(":")
     if title and group not in GROUPS:
@@ -83,7 +163,7 @@ def _sets_at(title: str, where: Any, root: str, home: str) -> Iterator[NamedSet]
     if not known and not title:
         raise OpenworldError(
             f"--ood {where} came, expected GROUP=IMAGES or GROUP:NAME=IMAGES, as far:textures=dtd/; or a set known by "
-            f"name, as ssb_hard or openood:imagenet (benchmarks: {', '.join(openood.BENCHMARKS)})."
+            f"name, as ssb_hard or openood:imagenet (benchmarks: {', '.join(BENCHMARKS)})."
         )
     if not known:
         images = images_at(where, root)
@@ -108,13 +188,13 @@ def _may_be_known(where: Any, home: str) -> bool:
     """Whether a place may be a set known by name: a file, a folder and a data set of that name come first."""
     if not isinstance(where, str) or Path(where).exists():
         return False
-    return bool(home) or where.startswith(openood.PREFIX) or where.split("/")[0] not in DATASETS
+    return bool(home) or where.startswith(PREFIX) or where.split("/")[0] not in DATASETS
 
 
 def _validation_at(where: Any, root: str) -> Iterator[NamedSet]:
     benchmark = where.removesuffix("/validation") if isinstance(where, str) else ""
-    if benchmark in openood.BENCHMARKS:
-        own = tuple(KnownSet(benchmark, name) for name in openood.BENCHMARKS[benchmark].of_group("validation"))
+    if benchmark in BENCHMARKS:
+        own = tuple(KnownSet(benchmark, name) for name in BENCHMARKS[benchmark].of_group("validation"))
     else:
         own = known_sets(where) if _may_be_known(where, "") else ()
     yield from _of_benchmark(own, "", "validation", root)

@@ -11,7 +11,6 @@ from openworld import datasets
 from openworld._arrays import as_labels, require_once
 from openworld._errors import OpenworldError
 from openworld._score_files import Columns, ScoreFile, open_scores
-from openworld.applications.detect.benchmarks import benchmark_of
 from openworld.applications.estimate.columns import listed_names
 from openworld.applications.estimate.entries import class_numbers
 from openworld.applications.images import UNLABELLED, are_images, labelled_images
@@ -136,6 +135,11 @@ def listed_images(path: Path, root: Path) -> ImageSet:
         return numbered_list.image_set(numbered_list.read(path), path.stem, root)
     except OpenworldError as error:
         raise OpenworldError(f"{error} Say with --root where the files of {path} lie.") from error
+
+
+def benchmark_of(where: object) -> str:
+    """Return the benchmark whose in-distribution images somebody names; "" for anything else."""
+    return where if isinstance(where, str) and where in openood.BENCHMARKS else ""
 
 
 def reader_of(images: Images) -> Callable[[int], Any] | None:
