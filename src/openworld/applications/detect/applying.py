@@ -40,14 +40,7 @@ TABLE = "flagged.csv"
 
 @dataclass(frozen=True, eq=False)
 class FlaggedImages:
-    """What a threshold says of images.
-
-    Args:
-        detector, threshold: by which an image is flagged.
-        images: object[n], paths or ids. scores: float64[n].
-        at_most: the share of flagged images that is no alarm.
-        unreadable: images that were left out.
-    """
+    """What a threshold says of images object[n], paths or ids, by scores float64[n]; `at_most` of them is no alarm."""
 
     detector: str
     threshold: float
@@ -70,17 +63,7 @@ class FlaggedImages:
 def apply_thresholds(
     inputs: DetectInputs, *, out: Path | None = None, observer: Observer = SILENT, made: str = ""
 ) -> Report:
-    """Flag images that look out of distribution.
-
-    Args:
-        inputs: `apply` is the folder that `--flag-rate` and `--out` kept; `images` are folders, lists or files of
-            features, or one table of scores, where scores alone were compared; `detectors` names one of those kept, if
-            not the best; `at_most` is the share of flagged images that is no alarm. What runs code, or is fetched, is
-            not taken from the folder, but from `model`, `member`, `architecture` and `backbone`.
-
-    Raises:
-        OpenworldError: no thresholds there, no images, another model than the one they were chosen for.
-    """
+    """Flag images that look out of distribution: folders, lists or features; or a table of scores, if scores chose."""
     if not inputs.images:
         raise OpenworldError("name the images that --apply is to look at, such as a folder.")
     require_fraction("[)", at_most=inputs.at_most)

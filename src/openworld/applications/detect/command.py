@@ -151,10 +151,7 @@ def detect_images(inputs: DetectInputs, options: DetectOptions, observer: Observ
 
 @dataclass(frozen=True)
 class JudgedSets:
-    """Scores, the fitted detectors and model that gave them, and which of their settings were searched.
-
-    Without all but the scores where these came alone. learner: files of a learner that was trained first.
-    """
+    """Scores, and unless they came alone: fitted detectors, their model, searches, and files of a learner."""
 
     sets: ScoredSets
     fitted: Mapping[str, Any] = field(default_factory=dict)

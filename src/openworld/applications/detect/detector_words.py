@@ -18,11 +18,7 @@ def name_and_settings(word: str) -> tuple[str, dict[str, Any]]:
 
 
 def words_by_label(words: Sequence[str]) -> dict[str, str]:
-    """Return words by what tables call them: themselves, or themselves without settings that have several values.
-
-    >>> words_by_label(["MSP", "KNN:k=5/20"])
-    {'MSP': 'MSP', 'KNN': 'KNN:k=5/20'}
-    """
+    """Return words by what tables call them: themselves without settings of several values, "KNN" of "KNN:k=5/20"."""
     labelled: dict[str, str] = {}
     for word in words:
         name, settings = _name_and_settings(word)
@@ -32,11 +28,7 @@ def words_by_label(words: Sequence[str]) -> dict[str, str]:
 
 
 def grids_of(words: Sequence[str], chosen: Detectors) -> dict[str, dict[str, tuple]]:
-    """Return which settings of each detector are searched: several that a word names, and published ones of the others.
-
-    Args:
-        words: as for `choose_detectors`; a setting that a word names with one value is not searched.
-    """
+    """Return which settings of each detector are searched: those with several values in words, and published ones."""
     grids, of_words = {}, words_by_label(words)
     for label, detector in chosen.items():
         named = _settings(of_words.get(label, ""))

@@ -35,19 +35,10 @@ from openworld.learners.engine.saved_folders import backbone_of, holds_learner, 
 
 @dataclass(frozen=True)
 class ModelWish:
-    """The model that somebody names.
+    """The model that somebody names, and what it needs; it may be an object.
 
-    Args:
-        model: a saved classifier, an exported file, a state dict, "timm:NAME", "package.module:function", a two-tower
-            model's name, a file with `weight` and `bias` of a head; or such an object.
-        architecture: what builds the network of a saved classifier or a state dict.
-        template: of a two-tower model, the sentence around class names.
-        classnames: of a two-tower model or a state dict; () for those of the in-distribution images.
-        negatives: words of which names of what the classes are not are chosen: "wordnet", a folder, a text file, or
-            words; "" for none.
-        learner: prompt learner to be trained on a two-tower model; None for none.
-        members: other classifiers of the same classes, named as `model`, for DeepEnsemble.
-        backbone: of a saved learner; "" for the one that it names, where that is no code and lies here.
+    `architecture` builds a saved classifier or a state dict; `template` and `classnames` are of a two-tower model, ()
+    for those of the images; `negatives` are "wordnet", a folder, a file or words; `backbone` is of a saved learner.
     """
 
     model: Any
@@ -62,17 +53,7 @@ class ModelWish:
 
 
 def find_model(wish: ModelWish, known: KnownImages | None, progress: Progress = unheard) -> JudgedModel:
-    """Return the model.
-
-    Args:
-        known: in-distribution images, which bring the class names of a two-tower model, and what a learner is trained
-            on; None where the wish has them.
-        progress: of encoding a learner's training images.
-
-    Raises:
-        OpenworldError: no such model, a two-tower model without class names, features without a head, negative names or
-            a learner beside a model that compares no names.
-    """
+    """Return the model; `known` images bring class names, and train a learner, whose encoding `progress` hears of."""
     given = wish.model
     if known is not None and isinstance(known.test, FeatureTable):
         return FeatureModel.of(given, known.test)
@@ -116,15 +97,7 @@ def _own(given: Any, wish: ModelWish, names: Sequence[str]) -> Any:
 
 
 def wish_of(saved: SavedModel, given: ModelWish, where: Path) -> ModelWish:
-    """Return the model that saved thresholds name; code, and what would be fetched, must be given beside them.
-
-    Args:
-        saved: what the thresholds say. given: the model, architecture, members and backbone that whoever starts the
-            command names, each "" or () where it does not. where: the file of thresholds.
-
-    Raises:
-        OpenworldError: a name that is not taken from a file.
-    """
+    """Return the model that thresholds name; code, and what would be fetched, must be given beside their file."""
     named = (saved.model, *saved.members)
     say = ("--model {}", f"--member {' --member '.join(saved.members)}")
     for place, name in enumerate(named):
@@ -165,15 +138,9 @@ def _saved_learner(given: Any, wish: ModelWish) -> LearnerModel:
 
 
 def choose_detectors(words: Sequence[str], model: JudgedModel, known: KnownImages) -> dict[str, Any]:
-    """Return detectors by label: "NAME", "NAME:setting=value,...", "profile:NAME", or "all" that the model can serve.
-
-    Of several values, "KNN:k=5/20/50", which are called KNN, the first; `detector_words.grids_of` gives the others.
-
-    Without words those that are usual for the model, less what learns where there are no training images.
-
-    Raises:
-        OpenworldError: an unknown detector, profile or setting; one that the model or the images cannot serve.
-    """
+    """Return detectors by label; those that are usual for the model where no word names any."""
+    # A word is "NAME", "NAME:setting=value,...", "profile:NAME", or "all" that the model can serve; of several values,
+    # "KNN:k=5/20/50", the first counts here, and `grids_of` gives the others.
     if not words:
         return _able({name: detectors.find_detector(name)() for name in model.usual}, model, known)
     chosen: dict[str, Any] = {}
@@ -201,14 +168,7 @@ def left_out(words: Sequence[str], model: JudgedModel, known: KnownImages) -> tu
 def fit_chosen(
     words: Sequence[str], tried: DetectorCandidates, model: JudgedModel, known: KnownImages, progress: Progress
 ) -> tuple[dict[str, FittedDetector], dict[str, str], tuple[str, ...]]:
-    """Return fitted detectors and why others cannot learn, by labels of trials; sentences on detectors left out.
-
-    Args:
-        words: what somebody named: such a detector is never left out.
-
-    Raises:
-        OpenworldError: a detector that was named, or none at all, can learn from the training images.
-    """
+    """Return fitted detectors, why others cannot learn, and sentences on these; what `words` name is never left out."""
     learning = any(detector.gathers for detector in tried.given.values())
     fitted, refused = model.gather(tried.detectors, known.train if learning else None, progress).fit_able()
     unable = tried.unable(refused)

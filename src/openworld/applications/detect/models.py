@@ -37,12 +37,7 @@ def unheard(done: int, count: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ScoredImages:
-    """What a model says of images.
-
-    Args:
-        rows: int64[n], images that can be read. scores: float64[n] by label, of detectors that need no stream.
-        stream: what detectors that look at the whole stream will read of the images; None where there are none.
-    """
+    """What a model says of images: rows int64[n] that can be read, float64[n] by label, and what streams read."""
 
     rows: np.ndarray
     scores: dict[str, np.ndarray]
@@ -50,10 +45,7 @@ class ScoredImages:
 
 
 class JudgedModel(Protocol):
-    """What every kind of model offers.
-
-    name, fingerprint: of it. offers: of `detectors.NEEDS`, what it can show. usual: names of detectors to start from.
-    """
+    """What every kind of model offers: of `detectors.NEEDS` what it shows, and names of detectors to start from."""
 
     name: str
     fingerprint: str
@@ -199,11 +191,7 @@ class TwoTowerModel:
     def of(
         cls, clip: Any, classnames: Sequence[str], template: str, words: WordList | None = None, where: str = ""
     ) -> "TwoTowerModel":
-        """The model with its class names encoded.
-
-        Args:
-            words: of which names of what the classes are not are chosen; None for none. where: what the list is called.
-        """
+        """The model with its class names encoded; of `words` negative names are chosen, `where` is their list."""
         if not classnames:
             raise OpenworldError(
                 f"{clip.name} knows no classes of its own: give in-distribution images in folders named after their "
@@ -313,11 +301,7 @@ class FeatureModel:
 
 
 def readable(images: ImageSet, allow_corrupt: int) -> np.ndarray:
-    """Return which images can be read, int64[n]; all, unread, where none may be left out.
-
-    Raises:
-        OpenworldError: more that cannot be read than are allowed.
-    """
+    """Return int64[n], the images that can be read; all, unread, where none may be left out."""
     if not allow_corrupt:
         return np.arange(len(images))
     rows, lost = [], 0

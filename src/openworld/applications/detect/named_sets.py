@@ -35,14 +35,7 @@ class NamedSet:
 
 
 def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str = "") -> tuple[NamedSet, ...]:
-    """Return the sets of `--ood GROUP[:NAME]=WHERE`, or of {"GROUP[:NAME]": images}; and sets that are known by name.
-
-    Args:
-        root: as for `images_at`. home: the benchmark whose images are in distribution; "" for none.
-
-    Raises:
-        OpenworldError: an unknown group or set, no images there.
-    """
+    """Return the sets of "GROUP[:NAME]=WHERE" or {"GROUP[:NAME]": images}, and sets that are known by name."""
     pairs = list(ood.items()) if isinstance(ood, Mapping) else [_pair(entry) for entry in ood]
     sets = [own for title, where in pairs for own in _sets_at(title, where, root, home)]
     names = [own.name for own in sets]
@@ -55,15 +48,7 @@ def named_sets(ood: Sequence[str] | Mapping[str, Any], root: str = "", home: str
 def validation_sets(
     where: Sequence[Any], known: KnownImages, others: Sequence[NamedSet], root: str = ""
 ) -> tuple[NamedSet, ...]:
-    """Return images out of distribution on which settings are searched, group "validation".
-
-    Args:
-        where: as `images_at` takes each; or a benchmark of OpenOOD, for its own validation set, or a set of it.
-        known, others: what else there is.
-
-    Raises:
-        OpenworldError: no in-distribution validation images beside them; images that are tested or known, too.
-    """
+    """Return the images out of distribution on which settings are searched; refuse those that are tested or known."""
     if where and known.validation is None:
         raise OpenworldError(
             "settings are searched with in-distribution validation images, too; give them with --validation, or as a "
@@ -83,11 +68,7 @@ def validation_sets(
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A set of a benchmark.
-
-    Args:
-        benchmark, name: keys of `BENCHMARKS` and of its sets.
-    """
+    """A set of a benchmark, by its key in `BENCHMARKS` and its own."""
 
     benchmark: str
     name: str
@@ -104,19 +85,9 @@ class KnownSet:
 
 
 def known_sets(word: str, home: str = "") -> tuple[KnownSet, ...]:
-    """Return the sets that a word names; () where it names none.
-
-    Args:
-        word: "openood:BENCHMARK" for its near and far sets; "openood:BENCHMARK/GROUP"; "openood:BENCHMARK/SET"; or a
-            set alone, of the benchmark at `home`, or of ImageNet. Case, "-" and "_" make no difference in a set's name.
-        home: the benchmark whose images are in distribution; "" for none.
-
-    Raises:
-        OpenworldError: an unknown benchmark or set of it, a set alone that several benchmarks have.
-
-    >>> [own.title for own in known_sets("openood:imagenet/near")], known_sets("ssb-hard")[0].group
-    (['SSB-hard', 'NINCO'], 'near')
-    """
+    """Return the sets that a word names; () where it names none. `home` is the benchmark that is in distribution."""
+    # A word is "openood:BENCHMARK" for its near and far sets, "openood:BENCHMARK/GROUP", "openood:BENCHMARK/SET", or a
+    # set alone, of the benchmark at home, or of ImageNet; case, "-" and "_" make no difference in it.
     if word.startswith(PREFIX):
         return _known_in(*word.partition("/")[::2])
     having = [(own, name) for own in BENCHMARKS if (name := _named(own, word))]

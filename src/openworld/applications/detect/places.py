@@ -28,12 +28,7 @@ WAYS = (
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """What enters the head of a classifier, for images that are not here.
-
-    Args:
-        name: of the file.
-        columns: `features` [N, D] or `logits` [N, C], or both; perhaps `labels` int[N], `image` and `cluster`.
-    """
+    """Of images that are not here: features [N, D] or logits [N, C], perhaps labels int[N], image and cluster."""
 
     name: str
     columns: Columns
@@ -58,10 +53,7 @@ Images = ImageSet | FeatureTable
 
 @dataclass(frozen=True)
 class KnownImages:
-    """In-distribution images: trained on, to choose a threshold on, and to test on.
-
-    train, validation: None where there are none. notes: sentences on what is not there.
-    """
+    """In-distribution images: trained on, to choose a threshold on, and to test on; sentences on what is not there."""
 
     test: Images
     train: Images | None = None
@@ -70,14 +62,7 @@ class KnownImages:
 
 
 def known_images(where: Any, train: Any = "", validation: Any = "", root: str = "") -> KnownImages:
-    """Return the in-distribution images of a place with parts, or of a place for each part.
-
-    Args:
-        where: a folder with train/, perhaps validation/, and test/; a data set as NAME or NAME/DOMAIN; a file of
-            features with a column `part`; or test images alone.
-        train, validation: where these lie, if not there.
-        root: as for `images_at`.
-    """
+    """Return the in-distribution images of a place with parts, or of a place for each part."""
     given = {"train": train, "validation": validation}
     named = {part: images_at(place, root) for part, place in given.items() if not _is_none(place)}
     if isinstance(where, str | Path) and not _is_features(where):
@@ -96,17 +81,10 @@ def known_images(where: Any, train: Any = "", validation: Any = "", root: str = 
 
 
 def images_at(where: Any, root: str = "") -> Images:
-    """Return the images of a place.
-
-    Args:
-        where: a folder, with class folders or without; a data set as NAME[/DOMAIN[/PART]]; a text file with a path (and
-            perhaps a number of a class) per line; a file of features; an image set, or columns with features.
-        root: the folder that paths of a list are relative to, and below which downloaded data sets lie; "" for that
-            of the list, and for $OPENWORLD_DATA.
-
-    Raises:
-        OpenworldError: none of these is there.
-    """
+    """Return the images of a place."""
+    # A folder, with class folders or without; a data set as NAME[/DOMAIN[/PART]]; a text file with a path (and perhaps
+    # a number of a class) per line; a file of features; an image set, or columns with features. `root` is the folder
+    # that paths of a list are relative to, and below which downloads lie; "" for that of the list, $OPENWORLD_DATA.
     if isinstance(where, ImageSet | FeatureTable):
         return where
     if isinstance(where, ScoreFile):
@@ -124,13 +102,8 @@ def images_at(where: Any, root: str = "") -> Images:
 
 
 def listed_images(path: Path, root: Path) -> ImageSet:
-    """Return the images of a list as OpenOOD writes it: a path per line, and behind it a number of a class (or -1).
-
-    Numbers count the model's classes; where a line has none, or -1, the images have no labels.
-
-    Raises:
-        OpenworldError: an empty list, files that are not there.
-    """
+    """Return the images of a list as OpenOOD writes it: a path per line, and behind it a number of a class (or -1)."""
+    # Numbers count the model's classes; where a line has none, or -1, the images have no labels.
     try:
         return numbered_list.image_set(numbered_list.read(path), path.stem, root)
     except OpenworldError as error:

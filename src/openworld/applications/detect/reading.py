@@ -89,11 +89,7 @@ def _part(images: SetScores) -> str:
 
 
 def text_columns(table: Columns, name: str) -> dict[str, np.ndarray]:
-    """Return what a table says of its images, as text.
-
-    Raises:
-        OpenworldError: no column `group`.
-    """
+    """Return what a table says of its images, as text."""
     if "group" not in table:
         raise OpenworldError(
             f"{name} lacks group; it has {', '.join(table) or 'no column'}. A row per image says in group whether it "
@@ -103,14 +99,7 @@ def text_columns(table: Columns, name: str) -> dict[str, np.ndarray]:
 
 
 def detectors_of(file: ScoreFile, only: Sequence[str], about: Sequence[str] = ABOUT) -> dict[str, str]:
-    """Return the columns of scores by detector.
-
-    Args:
-        only: detectors that are wanted; () for all. about: columns that are no detector's.
-
-    Raises:
-        OpenworldError: an unknown detector, or none at all.
-    """
+    """Return the columns of scores by detector; `only` are wanted, () for all, and `about` are no detector's."""
     found = {column.removeprefix(SCORE_COLUMN): column for column in file.columns
              if column not in about and not column.startswith(STREAM)}  # fmt: skip
     unknown = next((wanted for wanted in only if wanted not in found), None)

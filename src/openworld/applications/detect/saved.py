@@ -39,12 +39,7 @@ THRESHOLD = Metric("threshold", "threshold", "number", 6, 0, (None, None))
 
 @dataclass(frozen=True)
 class SavedModel:
-    """How the model of thresholds is found again; without a name where scores alone were compared.
-
-    Args:
-        model, architecture, members, template, classnames: as `judging.ModelWish` has them.
-        fingerprint: of the model.
-    """
+    """How the model of thresholds is found again (as `ModelWish`); without a name where scores alone were compared."""
 
     model: str = ""
     architecture: str = ""
@@ -56,20 +51,7 @@ class SavedModel:
 
 @dataclass(frozen=True)
 class SavedThresholds:
-    """What is kept, with a seal on all of it.
-
-    Args:
-        thresholds: {detector: score below which an image is flagged}.
-        flag_rate: the share of in-distribution images that may be flagged.
-        validation: how many images they were chosen on.
-        best: the detector that is used if none is named.
-        model: how it is found again.
-        openworld: version that chose them.
-        fitted: SHA-256 of the file of fitted detectors beside it; "" where scores alone were compared.
-
-    Raises:
-        OpenworldError: a rate outside (0, 1), no images, no thresholds, a best detector that is not among them.
-    """
+    """What is kept, with a seal on it; `fitted` is the SHA-256 of the detectors beside it, "" of scores alone."""
 
     thresholds: dict[str, float]
     flag_rate: float
@@ -105,11 +87,7 @@ class SavedThresholds:
         )
 
     def threshold(self, detector: str = "") -> tuple[str, float]:
-        """The detector, the best if none is named, and its threshold.
-
-        Raises:
-            OpenworldError: another detector.
-        """
+        """The detector, the best if none is named, and its threshold."""
         label = detector or self.best
         if label not in self.thresholds:
             raise unknown_name("detector", label, self.thresholds)
@@ -117,14 +95,7 @@ class SavedThresholds:
 
 
 def choose_thresholds(sets: ScoredSets, flag_rate: float, order: Sequence[str], model: SavedModel) -> SavedThresholds:
-    """Choose the threshold of every detector on the validation images, but for those whose scores depend on the order.
-
-    Args:
-        order: the detectors, the best first.
-
-    Raises:
-        OpenworldError: a rate outside (0, 1), no validation image, too few for the rate, no detector left.
-    """
+    """Choose the threshold of every detector whose scores do not depend on the order; `order` has the best first."""
     require_fraction(flag_rate=flag_rate)
     if sets.validation is None:
         raise OpenworldError(
@@ -163,10 +134,8 @@ def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:
 
 
 def write_saved(saved: SavedThresholds, fitted: Mapping[str, Any] | None, folder: Path) -> None:
-    """Write what was fitted, and then thresholds that vouch for it.
-
-    A process that ends in between leaves new detectors beside old thresholds, which `read_saved_thresholds` refuses.
-    """
+    """Write what was fitted, and then thresholds that vouch for it."""
+    # A process that ends in between leaves new detectors beside old thresholds, which are refused when they are read.
     if fitted:
         from openworld.detectors import save_together
 
@@ -178,12 +147,7 @@ def write_saved(saved: SavedThresholds, fitted: Mapping[str, Any] | None, folder
 
 
 def read_saved_thresholds(folder: Path) -> SavedThresholds:
-    """Read what `write_saved` wrote.
-
-    Raises:
-        OpenworldError: no such folder, another kind of file in it, thresholds that were edited, or fitted detectors
-            that are not those they were chosen with.
-    """
+    """Read what `write_saved` wrote, unedited, beside the detectors that it was chosen with."""
     file = folder / JSON if folder.is_dir() else folder
     remedy = "give a folder that openworld detect --flag-rate ... --out wrote, or choose thresholds again."
     saved = read_saved(file, SavedThresholds, f"{folder} holds no thresholds", remedy, sealed=True)

@@ -23,13 +23,8 @@ def score_named(
     allow_corrupt: int,
     observer: Observer,
 ) -> list[SetScores]:
-    """Return the scores of every set.
-
-    Args:
-        named: in-distribution test images first, then sets of others. What looks at the stream sees test images mixed
-            with one set of others at a time.
-        allow_corrupt: unreadable images of a set that may be left out.
-    """
+    """Return the scores of every set, in-distribution test images first."""
+    # What looks at the stream sees test images mixed with one set of others at a time.
     seen = []
     for each in named:
         doing = progress_of(observer, f"scoring {each.name}")

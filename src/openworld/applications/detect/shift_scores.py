@@ -30,14 +30,7 @@ PLACES = (
 
 @dataclass(frozen=True, eq=False)
 class ShiftScores:
-    """Scores of in-distribution test images and of a pool, and where the pool's images stand.
-
-    Args:
-        test, pool: by detector, float64, larger = more in-distribution.
-        test_groups, pool_groups: int64, images that are not independent.
-        degrees: float64[N] by half; None where `levels` are given, int64[N] by half from 0.
-        known: bool[N], pool images of an in-distribution class.
-    """
+    """Scores float64 by detector, groups int64, and by half degrees float64[N] or levels int64[N] of the pool."""
 
     test: dict[str, np.ndarray]
     pool: dict[str, np.ndarray]
@@ -49,11 +42,7 @@ class ShiftScores:
 
 
 def have_places(file: "str | ScoreFile") -> bool:
-    """Whether a table of scores says how far off its images are.
-
-    Raises:
-        OpenworldError: a file that cannot be read, one axis without the other.
-    """
+    """Whether a table of scores says how far off its images are; one axis without the other is refused."""
     columns = {DEGREES.get(name, name) for name in open_scores(file, KINDS).columns}
     for pair in (HALVES, LEVELS):
         there = [name for name in pair if name in columns]

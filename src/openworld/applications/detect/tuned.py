@@ -50,12 +50,7 @@ SHOTS, VIEWS = 16, 8  # of every class, of every image; shots as published for O
 
 @dataclass(frozen=True)
 class LearnerWish:
-    """A learner that is to be trained first.
-
-    Args:
-        name: of `openworld list learners`. settings: where they differ from those published for OOD detection.
-        shots: of each class; 0 for all training images. seed: of the draw of shots, of views and of the training.
-    """
+    """A learner that is to be trained first, with settings that differ from those published for OOD detection."""
 
     name: str
     settings: Mapping[str, Any]
@@ -65,13 +60,7 @@ class LearnerWish:
 
 @dataclass(frozen=True, eq=False)
 class LearnerModel:
-    """A tuned learner, which answers among the names that it was tuned on.
-
-    Args:
-        words: of which names of what the classes are not are chosen; None for none. where: what the list is called.
-        texts: of its names, with negative names; None as long as no detector needs these.
-        facts: how it came to be. notes: sentences on words that were left out.
-    """
+    """A tuned learner, which answers among the names that it was tuned on; negative names are chosen of `words`."""
 
     fitted: FittedLearner
     facts: LearnerFacts
@@ -160,14 +149,7 @@ class LearnerModel:
 
 
 def tune(wish: LearnerWish, clip: Any, images: Images | None, classnames: Sequence[str], progress: Progress):
-    """Return a learner trained on in-distribution images, and how it came to be.
-
-    Args:
-        images: with labels. classnames: in the order of numbered classes; () for those of the images.
-
-    Raises:
-        OpenworldError: no training images with labels, another number of names, a backbone that cannot serve it.
-    """
+    """Return a learner trained on labelled in-distribution images, and how it came to be; () names are the images'."""
     learner = configure(find_learner(wish.name), wish.settings, getattr(images, "name", ""), "ood")
     if not offers_everything(clip):
         require_able(clip, learner)
