@@ -81,7 +81,7 @@ def apply_thresholds(
 
 def _of_images(saved: SavedThresholds, label: str, inputs: DetectInputs, observer: Observer) -> tuple:
     from openworld.applications.detect.judging import ModelWish, find_model, wish_of
-    from openworld.applications.detect.places import FeatureTable, KnownImages, images_at, reader_of
+    from openworld.applications.detect.places import FeatureTable, KnownImages, image_names, images_at, reader_of
     from openworld.backbones.devices import find_device
     from openworld.detectors import load_together
 
@@ -129,15 +129,6 @@ def _of_scores(label: str, images: Sequence[Any]) -> tuple:
     scores = wanted_scores(table, {label: detectors[label]}, 1.0)[label]
     names = table.get("image", np.arange(len(scores)))
     return np.array(list(map(str, names.tolist())), object), scores, 0, [(None, 0)] * len(scores)
-
-
-def image_names(images: Any, rows: np.ndarray) -> np.ndarray:
-    """Return object[n], paths of images, or what a table of features calls them."""
-    if hasattr(images, "path_of"):
-        paths = getattr(images.read, "paths", None)
-        return np.array([str(paths[row]) if paths else images.path_of(row) for row in rows.tolist()], object)
-    named = images.columns.get("image", np.arange(len(images)))
-    return np.array(list(map(str, named[rows].tolist())), object)
 
 
 def _report(found: FlaggedImages, saved: SavedThresholds, readers: list) -> Report:

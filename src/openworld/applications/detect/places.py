@@ -115,6 +115,15 @@ def benchmark_of(where: object) -> str:
     return where if isinstance(where, str) and where in openood.BENCHMARKS else ""
 
 
+def image_names(images: Any, rows: np.ndarray) -> np.ndarray:
+    """Return object[n], paths of images, or what a table of features calls them."""
+    if hasattr(images, "path_of"):
+        paths = getattr(images.read, "paths", None)
+        return np.array([str(paths[row]) if paths else images.path_of(row) for row in rows.tolist()], object)
+    named = images.columns.get("image", np.arange(len(images)))
+    return np.array(list(map(str, named[rows].tolist())), object)
+
+
 def reader_of(images: Images) -> Callable[[int], Any] | None:
     """Return what reads an image by its number; None of features."""
     return images.image if isinstance(images, ImageSet) else None

@@ -7,10 +7,9 @@ import numpy as np
 
 from openworld import detectors
 from openworld._observer import Observer
-from openworld.applications.detect.applying import image_names
 from openworld.applications.detect.models import JudgedModel, ScoredImages
 from openworld.applications.detect.named_sets import NamedSet
-from openworld.applications.detect.places import reader_of
+from openworld.applications.detect.places import image_names, reader_of
 from openworld.detectors import FittedDetector
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.results.scored_sets import SetScores

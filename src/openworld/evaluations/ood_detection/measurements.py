@@ -51,7 +51,7 @@ Ends = tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurements:
     """The numbers of a unit: `rows` of detectors by label, `shared` counts of images, `errors` over images."""
 
     rows: tuple[Result, ...]
@@ -59,7 +59,7 @@ class Measured:
     errors: Errors
 
 
-def measure(pool: ScoredPool, *, id_kept: bool, least: int) -> Measured:
+def measure(pool: ScoredPool, *, id_kept: bool, least: int) -> Measurements:
     """Return every number of scores and places.
 
     Args:
@@ -80,7 +80,7 @@ def measure(pool: ScoredPool, *, id_kept: bool, least: int) -> Measured:
         metrics = CELL_METRICS if kept == id_kept else {"auroc": AUROC}
         rows += _over_cells(pool, ranked, errors, grid, there, place, metrics)
     rows += generated_rows(pool, errors, id_kept=id_kept, least=least)
-    return Measured(tuple(rows), tuple(shared), errors)
+    return Measurements(tuple(rows), tuple(shared), errors)
 
 
 def _against_subsets(pool: ScoredPool, ranked: RankedSides, errors: Errors, whole: str) -> Iterator[Result]:
