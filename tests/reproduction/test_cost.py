@@ -13,8 +13,6 @@ from openworld.reproduction.cost import EncodedSet, cost, learning_units
 from openworld.reproduction.plan import plan
 from openworld.reproduction.settings import ReproductionSetup
 
-FEW = ReproductionSetup(seeds=(1,), learners=("CLIP", "MaPLe", "CoOp"))
-
 
 @pytest.mark.parametrize(("paper", "table"), [("openworldauc", "11"), ("openworldauc", "14"), ("openpl", "2")])
 def test_images_and_units_are_those_of_the_tasks(paper, table):
@@ -35,22 +33,6 @@ def plan_of(paper, table):
 def images_in_one_go(real):
     """Every image set once, in all ways in which the run encodes it."""
     return sum(len(source.load()) for source in dict.fromkeys(source for source, _ in real))
-
-
-def test_answers_of_generalisation_and_of_dynamic_runs():
-    def first(*asked):
-        (run,) = plan(*asked, FEW).runs
-        return next(learning_units(run.spec))
-
-    crossing = first("openworldauc", ["4", "13"])
-    _, ours, *others = crossing.sets
-    own = ours.count
-    variants = [one.count for one in others if one.source.sources[0].dataset == "emoji-concepts"]
-    others = [one.count for one in others if one.source.sources[0].dataset != "emoji-concepts"]
-    assert crossing.answers == own + sum(variants) + sum(own // 2 + count for count in others)
-    assert others[-1] + own // 2 == 3770
-    against = first("openpl", ["4", "5"])
-    assert against.answers == 2000 + 980
 
 
 def test_published_counts_stand_in_for_data_that_is_not_there():
@@ -98,7 +80,7 @@ def test_disk_is_that_of_every_encoded_set_once():
     units = dict.fromkeys(unit for run in found.runs for unit in learning_units(run.spec))
     encoded = sum(one.size(config) for one in dict.fromkeys(one for unit in units for one in unit.sets))
     assert encoded > 250 * 10**9
-    assert cost(found).bytes == encoded + sum(100_000 + 24 * unit.answers for unit in units)
+    assert cost(found).bytes == encoded + sum(100_000 + 24 * sum(one.count for one in unit.sets[1:]) for unit in units)
 
 
 def test_a_plan_refuses_a_limit_below_what_a_unit_needs():

@@ -45,11 +45,10 @@ class ClassList:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What all learners of a run tune on (its base classes, or all), tested on, and how many answers each gives."""
+    """What all learners of a run are tuned on, its base classes or all, and what they are tested on."""
 
     data: Any
     tested: tuple
-    answers: int
     base_only: bool = True
 
 

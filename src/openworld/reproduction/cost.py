@@ -107,14 +107,10 @@ class EncodedSet:
 
 @dataclass(frozen=True)
 class LearningUnit:
-    """One learner with one seed: settings resolved, what it reads (training images first), and images it answers.
-
-    An image counts again in every list of names.
-    """
+    """One learner with one seed: settings resolved, and what it reads, training images first."""
 
     learner: object
     sets: tuple[EncodedSet, ...]
-    answers: int
 
 
 def cost(plan: ReproductionPlan, limit: int | None = None) -> PlanCost:
@@ -149,7 +145,7 @@ def _count_learners(plan: ReproductionPlan, limit: int | None) -> list[tuple[int
         needed = dict.fromkeys(entry for unit in units for entry in unit.sets)
         new = [entry for entry in needed if entry not in sets_before]
         images = {entry.source: entry.count for entry in new}  # encoded in all their ways together
-        records = sum(RECORD + ROW * unit.answers for unit in units)
+        records = sum(RECORD + ROW * sum(entry.count for entry in unit.sets[1:]) for unit in units)
         counts.append((len(units), sum(images.values()), records + sum(entry.size(config) for entry in new)))
         units_before |= dict.fromkeys(units)
         sets_before |= needed
@@ -178,7 +174,7 @@ def _learning_unit(entry, shots: int, seed: int, spec, tuning) -> LearningUnit:
     training = EncodedSet(source, encoding_for(kind, views), count)
     tested = dict.fromkeys(tuning.tested)
     tests = (EncodedSet(data.images(), encoding_for(kind), data.count_images()) for data in tested)
-    return LearningUnit(learner, (training, *tests), tuning.answers)
+    return LearningUnit(learner, (training, *tests))
 
 
 def _count_judged(run: PlannedRun) -> tuple[int, int, int]:

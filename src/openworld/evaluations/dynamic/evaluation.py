@@ -45,23 +45,10 @@ def count(spec: DynamicSpec) -> int:
 def tunings(spec: DynamicSpec) -> Iterator[Tuning]:
     """Return what learners are tuned on and asked about."""
     if set(spec.scenarios) & set(OF_CLASSES):
-        yield from (Tuning(data, (data,), data.count_images()) for data in spec.datasets)
+        yield from (Tuning(data, (data,)) for data in spec.datasets)
     if set(spec.scenarios) - set(OF_CLASSES):
-        yield _taking_over(spec)
-
-
-def _taking_over(spec: DynamicSpec) -> Tuning:
-    """Distribution shifts and co-evolution: both sides show as many images."""
-    used = spec.used
-    variants, others = used["variants"], used["others"]
-    classes, total, answers = spec.source.count_classes(), spec.source.count_images(), 0
-    for dataset in variants:
-        share = dataset.count_classes() / classes
-        answers += min(dataset.count_images(), round(share * total), spec.shift_limit or dataset.count_images())
-    for dataset in others:
-        named = min(spec.class_limit, dataset.count_classes(), classes)
-        answers += min(spec.image_limit, dataset.count_images(), round(named / classes * total))
-    return Tuning(spec.source, (spec.source, *variants, *others), 2 * answers, base_only=False)
+        used = spec.used
+        yield Tuning(spec.source, (spec.source, *used["variants"], *used["others"]), base_only=False)
 
 
 EVALUATION = Evaluation(

@@ -37,10 +37,7 @@ def require(tasks: Sequence[GeneralisationTask], machine: Machine) -> None:
 
 def tunings(spec: GeneralisationSpec) -> Iterator[Tuning]:
     """Return what learners are tuned on and asked about."""
-    count = spec.source.count_images()
-    # Base images are the source's, half of them all; new ones another data set's.
-    others = sum(count // 2 + other.count_images() for other in spec.others)
-    yield Tuning(spec.source, data(spec), count + sum(variant.count_images() for variant in spec.variants) + others)
+    yield Tuning(spec.source, data(spec))
 
 
 EVALUATION = Evaluation(

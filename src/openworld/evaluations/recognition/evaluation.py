@@ -27,7 +27,7 @@ def class_lists(spec: RecognitionSpec) -> tuple[ClassList, ...]:
 
 def tunings(spec: RecognitionSpec) -> tuple[Tuning, ...]:
     """Return what learners are tuned on and asked about."""
-    return tuple(Tuning(each.trained, (each.tested,), each.tested.count_images()) for each in spec.each)
+    return tuple(Tuning(each.trained, (each.tested,)) for each in spec.each)
 
 
 EVALUATION = Evaluation(
