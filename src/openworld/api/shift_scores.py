@@ -4,7 +4,6 @@ from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
 from openworld.applications.detect.command import PAGES, DetectInputs, DetectOptions
 from openworld.applications.detect.shift_scores import ShiftScores, read_shift_scores
-from openworld.report.data_files import json_text
 from openworld.report.report import Report
 from openworld.runs.outputs import DETECTED, require_folder
 
@@ -37,9 +36,7 @@ def detect_by_shift(
         facts = ShiftFacts((DetectionUnit(record, rows, measured.errors, pool),), inputs.least)
         results = results_of(facts)
     observer.progress("comparing detectors", 1, 1)
-    numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]
-    told = {"found": record, "json": json_text({"results": numbers, "warnings": []})}
-    report = report_of(results, facts, made={"command": made} if made else {}, **told)
+    report = report_of(results, facts, made={"command": made} if made else {}, found=record)
     if options.out is not None:
         report.write(options.out)
     return report

@@ -17,7 +17,6 @@ from openworld.applications.detect.saved import (
     flagged_results,
     write_saved,
 )
-from openworld.report.data_files import json_text
 from openworld.report.detection import LAYOUT, detection_brief, ranked
 from openworld.report.report import Report
 from openworld.results import Results
@@ -285,13 +284,9 @@ def compare(judged: JudgedSets, options: DetectOptions, observer: Observer = SIL
     if options.flag_rate is not None:
         saved = choose_thresholds(sets, options.flag_rate, ranked(sets, results), judged.model)
         results = Results(results.evaluation, (*results.rows, *flagged_results(sets, saved)), results.comparisons)
-    numbers = [{name: value for name, value in row.items() if value is not None} for row in results.records()]
-    kept = {"results": numbers, "warnings": list(sets.warnings)}
-    if judged.searches:
-        kept["chosen_settings"] = {each.detector: dict(each.best.settings) for each in judged.searches}
     notes = {"thresholds": f"Chosen on validation images: {saved.promise}."} if saved else {}
     brief, files = detection_brief(sets, results, notes=notes), {SCORES: scores_parquet(sets)}
-    report = LAYOUT.report(brief, made=sets.made, found=sets, json=json_text(kept), files=files)
+    report = LAYOUT.report(brief, made=sets.made, found=sets, files=files)
     if options.out is not None:
         report.write(options.out)
         for name, content in judged.learner.items():
