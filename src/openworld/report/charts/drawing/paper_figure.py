@@ -34,6 +34,9 @@ DATES = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
 
 def save_figure(figure, path: Path) -> None:
     """Draw all charts of a figure with matplotlib and write the file."""
+    # A page's drawings are no figures of a paper: their titles and keys are HTML, and in a column of 3.25 inches their
+    # type is too small. Of converters to PDF, svglib loses translucency and hatches, and CairoSVG names; typst (84 MB)
+    # shows all as browsers do, in the fonts of the machine.
     try:
         import matplotlib
         from matplotlib.figure import Figure as Sheet
