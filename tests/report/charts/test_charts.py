@@ -174,7 +174,7 @@ def test_what_costs_nothing_stands_before_the_break():
     assert places[0] < places[1] < places[2] and axes.get_xticklabels()[0].get_text() == "none"
 
 
-@pytest.mark.parametrize(("guide", "lines"), [("", 0), ("equal", 1), ("path", 1), ("frontier", 1), ("products", 4)])
+@pytest.mark.parametrize(("guide", "lines"), [("", 0), ("equal", 1), ("frontier", 1), ("products", 4)])
 def test_guides_lie_under_the_dots(guide, lines):
     found = [node for node in drawn(scatter_chart(guide)).iter("polyline") if node.get("class") == "contour"]
     assert len(found) == lines

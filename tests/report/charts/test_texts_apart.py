@@ -25,7 +25,6 @@ from openworld.report.charts import (
     Quantity,
     RankChart,
     Reference,
-    Region,
     ScatterChart,
 )
 from openworld.report.charts.drawing.lettering import LINE, text_width
@@ -77,8 +76,7 @@ def dots():
 
 def scatter(guide="products"):
     clouds = {name: Cloud(((x, y),)) for name, x, y in zip(NAMES, values(12), values(12, 1), strict=True)}
-    region = Region((0.8, 0.95), (0.8, 0.95), "the corner", "corner")
-    return ScatterChart(TITLE, PERCENT, PERCENT, clouds, guide, regions=(region,) * (not guide))
+    return ScatterChart(TITLE, PERCENT, PERCENT, clouds, guide)
 
 
 def intervals():
@@ -118,7 +116,7 @@ CHARTS = {
     "parts": parts,
     "dots": dots,
     "scatter": scatter,
-    "scatter with a corner": lambda: scatter(""),
+    "scatter without a guide": lambda: scatter(""),
     "intervals": intervals,
     "bars": bars,
     "ranks": ranks,

@@ -284,7 +284,9 @@ def test_the_best_is_followed_along_the_key_of_its_chart_and_tests_of_levels_sha
 def test_bars_stack_or_stand_with_intervals():
     chart = drawn(Bars(name="bars", title="t", metrics=("auroc",))).charts[0]
     assert chart.series["GMoP"].interval == pytest.approx((0.88, 0.92))
-    chart = drawn(Bars(name="bars", title="t", metrics=("auroc", "absolute_error"), stacked=True)).charts[0]
+    figure = drawn(Bars(name="bars", title="t", metrics=("auroc", "absolute_error"), stacked=True))
+    (chart,), parts = figure.charts, [text for _, text in figure.key]
+    assert "colour" in parts[0] and parts[1:] == [METRICS["absolute_error"].title]
     assert chart.series["CoOp"] == [0.8, 0.1] and [part.key for part in chart.parts] == ["auroc", "absolute_error"]
 
 

@@ -7,9 +7,10 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.lettering import PIXELS, POINTS, text_width
-from openworld.report.charts.drawing.svg import drawing, element
+from openworld.report.charts.drawing.svg import drawing, element, sample
 from openworld.report.charts.quantity import Quantity
 from openworld.report.series_style import SeriesStyle
+from openworld.results import Metric
 
 LONGEST = 18  # letters of a name; longer ones are cut short
 
@@ -118,3 +119,11 @@ class BarChart:
 
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def bars_key(parts: Sequence[Metric], entity: str) -> tuple[tuple[Markup, str], ...]:
+    """Return what the parts of a bar mean, for the key over a figure; the first is in the colour of its `entity`."""
+    kinds = ["earned", *(f"loss loss{place}" for place in range(1, len(parts)))]
+    drawn = (sample(element("rect", x=0.5, y=0.5, width=25.0, height=13.0, class_=kind)) for kind in kinds)
+    titles = [f"{parts[0].title}, in the {entity}'s colour", *(part.title for part in parts[1:])]
+    return tuple(zip(drawn, titles, strict=True))

@@ -9,10 +9,9 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.axes import LogAxis
 from openworld.report.charts.drawing.guides import guide_lines
 from openworld.report.charts.drawing.label_placement import Placed, near
-from openworld.report.charts.drawing.lettering import PIXELS, text_width
-from openworld.report.charts.drawing.plane import axis_of, plane, references, region_box, regions
+from openworld.report.charts.drawing.plane import axis_of, plane
 from openworld.report.charts.drawing.svg import Frame, drawing, element
-from openworld.report.charts.quantity import Quantity, Reference, Region
+from openworld.report.charts.quantity import Quantity
 from openworld.report.series_style import SeriesStyle
 
 Point = tuple[float, float]
@@ -37,7 +36,7 @@ class ScatterChart:
 
     Args:
         guide: a thin line under the dots: "products" (curves of equal x times y), "frontier" (steps under those that
-            nothing further left beats), "path" (from dot to dot) or "equal" (x = y).
+            nothing further left beats) or "equal" (x = y).
         named: whether names stand near the dots although the chart does not stand alone; None for no names at all.
     """
 
@@ -46,8 +45,6 @@ class ScatterChart:
     y: Quantity
     series: Mapping[str, Cloud]
     guide: str = ""
-    references: tuple[Reference, ...] = ()
-    regions: tuple[Region, ...] = ()
     named: bool | None = False
 
     @property
@@ -66,7 +63,7 @@ class ScatterChart:
         """Return the drawing for a page."""
         named = self.named is not None and (alone or self.named)
         plot = plane(*self._axes(), alone=alone, near=self.clouds if named else ())
-        under = [regions(plot, self), plot.axes(), _break(plot), references(plot, self), *self._guides(plot)]
+        under = [plot.axes(), _break(plot), *self._guides(plot)]
         names = self._names(plot, styles) if named else []
         drawn = [self._cloud(plot, name, cloud, styles[name]) for name, cloud in self.clouds.items()]
         text = f"{self.y.title} against {self.x.title}, {len(self.clouds)} series."
@@ -76,8 +73,7 @@ class ScatterChart:
         """Draw on matplotlib axes."""
         x, y = self._axes()
         paper.set_axes(axes, self.title, x, y)
-        paper.regions(axes, self)
-        paper.references(axes, self)
+
         for points, text in guide_lines(self.guide, x, y, self._dots()):
             axes.plot(*zip(*points, strict=True), color=paper.MUTED, alpha=0.55, linewidth=0.5, zorder=1)
             if text:
@@ -124,9 +120,7 @@ class ScatterChart:
         """Each name near the dot that is nearest to the mean of its dots."""
         every = [_place(plot, self._scale((*cloud.dots, *cloud.spread))) for cloud in self.clouds.values()]
         anchors = [_nearest(_place(plot, self._scale(cloud.dots))) for cloud in self.clouds.values()]
-        corners = [(*region_box(plot, self, region)[:2], region.text) for region in self.regions if region.text]
-        taken = [(left, top, left + 12 + text_width(text, PIXELS), top + 20) for left, top, text in corners]
-        places = near(plot, list(self.clouds), anchors, [place for places in every for place in places], taken)
+        places = near(plot, list(self.clouds), anchors, [place for places in every for place in places])
         return [_name(name, place, styles[name]) for name, place in zip(self.clouds, places, strict=True)]
 
 

@@ -19,6 +19,7 @@ from openworld.report.charts import (
     Reference,
     ScatterChart,
 )
+from openworld.report.charts.bars import bars_key
 from openworld.report.figure import Chart, Figure
 from openworld.report.layout.captions import figure_caption
 from openworld.report.layout.parts import ENTITY, METRIC, NAME_OF, Brief, Key, Part, key_of, words_of
@@ -203,6 +204,14 @@ class Bars(Charts):
     @property
     def _required(self) -> tuple[str, ...]:
         return (ENTITY, METRIC) if self.stacked else (ENTITY,)
+
+    def figure(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Figure | None:
+        """Return the figure; of stacked bars with a key of their parts."""
+        drawn = super().figure(brief, styles)
+        if drawn is None or not self.stacked:
+            return drawn
+        known = brief.results.metrics()
+        return replace(drawn, key=bars_key([known[key] for key in self.metrics if key in known], brief.label))
 
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
         for title, rows in self._panels(brief, self._required):

@@ -32,10 +32,6 @@ def _end(x: Axis | LogAxis) -> float:
     return x.low * (x.high / x.low) ** ((1 - x.share(x.low)) / (x.share(x.high) - x.share(x.low)))
 
 
-def _path(x, y, dots: Sequence[Point]) -> Iterator[Guide]:
-    yield list(dots), ""
-
-
 def _equal(x, y, dots) -> Iterator[Guide]:
     """The line on which both numbers are equal, as far as the plot reaches."""
     low, high = max(x.low, y.low), min(x.high, y.high)
@@ -56,7 +52,6 @@ def _products(x, y, dots) -> Iterator[Guide]:
 
 GUIDES: dict[str, Callable[..., Iterator[Guide]]] = {
     "frontier": _frontier,
-    "path": _path,
     "equal": _equal,
     "products": _products,
 }

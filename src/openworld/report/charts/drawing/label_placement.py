@@ -33,8 +33,8 @@ class Placed:
     leader: tuple[float, float, float, float] | None
 
 
-def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]], marks=(), names=()) -> list[Placed]:
-    """A place for every text near its dot: in the plot, off the `names` that stand there and, if possible, `marks`."""
+def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]], marks=()) -> list[Placed]:
+    """A place for every text near its dot: in the plot, and off further points, the `marks`, where that can be."""
     obstacles = _around(np.array([*dots, *marks]).reshape(-1, 2), 6.0)
     options = [_places(plot, text, dot) for text, dot in zip(texts, dots, strict=True)]
     base = [8 * gaps + 3 * _overlap(boxes, obstacles) for boxes, gaps, _ in options]
@@ -43,7 +43,7 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
         for index, (boxes, _, tips) in enumerate(options):
             others = [other for other in chosen if other != index]
             taken = [options[other][0][chosen[other]] + MARGIN for other in others]
-            taken = np.array([*taken, *names]).reshape(-1, 4)
+            taken = np.array(taken).reshape(-1, 4)
             paths = [_path(dots[other], options[other][2][chosen[other]]) for other in others]
             covered = _overlap(boxes, taken)
             cost = base[index] + 60 * covered + 1000 * (covered > 0)

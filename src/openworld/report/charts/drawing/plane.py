@@ -1,7 +1,7 @@
 """The plane of a plot on the page: axes around the data, the frame, and what lies across it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
@@ -22,34 +22,26 @@ ROOM = 180.0  # of a frame, for the names beside its plot; longer names widen th
 def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) -> Axis | LogAxis:
     """Return the axis that holds all values, in the unit that is drawn, with about so many steps between ticks."""
     drawn = [quantity.scaled(value) for value in (*values, *quantity.covers) if value is not None]
-    if quantity.labels:
-        return _label_axis(quantity)
+    if quantity.labels:  # the first, the last, and some between
+        count = len(quantity.labels)
+        labels = min(NAMED, count, max(2, CHARACTERS // max(map(len, quantity.labels))))
+        places = sorted({round(part * (count - 1) / max(1, labels - 1)) for part in range(labels)})
+        names = tuple(quantity.labels[place] for place in places)
+        return Axis(quantity.title, -0.5, count - 0.5, tuple(map(float, places)), names)
     if quantity.ends:
         low, high = map(quantity.scaled, quantity.ends)
         return Axis(quantity.title, low, high, tuple(low + (high - low) * step / 5 for step in range(6)))
     if quantity.at_values and drawn:
-        return _step_axis(quantity, sorted(set(drawn)))
+        steps = sorted(set(drawn))
+        ticks = tuple(steps[:: -(-len(steps) // TICKS)])
+        if quantity.log:
+            return LogAxis(quantity.title, steps[0], steps[-1], ticks)
+        room = 0.05 * (steps[-1] - steps[0]) or 0.5
+        return Axis(quantity.title, steps[0] - room, steps[-1] + room, ticks)
     if quantity.log:
         return LogAxis.around(quantity.title, drawn)
     limits, least = LIMITS.get(quantity.unit, UNBOUNDED), LEAST_ROOM.get(quantity.unit, 1.0)
     return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=limits, count=steps, least=least)
-
-
-def _step_axis(quantity: Quantity, steps: Sequence[float]) -> Axis | LogAxis:
-    ticks = tuple(steps[:: -(-len(steps) // TICKS)])
-    if quantity.log:
-        return LogAxis(quantity.title, steps[0], steps[-1], ticks)
-    room = 0.05 * (steps[-1] - steps[0]) or 0.5
-    return Axis(quantity.title, steps[0] - room, steps[-1] + room, ticks)
-
-
-def _label_axis(quantity: Quantity) -> Axis:
-    """The first label, the last, and some between."""
-    count = len(quantity.labels)
-    labels = min(NAMED, count, max(2, CHARACTERS // max(map(len, quantity.labels))))
-    places = sorted({round(part * (count - 1) / max(1, labels - 1)) for part in range(labels)})
-    names = tuple(quantity.labels[place] for place in places)
-    return Axis(quantity.title, -0.5, count - 0.5, tuple(map(float, places)), names)
 
 
 def plane(x: Axis | LogAxis, y: Axis, *, alone: bool, beside: Iterable[str] = (), near: Iterable[str] = ()) -> Frame:
@@ -95,21 +87,15 @@ def references(plot: Frame, chart) -> Markup:
     return Markup("").join(parts)
 
 
-def region_box(plot: Frame, chart, region) -> tuple[float, float, float, float]:
-    """Return left, top, right and bottom of a region of a chart."""
-    left, top, right, bottom = plot.box
-    if region.x:
-        left, right = (plot.across(chart.x.scaled(end)) for end in region.x)
-    if region.y:
-        bottom, top = (plot.up(chart.y.scaled(end)) for end in region.y)
-    return left, top, right, bottom
-
-
 def regions(plot: Frame, chart) -> Markup:
     """Return the shaded rectangles of a chart, with their names."""
     parts = []
     for region in chart.regions:
-        left, top, right, bottom = region_box(plot, chart, region)
+        left, top, right, bottom = plot.box
+        if region.x:
+            left, right = (plot.across(chart.x.scaled(end)) for end in region.x)
+        if region.y:
+            bottom, top = (plot.up(chart.y.scaled(end)) for end in region.y)
         parts.append(element("rect", x=left, y=top, width=right - left, height=bottom - top, class_=region.kind))
         if region.text:
             parts.append(element("text", region.text, x=left + 8, y=top + 16, class_=f"{region.kind}-name"))
