@@ -198,7 +198,7 @@ def compared(world: World, source: Images, made, name: str) -> Iterator[Period]:
             period = world.outputs(images)
             loss = None if period.labels is None else right - 1 + period.mistakes / period.n
             for view, reader in readers.items():
-                signs = reader.signs(replace(period, features=images.features) if view == "features" else period)
+                signs = reader.read(replace(period, features=images.features) if view == "features" else period).signs
                 yield Period(name, truth, stream, n, view, signs, loss)
 
 

@@ -19,6 +19,7 @@ from openworld._types import checked
 from openworld.estimators.engine.bootstrap import counts
 from openworld.estimators.engine.fitted import FittedEstimator, RawEstimate, SourceSummary, look_at
 from openworld.estimators.engine.outputs import Outputs
+from openworld.estimators.score_regression import straight_line
 
 STRAIGHT = 0.95  # R^2 below which agreement is not on a line
 
@@ -142,12 +143,7 @@ class _Source:
 
 def fit_line(rates: Rates, n_source: int, n_target: int) -> AgreementLine:
     """Least squares of probit agreements; slope 1 where all pairs agree equally often on the source."""
-    x, y = _probit(rates.source, n_source), _probit(rates.target, n_target)
-    dx, dy = x - x.mean(), y - y.mean()
-    slope = float(dx @ dy / (dx @ dx)) if np.ptp(x) else 1.0
-    rest = dy - slope * dx
-    r_squared = 1 - float(rest @ rest / (dy @ dy)) if np.ptp(y) else 1.0
-    return AgreementLine(slope, float(y.mean() - slope * x.mean()), r_squared)
+    return AgreementLine(*straight_line(_probit(rates.source, n_source), _probit(rates.target, n_target), flat=1.0))
 
 
 def _rates(source: _Source, agree: np.ndarray, source_weights: np.ndarray, target_weights: np.ndarray) -> Rates:

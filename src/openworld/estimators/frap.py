@@ -104,14 +104,12 @@ class FRAP:
         scores, weights = np.empty(outputs.n), np.empty(outputs.n)
         for rows in blocks(*base.shape):
             reference = probabilities(outputs.reference[rows], tau.value)
-            scores[rows] = np.einsum("ij,ij->i", base[rows], self._stand_in(base[rows], reference))
+            stand_in = reference
+            if self.reference != "foundation":
+                stand_in = fuse(base[rows], reference, weighting=self.weighting, fusion=self.fusion)
+            scores[rows] = np.einsum("ij,ij->i", base[rows], stand_in)
             weights[rows] = base_weights(base[rows], reference, self.weighting)
         return _Scored(scores, tau, float(weights.mean()) if self.reference == "fused" else 0.0)
-
-    def _stand_in(self, base: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        if self.reference == "foundation":
-            return reference
-        return fuse(base, reference, weighting=self.weighting, fusion=self.fusion)
 
     def _tau(self, base: np.ndarray, outputs: Outputs, temperature: float) -> ReferenceTemperature:
         if self.tau == "dynamic":  # what FRAP's variants have in common, and nearly all of their time

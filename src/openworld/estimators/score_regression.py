@@ -95,7 +95,8 @@ class ScoreRegression:
         if None in scores:
             raise OpenworldError(f"{self.name} is undefined on labelled set {scores.index(None)}; give a larger one.")
         counts, mistakes = [outputs.n for outputs in sets], [outputs.mistakes for outputs in sets]
-        line = _line(np.array(scores), np.array(mistakes) / np.array(counts))
+        of_sets = np.array(scores), np.array(mistakes) / np.array(counts)
+        line = ScoreLine(*of_sets, *straight_line(*of_sets, flat=0.0))
         known = SourceSummary(sum(counts), sets[0].classes, sum(mistakes))
         return FittedEstimator(self, known, line)
 
@@ -118,12 +119,13 @@ class ScoreRegression:
         )
 
 
-def _line(scores: np.ndarray, errors: np.ndarray) -> ScoreLine:
-    x, y = scores - scores.mean(), errors - errors.mean()
-    slope = float(x @ y / (x @ x)) if np.ptp(scores) else 0.0
-    rest = y - slope * x
-    r_squared = 1 - float(rest @ rest / (y @ y)) if np.ptp(errors) else 1.0
-    return ScoreLine(scores, errors, slope, float(errors.mean() - slope * scores.mean()), r_squared)
+def straight_line(x: np.ndarray, y: np.ndarray, *, flat: float) -> tuple[float, float, float]:
+    """Return slope, bias and R^2 of least squares; the slope is `flat` where all x are equal."""
+    dx, dy = x - x.mean(), y - y.mean()
+    slope = float(dx @ dy / (dx @ dx)) if np.ptp(x) else flat
+    rest = dy - slope * dx
+    r_squared = 1 - float(rest @ rest / (dy @ dy)) if np.ptp(y) else 1.0
+    return slope, float(y.mean() - slope * x.mean()), r_squared
 
 
 def _replicates(line: ScoreLine, score: float, resamples: int, generator: np.random.Generator) -> np.ndarray:

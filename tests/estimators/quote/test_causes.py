@@ -73,7 +73,7 @@ def test_labels_and_the_order_of_images_do_not_matter():
     first, second = reader.read(MIXED), reader.read(MIXED.take(order))
     assert first.cause == second.cause and first.signs.coherence == pytest.approx(second.signs.coherence)
     assert set(order[list(second.rows)]) == set(first.rows)
-    assert reader.signs(STYLE) == reader.signs(replace(STYLE, labels=None))
+    assert reader.read(STYLE).signs == reader.read(replace(STYLE, labels=None)).signs
 
 
 def test_few_images_of_few_classes_are_not_told_apart():
@@ -99,7 +99,7 @@ def test_coherence_has_mean_0_and_variance_1_under_random_signs():
 
 
 def test_limits_decide():
-    signs = fit_causes(SOURCE).signs(STYLE)
+    signs = fit_causes(SOURCE).read(STYLE).signs
     assert decide_cause(signs, CauseLimits())[0] == APPEARANCE
     assert decide_cause(signs, CauseLimits(coherence=1e9, apart=1e9, mostly=0.0))[0] == MEANING
 

@@ -177,10 +177,7 @@ def _labels(values, shape: tuple[int, int]) -> np.ndarray:
 def _alike(values, name: str, shape: tuple[int, int]) -> np.ndarray:
     table = require_size(as_table(values, name, (2,)), name)
     if table.shape != shape:
-        raise OpenworldError(
-            f"{name} has shape {table.shape}, expected {shape} like the logits: the same images and classes in the "
-            "same order."
-        )
+        raise OpenworldError(f"{name} has shape {table.shape}, expected {shape}, the images and classes of logits.")
     return table
 
 

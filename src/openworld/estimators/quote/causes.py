@@ -106,24 +106,27 @@ class CauseReader:
 
     __repr__ = short_repr
 
-    def signs(self, period: Outputs) -> CauseSigns:
-        """Compare a period with the source."""
-        return self._compare(period, self._view(period))[0]
-
     @checked
     def read(self, period: Outputs, *, count: int = 12) -> Cause:
-        """Name the likely cause of what moved in a period.
-
-        Args:
-            period: outputs of the same model, with features where the source had some, from the model that made those;
-                labels are not looked at. count: how many rows to name.
-        Raises:
-            OpenworldError: another number of classes; no features where the source had some, or of another width.
-        """
+        """Name the likely cause of what moved in a period, and the rows of `count` images that carry it."""
         view = self._view(period)
-        signs, parts = self._compare(period, view)
+        far = _distances(view, self.moving) if self.features else -period.logits.max(axis=1)
+        pulls = self._pulls(view, period.predictions)
+        signs = self._compare(period, view, far, pulls)
         cause, among, why = decide_cause(signs, self.limits)
-        return Cause(cause, among, why, signs, tuple(self._carriers(cause, period, view, parts)[:count].tolist()))
+
+        before, now = self._counts(period)
+        if cause == NONE:
+            rows = np.empty(0, np.int64)
+        elif cause == SHARES:
+            grown = now / now.sum() - before / before.sum()
+            rows = np.lexsort((-confidences(period.logits, self.temperature), -grown[period.predictions]))
+        elif cause == APPEARANCE:  # where all classes together moved
+            means = np.nan_to_num(self.means)[period.predictions]
+            rows = np.argsort(-((view - means) @ pulls.sum(axis=0)), kind="stable")
+        else:
+            rows = np.argsort(-far, kind="stable")
+        return Cause(cause, among, why, signs, tuple(rows[:count].tolist()))
 
     def _view(self, period: Outputs) -> np.ndarray:
         if period.classes != len(self.means):
@@ -138,32 +141,32 @@ class CauseReader:
             )
         return period.features
 
-    def _compare(self, period: Outputs, view: np.ndarray) -> tuple[CauseSigns, "_Parts"]:
-        classes, predicted = period.classes, period.predictions
-        before, now = (np.bincount(names, minlength=classes) for names in (self.predictions, predicted))
+    def _counts(self, period: Outputs) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many images are given each class, int64[C], on the source and in the period."""
+        return tuple(np.bincount(names, minlength=period.classes) for names in (self.predictions, period.predictions))
+
+    def _compare(self, period: Outputs, view: np.ndarray, far: np.ndarray, pulls: np.ndarray) -> CauseSigns:
+        before, now = self._counts(period)
         distance, chance = moved_shares(before, now)
         weights = (now / np.maximum(before, 1))[self.predictions]
         sure, largest = confidences(period.logits, self.temperature), period.logits.max(axis=1)
         weights = weights if weights.any() else np.ones(len(weights))
-        far = _distances(view, self.moving) if self.features else -largest
         pairs = ((self.confidences, sure), (self.largest, largest), (self.distances, far))
         differences = [largest_difference(own, weights, others) for own, others in pairs]
         effective = weights.sum() ** 2 / (weights**2).sum()
         within = max(differences) / min(1.0, CHANCE * sqrt(1 / effective + 1 / period.n))
         near = np.argsort(far, kind="stable")[: -(-period.n // 2)]
-        pulls = self._pulls(view, predicted)
-        signs = CauseSigns(
+        return CauseSigns(
             n=period.n,
             shares=max(0.0, distance - chance),
             within=float(within),
             coherence=coherence(pulls),
-            nearest=coherence(self._pulls(view[near], predicted[near])),
+            nearest=coherence(self._pulls(view[near], period.predictions[near])),
             power=coherence(np.linalg.norm(pulls, axis=1, keepdims=True)),
             unlike=unlike_share(-self.distances, -far),
             surer=bool(np.average(self.confidences, weights=weights) < sure.mean()),
             view="features" if self.features else "logits",
         )
-        return signs, _Parts(far, pulls.sum(axis=0), before, now)
 
     def _pulls(self, view: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Return where the images of each predicted class moved, at the square root of their number."""
@@ -174,28 +177,6 @@ class CauseReader:
         moved = np.array([view[predicted == name].mean(axis=0) - self.means[name] for name in both])
         lengths = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), TINY)
         return moved / lengths * np.sqrt(counts[both, None])
-
-    def _carriers(self, cause: str, period: Outputs, view: np.ndarray, parts: "_Parts") -> np.ndarray:
-        """Return the rows of the period by how much they carry the cause."""
-        if cause == NONE:
-            return np.empty(0, np.int64)
-        if cause == SHARES:
-            grown = parts.now / parts.now.sum() - parts.before / parts.before.sum()
-            return np.lexsort((-confidences(period.logits, self.temperature), -grown[period.predictions]))
-        if cause == APPEARANCE:
-            means = np.nan_to_num(self.means)[period.predictions]
-            return np.argsort(-((view - means) @ parts.direction), kind="stable")
-        return np.argsort(-parts.far, kind="stable")
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """Of a period: how far each image lies, where all classes together moved, images a class before and now."""
-
-    far: np.ndarray
-    direction: np.ndarray
-    before: np.ndarray
-    now: np.ndarray
 
 
 @checked

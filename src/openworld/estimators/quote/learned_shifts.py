@@ -251,7 +251,6 @@ def _require(shifts: Sequence[LabelledShift] | Sequence[ShiftReading]) -> None:
     names = sorted({shift.family for shift in shifts})
     if len(shifts) < SETS or len(names) < FAMILIES:
         raise OpenworldError(
-            f"{len(shifts)} labelled set(s) of {len(names)} famil{'y' if len(names) == 1 else 'ies'} came "
-            f"({', '.join(names)}); learning needs {SETS} sets of {FAMILIES} families, for each family is left out in "
-            "turn: add sets of another kind of shift."
+            f"{len(shifts)} labelled set(s) came, of the families {', '.join(names)}; learning needs {SETS} sets of "
+            f"{FAMILIES} families, each left out in turn: add sets of another kind of shift."
         )

@@ -91,9 +91,7 @@ def check_source(source: Outputs, target: Outputs | None = None) -> SourceCheck:
     """
     source.require(("labels",), "the check of a source")
     if target is not None and target.classes != source.classes:
-        raise OpenworldError(
-            f"the target has {target.classes} classes and the source {source.classes}; score both with the same model."
-        )
+        raise OpenworldError(f"the target has {target.classes} classes and the source {source.classes}; use one model.")
     images = _pictures(source.logits if target is None else np.concatenate([source.logits, target.logits]))
     on_source, on_target = images[: source.n], images[source.n :]
     known = on_source[on_source >= 0]
@@ -118,15 +116,12 @@ def _pictures(logits: np.ndarray) -> np.ndarray:
     order = np.argsort(rows @ np.cos(np.arange(1, rows.shape[1] + 1)), kind="stable")
     steps = np.abs(np.diff(rows[order], axis=0)).max(axis=1) > CLOSE * rows.std()
     firsts = np.concatenate([[True], steps])
-    if _fine(logits[telling[order[firsts]]]):
+    # Different rows of so many classes, or of fewer with fine numbers, are as good as never equal by chance.
+    classes, different = rows.shape[1], logits[telling[order[firsts]]]
+    fine = classes >= FEW_CLASSES and len(np.unique(different)) >= FINE * different.size
+    if classes >= MANY_CLASSES or fine:
         images[telling[order]] = np.cumsum(firsts)
     return images
-
-
-def _fine(rows: np.ndarray) -> bool:
-    """Whether different rows of scores are as good as never equal by chance."""
-    classes = rows.shape[1]
-    return classes >= MANY_CLASSES or (classes >= FEW_CLASSES and len(np.unique(rows)) >= FINE * rows.size)
 
 
 def are_many(count: int, n: int) -> bool:

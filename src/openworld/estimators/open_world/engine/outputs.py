@@ -58,7 +58,11 @@ class OpenWorldOutputs:
         self._read_logits()
         if self.scores is None and self.logits is None:
             raise OpenworldError("neither scores nor logits are given; pass scores=..., or logits=... with n_base=....")
-        self._set("scores", require_size(as_scores(self._default_scores(), "scores"), "scores"))
+        scores = self.scores
+        if scores is None:
+            shifted = self.logits - self.logits.max(axis=1, keepdims=True)
+            scores = shifted[:, : self.n_base].max(axis=1) - np.log(np.exp(shifted).sum(axis=1))
+        self._set("scores", require_size(as_scores(scores, "scores"), "scores"))
         for name in ("base_logits", "new_logits", "logits", "reference"):
             if getattr(self, name) is not None:
                 require_length(getattr(self, name), name, self.n)
@@ -89,12 +93,6 @@ class OpenWorldOutputs:
                     f"{self.logits.shape[1]} of logits."
                 )
         self._set("n_base", n_base)
-
-    def _default_scores(self):
-        if self.scores is not None:
-            return self.scores
-        shifted = self.logits - self.logits.max(axis=1, keepdims=True)
-        return shifted[:, : self.n_base].max(axis=1) - np.log(np.exp(shifted).sum(axis=1))
 
     def _read_labels(self) -> None:
         if self.labels is not None:
