@@ -14,9 +14,7 @@ from torch import Tensor
 from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.name_groups import name_groups, share_of_classes
 from openworld.detectors.engine.settings import require_positive
 
@@ -25,7 +23,7 @@ MOST = 1000  # entries of a memory: their products take the square of it for eve
 
 @checked
 @dataclass(frozen=True)
-class AdaNeg:
+class AdaNeg(Fittable):
     """NegLabel's score with proxies in the place of names, plus `weight` times NegLabel's with the names themselves.
 
     Each name has a memory: its text, and images of the stream that are nearest to it among the classes, or among the
@@ -65,7 +63,6 @@ class AdaNeg:
     paper: ClassVar[str] = "Zhang & Zhang, 2024"
     summary: ClassVar[str] = "NegLabel that remembers test images"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts")
-    gathers: ClassVar[tuple] = ()
     sequential: ClassVar[bool] = True
 
     def __post_init__(self):
@@ -74,12 +71,6 @@ class AdaNeg:
         require_at_least(0, sharpness=self.sharpness, weight=self.weight, threshold=self.threshold, gap=self.gap)
         require_at_most(1, threshold=self.threshold, gap=self.gap)
         require_at_most(MOST, length=self.length)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; texts of an `Activations`, negative ones among them, are remembered."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1 + weight], of the images as one stream."""

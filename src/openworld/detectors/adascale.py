@@ -11,8 +11,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.settings import require_percent
@@ -28,7 +27,7 @@ PERCENTAGES = tuple((low, high) for low in ENDS for high in ENDS if low < high)
 
 @checked
 @dataclass(frozen=True)
-class AdaSCALE:
+class AdaSCALE(Fittable):
     """SCALE at percent p = low + (1 - F(q)) (high - low), F how many of the images it was fitted on have a q as small.
 
     q = sum of the moved image's k1 features where h is largest + weight * sum of |h - moved h| at the k2 largest.
@@ -82,14 +81,8 @@ class AdaSCALE:
         """q of every image."""
         return (Collected(self.unrest, ("features", "head", "gradient")),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The distribution of q, from `Activations` of images and of moved images."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, unrest: Tensor) -> Tensor:
-        """q in ascending order, float[n]."""
+        """The distribution of q, float[n] in ascending order, from `Activations` of images and of moved images."""
         return unrest.sort().values
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:

@@ -9,9 +9,7 @@ from torch import Tensor
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import binarise, prune, scaled
 
@@ -21,7 +19,7 @@ SHAPES = {"b": binarise, "s": scaled, "p": prune}
 
 @checked
 @dataclass(frozen=True)
-class ASH:
+class ASH(Fittable):
     """log sum exp(W shape(h) + b), where shape keeps the largest features of each image and sets the others to 0.
 
     Args:
@@ -44,7 +42,6 @@ class ASH:
     summary: ClassVar[str] = "energy of pruned, level features"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     sweep: ClassVar[dict[str, tuple]] = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
-    gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True
     weak_on: ClassVar[dict[str, str]] = {"transformer": "AUROC 53.2 near and 51.6 far, that is chance, on ViT-B/16"}
 
@@ -54,12 +51,6 @@ class ASH:
         require_percent(percent=self.percent)
         if self.percent == 100:
             raise OpenworldError("percent is 100, which drops every feature; expected less.")
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; features, if given, are looked at for negative ones."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

@@ -10,8 +10,7 @@ from torch.nn.functional import normalize
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.principal_components import Components, components
 from openworld.detectors.engine.statistics import Moments, Products
@@ -27,7 +26,7 @@ class Unit:
 
 @checked
 @dataclass(frozen=True)
-class CoP:
+class CoP(Fittable):
     """-|phi - mean - its projection on the leading components|, at most 0, with phi = h / |h|.
 
     Args:
@@ -52,14 +51,8 @@ class CoP:
         if not 0 < self.explained < 1:
             raise OpenworldError(f"explained is {self.explained}, expected a share in (0, 1).")
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Principal components of unit features, of float[N, D]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, moments: Moments) -> Components:
-        """Learn in float64."""
+        """Principal components of unit features, of float[N, D], in float64."""
         return components(Unit(), moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:

@@ -15,8 +15,7 @@ from openworld._arrays import require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.principal_components import Components, components
 from openworld.detectors.engine.settings import require_positive
@@ -40,7 +39,7 @@ class Fourier:
 
 @checked
 @dataclass(frozen=True)
-class CoRP:
+class CoRP(Fittable):
     """-|phi - mean - its projection on the leading components|, phi random Fourier features of h / |h|.
 
     Args:
@@ -82,14 +81,8 @@ class CoRP:
         """Products of Fourier features."""
         return (Products(self.lift),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Principal components of Fourier features, of float[N, D]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, moments: Moments) -> Components:
-        """Learn in float64."""
+        """Principal components of Fourier features, of float[N, D], in float64."""
         return components(self.lift, moments, self.explained)
 
     def read(self, state: Components, activations: Activations) -> Tensor:

@@ -13,16 +13,14 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.name_groups import name_groups, share_of_classes
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class CSP:
+class CSP(Fittable):
     """Mean over groups of the pool of: softmax over classes and group of cosines / T, summed over the classes.
 
     Args:
@@ -46,17 +44,10 @@ class CSP:
     paper: ClassVar[str] = "Chen et al., 2024"
     summary: ClassVar[str] = "NegLabel on a conjugated pool"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts")
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
         require_at_least(1, groups=self.groups)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; texts of an `Activations`, conjugated ones among them, are remembered."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""

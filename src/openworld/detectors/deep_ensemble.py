@@ -9,15 +9,13 @@ from torch import Tensor
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.sampling import Reading, Sampling, read_samples
 
 
 @checked
 @dataclass(frozen=True)
-class DeepEnsemble:
+class DeepEnsemble(Fittable):
     """max_c p_c, or sum_c p_c ln p_c; p the mean softmax of the classifier and of those in `watch(..., members=...)`.
 
     Args:
@@ -36,18 +34,11 @@ class DeepEnsemble:
     paper: ClassVar[str] = "Lakshminarayanan, 2017"
     summary: ClassVar[str] = "mean softmax of several classifiers"
     needs: ClassVar[tuple[str, ...]] = ("samples",)
-    gathers: ClassVar[tuple] = ()
     sampling: ClassVar[Sampling] = Sampling("members")
 
     def __post_init__(self):
         if self.reading not in get_args(Reading):
             raise unknown_name("reading", self.reading, get_args(Reading))
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import Mean, Moments, percentile
@@ -47,7 +46,7 @@ class MaskedHead(Head):
 
 @checked
 @dataclass(frozen=True)
-class DICE:
+class DICE(Fittable):
     """log sum exp((W * mask) h + b); the mask keeps W_cd whose W_cd * mean(h_d) is above a percentile of them all.
 
     Args:
@@ -71,14 +70,8 @@ class DICE:
     def __post_init__(self):
         require_percent(percent=self.percent)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The mask, from the mean of features float[N, D] and the head."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head, moments: Moments) -> MaskedHead:
-        """The masked head."""
+        """The masked head, from the mean of features float[N, D] and the head."""
         contributions = head.weight * moments.mean.to(head.weight)
         return MaskedHead(head.weight * (contributions > percentile(contributions, self.percent)), head.bias)
 

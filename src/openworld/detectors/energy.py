@@ -8,15 +8,13 @@ from torch import Tensor
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class Energy:
+class Energy(Fittable):
     """T log sum_c exp(z_c / T), the negative free energy.
 
     Args:
@@ -33,16 +31,9 @@ class Energy:
     paper: ClassVar[str] = "Liu et al., 2020"
     summary: ClassVar[str] = "log of summed exponentiated logits"
     needs: ClassVar[tuple[str, ...]] = ("logits",)
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

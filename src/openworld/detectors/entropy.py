@@ -7,13 +7,11 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(Fittable):
     """sum over classes of p ln p, p = softmax(z): the negative entropy, in [-ln C, 0].
 
     >>> import torch
@@ -25,13 +23,6 @@ class Entropy:
     paper: ClassVar[str] = "Chan et al., 2021"
     summary: ClassVar[str] = "negative entropy of the softmax"
     needs: ClassVar[tuple[str, ...]] = ("logits",)
-    gathers: ClassVar[tuple] = ()
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

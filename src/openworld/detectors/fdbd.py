@@ -12,15 +12,14 @@ from torch import Tensor
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Mean, Moments
 
 
 @checked
 @dataclass(frozen=True)
-class FDBD:
+class FDBD(Fittable):
     """sum over j != c of (z_c - z_j) / |w_c - w_j|, over |h - mean h|; c the predicted class.
 
     Args:
@@ -41,14 +40,8 @@ class FDBD:
     sweep: ClassVar[dict[str, tuple]] = {"centred": (True, False)}
     gathers: ClassVar[tuple] = (Mean(),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The mean of features float[N, D], and the distances between the head's rows."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head, moments: Moments) -> tuple[Tensor, Tensor]:
-        """The mean float64[D], and 1 / |w_c - w_j| float[C, C], 0 where there is no border."""
+        """The mean float64[D] of features, and 1 / |w_c - w_j| float[C, C] of the head, 0 where there is no border."""
         weight = head.weight.double()
         # Part by part: all differences of 1,000 classes at once would be 8 GB.
         distances = torch.cat([_distances(part, weight).to(head.weight) for part in weight.split(64)])

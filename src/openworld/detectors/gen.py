@@ -10,15 +10,13 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class GEN:
+class GEN(Fittable):
     """-sum over the M largest p of (p (1 - p))^gamma, with p = softmax(z); at most 0.
 
     Args:
@@ -40,17 +38,10 @@ class GEN:
         "gamma": (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0),
         "largest": (10, 50, 100, 200, 500, 1000),
     }
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(gamma=self.gamma)
         require_at_least(1, largest=self.largest)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

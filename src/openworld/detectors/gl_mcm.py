@@ -10,15 +10,13 @@ from torch.nn.functional import normalize
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class GLMCM:
+class GLMCM(Fittable):
     """MCM + weight * max over patches p and classes c of softmax(cos(patch_p, text_c) / T)_c.
 
     Patches take the value path of the last block, without attention (`TwoTower.encode_patches`).
@@ -42,17 +40,10 @@ class GLMCM:
     paper: ClassVar[str] = "Miyai et al., 2025"
     summary: ClassVar[str] = "MCM of image and surest patch"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts", "patches")
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
         require_at_least(0, weight=self.weight)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; texts of a `Activations` are remembered."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

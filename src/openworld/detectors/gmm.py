@@ -13,8 +13,7 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_positive
 
@@ -42,7 +41,7 @@ class ClassGaussians:
 
 @checked
 @dataclass(frozen=True)
-class GMM:
+class GMM(Fittable):
     """ln sum_k pi_k N(h; mu_k, S_k), pi_k the share of class k in the training images.
 
     Args:
@@ -72,14 +71,8 @@ class GMM:
             raise unknown_name("covariance of GMM", self.covariance, get_args(Covariance))
         require_positive(regularization=self.regularization)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Means and covariances, from features float[N, D] and labels int[N]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, rows: Rows) -> ClassGaussians:
-        """Learn in float64, class by class; a class without images has no part in it."""
+        """Means and covariances in float64, of features float[N, D] and labels int[N], of classes that have images."""
         classes, counts = rows.labels.unique(return_counts=True)
         width = rows.features.shape[1]
         if self.covariance == "class" and len(classes) * width**2 > MOST:

@@ -12,14 +12,12 @@ from torch import Tensor
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 
 
 @checked
 @dataclass(frozen=True)
-class GradNorm:
+class GradNorm(Fittable):
     """|h|_1 * sum_j |C p_j - 1|, the sum of absolute gradients of the head's weights.
 
     Args:
@@ -37,15 +35,8 @@ class GradNorm:
     paper: ClassVar[str] = "Huang et al., 2021"
     summary: ClassVar[str] = "gradient of the head, closed form"
     needs: ClassVar[tuple[str, ...]] = ("features", "logits")
-    gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True
     weak_on: ClassVar[dict[str, str]] = {"transformer": "AUROC 39.3 near and 41.8 far, below chance, on ViT-B/16"}
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; features, if given, are looked at for negative ones."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

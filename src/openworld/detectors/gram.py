@@ -12,8 +12,7 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations, Layer
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layers import LayerTotals, PerLayer
 
@@ -128,7 +127,7 @@ class LayerRanges:
 
 @checked
 @dataclass(frozen=True)
-class Gram:
+class Gram(Fittable):
     """-sum over layers of deviation / expected deviation; ranges of Gram row sums are those of the predicted class.
 
     The deviation adds up, over the rows of the Gram matrices of all powers, (low - g) / |low| or (g - high) / |high|.
@@ -169,14 +168,8 @@ class Gram:
         """Ranges of Gram rows of every layer."""
         return (PerLayer(ClassRanges(self.share, 1000, self.seed), self.layers, GramRows(self.powers), logits=True),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Ranges by predicted class, from `Activations` with layers and logits; no label is looked at."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, gathered: LayerTotals) -> LayerRanges:
-        """Find what deviation is to be expected."""
+        """Ranges by predicted class, from `Activations` with layers and logits, and what deviation to expect."""
         return LayerRanges(gathered.names, tuple(map(self._range, gathered.totals)))
 
     def _range(self, total: Ranges) -> LayerRange:

@@ -8,14 +8,13 @@ import torch
 from torch import Tensor
 
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import ClassTotals, TypicalProbabilities
 
 
 @dataclass(frozen=True)
-class KLMatching:
+class KLMatching(Fittable):
     """-min_k KL(p || d_k), p = softmax(z), d_k the mean softmax of the images that are named k; at most 0.
 
     No label is needed. A class that is never named has no typical softmax, and is no match. OpenOOD takes the nearest
@@ -33,14 +32,8 @@ class KLMatching:
     needs: ClassVar[tuple[str, ...]] = ("logits",)
     gathers: ClassVar[tuple] = (TypicalProbabilities(),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The typical softmax of every class that is named, of logits, or features and head."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
-        """ln d, float[K, C]; where a probability is 0, the smallest number."""
+        """ln d, float[K, C], the typical softmax of every class that is named, of the smallest number where it is 0."""
         typical = classes.means[classes.counts > 0]
         return typical.clamp_min(torch.finfo(typical.dtype).tiny).log().to(classes.dtype)
 

@@ -14,15 +14,14 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.nearest import largest_products, require_neighbours
 
 
 @checked
 @dataclass(frozen=True)
-class KNN:
+class KNN(Fittable):
     """-|u - u_(k)|^2, at most 0, with u = h / |h| and u_(k) the k-th nearest among the training images'.
 
     Args:
@@ -55,18 +54,12 @@ class KNN:
         """The bank."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Keep unit features, of float[N, D]."""
-        return fit(self, features, labels, head)
-
     def require_images(self, images: int) -> None:
         """Raise OpenworldError where so many training images would be too few."""
         require_neighbours(self, self.gathers[0].kept(images), images)
 
     def learn(self, head: Head | None, rows: Rows) -> Tensor:
-        """Unit features float[M, D]."""
+        """Keep unit features float[M, D], of features float[N, D]."""
         require_neighbours(self, len(rows.features), rows.offered)
         return normalize(rows.features, dim=1)
 

@@ -13,15 +13,13 @@ from torch.nn.functional import normalize
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class LMCM:
+class LMCM(Fittable):
     """max over patches p and classes c of softmax(cos(patch_p, text_c) / T)_c, in (0, 1].
 
     Patches take the value path of the last block, without attention (`TwoTower.encode_patches`).
@@ -42,16 +40,9 @@ class LMCM:
     paper: ClassVar[str] = "Miyai et al., 2025"
     summary: ClassVar[str] = "MCM of the surest patch"
     needs: ClassVar[tuple[str, ...]] = ("texts", "patches")
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; texts of an `Activations` are remembered."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

@@ -7,13 +7,11 @@ from typing import ClassVar
 from torch import Tensor
 
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 
 
 @dataclass(frozen=True)
-class MaxLogit:
+class MaxLogit(Fittable):
     """max_c z_c.
 
     >>> import torch
@@ -25,13 +23,6 @@ class MaxLogit:
     paper: ClassVar[str] = "Hendrycks et al., 2022"
     summary: ClassVar[str] = "largest logit"
     needs: ClassVar[tuple[str, ...]] = ("logits",)
-    gathers: ClassVar[tuple] = ()
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

@@ -9,15 +9,13 @@ from torch import Tensor
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.sampling import Reading, Sampling, read_samples
 
 
 @checked
 @dataclass(frozen=True)
-class MCDropout:
+class MCDropout(Fittable):
     """max_c p_c, or sum_c p_c ln p_c; p the mean softmax of `repeats` forward passes with dropout on.
 
     What drops out is drawn anew with `seed` for every batch: an image's score depends on its place in the batch.
@@ -42,7 +40,6 @@ class MCDropout:
     paper: ClassVar[str] = "Gal & Ghahramani, 2016"
     summary: ClassVar[str] = "mean softmax of passes with dropout"
     needs: ClassVar[tuple[str, ...]] = ("samples",)
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         if self.reading not in get_args(Reading):
@@ -53,12 +50,6 @@ class MCDropout:
     def sampling(self) -> Sampling:
         """Which passes are made."""
         return Sampling("dropout", self.repeats, self.seed)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

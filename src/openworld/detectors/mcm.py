@@ -8,15 +8,13 @@ from torch import Tensor
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class MCM:
+class MCM(Fittable):
     """max_c softmax(cos(image, text_c) / T)_c, in (0, 1].
 
     Args:
@@ -36,16 +34,9 @@ class MCM:
     summary: ClassVar[str] = "softmax of cosines with names"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts")
     sweep: ClassVar[dict[str, tuple]] = {"temperature": (0.01, 1.0, 10.0)}
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; texts of a `Activations` are remembered."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

@@ -12,8 +12,7 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
@@ -21,7 +20,7 @@ from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moment
 
 @checked
 @dataclass(frozen=True)
-class MDS:
+class MDS(Fittable):
     """-min_k (h - mu_k)^T S^+ (h - mu_k), at most 0; S is the covariance within classes, over all N images.
 
     Args:
@@ -45,14 +44,8 @@ class MDS:
         if not 0 <= self.shrinkage <= 1:
             raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Class means and one covariance, from features float[N, D] and labels int[N]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, classes: ClassTotals, moments: Moments) -> Gaussian:
-        """Learn from class sums and products."""
+        """Class means and one covariance, from features float[N, D] and labels int[N]."""
         return gaussian(*within_classes(classes, moments), self.shrinkage, moments.dtype)
 
     def concerns(self, classes: ClassTotals, moments: Moments) -> tuple[str, ...]:

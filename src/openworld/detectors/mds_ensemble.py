@@ -13,7 +13,7 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.fitted import FittedDetector
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.head import Head
@@ -32,7 +32,7 @@ class LayerGaussians:
 
 @checked
 @dataclass(frozen=True)
-class MDSEnsemble:
+class MDSEnsemble(Fittable):
     """-sum over layers l of weight_l min_k (f_l - mu_lk)^T S_l^+ (f_l - mu_lk), f_l the layer's maps, averaged.
 
     Args:
@@ -68,14 +68,8 @@ class MDSEnsemble:
         """Class sums and products of every layer."""
         return (PerLayer(ClassSums(), self.layers), PerLayer(Products(), self.layers))
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Class means and one covariance of every layer, from `Activations` with layers and labels."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, classes: LayerTotals, moments: LayerTotals) -> LayerGaussians:
-        """Learn from class sums and products."""
+        """Class means and one covariance of every layer, from `Activations` with layers and labels."""
         if self.weights and len(self.weights) != len(classes.names):
             raise OpenworldError(
                 f"{self.name} has {len(self.weights)} weights, and the layers are {len(classes.names)}: "

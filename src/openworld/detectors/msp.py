@@ -8,15 +8,13 @@ from torch import Tensor
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class MSP:
+class MSP(Fittable):
     """max_c softmax(z / T)_c, in (0, 1].
 
     Args:
@@ -33,16 +31,9 @@ class MSP:
     paper: ClassVar[str] = "Hendrycks & Gimpel, 2017"
     summary: ClassVar[str] = "largest softmax probability"
     needs: ClassVar[tuple[str, ...]] = ("logits",)
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

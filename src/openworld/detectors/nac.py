@@ -11,8 +11,7 @@ from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layers import LayerTotals, PerLayer
 from openworld.detectors.engine.settings import require_positive
@@ -31,7 +30,7 @@ class Coverage:
 
 @checked
 @dataclass(frozen=True)
-class NAC:
+class NAC(Fittable):
     """Mean over layers and their neurons of min(training images in the neuron's bin / filled, 1).
 
     A neuron's state is sigmoid(steepness * z * dKL/dz), z its map averaged, KL that of the uniform distribution and the
@@ -77,14 +76,8 @@ class NAC:
         """The influence of every neuron on a sample of training images."""
         return (PerLayer(Bank(self.bank, seed=self.seed), self.layers, "influence"),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Histograms of all neurons, from `Activations` with layers and their gradients."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, banks: LayerTotals) -> Coverage:
-        """Count training images in bins."""
+        """Histograms of all neurons, from `Activations` with layers and their gradients."""
         return Coverage(banks.names, tuple(self._shares(rows.features) for rows in banks.totals))
 
     def _shares(self, influence: Tensor) -> Tensor:

@@ -9,15 +9,14 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Mean, Moments
 
 
 @checked
 @dataclass(frozen=True)
-class NCI:
+class NCI(Fittable):
     """<w_c, h - mean> / |h - mean| + alpha |h|_1; c the predicted class, mean that of the training features.
 
     Args:
@@ -42,14 +41,8 @@ class NCI:
     def __post_init__(self):
         require_at_least(0, alpha=self.alpha)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The mean of features float[N, D]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, moments: Moments) -> Tensor:
-        """The mean, float64[D]."""
+        """The mean float64[D] of features float[N, D]."""
         return moments.mean
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:

@@ -9,16 +9,14 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.name_groups import name_groups, share_of_classes
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class NegLabel:
+class NegLabel(Fittable):
     """Mean over groups of negative names of: softmax over classes and group of cosines / T, summed over the classes.
 
     Args:
@@ -42,17 +40,10 @@ class NegLabel:
     paper: ClassVar[str] = "Jiang et al., 2024"
     summary: ClassVar[str] = "class names against names far away"
     needs: ClassVar[tuple[str, ...]] = ("features", "texts")
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
         require_at_least(1, groups=self.groups)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; texts of a `Activations`, negative ones among them, are remembered."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N], in [0, 1]."""

@@ -11,15 +11,14 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.nearest import largest_products, require_neighbours
 
 
 @checked
 @dataclass(frozen=True)
-class NNGuide:
+class NNGuide(Fittable):
     """E(z) * mean of the k largest <u, E(z_i) u_i> over a bank, u = h / |h|, E = log sum exp.
 
     Args:
@@ -50,18 +49,12 @@ class NNGuide:
         """The bank."""
         return (Bank(share=self.share, seed=self.seed),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Keep unit features times their energies, of features float[N, D] and the head."""
-        return fit(self, features, labels, head)
-
     def require_images(self, images: int) -> None:
         """Raise OpenworldError where so many training images would be too few."""
         require_neighbours(self, self.gathers[0].kept(images), images)
 
     def learn(self, head: Head, rows: Rows) -> Tensor:
-        """The bank, float[M, D]."""
+        """Keep unit features times their energies, float[M, D], of features float[N, D] and the head."""
         require_neighbours(self, len(rows.features), rows.offered)
         energies = head.logits(rows.features).logsumexp(dim=1)
         return normalize(rows.features, dim=1) * energies[:, None]

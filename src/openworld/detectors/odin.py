@@ -9,16 +9,14 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.perturbation import Perturbation
 from openworld.detectors.engine.settings import require_positive
 
 
 @checked
 @dataclass(frozen=True)
-class ODIN:
+class ODIN(Fittable):
     """max_c softmax(z(x') / T)_c, x' = x - step * sign(gradient of the cross-entropy of z / T) / pixel deviation.
 
     Args:
@@ -42,7 +40,6 @@ class ODIN:
     summary: ClassVar[str] = "softmax of a moved image, T = 1000"
     needs: ClassVar[tuple[str, ...]] = ("head", "gradient")
     sweep: ClassVar[dict[str, tuple]] = {"temperature": (1.0, 10.0, 100.0, 1000.0), "step": (0.0014, 0.0028)}
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         require_positive(temperature=self.temperature)
@@ -52,12 +49,6 @@ class ODIN:
     def perturbation(self) -> Perturbation:
         """How images are moved before they are looked at."""
         return Perturbation("confidence", self.temperature, self.step)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float64[N]."""

@@ -12,8 +12,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 
 SHIFT = 10_000.0  # libMR moves distances by so much before it fits, which makes the Weibull's place parameter 0
@@ -38,7 +37,7 @@ class Tails:
 
 @checked
 @dataclass(frozen=True)
-class OpenMax:
+class OpenMax(Fittable):
     """ln(1 - P(unknown)), at most 0, in float64.
 
     The j-th largest logit z_c is cut to z_c (1 - w_c (alpha + 1 - j) / alpha), j = 1..alpha, and what is cut away adds
@@ -69,14 +68,8 @@ class OpenMax:
         require_at_least(1, alpha=self.alpha)
         require_at_least(2, tail=self.tail)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Centres and tails, of logits float[N, C] (or features and head) and labels int[N]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, rows: Rows) -> Tails:
-        """Learn from the images that are named right, class by class."""
+        """Centres and tails by class, of logits float[N, C] and labels int[N] of images that are named right."""
         logits = rows.features.double()
         right = logits.argmax(dim=1) == rows.labels
         groups = [logits[right & (rows.labels == label)] for label in range(logits.shape[1])]

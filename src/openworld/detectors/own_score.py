@@ -11,16 +11,14 @@ from torch import Tensor
 
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 
 OWN_SCORE = "own score"
 
 
 @checked
 @dataclass(frozen=True)
-class OwnScore:
+class OwnScore(Fittable):
     """The detection score of the tuned learner that answers, as it is.
 
     >>> import torch
@@ -32,13 +30,6 @@ class OwnScore:
     paper: ClassVar[str] = "the learner's"
     summary: ClassVar[str] = "the learner's own detection score"
     needs: ClassVar[tuple[str, ...]] = ("learner",)
-    gathers: ClassVar[tuple] = ()
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

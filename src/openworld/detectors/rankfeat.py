@@ -9,9 +9,7 @@ from torch import Tensor
 from openworld._errors import unknown_name
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations, Maps
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.rank_one import without_largest
 from openworld.detectors.engine.settings import require_positive
 
@@ -20,7 +18,7 @@ Blocks = Literal["both", "last", "before"]
 
 @checked
 @dataclass(frozen=True)
-class RankFeat:
+class RankFeat(Fittable):
     """T log sum exp(z / T), z the mean of the logits of the last stage's maps X - s u v^T and of those before it.
 
     Args:
@@ -42,18 +40,11 @@ class RankFeat:
     paper: ClassVar[str] = "Song et al., 2022"
     summary: ClassVar[str] = "energy of maps less a rank"
     needs: ClassVar[tuple[str, ...]] = ("head", "maps")
-    gathers: ClassVar[tuple] = ()
 
     def __post_init__(self):
         if self.blocks not in get_args(Blocks):
             raise unknown_name("choice of blocks", self.blocks, get_args(Blocks))
         require_positive(temperature=self.temperature)
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

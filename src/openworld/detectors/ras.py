@@ -8,14 +8,13 @@ import torch
 from torch import Tensor
 
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Moments, SortedMean
 
 
 @dataclass(frozen=True)
-class RAS:
+class RAS(Fittable):
     """log sum exp(W h' + b), h' with the features of h in their order, the j-th smallest replaced by the profile's.
 
     The profile is the mean over the training images of the j-th smallest feature. Nothing is to be set. As in the
@@ -34,14 +33,8 @@ class RAS:
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     gathers: ClassVar[tuple] = (SortedMean(),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The profile, of features float[N, D]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, moments: Moments) -> Tensor:
-        """The profile, float[D], ascending."""
+        """The profile float[D], ascending, of features float[N, D]."""
         return moments.mean.to(moments.dtype)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:

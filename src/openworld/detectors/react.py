@@ -9,8 +9,7 @@ from torch import Tensor
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
@@ -18,7 +17,7 @@ from openworld.detectors.engine.statistics import percentile
 
 @checked
 @dataclass(frozen=True)
-class ReAct:
+class ReAct(Fittable):
     """log sum exp(W min(h, t) + b), t a percentile of all features of the images it is fitted on.
 
     Args:
@@ -52,14 +51,8 @@ class ReAct:
         """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The percentile, of features float[N, D]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, rows: Rows) -> Tensor:
-        """The cut-off, 0-d."""
+        """The cut-off, 0-d: a percentile of features float[N, D]."""
         return percentile(rows.features, self.percent)
 
     def read(self, state: Tensor, activations: Activations) -> Tensor:

@@ -11,8 +11,7 @@ from torch.nn.functional import normalize
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.nearest import PRODUCTS
 from openworld.detectors.engine.settings import require_positive
@@ -20,7 +19,7 @@ from openworld.detectors.engine.settings import require_positive
 
 @checked
 @dataclass(frozen=True)
-class Relation:
+class Relation(Fittable):
     """sum over training images i of r_i^power where r_i > threshold; r_i = max(0, <u, u_i>) <p, p_i>, u = h / |h|.
 
     Args:
@@ -45,14 +44,8 @@ class Relation:
     def __post_init__(self):
         require_positive(power=self.power)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Keep unit features and softmax of all training images, of features float[N, D] and the head."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head, rows: Rows) -> tuple[Tensor, Tensor]:
-        """Unit features float[M, D] and probabilities float[M, C]."""
+        """Keep unit features float[M, D] and softmax float[M, C] of all training images, of features and the head."""
         return normalize(rows.features, dim=1), head.logits(rows.features).softmax(dim=1)
 
     def read(self, state: tuple[Tensor, Tensor], activations: Activations) -> Tensor:

@@ -9,8 +9,7 @@ from torch import Tensor
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Moments, Products
 from openworld.detectors.vim import Residual, null_space
@@ -18,7 +17,7 @@ from openworld.detectors.vim import Residual, null_space
 
 @checked
 @dataclass(frozen=True)
-class ResidualNorm:
+class ResidualNorm(Fittable):
     """-|R^T (h - u)|, at most 0; u and R as in ViM, of which this is the part that looks at features.
 
     Args:
@@ -42,14 +41,8 @@ class ResidualNorm:
     def __post_init__(self):
         require_at_least(1, dimensions=self.dimensions)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Principal features, from features float[N, D] and the head."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head, moments: Moments) -> Residual:
-        """Learn in float64."""
+        """Principal features in float64, of features float[N, D] and the head."""
         return null_space(self, head, moments).to(moments.dtype)
 
     def read(self, state: Residual, activations: Activations) -> Tensor:

@@ -9,8 +9,7 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.gaussian import Gaussian, concerns, gaussian, within_classes
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moments, Products
@@ -18,7 +17,7 @@ from openworld.detectors.engine.statistics import ClassSums, ClassTotals, Moment
 
 @checked
 @dataclass(frozen=True)
-class RMDS:
+class RMDS(Fittable):
     """-min_k d_k(h) + d_0(h); d_k as in MDS, d_0 with the mean and covariance of all training images together.
 
     Args:
@@ -42,14 +41,8 @@ class RMDS:
         if not 0 <= self.shrinkage <= 1:
             raise OpenworldError(f"shrinkage is {self.shrinkage}, expected a share in [0, 1].")
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Class means and two covariances, from features float[N, D] and labels int[N]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, classes: ClassTotals, moments: Moments) -> tuple[Gaussian, Gaussian]:
-        """Learn from class sums and products."""
+        """Class means and two covariances, from features float[N, D] and labels int[N]."""
         whole = gaussian(moments.mean[None], moments.about(moments.mean), self.shrinkage, moments.dtype)
         return gaussian(*within_classes(classes, moments), self.shrinkage, moments.dtype), whole
 

@@ -9,16 +9,14 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
-from openworld.detectors.engine.head import Head
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.shaping import ratio
 
 
 @checked
 @dataclass(frozen=True)
-class SCALE:
+class SCALE(Fittable):
     """log sum exp(W (h exp(r)) + b), r = sum of all features / sum of the largest; nothing is removed.
 
     Args:
@@ -38,19 +36,12 @@ class SCALE:
     summary: ClassVar[str] = "energy of features scaled by image"
     needs: ClassVar[tuple[str, ...]] = ("features", "head")
     sweep: ClassVar[dict[str, tuple]] = {"percent": (65.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0)}
-    gathers: ClassVar[tuple] = ()
     expects_positive: ClassVar[bool] = True
 
     def __post_init__(self):
         require_percent(percent=self.percent)
         if self.percent == 100:
             raise OpenworldError("percent is 100, which leaves no largest feature; expected less.")
-
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Nothing is learned; features, if given, are looked at for negative ones."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""

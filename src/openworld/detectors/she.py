@@ -8,14 +8,13 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import ClassSums, ClassTotals
 
 
 @dataclass(frozen=True)
-class SHE:
+class SHE(Fittable):
     """<h, m_c>, m_c the mean of the training features of class c that are named right; c the predicted class.
 
     >>> import torch
@@ -31,14 +30,8 @@ class SHE:
     needs: ClassVar[tuple[str, ...]] = ("features", "logits", "labels")
     gathers: ClassVar[tuple] = (ClassSums(correct=True),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Class means, from features float[N, D], labels int[N] and the head or logits."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, classes: ClassTotals) -> Tensor:
-        """Means float[C, D]."""
+        """Class means float[C, D], of features float[N, D], labels int[N] and the head or logits."""
         missing = (classes.counts == 0).nonzero().flatten().tolist()
         if missing:
             listing = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")

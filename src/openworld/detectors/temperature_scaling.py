@@ -9,15 +9,14 @@ from torch import Tensor
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.estimators.engine.temperature import source_temperature
 
 
 @checked
 @dataclass(frozen=True)
-class TemperatureScaling:
+class TemperatureScaling(Fittable):
     """max softmax(z / T), T that of the least negative log-likelihood of the images that it is fitted on.
 
     Fit it on labelled images that the model has not been trained on: of its training images it is too sure, and T is
@@ -49,14 +48,8 @@ class TemperatureScaling:
         """A sample of logits."""
         return (Bank(self.bank, seed=self.seed, of="logits", labelled=True),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """The temperature, of logits float[N, C] (or features and head) and labels int[N]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, rows: Rows) -> float:
-        """T."""
+        """T, of logits float[N, C] (or features and head) and labels int[N]."""
         return _temperature(rows).value
 
     def concerns(self, rows: Rows) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector, OODDetector
+from openworld.detectors.engine.fit_statistics import Fittable
+from openworld.detectors.engine.fitted import OODDetector
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.statistics import Moments, Products
 
@@ -37,7 +37,7 @@ class Residual:
 
 @checked
 @dataclass(frozen=True)
-class ViM:
+class ViM(Fittable):
     """log sum exp(z) - alpha |R^T (h - u)|, u = -W^+ b, R the lesser eigenvectors of E (h - u)(h - u)^T.
 
     Args:
@@ -70,14 +70,8 @@ class ViM:
         """Products, and a sample of features."""
         return (Products(), Bank(self.bank, seed=self.seed))
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Principal features, and alpha, from features float[N, D] and the head."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head, moments: Moments, rows: Rows) -> Residual:
-        """Learn in float64."""
+        """Principal features and alpha, in float64, of features float[N, D] and the head."""
         residual = null_space(self, head, moments)
         sample = rows.features.double()
         left = residual.size(sample).mean()

@@ -10,8 +10,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_percent
 from openworld.detectors.engine.statistics import percentile
@@ -19,7 +18,7 @@ from openworld.detectors.engine.statistics import percentile
 
 @checked
 @dataclass(frozen=True)
-class VRA:
+class VRA(Fittable):
     """log sum exp(W min(max(h, low), high) + b), both percentiles of all features of the images it is fitted on.
 
     Args:
@@ -55,14 +54,8 @@ class VRA:
         """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Both percentiles, of features float[N, D]."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head | None, rows: Rows) -> tuple[float, float]:
-        """The cuts, low and high."""
+        """The cuts, low and high: percentiles of features float[N, D]."""
         return float(percentile(rows.features, self.low)), float(percentile(rows.features, self.high))
 
     def read(self, state: tuple[float, float], activations: Activations) -> Tensor:

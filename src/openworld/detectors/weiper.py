@@ -12,8 +12,7 @@ from openworld._arrays import require_at_least, require_at_most
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations
 from openworld.detectors.engine.bank import Bank, Rows
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.settings import require_positive
 
@@ -49,7 +48,7 @@ class Learned:
 
 @checked
 @dataclass(frozen=True)
-class WeiPer:
+class WeiPer(Fittable):
     """-(KL of features + logit_share KL of perturbed logits - confidence_share MSP); KL symmetric, of histograms.
 
     The head's rows w_c are perturbed `repeats` times to w_c + distance |w_c| e, e a random unit vector; MSP is the mean
@@ -100,14 +99,8 @@ class WeiPer:
         """A sample of features."""
         return (Bank(self.bank, seed=self.seed),)
 
-    def fit(
-        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
-    ) -> FittedDetector:
-        """Perturb the head, and take histograms of features float[N, D] and perturbed logits."""
-        return fit(self, features, labels, head)
-
     def learn(self, head: Head, rows: Rows) -> Learned:
-        """Heads first: their logits have a histogram too."""
+        """Perturb the head, and take histograms of features float[N, D] and of perturbed logits."""
         draws = torch.Generator().manual_seed(self.seed)
         noise = torch.randn(self.repeats, *head.weight.shape, generator=draws).to(head.weight)
         lengths = head.weight.norm(dim=1, keepdim=True)

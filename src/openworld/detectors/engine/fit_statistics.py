@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -177,6 +177,27 @@ def fit(
     """Fit one detector; what every detector's own `fit` calls."""
     activations = features if isinstance(features, Activations) else Activations(features, head=head, labels=labels)
     return fit_together({detector.name: detector}, [activations])[detector.name]
+
+
+class Fittable:
+    """What every detector of ours inherits: how it is fitted; it gathers nothing of training images unless it says so."""
+
+    gathers: ClassVar[tuple] = ()
+
+    def fit(
+        self, features: Tensor | Activations | None = None, labels: Tensor | None = None, head: Head | None = None
+    ) -> FittedDetector:
+        """Fit on training images, of which `needs` says what is looked at.
+
+        Where there is no `learn` nothing is learned: head and texts are remembered, and features, if given, are looked
+        at for negative ones by a detector that is made for none.
+
+        Args:
+            features: float[N, D], or all that was `Activations` of N images. labels: int[N]. head: the last layer.
+        Raises:
+            OpenworldError: something that the detector needs is missing, and what its `learn` says.
+        """
+        return fit(self, features, labels, head)
 
 
 def statistics_of(detectors: Mapping[str, OODDetector]) -> tuple:

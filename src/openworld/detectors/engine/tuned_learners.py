@@ -14,8 +14,7 @@ from torch import Tensor
 from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.detectors.engine.activations import Activations
-from openworld.detectors.engine.fit_statistics import fit
-from openworld.detectors.engine.fitted import FittedDetector
+from openworld.detectors.engine.fit_statistics import Fittable
 from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, Encode
 from openworld.detectors.engine.texts import Texts
 from openworld.detectors.engine.two_towers import activations_of
@@ -35,7 +34,7 @@ their prompts encode any name, so that those of negative names do.
 
 
 @dataclass(frozen=True)
-class LogitMCM:
+class LogitMCM(Fittable):
     """MCM of a learner: the softmax of its logits over the backbone's scale, which of cosines is that of cosines.
 
     Args:
@@ -49,11 +48,6 @@ class LogitMCM:
     paper: ClassVar[str] = MCM.paper
     summary: ClassVar[str] = MCM.summary
     needs: ClassVar[tuple[str, ...]] = ("logits",)
-    gathers: ClassVar[tuple] = ()
-
-    def fit(self, features=None, labels=None, head=None) -> FittedDetector:
-        """Nothing is learned."""
-        return fit(self, features, labels, head)
 
     def read(self, state: None, activations: Activations) -> Tensor:
         """Scores float[N]."""
