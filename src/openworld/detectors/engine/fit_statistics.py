@@ -180,7 +180,7 @@ def fit(
 
 
 class Fittable:
-    """What every detector of ours inherits: how it is fitted; it gathers nothing of training images unless it says so."""
+    """What every detector of ours inherits: its fit, and that nothing is gathered unless it says so."""
 
     gathers: ClassVar[tuple] = ()
 
