@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,6 +14,20 @@ def require_plain(path: Path) -> None:
     """Refuse what is there and is no plain file: a pipe would be waited for, and a device read without end."""
     if not path.is_file() and (path.exists() or path.is_symlink()):
         raise OpenworldError(f"{path} is no plain file, but {_kind(path)}; remove it, or put a file there.")
+
+
+@contextmanager
+def reading(path: Path, form: str, *errors: type[Exception]) -> Iterator[None]:
+    """Refuse what is no plain file, and raise OpenworldError for one that is missing, or no whole `form`."""
+    require_plain(path)
+    try:
+        yield
+    except FileNotFoundError:
+        raise OpenworldError(f"there is no file {path}.") from None
+    except OpenworldError:
+        raise
+    except (OSError, EOFError, *errors) as error:
+        raise OpenworldError(f"{path} cannot be read as {form} ({error}); get it again.") from error
 
 
 def read_plain(path: Path) -> bytes:

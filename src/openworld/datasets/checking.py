@@ -1,5 +1,6 @@
 """Is a downloaded data set whole? What is missing or wrong about it, in words, and where to get it."""
 
+import glob
 import hashlib
 import shlex
 from collections.abc import Iterable, Iterator
@@ -10,13 +11,12 @@ import numpy as np
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import is_text
 from openworld._types import checked
-from openworld.datasets.formats.decoding import decode
-from openworld.datasets.formats.files import MISSING, first, sizes_of
+from openworld.datasets.formats.files import MISSING, FileReader, first, sizes_of
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
 from openworld.datasets.published.class_folders import LISTING, ClassFolders
 from openworld.datasets.published.downloaded import find, find_root
-from openworld.datasets.published.inspection import Inspection, lookalike, missing_folder
+from openworld.datasets.published.inspection import Inspection, lookalike, missing_folder, unreadable_images
 from openworld.datasets.published.openood import BENCHMARKS, LISTS, place_of
 from openworld.datasets.published.openood import check as check_benchmark
 from openworld.datasets.published.shifted import SHIFTED
@@ -127,33 +127,18 @@ def _picture_faults(card: PublishedSet, root: Path, split: Split, decoded: bool)
         if empty:
             yield f"{part}: {len(empty):,} image(s) are empty files, such as {first(empty)}; extract them again."
         if decoded:
-            yield from _undecodable(images, part, [rows.paths[i] for i in np.flatnonzero(sizes > 0).tolist()])
+            paths = tuple(rows.paths[index] for index in np.flatnonzero(sizes > 0).tolist())
+            yield from (f"{part}: {fault}" for fault in unreadable_images(FileReader(images, paths), len(paths)))
 
 
 def _deeper(images: Path, path: str) -> str:
     """Where the first missing picture lies instead, if an archive brought a folder of its own along."""
     for depth in ("*", "*/*"):
-        found = next(iter(images.glob(f"{depth}/{_literal(path)}")), None)
+        found = next(iter(images.glob(f"{depth}/{glob.escape(path)}")), None)
         if found:
             inner = str(found).removesuffix(f"/{path}")
             return f"; they lie in {inner}: move its contents up to {images}"
     return "; extract the archive again"
-
-
-def _literal(path: str) -> str:
-    """The path with what `glob` would read as a pattern taken as it is."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
-
-
-def _undecodable(images: Path, part: str, paths: list[str]) -> Iterator[str]:
-    faults = []
-    for path in paths:
-        try:
-            decode(images / path, path)
-        except OpenworldError as error:
-            faults.append(str(error))
-    if faults:
-        yield f"{part}: {len(faults):,} of {len(paths):,} images cannot be read, such as: {faults[0]}"
 
 
 def _count_faults(card: PublishedSet, split: Split) -> Iterator[str]:

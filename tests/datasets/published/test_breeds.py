@@ -72,5 +72,5 @@ def test_hierarchies_that_breeds_cannot_share_out(tmp_path, edges, classes, mess
 def test_a_broken_class_list_is_refused(tmp_path):
     trees.plant_hierarchy(tmp_path, [(ROOT, "1")], ["1"], {ROOT: "thing"})
     (tmp_path / "dataset_class_info.json").write_text('[["1"]]')
-    with pytest.raises(OpenworldError, match=r"is no list of \[number, WordNet id, name\]"):
+    with pytest.raises(OpenworldError, match=r"as a list of \[number, WordNet id, name\]"):
         Hierarchy(tmp_path)

@@ -5,7 +5,7 @@ label from 0, class name], ...]}. FGVC-Aircraft lists its variants in variants.t
 line per picture: the file's name without ".jpg", a space, the variant.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -38,6 +38,14 @@ class Split:
     parts: dict[str, ImageRows]  # of those that were asked for
     wordnet_ids: tuple[str, ...] = ()  # in label order; empty where classes are not WordNet's
     remarks: tuple[str, ...] = field(default=())  # what was done to the names, for people
+
+    def relabelled(self, part: str, label_of: Mapping[str, int]) -> ImageRows:
+        """Return the images of a part whose classes have new labels by their WordNet ids, in their order."""
+        new = np.array([label_of.get(wordnet_id, -1) for wordnet_id in self.wordnet_ids], dtype=np.int64)
+        rows = self.parts[part]
+        labels = new[rows.labels]
+        kept = np.flatnonzero(labels >= 0)
+        return ImageRows(tuple(rows.paths[index] for index in kept.tolist()), labels[kept])
 
 
 def read_split_file(path: Path) -> Split:

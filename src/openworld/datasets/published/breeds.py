@@ -10,11 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from openworld._errors import OpenworldError
-from openworld._plain import parse_json
-from openworld.datasets.formats.split_files import ImageRows, Split, read_lines
+from openworld._plain import parse_json, reading
+from openworld.datasets.formats.split_files import Split, read_lines
 from openworld.datasets.names.taxonomy import read_edges
 
 ROOT = "n00001740"
@@ -109,12 +107,8 @@ def superclass_rows(task: BreedsTask, hierarchy: Hierarchy, domain: str, split: 
     """Return the images of a task in one domain, out of a part of ImageNet or a variant, in its order."""
     chosen = superclasses(task, hierarchy)
     label_of = {own: label for label, one in enumerate(chosen) for own in getattr(one, domain)}
-    new = np.array([label_of.get(wordnet_id, -1) for wordnet_id in split.wordnet_ids], dtype=np.int64)
-    rows = split.parts[part]
-    labels = new[rows.labels]
-    kept = np.flatnonzero(labels >= 0)
-    picked = ImageRows(tuple(rows.paths[index] for index in kept.tolist()), labels[kept])
-    return Split(tuple(one.name for one in chosen), {part: picked}, tuple(one.node for one in chosen))
+    names, nodes = tuple(one.name for one in chosen), tuple(one.node for one in chosen)
+    return Split(names, {part: split.relabelled(part, label_of)}, nodes)
 
 
 def _split(node: str, half: int, hierarchy: Hierarchy) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -150,10 +144,5 @@ def _children(classes: Iterable[str], parents: dict[str, tuple[str, ...]]) -> di
 
 
 def _class_ids(path: Path) -> list[str]:
-    try:
-        entries = parse_json(path.read_text(encoding="utf-8"))
-        return [str(wordnet_id) for _, wordnet_id, _ in entries]
-    except FileNotFoundError:
-        raise OpenworldError(f"there is no file {path}.") from None
-    except (ValueError, TypeError) as error:
-        raise OpenworldError(f"{path} is no list of [number, WordNet id, name] ({error}); get it again.") from error
+    with reading(path, "a list of [number, WordNet id, name]", ValueError, TypeError):
+        return [str(wordnet_id) for _, wordnet_id, _ in parse_json(path.read_text(encoding="utf-8"))]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld._plain import reading
 from openworld.datasets.formats.pickles import read_pickle
 from openworld.datasets.formats.pixel_tables import PixelTable
 from openworld.datasets.published.corrupted_files import read_array
@@ -54,14 +54,9 @@ def read_cifar101(folder: Path, version: str) -> tuple[tuple[str, ...], PixelTab
 def read_cifar102(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
     """Return class names and images of cifar102_train.npz or cifar102_test.npz."""
     path = folder / f"cifar102_{part}.npz"
-    require_plain(path)
-    try:
-        with np.load(path, allow_pickle=False) as held:
-            pixels, labels = held["images"], held["labels"]
-    except FileNotFoundError:
-        raise OpenworldError(f"there is no file {path}.") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise OpenworldError(f"{path} cannot be read as CIFAR-10.2's arrays ({error}); get it again.") from error
+    damaged = ValueError, KeyError, zipfile.BadZipFile
+    with reading(path, "CIFAR-10.2's arrays", *damaged), np.load(path, allow_pickle=False) as held:
+        pixels, labels = held["images"], held["labels"]
     return CIFAR10_NAMES, PixelTable(path, pixels, labels)
 
 

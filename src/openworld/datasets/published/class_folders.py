@@ -19,6 +19,7 @@ from openworld.datasets.formats.files import first
 from openworld.datasets.formats.split_files import ImageRows, Split, read_lines
 
 LISTING = "classnames.txt"
+IMAGENET_NAMES = Path(__file__).parents[1] / "lists" / "class_names" / "imagenet.txt"
 
 MENDED = {"n04008634": ("missile", "projectile"), "n04355933": ("sunglasses", "sunglass")}
 """WordNet id -> (CLIP's name, ours). CLIP's list names two pairs of classes alike, which no text tower can tell apart;
@@ -124,11 +125,11 @@ def image_rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
     paths, labels = [], []
     for name, label in called.items():
         with os.scandir(images / place / name) as entries:
-            own = sorted(entry.name for entry in entries if _is_picture(entry.name))
+            own = sorted(entry.name for entry in entries if _is_image(entry.name))
         paths += [f"{place}/{name}/{file}".lstrip("/") for file in own]
         labels += [label] * len(own)
     return ImageRows(tuple(paths), np.array(labels, dtype=np.int64))
 
 
-def _is_picture(name: str) -> bool:
+def _is_image(name: str) -> bool:
     return not name.startswith(".") and os.path.splitext(name)[1].lower() in FORMATS

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld._plain import reading
 from openworld.datasets.formats.pixel_tables import PixelTable
 from openworld.datasets.formats.split_files import Split
 from openworld.datasets.published.class_folders import ClassFolders, read_class_folders
@@ -66,13 +66,8 @@ def read_imagenet_c(folder: Path, condition: str) -> Split:
 
 def read_array(path: Path) -> np.ndarray:
     """Return an array of a .npy file, left on disk until it is looked at."""
-    require_plain(path)
-    try:
+    with reading(path, "an array", ValueError):
         found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise OpenworldError(f"there is no file {path}.") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise OpenworldError(f"{path} cannot be read as an array ({error}); get it again.") from error
     if not isinstance(found, np.ndarray) or not found.ndim:
         raise OpenworldError(f"{path} holds no array; get it again.")
     return found

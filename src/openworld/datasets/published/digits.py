@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld._plain import reading
 from openworld.datasets.formats.pixel_tables import PixelTable, read_bytes, unpacked
 
 DIGITS = tuple("0123456789")
@@ -59,16 +59,8 @@ def read_idx(path: Path) -> np.ndarray:
 def read_usps(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
     """Return the ten digits and images of usps.bz2 ("train") or usps.t.bz2 ("test")."""
     path = folder / {"train": "usps.bz2", "test": "usps.t.bz2"}[part]
-    require_plain(path)
-    try:
-        with bz2.open(path) as file:
-            lines = unpacked(path, file).decode("ascii").splitlines()
-    except FileNotFoundError:
-        raise OpenworldError(f"there is no file {path}.") from None
-    except OpenworldError:
-        raise
-    except (OSError, EOFError, ValueError) as error:
-        raise OpenworldError(f"{path} cannot be read as text in bzip2 ({error}); get it again.") from error
+    with reading(path, "text in bzip2", ValueError), bz2.open(path) as file:
+        lines = unpacked(path, file).decode("ascii").splitlines()
     rows = [_usps_line(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     labels = np.array([label for label, _ in rows], dtype=np.int64)
     values = np.array([own for _, own in rows], dtype=np.float32).reshape(-1, _USPS_SIDE, _USPS_SIDE)
@@ -94,11 +86,8 @@ def read_svhn(folder: Path, part: str) -> tuple[tuple[str, ...], PixelTable]:
     from scipy.io import loadmat
 
     path = folder / f"{part}_32x32.mat"
-    if not path.is_file():
-        raise OpenworldError(f"there is no file {path}.")
-    try:
-        held = loadmat(path, variable_names=("X", "y"))
+    # A damaged file fails in any way inside SciPy's reader.
+    with reading(path, "SVHN's arrays", Exception), path.open("rb") as file:
+        held = loadmat(file, variable_names=("X", "y"))
         pixels, labels = held["X"], held["y"].ravel()
-    except Exception as error:  # a damaged file fails in any way inside SciPy's reader
-        raise OpenworldError(f"{path} cannot be read as SVHN's arrays ({error}); get it again.") from error
     return DIGITS, PixelTable(path, np.moveaxis(pixels, -1, 0), labels.astype(np.int64) % 10)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld._plain import require_plain
+from openworld._plain import reading
 from openworld.datasets.formats.split_files import ImageRows
 
 PARTS = {
@@ -50,11 +50,19 @@ def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
     """Return the images of a part, of one region or of all (""), in the order of rgb_metadata.csv."""
     # All includes those that lie in no region.
     split, first, end = PARTS[part]
-    regions = _regions(folder / "country_code_mapping.csv") if region else {}
+    countries = _rows(folder / "country_code_mapping.csv", ("alpha-3", "region")) if region else ()
+    regions = {row["alpha-3"]: row["region"] for row in countries}
     labels = {name: label for label, name in enumerate(NAMES)}
     listing, paths, found = folder / "rgb_metadata.csv", [], []
     for number, row in enumerate(_rows(listing, _COLUMNS)):
-        if row["split"] != split or not first <= _year(listing, number, row) < end:
+        if row["split"] != split:
+            continue
+        year = (row["timestamp"] or "")[:4]  # such as 2016-02-04T17:36:37Z; all are in UTC, so the year alone decides
+        if not year.isdecimal():
+            raise OpenworldError(
+                f"{listing}, row {number} has the time {row['timestamp']!r}, expected a date; get it again."
+            )
+        if not first <= int(year) < end:
             continue
         if region and regions.get(row["country_code"]) != region:
             continue
@@ -65,28 +73,10 @@ def read_fmow(folder: Path, part: str, region: str = "") -> ImageRows:
     return ImageRows(tuple(paths), np.array(found, dtype=np.int64))
 
 
-def _regions(path: Path) -> dict[str, str]:
-    return {row["alpha-3"]: row["region"] for row in _rows(path, ("alpha-3", "region"))}
-
-
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    require_plain(path)
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = csv.DictReader(file)
-            missing = [column for column in columns if column not in (rows.fieldnames or ())]
-            if missing:
-                raise OpenworldError(f"{path} has no column {missing[0]!r}; get it again.")
-            yield from rows
-    except FileNotFoundError:
-        raise OpenworldError(f"there is no file {path}.") from None
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise OpenworldError(f"{path} cannot be read as a table ({error}); get it again.") from error
-
-
-def _year(path: Path, number: int, row: dict[str, str]) -> int:
-    """Of a time such as 2016-02-04T17:36:37Z; all are in UTC, so the year alone decides."""
-    year = (row["timestamp"] or "")[:4]
-    if not year.isdecimal():
-        raise OpenworldError(f"{path}, row {number} has the time {row['timestamp']!r}, expected a date; get it again.")
-    return int(year)
+    with reading(path, "a table", csv.Error, UnicodeDecodeError), path.open(newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        missing = [column for column in columns if column not in (rows.fieldnames or ())]
+        if missing:
+            raise OpenworldError(f"{path} has no column {missing[0]!r}; get it again.")
+        yield from rows

@@ -3,16 +3,14 @@
 A domain names a variant of ImageNet that lies beside it, laid out as `published` has it; nothing is copied.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from openworld._errors import OpenworldError
 from openworld.datasets.formats import files
-from openworld.datasets.formats.split_files import ImageRows, Split
+from openworld.datasets.formats.split_files import Split
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published import breeds
 from openworld.datasets.published.catalogue import PUBLISHED, PublishedSet
@@ -39,50 +37,32 @@ Choice = Callable[[Path, Split, str], Split]
 
 def read_variant(name: str, variant: str, choose: Choice, root: Path, part: str) -> ImageSet:
     """Return the images of a task out of a variant of ImageNet, or out of ImageNet-C in a condition such as "fog 3"."""
-    if variant in CONDITIONS:
-        return _read_corrupted(name, variant, choose, root, part)
-    card = VARIANTS[variant]
-    if part not in card.parts:
-        raise OpenworldError(f"{variant} has no part {part!r} for {name} to take; it has {', '.join(card.parts)}.")
-    found = choose(root, card.read(root, (part,)), part)
-    return files.image_set(name, root / card.folder / card.images, found.classnames, found.parts[part])
-
-
-def _read_corrupted(name: str, condition: str, choose: Choice, root: Path, part: str) -> ImageSet:
-    if part != "test":
-        raise OpenworldError(f"imagenet-c has no part {part!r} for {name} to take; it has test.")
-    folder = IMAGENET_SHIFTS["imagenet-c"].place(root)
-    found = choose(root, read_imagenet_c(folder, condition), part)
+    is_corrupted = variant in CONDITIONS
+    source, parts = ("imagenet-c", ("test",)) if is_corrupted else (variant, VARIANTS[variant].parts)
+    if part not in parts:
+        raise OpenworldError(f"{source} has no part {part!r} for {name} to take; it has {', '.join(parts)}.")
+    if is_corrupted:
+        folder = IMAGENET_SHIFTS["imagenet-c"].place(root)
+        split = read_imagenet_c(folder, variant)
+    else:
+        card = VARIANTS[variant]
+        folder, split = root / card.folder / card.images, card.read(root, (part,))
+    found = choose(root, split, part)
     return files.image_set(name, folder, found.classnames, found.parts[part])
 
 
-def _all(root: Path, split: Split, part: str) -> Split:
-    return split
-
-
-def _those_of_r(root: Path, split: Split, part: str) -> Split:
-    """The 200 classes that ImageNet-R has a folder of, in the order of their ids."""
-    kept = VARIANTS["imagenet-r"].read(root, ("test",)).wordnet_ids
-    return _restricted(split, kept, part)
-
-
-def _restricted(split: Split, kept: Sequence[str], part: str) -> Split:
-    new = np.full(len(split.wordnet_ids), -1)
-    new[[split.wordnet_ids.index(one) for one in kept]] = np.arange(len(kept))
-    rows = split.parts[part]
-    labels = new[rows.labels]
-    chosen = np.flatnonzero(labels >= 0)
-    picked = ImageRows(tuple(rows.paths[index] for index in chosen.tolist()), labels[chosen])
-    names = (split.classnames[split.wordnet_ids.index(one)] for one in kept)
-    return Split(tuple(names), {part: picked}, tuple(kept))
-
-
 def _read_v2(variant: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    return read_variant(variant, variant, _all, root, part)
+    return read_variant(variant, variant, lambda root, split, part: split, root, part)
 
 
 def _read_200(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    return read_variant("imagenet-200", domain or "imagenet", _those_of_r, root, part)
+    def choose(root: Path, split: Split, part: str) -> Split:
+        """The 200 classes that ImageNet-R has a folder of, in the order of their ids."""
+        ids = VARIANTS["imagenet-r"].read(root, ("test",)).wordnet_ids
+        names = tuple(split.classnames[split.wordnet_ids.index(one)] for one in ids)
+        return Split(names, {part: split.relabelled(part, {one: label for label, one in enumerate(ids)})}, ids)
+
+    return read_variant("imagenet-200", domain or "imagenet", choose, root, part)
 
 
 def _read_breeds(task: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:

@@ -1,9 +1,11 @@
 """What a look at a downloaded data set finds, and whether its folder is there at all."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from openworld._errors import OpenworldError
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,18 @@ def missing_folder(place: Path, root: Path) -> Iterator[str]:
         yield f"there is no folder {root}; give the folder that holds the data sets."
     elif not place.is_dir():
         yield f"there is no folder {place}{lookalike(root, place.name)}."
+
+
+def unreadable_images(read: Callable[[int], object], count: int) -> Iterator[str]:
+    """How many of so many images cannot be read, and why the first cannot, if there is any."""
+    faults = []
+    for index in range(count):
+        try:
+            read(index)
+        except OpenworldError as error:
+            faults.append(str(error))
+    if faults:
+        yield f"{len(faults):,} of {count:,} images cannot be read, such as: {faults[0]}"
 
 
 def lookalike(folder: Path, name: str) -> str:

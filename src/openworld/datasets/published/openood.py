@@ -7,7 +7,6 @@ who publish them. Which set is in which group, and in which list, is that of Jin
 """
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,14 +16,13 @@ from openworld.datasets.formats import numbered_list
 from openworld.datasets.image_set import ImageSet
 from openworld.datasets.names.forms import readable_class_name
 from openworld.datasets.published import class_folders, downloaded
-from openworld.datasets.published.inspection import Inspection
+from openworld.datasets.published.inspection import Inspection, unreadable_images
 from openworld.datasets.splits import few_shot
 
 PREFIX = "openood:"
 LISTS, LARGE, CLASSIC = "benchmark_imglist", "images_largescale", "images_classic"
 CODE = "https://github.com/Jingkang50/OpenOOD"
 TAUGHT, CHOSEN, TESTED = "train", "validation", "test"
-_NAMES = Path(__file__).parents[1] / "lists" / "class_names" / "imagenet.txt"
 
 
 @dataclass(frozen=True)
@@ -164,7 +162,10 @@ def load(
     try:
         images = numbered_list.image_set(found, name, place / card.images, names)
     except OpenworldError as error:
-        raise OpenworldError(f"{card.title} of {name}: {error} {_how_to_get(card, place)}") from error
+        raise OpenworldError(
+            f"{card.title} of {name}: {error} Get {card.archive} (OpenOOD's scripts/download/download.py at {CODE} "
+            f"knows it by this name) and extract it into {place / card.images / card.archive}."
+        ) from error
     if shots is not None:
         images = images.subset(few_shot(images.labels, shots, random.Random(seed)))
     return replace(images, name=name, domain=domain or "")
@@ -218,7 +219,7 @@ def class_names(name: str, place: Path) -> tuple[str, ...]:
         path = find(name, "", part).list_of(place)
         folders = _folders(path, path.stat().st_mtime_ns) if path.is_file() else None
         if folders and len(folders) == BENCHMARKS[name].classes:
-            names = class_folders.read_names(_NAMES)[0]
+            names = class_folders.read_names(class_folders.IMAGENET_NAMES)[0]
             return tuple(readable_class_name(names.get(folder, folder)) for folder in folders)
     return ()
 
@@ -244,22 +245,7 @@ def check(name: str, root: Path, decoded: bool) -> Inspection:
         counts[label] = len(images)
         if card.count not in (None, len(images)):
             told.append(f"{label}: {len(images):,} images are listed, expected {card.count:,}; get {LISTS}.zip again.")
-        told += [f"{label}: {fault}" for fault in _undecodable(images)] if decoded else []
+        told += [f"{label}: {fault}" for fault in unreadable_images(images.image, len(images))] if decoded else []
     sources = ((f"{LISTS}.zip and the images, by scripts/download/download.py", CODE),)
     found = (benchmark.classes if counts else None), counts
     return Inspection(name, str(place), *found, tuple(wrong), tuple(remarks), sources)
-
-
-def _undecodable(images: ImageSet) -> Iterator[str]:
-    for row in range(len(images)):
-        try:
-            images.image(row)
-        except OpenworldError as error:
-            yield str(error)
-
-
-def _how_to_get(card: ListedSet, place: Path) -> str:
-    return (
-        f"Get {card.archive} (OpenOOD's scripts/download/download.py at {CODE} knows it by this name) and extract it "
-        f"into {place / card.images / card.archive}."
-    )

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openworld._errors import OpenworldError
-from openworld.datasets.image_set import ImageSet
 from openworld.datasets.published.corrupted_files import CONDITIONS, NAMES
-from openworld.datasets.published.inspection import Inspection, missing_folder
+from openworld.datasets.published.inspection import Inspection, missing_folder, unreadable_images
 from openworld.datasets.published.shifted import SHIFTED, load
 from openworld.datasets.published.shifted_set import ShiftedSet
 
@@ -28,9 +27,12 @@ def check_shifted(name: str, card: ShiftedSet, root: Path, decoded: bool) -> Ins
         if expected not in (None, len(images)):
             fault = f"{len(images):,} images are there, expected {expected:,}; get the files again."
             faults.setdefault(fault, []).append(where)
-        for fault in _unreadable(images) if decoded else ():
+        for fault in unreadable_images(images.image, len(images)) if decoded else ():
             faults.setdefault(fault, []).append(where)
-    wrong = [f"{places[0]}{_more(places)}: {fault}" for fault, places in faults.items()]
+    wrong = []
+    for fault, places in faults.items():
+        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+        wrong.append(f"{places[0]}{more}: {fault}")
     if classes not in (None, card.classes):
         wrong.append(f"{classes} classes, expected {card.classes}; get the files again.")
     return Inspection(name, str(folder), classes, pictures, tuple(wrong), (), card.sources)
@@ -62,19 +64,3 @@ def _places_of(card: ShiftedSet) -> Iterator[tuple[str, int | None, dict[str, st
     for domain in card.alike or card.domains[:1]:
         for part, expected in card.pictures.items():
             yield f"{domain if card.alike else ''} {part}".strip(), expected, {"domain": domain, "part": part}
-
-
-def _more(places: list[str]) -> str:
-    return f" and {len(places) - 1} more" if len(places) > 1 else ""
-
-
-def _unreadable(images: ImageSet) -> Iterator[str]:
-    """How many pictures cannot be read, and the first of them."""
-    faults = []
-    for index in range(len(images)):
-        try:
-            images.image(index)
-        except OpenworldError as error:
-            faults.append(str(error))
-    if faults:
-        yield f"{len(faults):,} of {len(images):,} images cannot be read, such as: {faults[0]}"

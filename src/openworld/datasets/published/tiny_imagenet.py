@@ -18,13 +18,12 @@ from openworld._plain import require_plain
 from openworld.datasets.formats import files
 from openworld.datasets.formats.split_files import ImageRows, Split, read_lines, require_below
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published.class_folders import class_folders, image_rows, read_names
+from openworld.datasets.published.class_folders import IMAGENET_NAMES, class_folders, image_rows, read_names
 from openworld.datasets.published.corrupted_files import CONDITIONS
 from openworld.datasets.published.downloads import sources_of
 from openworld.datasets.published.imagenet_shifts import VARIANTS, read_variant
 from openworld.datasets.published.shifted_set import ShiftedSet
 
-_NAMES = Path(__file__).parents[1] / "lists" / "class_names" / "imagenet.txt"
 _ANNOTATIONS = "val/val_annotations.txt"
 _EXTRA = "Tiny-ImageNet-C-extra"
 
@@ -59,7 +58,7 @@ def _taught(folder: Path, ids: tuple[str, ...]) -> ImageRows:
 def _annotated(folder: Path, ids: tuple[str, ...]) -> ImageRows:
     """A line per picture: file, WordNet id, and a box; pictures that were sorted into class folders are found there."""
     labels = {wordnet_id: label for label, wordnet_id in enumerate(ids)}
-    flat = (folder / "val" / "images").is_dir()
+    val = folder / "val"
     paths, found = [], []
     for line in read_lines(folder / _ANNOTATIONS):
         file, wordnet_id = (*line.split("\t"), "", "")[:2]
@@ -68,15 +67,12 @@ def _annotated(folder: Path, ids: tuple[str, ...]) -> ImageRows:
                 f"{folder / _ANNOTATIONS} has the line {line!r}, expected a file and a WordNet id of wnids.txt."
             )
         require_below(file, str(folder / _ANNOTATIONS))
-        paths.append(f"val/images/{file}" if flat else f"val/{_sorted_into(folder, wordnet_id)}/{file}")
+        places = ("images", f"{wordnet_id}/images")
+        place = next((place for place in places if (val / place).is_dir()), wordnet_id)
+        paths.append(f"val/{place}/{file}")
         found.append(labels[wordnet_id])
     order = sorted(range(len(paths)), key=lambda row: (found[row], paths[row]))
     return ImageRows(tuple(paths[row] for row in order), np.array([found[row] for row in order], dtype=np.int64))
-
-
-def _sorted_into(folder: Path, wordnet_id: str) -> str:
-    inner = f"{wordnet_id}/images"
-    return inner if (folder / "val" / inner).is_dir() else wordnet_id
 
 
 def read_tiny_c(folder: Path, condition: str) -> tuple[Path, Split]:
@@ -91,7 +87,7 @@ def read_tiny_c(folder: Path, condition: str) -> tuple[Path, Split]:
 
 
 def _names(ids: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    listed, _ = read_names(_NAMES)
+    listed, _ = read_names(IMAGENET_NAMES)
     words = _words(folder) if set(ids) - set(listed) else {}
     lacking = [wordnet_id for wordnet_id in ids if wordnet_id not in listed and wordnet_id not in words]
     if lacking:
@@ -119,12 +115,8 @@ def _read(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
 def _shared(folder: Path, root: Path, split: Split, part: str) -> Split:
     """Of a variant of ImageNet, the classes that Tiny-ImageNet has as well, by its names."""
     ids = tuple(wordnet_id for wordnet_id in read_ids(folder) if wordnet_id in set(split.wordnet_ids))
-    label_of = {wordnet_id: label for label, wordnet_id in enumerate(ids)}
-    rows = split.parts[part]
-    labels = np.array([label_of.get(wordnet_id, -1) for wordnet_id in split.wordnet_ids])[rows.labels]
-    chosen = np.flatnonzero(labels >= 0)
-    kept = ImageRows(tuple(rows.paths[row] for row in chosen.tolist()), labels[chosen])
-    return Split(_names(ids, folder), {part: kept}, ids)
+    rows = split.relabelled(part, {wordnet_id: label for label, wordnet_id in enumerate(ids)})
+    return Split(_names(ids, folder), {part: rows}, ids)
 
 
 def _read_c(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
