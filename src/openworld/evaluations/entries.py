@@ -270,7 +270,7 @@ class CellsSpec:
             up, such as those of a training and a validation part.
         pictures: the folder that the paths are relative to.
         tested: a text file that lists, by the names of their files, the in-distribution pictures to test on, as IS-OOD
-            publishes it too; see `datasets.formats.file_list`. "" for all of `id_part`.
+            publishes it too; see `datasets.formats.numbered_list`. "" for all of `id_part`.
         generated: the folder of a generated set, instead; its levels are those of its prompts.
 
     Raises:

@@ -13,7 +13,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, ClassSplit, Draw, ImageSet, emoji, reseeded_few_shot
 from openworld.datasets.corruptions import corrupted
 from openworld.datasets.formats import folder
-from openworld.datasets.formats.file_list import listed
+from openworld.datasets.formats.numbered_list import listed
 from openworld.datasets.pooling import few, of_classes, pooled
 from openworld.datasets.published import downloaded
 from openworld.evaluations.own_data import OwnData, as_specified, own_data, settle_classes
@@ -130,7 +130,7 @@ class ImageSelection:
         only: only images of these classes; all class names stay.
         names_of: whose class names count; None for the first of the sources.
         classes: only these classes, whose names alone are left, in this order; None for all.
-        listed: a text file, as for `datasets.formats.file_list`: only the images whose files it names; "" for all.
+        listed: a text file, as for `datasets.formats.numbered_list`: only the images whose files it names; "" for all.
         limit: so many images, classes in their shares; None for all.
         rest: all but those `limit` images instead.
         corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for images as they are.

@@ -6,7 +6,7 @@ from trees import picture
 
 from openworld import OpenworldError, datasets
 from openworld.datasets import ImageSet
-from openworld.datasets.formats.file_list import listed
+from openworld.datasets.formats.numbered_list import listed
 from openworld.datasets.pooling import pooled
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld.datasets.styles import STYLES
-from openworld.datasets.styles._parts import vivid
+from openworld.datasets.styles._catalogue import vivid
 
 PLAIN = np.full((32, 32, 3), 128, np.uint8)
 

@@ -9,8 +9,7 @@ is drawn, not photographed; levels are rounded, not cut) is said where it does. 
 `cut=224` first scales and cuts a larger one as ImageNet-C does.
 """
 
-from openworld.datasets.corruptions._catalogue import CORRUPTIONS
 from openworld.datasets.corruptions._corruption import SEVERITIES, SIDES, Corruption, nearest_side
-from openworld.datasets.corruptions.corrupted import corrupted
+from openworld.datasets.corruptions.corrupted import CORRUPTIONS, corrupted
 
 __all__ = ["CORRUPTIONS", "SEVERITIES", "SIDES", "Corruption", "corrupted", "nearest_side"]

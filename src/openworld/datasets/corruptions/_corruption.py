@@ -53,7 +53,7 @@ class Corruption:
         Raises:
             OpenworldError: another shape, type or size, an unknown severity or side.
         """
-        pixels = _pixels(picture)
+        pixels = pixels_of(picture, "corruptions")
         if severity not in SEVERITIES:
             raise OpenworldError(f"severity is {severity!r}; corruptions have the severities 1 to 5.")
         side = nearest_side(*pixels.shape[:2]) if side is None else side
@@ -73,7 +73,8 @@ def as_levels(pixels: np.ndarray) -> np.ndarray:
     return (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
-def _pixels(picture) -> np.ndarray:
+def pixels_of(picture, what: str) -> np.ndarray:
+    """Return an image as uint8[H, W, 3]; `what` needs it, for the message."""
     if isinstance(picture, Image.Image):
         picture = np.asarray(picture.convert("RGB"))
     if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
@@ -81,5 +82,5 @@ def _pixels(picture) -> np.ndarray:
         raise OpenworldError(f"the image is {came}, expected uint8[H, W, 3] or a PIL image.")
     if min(picture.shape[:2]) < SMALLEST:
         height, width = picture.shape[:2]
-        raise OpenworldError(f"the image has {width} x {height} pixels; corruptions need {SMALLEST} either way.")
+        raise OpenworldError(f"the image has {width} x {height} pixels; {what} need {SMALLEST} either way.")
     return picture

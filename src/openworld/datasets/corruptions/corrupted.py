@@ -1,4 +1,4 @@
-"""An image set seen through a corruption: a set of its own, whose fingerprint lets its features be kept."""
+"""Corruptions by name, and an image set seen through one: its fingerprint lets its features be kept."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,9 +9,32 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets.corruptions._catalogue import CORRUPTIONS
-from openworld.datasets.corruptions._corruption import SEVERITIES, SMALLEST
+from openworld.datasets.corruptions import _blur, _digital, _noise, _weather
+from openworld.datasets.corruptions._corruption import SEVERITIES, SMALLEST, Corruption
 from openworld.datasets.image_set import ImageSet, file_of
+
+CORRUPTIONS: dict[str, Corruption] = {
+    "gaussian_noise": _noise.GAUSSIAN_NOISE,
+    "shot_noise": _noise.SHOT_NOISE,
+    "impulse_noise": _noise.IMPULSE_NOISE,
+    "defocus_blur": _blur.DEFOCUS_BLUR,
+    "glass_blur": _blur.GLASS_BLUR,
+    "motion_blur": _blur.MOTION_BLUR,
+    "zoom_blur": _blur.ZOOM_BLUR,
+    "snow": _weather.SNOW,
+    "frost": _weather.FROST,
+    "fog": _weather.FOG,
+    "brightness": _weather.BRIGHTNESS,
+    "contrast": _digital.CONTRAST,
+    "elastic_transform": _digital.ELASTIC_TRANSFORM,
+    "pixelate": _digital.PIXELATE,
+    "jpeg_compression": _digital.JPEG_COMPRESSION,
+    "speckle_noise": _noise.SPECKLE_NOISE,
+    "gaussian_blur": _blur.GAUSSIAN_BLUR,
+    "spatter": _weather.SPATTER,
+    "saturate": _digital.SATURATE,
+}
+"""Name -> corruption, the fifteen of ImageNet-C first, then its four held out."""
 
 VERSION = 2
 """Part of every fingerprint: raise it when the same picture, name, severity and seed give other pixels."""
@@ -72,7 +95,7 @@ class _Corrupted:
         picture = self.read(index).convert("RGB")
         if self.cut is not None:
             picture = middle_square(picture, self.cut)
-        draws = _draws(np.asarray(picture), f"{self.name} {self.severity} {self.seed}")
+        draws = draws_of(picture, f"{self.name} {self.severity} {self.seed}")
         return Image.fromarray(CORRUPTIONS[self.name](picture, self.severity, draws))
 
     def file_of(self, index: int) -> str | None:
@@ -89,7 +112,8 @@ def middle_square(picture: Image.Image, side: int) -> Image.Image:
     return scaled.crop((left, top, left + side, top + side))
 
 
-def _draws(pixels: np.ndarray, recipe: str) -> np.random.RandomState:
-    digest = hashlib.sha256(recipe.encode() + b"\0" + pixels.tobytes()).digest()
+def draws_of(picture: Image.Image, recipe: str) -> np.random.RandomState:
+    """Return the random numbers that follow from an RGB image and a recipe alone."""
+    digest = hashlib.sha256(recipe.encode() + b"\0" + picture.tobytes()).digest()
     # RandomState, because its numbers are promised never to change (NEP 19); those of a Generator may.
     return np.random.RandomState(np.frombuffer(digest, "<u4"))

@@ -9,7 +9,6 @@ list, so a class may have no picture in a part.
 import hashlib
 import os
 import random
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +71,7 @@ def load(
         labels=labels,
         groups=np.arange(len(labels)),
         content=content_of_files(root, paths),
-        read=_FileReader(root, tuple(paths)),
+        read=PathReader(tuple(paths), root),
     )
 
 
@@ -86,7 +85,7 @@ def load_whole(folder: str | Path) -> ImageSet:
     if not paths:
         raise OpenworldError(f"{top} holds no image ending in {', '.join(FORMATS)}.")
     labels, groups = np.zeros(len(paths), np.int64), np.arange(len(paths))
-    name, read = root.resolve().name, _FileReader(root, tuple(paths))
+    name, read = root.resolve().name, PathReader(tuple(paths), root)
     return ImageSet(name, "", (name,), labels, groups, content_of_files(root, paths), read)
 
 
@@ -95,7 +94,14 @@ def class_names(folder: str | Path) -> tuple[str, ...]:
     root = _enter(Path(folder), None, None)
     below = [root / name for name in sorted(_subfolders(root))]
     deeper = [place / name for place in below for name in sorted(_subfolders(place))]
-    top = next((place for place in (root, *below, *deeper) if _holds_classes(place)), None)
+    top = None
+    for place in (root, *below, *deeper):
+        # Classes are folders that are no parts, and an image lies in one of them.
+        names = _subfolders(place)
+        files = (file for name in names for file in (place / name).iterdir())
+        if not names & _PART_NAMES and any(file.suffix.lower() in FORMATS for file in files):
+            top = place
+            break
     if top is None:
         raise OpenworldError(
             f"{root} holds no class folders; put the images of each class into a folder of its own, as FOLDER/CLASS, "
@@ -110,18 +116,19 @@ def read_picture(path: Path) -> Image.Image:
 
 
 @dataclass(frozen=True)
-class _FileReader:
-    """Reads picture i of a list of files below a folder."""
+class PathReader:
+    """Reads image i of a list of files, whose endings say their formats."""
 
-    root: Path
     paths: tuple[Path, ...]
+    root: Path | None = None  # below which paths are told; None for the paths as they are
 
     def __call__(self, index: int) -> Image.Image:
         return read_picture(self.paths[index])
 
     def file_of(self, index: int) -> str:
-        """The path of a picture below the folder."""
-        return self.paths[index].relative_to(self.root).as_posix()
+        """The path of an image, below the root if there is one."""
+        path = self.paths[index]
+        return (path.relative_to(self.root) if self.root else path).as_posix()
 
 
 def _enter(root: Path, domain: str | None, part: str | None) -> Path:
@@ -131,30 +138,17 @@ def _enter(root: Path, domain: str | None, part: str | None) -> Path:
     if part is not None and part not in PARTS:
         raise unknown_name("part", part, PARTS)
     top = root
-    for level in ((domain,) if domain else (), PARTS.get(part, ())):
-        if level:
-            top = _first_folder(top, level)
+    for wanted in ((domain,) if domain else (), PARTS.get(part, ())):
+        found = next((top / name for name in wanted if (top / name).is_dir()), None)
+        if wanted and found is None:
+            there = ", ".join(sorted(_subfolders(top))) or "none"
+            raise OpenworldError(f"{top} has no folder {' or '.join(wanted)}; its folders are: {there}.")
+        top = found or top
     return top
-
-
-def _first_folder(top: Path, wanted: Iterable[str]) -> Path:
-    for name in wanted:
-        if (top / name).is_dir():
-            return top / name
-    there = ", ".join(sorted(_subfolders(top))) or "none"
-    raise OpenworldError(f"{top} has no folder {' or '.join(wanted)}; its folders are: {there}.")
 
 
 def _subfolders(top: Path) -> set[str]:
     return {entry.name for entry in top.iterdir() if entry.is_dir() and not entry.name.startswith(".")}
-
-
-def _holds_classes(place: Path) -> bool:
-    """Whether the folders here are classes: not parts, and a picture lies in one of them."""
-    names = _subfolders(place)
-    if names & _PART_NAMES:
-        return False
-    return any(file.suffix.lower() in FORMATS for name in names for file in (place / name).iterdir())
 
 
 def _class_names(root: Path, top: Path) -> dict[str, str]:

@@ -1,18 +1,20 @@
 """Lists of images as OpenOOD writes them (`imglist`): a path per line, and behind it a number of a class, or -1.
 
-A list says where images are and which class of a model they are of, and not what the classes are called.
+A list says where images are and which class of a model they are of, and not what the classes are called. Others say
+which images of a set to take, by file names alone: so are the 45,000 of ImageNet's validation images listed that
+OpenOOD v1.5 and IS-OOD test on (`imglist/imagenet1k/test_imagenet.txt` of qqwsad5/IS-OOD @ 7b52db8).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from openworld._plain import read_lines
+from openworld._errors import OpenworldError
 from openworld.datasets.formats import files
-from openworld.datasets.formats.split_files import ImageRows
-from openworld.datasets.image_set import ImageSet
+from openworld.datasets.formats.split_files import ImageRows, read_lines
+from openworld.datasets.image_set import ImageSet, file_of
 from openworld.datasets.names.forms import numbered_names
 
 UNLABELLED = ("picture",)
@@ -40,7 +42,10 @@ class NumberedList:
 
 def read(path: Path) -> NumberedList:
     """Return what a list says; a line without a number is of no known class."""
-    pairs = [_entry(line) for line in read_lines(path, "path")]
+    pairs = []
+    for line in read_lines(path):
+        name, _, number = line.rpartition(" ")
+        pairs.append((name, int(number)) if name and number.lstrip("-").isdigit() else (line, -1))
     return NumberedList(tuple(name for name, _ in pairs), np.array([number for _, number in pairs], np.int64))
 
 
@@ -54,6 +59,27 @@ def image_set(found: NumberedList, name: str, root: Path, classnames: Sequence[s
     return files.image_set(name, root, names, ImageRows(found.paths, numbers, None))
 
 
-def _entry(line: str) -> tuple[str, int]:
-    name, _, number = line.rpartition(" ")
-    return (name, int(number)) if name and number.lstrip("-").isdigit() else (line, -1)
+def listed(images: ImageSet, path: str | Path) -> np.ndarray:
+    """Return the places int64[M] of the images that a text file lists by file name, in the order of the image set."""
+    wanted = [PurePosixPath(line).name for line in read_lines(Path(path))]
+    _require_once(wanted, f"{path} lists")
+    paths = [file_of(images.read, place) for place in range(len(images))]
+    if None in paths:
+        raise OpenworldError(f"the images of {images.name!r} are no files, so {path} cannot say which are meant.")
+    names = [PurePosixPath(one).name for one in paths]
+    _require_once(names, f"{images.name!r} holds")
+    missing = sorted(set(wanted) - set(names))
+    if missing:
+        raise OpenworldError(
+            f"{len(missing):,} of the {len(wanted):,} images that {path} lists are not among the {len(names):,} of "
+            f"{images.name!r}, such as {files.first(missing)}; complete the folder, or give the list of this data set."
+        )
+    kept = set(wanted)
+    return np.array([place for place, name in enumerate(names) if name in kept], dtype=np.int64)
+
+
+def _require_once(names: Sequence[str], who: str) -> None:
+    if len(set(names)) < len(names):
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))
+        raise OpenworldError(f"{who} {twice} twice; a list of files tells images by names that come once.")

@@ -2,16 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from openworld._errors import OpenworldError
 from openworld._plain import require_plain, require_text
 from openworld.datasets.formats.decoding import FORMATS
-from openworld.datasets.formats.folder import read_picture
+from openworld.datasets.formats.folder import PathReader
 from openworld.datasets.image_set import ImageSet
 
 
@@ -39,22 +37,8 @@ def load(paths: Sequence[Path], name: str = "these pictures", root: Path | None 
         labels=np.zeros(count, np.int64),
         groups=np.arange(count),
         content="\n".join(map(str, paths)),
-        read=_Reader(tuple(paths), root),
+        read=PathReader(tuple(paths), root),
     )
-
-
-@dataclass(frozen=True)
-class _Reader:
-    paths: tuple[Path, ...]
-    root: Path | None
-
-    def __call__(self, number: int) -> Image.Image:
-        return read_picture(self.paths[number])
-
-    def file_of(self, number: int) -> str:
-        """The path of a picture."""
-        path = self.paths[number]
-        return (path.relative_to(self.root) if self.root else path).as_posix()
 
 
 def _below(folder: Path) -> list[Path]:

@@ -4,16 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image
 
-from openworld._errors import OpenworldError
-from openworld.datasets.corruptions._corruption import as_levels
-
-SMALLEST = 16
-"""Pixels that either side of a picture needs: with fewer, lines and pieces are thinner than a pixel."""
-
-Draws = np.random.Generator | np.random.RandomState
-"""Where randomness comes from; only methods that both kinds have are called."""
+from openworld.datasets.corruptions._corruption import Draws, as_levels, pixels_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,22 +37,9 @@ class Style:
         Raises:
             OpenworldError: another shape, type or size.
         """
-        pixels = _pixels(picture)
-        return as_levels(self.formula(pixels / 255, draws))
+        return as_levels(self.formula(pixels_of(picture, "styles") / 255, draws))
 
 
 def unit(pixels: np.ndarray) -> float:
     """Return one 64th of the shorter side, in pixels: the measure of all lengths here."""
     return min(pixels.shape[:2]) / 64
-
-
-def _pixels(picture) -> np.ndarray:
-    if isinstance(picture, Image.Image):
-        picture = np.asarray(picture.convert("RGB"))
-    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
-        came = f"{picture.dtype}{list(picture.shape)}" if isinstance(picture, np.ndarray) else type(picture).__name__
-        raise OpenworldError(f"the image is {came}, expected uint8[H, W, 3] or a PIL image.")
-    if min(picture.shape[:2]) < SMALLEST:
-        height, width = picture.shape[:2]
-        raise OpenworldError(f"the image has {width} x {height} pixels; styles need {SMALLEST} either way.")
-    return picture

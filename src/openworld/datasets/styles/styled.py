@@ -9,6 +9,7 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
+from openworld.datasets.corruptions.corrupted import draws_of
 from openworld.datasets.image_set import ImageSet, file_of
 from openworld.datasets.styles._catalogue import STYLES
 
@@ -89,6 +90,4 @@ class _Styled:
 def redrawn(picture: Image.Image, name: str, seed: int) -> Image.Image:
     """One picture in a style; the draws follow from its pixels, the style and the seed."""
     picture = picture.convert("RGB")
-    digest = hashlib.sha256(f"{name} {seed}".encode() + b"\0" + picture.tobytes()).digest()
-    # RandomState, because its numbers are promised never to change (NEP 19); those of a Generator may.
-    return Image.fromarray(STYLES[name](picture, np.random.RandomState(np.frombuffer(digest, "<u4"))))
+    return Image.fromarray(STYLES[name](picture, draws_of(picture, f"{name} {seed}")))
