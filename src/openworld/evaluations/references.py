@@ -20,19 +20,14 @@ from openworld.learners.engine.text_features import encode_names
 def similarities(
     reference: ReferenceSpec, selection: ImageSelection, rows: np.ndarray, dataset: str, machine: Machine
 ) -> np.ndarray:
-    """What a reference says of pictures.
+    """Return float[n, C], cosines of a backbone in the sentences of `dataset`, or logits of a classifier.
 
-    Args:
-        reference: which; a random one is drawn anew for each set of pictures.
-        pictures: N of them, as all models have seen them.
-        rows: int64[n], the ones that could be read.
-        dataset: whose sentences are the usual ones.
-
-    Returns:
-        float[n, C], cosines of a backbone, logits of a classifier.
+    They are of the rows int64[n] that could be read; a random reference is drawn anew for each set of images.
     """
     if reference.backbone:
-        return _cosines(reference, selection, dataset, machine)
+        text = class_texts(reference, selection.load().classnames, dataset, machine)
+        embeddings = torch.from_numpy(encoded(selection.load(), reference.backbone, machine).embeddings)
+        return (normalize(embeddings, dim=-1) @ text.mT).numpy()
     if reference.classifier:
         return logits_of(selection, of_reference(reference), machine)[rows]
     images = selection.load()
@@ -42,25 +37,18 @@ def similarities(
 
 
 def own_temperature(reference: ReferenceSpec, machine: Machine) -> float:
-    """The temperature that it speaks with by itself: 1 / its logit scale; 1 for a classifier."""
+    """Return the temperature that it speaks with by itself: 1 / its logit scale; 1 for a classifier."""
     return 1 / float(backbone(reference.backbone, machine.device).logit_scale) if reference.backbone else 1.0
 
 
 def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, machine: Machine) -> torch.Tensor:
-    """float32[C, D] on the CPU: what the backbone of a reference makes of class names in its sentences; unit length."""
+    """Return features of class names in the sentences of a reference, float32[C, D] on the CPU, of length 1."""
     known = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
     chosen = known[reference.templates] if isinstance(reference.templates, str) else reference.templates
     return _text(reference.backbone, chosen, tuple(names), machine.device)
 
 
-def _cosines(reference: ReferenceSpec, selection: ImageSelection, dataset: str, machine: Machine) -> np.ndarray:
-    text = class_texts(reference, selection.load().classnames, dataset, machine)
-    embeddings = torch.from_numpy(encoded(selection.load(), reference.backbone, machine).embeddings)
-    return (normalize(embeddings, dim=-1) @ text.mT).numpy()
-
-
 @lru_cache(maxsize=8)
 @torch.no_grad()
 def _text(name: str, sentences: tuple[str, ...], names: tuple[str, ...], device: str) -> torch.Tensor:
-    """Features of sentences around class names, averaged."""
     return encode_names(backbone(name, device), names, sentences).cpu()

@@ -78,6 +78,11 @@ class Condition:
     images: ImageSelection | None = None  # a record does not tell them
 
     @property
+    def facts(self) -> dict[str, str | int | None]:
+        """What a record says of it."""
+        return {name: fact for name, fact in vars(self).items() if name != "images"}
+
+    @property
     def shift(self) -> str:
         """What moved: a corruption at any severity, or a data set's domain. Conditions of one shift are alike."""
         return self.corruption or (f"{self.dataset}, {self.domain}" if self.domain else self.name)
@@ -85,8 +90,7 @@ class Condition:
     @property
     def place(self) -> dict[str, str | int]:
         """What tells its results apart: its line and name, and what else is known of it."""
-        keys = ("kind", "dataset", "domain", "corruption", "severity")
-        known = {key: getattr(self, key) for key in keys if getattr(self, key) not in (None, "")}
+        known = {key: fact for key, fact in self.facts.items() if key not in ("row", "name") and fact not in (None, "")}
         return {"images": self.row, "condition": self.name, **known}
 
 

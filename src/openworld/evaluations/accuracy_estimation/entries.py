@@ -52,15 +52,10 @@ class ModelSpec:
         if self.recipe:
             raise OpenworldError(f"weights {self.weights!r} are loaded, not trained; leave the recipe out.")
         if "{epoch}" in self.weights and not self.checkpoints:
-            raise OpenworldError(
-                f"weights {self.weights!r} need the numbers that stand for {{epoch}}, such as checkpoints = [4, 8]; a "
-                "folder without {epoch} needs none."
-            )
+            raise OpenworldError(f"weights {self.weights!r} need numbers for {{epoch}}, such as checkpoints = [4, 8].")
         if "{epoch}" not in self.weights and len(self.checkpoints) > 1:
-            raise OpenworldError(
-                f"weights {self.weights!r} are one classifier for {len(self.checkpoints)} checkpoints; write {{epoch}} "
-                "where their folders differ, or leave the checkpoints out."
-            )
+            several = f"one classifier for {len(self.checkpoints)} checkpoints"
+            raise OpenworldError(f"weights {self.weights!r} are {several}; write {{epoch}} where their folders differ.")
         settle(self, checkpoints=self.checkpoints or (1,))
 
     def resolved(self, dataset: str) -> "ModelSpec":

@@ -1,7 +1,7 @@
 """The work of a unit: estimators are fitted on the source of one judged model and asked about every condition."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,7 @@ def _facts(task: AccuracyTask, source: Answers, machine: Machine) -> dict[str, A
         "estimators": [estimator.facts() for estimator in task.estimators],
         "left_out": task.left_out,
         "taxonomy": {"name": taxonomy.name, "reason": taxonomy.reason},
-        "conditions": [replace(condition, images=None) for condition in task.ground.conditions],
+        "conditions": [condition.facts for condition in task.ground.conditions],
     }
 
 
