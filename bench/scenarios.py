@@ -23,8 +23,8 @@ from sklearn.metrics import roc_auc_score
 
 from openworld.evaluations.dynamic import scenarios
 from openworld.evaluations.dynamic.curves import SCENARIOS
-from openworld.evaluations.dynamic.metrics import tables, view_results, view_rows
 from openworld.evaluations.dynamic.predictions import ImagePool, joined, predict_views
+from openworld.evaluations.dynamic.unit import tables, view_results, view_rows
 from openworld.features import Features
 from openworld.learners import FittedLearner
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine

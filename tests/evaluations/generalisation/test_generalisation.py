@@ -17,9 +17,8 @@ from openworld.datasets.templates import APPENDIX_C4, TEMPLATES
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.finished_runs import read_report
-from openworld.evaluations.generalisation.encoded_targets import encoded_targets
 from openworld.evaluations.generalisation.evaluation import EVALUATION
-from openworld.evaluations.generalisation.predictions import answer_target, answer_targets
+from openworld.evaluations.generalisation.predictions import answer_target, answer_targets, encoded_targets
 from openworld.evaluations.generalisation.task import GeneralisationTask, Other, Target, split_as, summary, tasks
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION as RECOGNITION

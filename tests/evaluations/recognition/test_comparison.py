@@ -32,16 +32,16 @@ def test_of_many_learners_those_pairs_are_tested_that_are_shown(small_results, s
     """No correction is smaller than that of all pairs: the best was chosen by the numbers that are tested."""
     (all_pairs,) = small_results.settings
     monkeypatch.setattr(results, "ALL_PAIRS", 3)
-    few = results.setting_results(all_pairs.key, all_pairs.title, all_pairs.outcomes)
+    few = results.join(small_results.outcomes).settings[0]
     shown = {few.untuned[0], few.best}
     tests = few.results.comparisons
     assert all({test.entity, test.other} & shown for test in tests) and len(tests) == 5
     for test in tests:
         assert test.p >= find_comparison(all_pairs.results.comparisons, test.entity, test.other).p
-    asked = results.setting_results(all_pairs.key, all_pairs.title, all_pairs.outcomes, all_pairs=True)
+    asked = results.join(small_results.outcomes, all_pairs=True).settings[0]
     assert asked.results.comparisons == all_pairs.results.comparisons
     monkeypatch.setattr(results, "ALL_PAIRS", len(all_pairs.learners))
-    same = results.setting_results(all_pairs.key, all_pairs.title, all_pairs.outcomes)
+    same = results.join(small_results.outcomes).settings[0]
     assert same.results.comparisons == all_pairs.results.comparisons
 
 

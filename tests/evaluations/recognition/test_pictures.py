@@ -3,7 +3,7 @@
 import numpy as np
 from made_units import recognition_outcome
 
-from openworld.evaluations.recognition.album import shown_images
+from openworld.evaluations.recognition.charts import shown_images
 from openworld.report.album import choose
 
 IMAGES = {

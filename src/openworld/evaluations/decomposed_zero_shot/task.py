@@ -207,18 +207,14 @@ def evaluate(task: DecomposedTask, machine: Machine) -> UnitResult:
 def accuracies(
     by_set: Mapping[NamedImages, Mapping[str, DecomposedAccuracy]], part: str, entity: str
 ) -> Iterator[Result]:
-    """Yield the accuracies of a part of the features by row of images: the mean of its sets, and each of several.
-
-    Several sets show the same images, so that nothing simple can be said of their mean; that of one set has its
-    interval over images.
-    """
+    """Yield the accuracies of a part of the features by row of images: the mean of its sets, and each of several."""
     for row in dict.fromkeys(images.entry.row for images in by_set):
         where = {"part": PARTS[part], "images": row}
         tables = {str(images): table for images, table in by_set.items() if images.entry.row == row}
         for rank in RANKS:
             metric = METRICS[rank]
             values = {name: _value(getattr(table[part], rank)) for name, table in tables.items()}
-            if len(values) == 1:
+            if len(values) == 1:  # several sets show the same images: nothing simple can be said of their mean's chance
                 yield Result(entity, metric, next(iter(values.values())), where)
                 continue
             yield Result(entity, metric, Value(mean([own.value for own in values.values()]), reason=FEW_CLASSES), where)

@@ -47,25 +47,15 @@ class ViewAnswers:
 
 @dataclass(frozen=True, eq=False)
 class ScenarioCurves:
-    """One scenario run.
+    """One scenario run."""
 
-    Args:
-        where: the place of its results.
-        dataset: what was tuned on.
-        levels: of change, increasing.
-        curves: {learner: the mean curve over its seeds, and each seed's own}, in the order of the run.
-        at_levels: rows of learners at levels, means over their seeds.
-        baseline: the learner that tunes nothing, with which every other is compared.
-        answers: {learner: {seed: what it named right}}; None where a record keeps no predictions.
-    """
-
-    where: Mapping[str, str]
-    dataset: str
+    where: Mapping[str, str]  # the place of its results
+    dataset: str  # what was tuned on
     levels: tuple[float, ...]
-    curves: Mapping[str, Robustness]
-    at_levels: Results
-    baseline: str
-    answers: Mapping[str, Mapping[int, ViewAnswers | None]]
+    curves: Mapping[str, Robustness]  # {learner: the mean curve over its seeds}, in the order of the run
+    at_levels: Results  # rows of learners at levels, means over their seeds
+    baseline: str  # the learner that tunes nothing
+    answers: Mapping[str, Mapping[int, ViewAnswers | None]]  # {learner: {seed: what it named right}}
 
     @property
     def title(self) -> str:
@@ -96,11 +86,7 @@ class ScenarioCurves:
 
 
 def scenario_curves(run: RunFolder) -> tuple[ScenarioCurves, ...]:
-    """Join the units of every scenario run, in the order of the paper's scenarios.
-
-    Raises:
-        OpenworldError: records without rows, or a scenario run without zero-shot CLIP.
-    """
+    """Join the units of every scenario run, in the order of the paper's scenarios."""
     rows, units = Results("dynamic", join_seeds(rows_of_run(run))), {}
     for record in run.records:
         for course, answers in zip(record.metrics["courses"], _answers(record), strict=True):
@@ -142,10 +128,7 @@ def _title(where: Mapping[str, str]) -> str:
 
 
 def _answers(record: Record) -> Iterator[ViewAnswers | None]:
-    """Yield the answers of every scenario run of a record, None where the record keeps no predictions.
-
-    A group keeps its number from run to run where it belongs to the same image set, known by a hash of its name.
-    """
+    """Yield the answers of every scenario run of a record, None where the record keeps no predictions."""
     table = record.table("predictions") if "predictions" in record.tables else None
     for number, course in enumerate(record.metrics["courses"]):
         if table is None:
@@ -154,6 +137,7 @@ def _answers(record: Record) -> Iterator[ViewAnswers | None]:
         chosen = table["course"] == number
         rows = {name: column[chosen] for name, column in table.items()}
         part = rows["part"].astype(np.int64)
+        # A group keeps its number from run to run where it belongs to the same image set, known by a hash of its name.
         sets = [crc32(name.encode()) % 2**31 for name in (course["images"], course["target"] or "")]
         groups = np.where(part == 0, *sets) * SET_BITS + rows["group"]
         columns = part * SET_BITS + rows["id"], groups, rows["prediction"] == rows["label"]
@@ -162,14 +146,7 @@ def _answers(record: Record) -> Iterator[ViewAnswers | None]:
 
 
 def image_errors(runs: Sequence[ScenarioCurves]) -> tuple[LevelErrors | None, str]:
-    """Return the joint error of the learners' accuracies over images, or None and why there is none.
-
-    The mean over the views of several seeds, or of several scenario runs, errs as the groups of their images do
-    together.
-
-    Args:
-        runs: of the same learners; their accuracies are averaged.
-    """
+    """Return the joint error of the learners' accuracies over images, or None and why there is none."""
     if len({run.levels for run in runs}) > 1:
         return None, "the scenario runs do not have the same levels"
     groups, correct = [], []

@@ -19,12 +19,7 @@ from openworld.learners import Answer, FittedLearner
 
 @dataclass(frozen=True, eq=False)
 class ImagePool:
-    """Encoded image sets, one behind the other, whose labels count in one list of names.
-
-    Args:
-        parts: the sets, for instance the source's test images and a variant's.
-        names: of all classes.
-    """
+    """Encoded image sets, one behind the other, whose labels count in one list of names."""
 
     parts: tuple[Features, ...]
     names: tuple[str, ...]
@@ -64,11 +59,7 @@ class ImagePool:
 
 
 def joined(source: Features, other: Features, *, same_names: bool) -> ImagePool:
-    """The pool of two image sets: the other's names are those of the source or a part of them, or all of them are new.
-
-    Raises:
-        OpenworldError: names that the source lacks, where they are to be the same.
-    """
+    """Return the pool of two image sets: the other's names are some of the source's, or all of them are new."""
     if not same_names:
         moved = replace(other, labels=other.labels + len(source.classnames))
         return ImagePool((source, moved), source.classnames + other.classnames)
@@ -78,29 +69,17 @@ def joined(source: Features, other: Features, *, same_names: bool) -> ImagePool:
 
 @dataclass(frozen=True, eq=False)
 class ViewPredictions:
-    """What was answered in one view.
-
-    Args:
-        view: the view.
-        logits: float32[n, c] of its images among its classes.
-        baseness: float32[n]; None where the view holds no base or no new class, so that there is nothing to detect.
-    """
+    """What was answered in one view."""
 
     view: View
-    logits: np.ndarray
-    baseness: np.ndarray | None
+    logits: np.ndarray  # float32[n, c] of its images among its classes
+    baseness: np.ndarray | None  # float32[n]; None where there is nothing to detect
 
 
 def predict_views(
     fitted: FittedLearner, pool: ImagePool, runs: Sequence[ScenarioRun]
 ) -> Iterator[Iterator[ViewPredictions]]:
-    """The answers in the views of each run, one by one, by slices of one matrix where that is exact.
-
-    Args:
-        fitted: a fitted learner.
-        pool: the images.
-        runs: on this pool, of the same base and new classes.
-    """
+    """Yield the answers in the views of each run on a pool, by slices of one matrix where that is exact."""
     whole = None if fitted.learner.depends_on_other_names else _AllAnswers.of(fitted, pool, runs)
     for run in runs:
         yield map(partial(_predictions, fitted, pool, run, whole), run.views)

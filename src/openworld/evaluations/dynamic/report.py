@@ -71,7 +71,7 @@ def report(run: RunFolder) -> Report:
     baseline = next(unit["learner"] for unit in units if unit["yardstick"])
     seeds = " ".join(map(str, sorted({unit["seed"] for unit in units})))
     scenario_runs = {tuple(row.where.items()) for row in results.where(metric="auc") if "images" in row.where}
-    left_out = {unit["dataset"]: len(unit["left_out"]) for unit in units if unit["left_out"]}
+    left_out = {unit["dataset"]: len(unit["left_out"]) for unit in units if unit.get("left_out")}
     subtitle = (
         " + ".join(dict.fromkeys(unit["dataset"] for unit in units)),
         counted(len(scenario_runs), "scenario run"),

@@ -40,11 +40,7 @@ AREA_RANK = Metric("area_rank", "mean rank of AUC", "fraction", 2, -1, (1.0, Non
 
 
 def read_results(run: RunFolder) -> Results:
-    """Return every number of a run.
-
-    Raises:
-        OpenworldError: learners that were not all run on every data set of a scenario: there are no ranks.
-    """
+    """Return every number of a run."""
     curves = scenario_curves(run)
     names = dict.fromkeys(each.where["scenario"] for each in curves)
     scenarios = [Average(tuple(each for each in curves if each.where["scenario"] == name)) for name in names]
@@ -68,11 +64,7 @@ def _over_all(curves: Sequence[ScenarioCurves]) -> Iterator[Result]:
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """Scenario runs of the same learners, of which the means are reported; of a single run its own numbers.
-
-    Raises:
-        OpenworldError: runs of other learners.
-    """
+    """Scenario runs of the same learners, of which the means are reported; of a single run its own numbers."""
 
     curves: tuple[ScenarioCurves, ...]
 
@@ -133,10 +125,7 @@ class Average:
                 yield _mean_over_runs(rows, found.where, over)
 
     def tests(self) -> tuple[Comparison, ...]:
-        """Return the tests of all pairs of learners in their areas: on the same images, with these seeds; over seeds.
-
-        Each of the two families is corrected by itself.
-        """
+        """Return the tests of all pairs in their areas: on the same images, with these seeds; over seeds."""
         over_seeds = {**self.where, "over": "seeds"}
         return (
             *self._tests("images", self._on_images, self.where),

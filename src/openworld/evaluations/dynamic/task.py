@@ -45,15 +45,12 @@ class DynamicSettings:
 
 @dataclass(frozen=True)
 class DynamicTask(DynamicSettings, Learning):
-    """One unit's share of a spec: one learner, its settings resolved, one seed, and what it is tuned on.
-
-    `scenarios` are all of classes (tuned on base classes), or all with a source (tuned on all its classes).
-    """
+    """One unit's share of a spec: one learner, its settings resolved, one seed, and what it is tuned on."""
 
     learner: LearnerSpec
     seed: int
     data: DatasetSpec
-    scenarios: tuple[Scenario, ...]
+    scenarios: tuple[Scenario, ...]  # all of classes (tuned on base classes), or all with a source
     variants: tuple[DatasetSpec, ...]
     others: tuple[DatasetSpec, ...]
     encoding = encoding_of
@@ -111,28 +108,16 @@ class DynamicTask(DynamicSettings, Learning):
 
 @dataclass(frozen=True, eq=False)
 class PooledRuns:
-    """Scenario runs that show the same classes on one pool.
-
-    Args:
-        pool: the images.
-        runs: by scenario.
-        against: the image set that takes over from the source; None where new classes come from the same data set.
-        sources: of the task's, those of the pool's images, in order.
-    """
+    """Scenario runs that show the same classes on one pool."""
 
     pool: ImagePool
     runs: dict[Scenario, ScenarioRun]
-    against: DatasetSpec | None = None
-    sources: tuple[str, ...] = ("test",)
+    against: DatasetSpec | None = None  # what takes over from the source
+    sources: tuple[str, ...] = ("test",)  # of the task's, those of the pool's images
 
 
 def pooled_runs(task: DynamicTask, parts: Mapping[str, Features]) -> Iterator[PooledRuns]:
-    """Prepare the scenario runs of a task, one pool at a time.
-
-    Args:
-        task: says which scenarios.
-        parts: the encoded image sets of `task.sources`.
-    """
+    """Prepare the scenario runs of a task on the encoded image sets of its sources, one pool at a time."""
     test, base, new = parts["test"], task.split.base, task.split.new
     if task.of_classes:
         generators = {"emerging-classes": scenarios.emerging_classes, "varying-ratio": scenarios.varying_ratio}

@@ -36,19 +36,12 @@ ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")
 
 @dataclass(frozen=True, eq=False)
 class TargetMean:
-    """The targets of one kind.
+    """The targets of one kind: the results on each, their means, and the tests between these."""
 
-    Args:
-        kind: a key of NOUNS.
-        source: the results on what was tuned on.
-        targets: those on the targets, in the order of the run.
-        results: means over the targets, and the tests between them.
-    """
-
-    kind: str
-    source: SettingResults
-    targets: tuple[SettingResults, ...]
-    results: Results
+    kind: str  # a key of NOUNS
+    source: SettingResults  # the results on what was tuned on
+    targets: tuple[SettingResults, ...]  # in the order of the run
+    results: Results  # means over the targets
 
     @property
     def counted(self) -> str:

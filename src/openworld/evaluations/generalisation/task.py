@@ -32,19 +32,12 @@ class Other:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a learner is scored.
+    """Where a learner is scored."""
 
-    Args:
-        kind: what it is to the source.
-        data: the image set.
-        part: its name among `GeneralisationTask.sources`.
-        left_out: classes of another data set that are no new ones.
-    """
-
-    kind: Kind
+    kind: Kind  # what it is to the source
     data: DatasetSpec
-    part: str
-    left_out: tuple[Overlap, ...] = ()
+    part: str  # its name among `GeneralisationTask.sources`
+    left_out: tuple[Overlap, ...] = ()  # classes of another data set that are no new ones
 
 
 @dataclass(frozen=True)

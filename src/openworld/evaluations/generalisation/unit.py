@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from openworld.datasets import DATASETS
-from openworld.evaluations.generalisation.encoded_targets import EncodedTarget, encoded_targets
-from openworld.evaluations.generalisation.predictions import answer_targets
+from openworld.evaluations.generalisation.predictions import EncodedTarget, answer_targets, encoded_targets
 from openworld.evaluations.generalisation.task import GeneralisationTask, Target
 from openworld.evaluations.learning import fit, split_name, training_facts
 from openworld.evaluations.recognition_metrics import image_counts, image_table, recognition_rows
@@ -87,11 +86,7 @@ def _image(task: GeneralisationTask, images: EncodedTarget, number: int):
 
 
 def _target_facts(task: GeneralisationTask, images: EncodedTarget) -> dict[str, Any]:
-    """Return what a record says of a target.
-
-    `parts` are the image sets of its base and of its new images, among the inputs of the unit; `new_ids_from` is what
-    is added to the numbers of new images, 0 where both are of one set.
-    """
+    """Return what a record says of a target."""
     target, source = images.target, task.source
     known = DATASETS.get(target.data.dataset)
     same = target.data.dataset == source.dataset
@@ -107,8 +102,9 @@ def _target_facts(task: GeneralisationTask, images: EncodedTarget) -> dict[str, 
         "n_base_classes": len(images.split.base),
         "n_new_classes": len(images.split.new),
         "classnames": images.split.names,
+        # the image sets of its base and of its new images, among the inputs of the unit
         "parts": list(dict.fromkeys(["test" if images.moved else target.part, target.part])),
-        "new_ids_from": images.moved,
+        "new_ids_from": images.moved,  # added to the numbers of new images; 0 where both sides are of one set
         "group_name": known.group_name if known else "",
         "left_out": _left_out(task, images),
         "overlaps": target.left_out,

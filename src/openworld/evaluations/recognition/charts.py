@@ -1,4 +1,4 @@
-"""Charts of recognition that rows cannot hold: Miss/Hit curves, and what a single setting of a learner does.
+"""What rows of recognition cannot hold: Miss/Hit curves, what one setting of a learner does, and images worth seeing.
 
 MissRate(t) is the share of base images rejected or misnamed at threshold t, HitRate(t) the share of new images
 flagged and named right; the area under the curve is OpenworldAUC (Hua et al., 2025, Section 4.2). A learner's curve is
@@ -12,8 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from openworld.evaluations.recognition.outcome import Outcome
+from openworld.evaluations.recognition.results import RecognitionResults, SettingResults
+from openworld.evaluations.recognition_metrics import rows_of
 from openworld.metrics import miss_hit_curve
+from openworld.report.album import KINDS, Album, AlbumImage, AlbumPart, ChosenImage, choose
 from openworld.report.charts import Line, LineChart, Quantity, Reference, Region, Spot
+from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import SeriesStyle
@@ -32,6 +36,9 @@ FEWEST = 3
 Learners = Mapping[str, Sequence[Outcome]]
 
 
+THUMBNAIL_BYTES = 500_000  # of the page's 1.5 MB; thumbnails beyond it are left out, and the page says so
+
+
 def miss_hit(
     settings: Mapping[str, Learners],
     styles: Mapping[str, SeriesStyle],
@@ -40,15 +47,7 @@ def miss_hit(
     rule: Mapping[str, float] | None = None,
     front: Sequence[str] = (),
 ) -> Figure | None:
-    """Return a chart per setting, a curve per learner; None where no curve is defined.
-
-    Args:
-        settings: {title: {learner: its outcomes by seed}}.
-        styles: of the learners.
-        results: that hold operating points, which are ringed; None for none.
-        rule: of these, by its keys; a line shows the rate that is required.
-        front: the learners that stay in front of many.
-    """
+    """Return a chart per setting, a curve per learner; None where no curve is defined."""
     rings = _rings(results) if results and rule else {}
     across = tuple(Reference(rule[key], "required", axis) for key, axis in RULES.items() if rule and key in rule)
     charts = []
@@ -74,11 +73,9 @@ def miss_hit(
 
 
 def mean_curve(outcomes: Sequence[Outcome]) -> tuple[float, ...]:
-    """Return the hit rates at the miss rates of MISS_GRID, means over the seeds.
-
-    No hit is reached below the share of misnamed base images.
-    """
+    """Return the hit rates at the miss rates of MISS_GRID, means over the seeds."""
     curves = [miss_hit_curve(*outcome.test.samples) for outcome in outcomes]
+    # No hit is reached below the share of misnamed base images.
     rates = [np.interp(MISS_GRID, curve.miss_rate, curve.hit_rate, left=0.0) for curve in curves]
     return tuple(np.mean(rates, axis=0).tolist())
 
@@ -112,10 +109,7 @@ def _wide(charts: Sequence[LineChart]) -> tuple[dict, ...]:
 def setting_sweep(
     settings: Mapping[str, Learners], results: Results, styles: Mapping[str, SeriesStyle]
 ) -> Figure | None:
-    """Return a chart per hyperparameter that takes at least FEWEST values while all others stand still, or None.
-
-    Such as K, alpha and lambda of GMoP (Hua et al., 2025, Figure 10 and its neighbours).
-    """
+    """Return a chart per hyperparameter that takes FEWEST values or more while all others stand still, or None."""
     rows, of_method = [], {}
     for title, learners in settings.items():
         for method, key, entries in _sweeps(learners):
@@ -154,3 +148,64 @@ def _sweeps(learners: Learners) -> Iterator[tuple[str, str, dict[float, str]]]:
 
 def _is_number(value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def albums(results: RecognitionResults) -> list[Album]:
+    """An album per setting: of its best learner, first seed."""
+    count = {1: 8, 2: 6}.get(len(results.settings), 4)
+    left, albums = THUMBNAIL_BYTES, []
+    for setting in results.settings:
+        kinds = []
+        for name, images in shown_images(setting.outcomes[setting.best][0], count).items():
+            kept = []
+            for image in images:
+                left -= len(image.address or "")
+                kept.append(image if left >= 0 else replace(image, address=None))
+            kinds.append(AlbumPart(KINDS[name], tuple(kept)))
+        if kinds:
+            albums.append(Album(setting.title, _caption(setting), tuple(kinds)))
+    return albums
+
+
+def shown_images(outcome: Outcome, count: int = 8) -> dict[str, list[AlbumImage]]:
+    """The chosen images of one outcome with names and scores, by kind; {} where confidences were not recorded."""
+    if "confidence" not in outcome.test.images:
+        return {}
+    closed_set = outcome.test.closed_set
+    if closed_set:  # a new image has no right name that could be missed
+        base = rows_of(outcome.test.images, outcome.test.is_base)
+        outcome = replace(outcome, test=replace(outcome.test, images=base))
+    chosen = choose(outcome.test.images, count)
+    return {
+        kind: [_shown(outcome, image, by_class=kind.endswith("classes")) for image in picked]
+        for kind, picked in chosen.items()
+        if not (closed_set and kind == "wrong_new")
+    }
+
+
+def _caption(setting: SettingResults) -> str:
+    group, best = setting.first.group_name, setting.best
+    once = f"; of one {group} only the most telling image is shown" if group else ""
+    return (
+        f"Of {best}, seed {setting.seeds(best)[0]}. Confidence is its softmax among the names of the image's own "
+        f"half{once}."
+    )
+
+
+def _shown(outcome: Outcome, chosen: ChosenImage, *, by_class: bool) -> AlbumImage:
+    images, names, place = outcome.test.images, outcome.facts["classnames"], chosen.place
+    data = outcome.thumbnail(int(images["id"][place]))
+    address = None if data is None else data_address("image/png", data)
+    name = names[int(images["label"][place])]
+    tags = {"side": str(images["side"][place]), "class": name}
+    tags["outcome"] = "right" if images["correct"][place] else "wrong"
+    value = float(images["score"][place])
+    if by_class:
+        share = f"{100 * chosen.class_accuracy:.0f}\u00a0%"
+        caption = f"{images['side'][place]} · {share} of {chosen.class_images} named right"
+        return AlbumImage(address, name, caption, tags, value)
+    prediction = int(images["prediction"][place]) if "prediction" in images else -1
+    named = f"“{names[prediction]}”" if prediction >= 0 else "something else"
+    confidence = f"{100 * float(images['confidence'][place]):.0f}\u00a0%"
+    score = f"{value:.2f}".replace("-", "−")
+    return AlbumImage(address, name, f"named {named} with {confidence} · baseness\u00a0{score}", tags, value)

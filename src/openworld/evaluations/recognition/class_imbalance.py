@@ -39,19 +39,7 @@ _READ = ("score", "correct", "label", "joint_prediction")
 def mix_rows(
     table: Table, learner: str, *, factor: float, ratios: Sequence[float], resamples: int, seed: int
 ) -> Iterator[Result]:
-    """Yield every number of every other mix: means over the draws, with the standard deviation of one draw.
-
-    Args:
-        table: per-image table, as `image_table` gives it.
-        factor: of the imbalance, at least 1. ratios: of the sweep, above 0.
-        resamples: draws of every mix, at least 1. seed: of the draws.
-
-    Yields:
-        At {"mix": "forward"} and {"mix": "backward"} Table 3, at {"ratio": ..., "new_share": ...} the rows of Tables 11
-        and 12, and at {"mix": "all ratios"} their last rows: mean and variance over the ratios, of one draw as the
-        tables print them, then averaged over the draws. (Fractions: the printed variance, in squared points, is 10,000
-        times as large.)
-    """
+    """Yield every number of every other mix: means over the draws, with the standard deviation of one draw."""
     base, new = ({name: np.asarray(half[name]) for name in _READ if name in half} for half in sides(table))
     for direction, side in SHRUNK.items():
         draws = []
@@ -65,17 +53,15 @@ def mix_rows(
     for ratio, *draws in zip(ratios, *sweeps, strict=True):
         n_base, n_new = draws[0]["n_base"], draws[0]["n_new"]
         yield from _means(draws, learner, {"ratio": float(ratio), "new_share": n_new / (n_base + n_new)})
-    if ratios:
+    if ratios:  # the last rows of Tables 11 and 12: of one draw as the tables print them, then averaged over the draws
         for name in MIXED:
             yield from _variation([[draw[name] for draw in sweep] for sweep in sweeps], name, learner)
 
 
 def _sweep(base: Table, new: Table, ratios: Sequence[float], generator: np.random.Generator) -> list[dict]:
-    """Return the numbers at every ratio, in one draw.
-
-    A ratio above one keeps 1 / ratio of the base images, one below keeps that share of the new images: the first of one
-    order of each side, so that within a draw smaller samples are parts of larger ones.
-    """
+    """Return the numbers at every ratio, in one draw."""
+    # A ratio above one keeps 1 / ratio of the base images, one below keeps that share of the new images: the first of
+    # one order of each side, so that within a draw smaller samples are parts of larger ones.
     base_order, new_order = (generator.permutation(len(side["label"])) for side in (base, new))
     return [
         _numbers(

@@ -29,11 +29,9 @@ def average_over_seeds(scores: Sequence[ImageScores]) -> SeedAverage | None:
 
 
 def weigh(outcome: Outcome, direction: str) -> ImageScores:
-    """Return the test images of an outcome, those of the half that a mix shrinks by their chance to be drawn.
-
-    Which images a draw keeps is chance; how many of every class is not, so that the mean over all possible draws is
-    OpenworldAUC with every image weighted by the share that its class keeps.
-    """
+    """Return the test images of an outcome, those of the half that a mix shrinks by their chance to be drawn."""
+    # Which images a draw keeps is chance; how many of every class is not, so that the mean over all possible draws is
+    # OpenworldAUC with every image weighted by the share that its class keeps.
     side, test = SHRUNK[direction], outcome.test
     label = np.asarray(test.images["label"])
     share = kept_share(label[test.is_base == (side == "base")], outcome.facts["imbalance_factor"])
@@ -54,18 +52,10 @@ def compare_all(
     by_learner: Mapping[str, Sequence[ImageScores]],
     where: Place | None = None,
     metric: Metric = AUC,
-    against: Sequence[str] = (),
+    against: Sequence[str] = (),  # whom alone all are tested against, corrected as if all pairs were
 ) -> tuple[Comparison, ...]:
-    """The tests of a metric between all pairs, each pair once in the order of the learners, corrected together.
-
-    Learners that were not scored on the same images are tested on those that all their seeds share.
-
-    Args:
-        by_learner: the scores of every seed.
-        where: what tells these tests apart from others.
-        metric: one of `openworld.metrics.QUANTITIES`.
-        against: learners against whom alone all are tested, corrected as if all pairs were; () for all pairs.
-    """
+    """Return the tests of a metric between all pairs, in the order of the learners, corrected together."""
+    # Learners that were not scored on the same images are tested on those that all their seeds share.
     averages = {learner: average_over_seeds(scores) for learner, scores in by_learner.items()}
     tests = []
     pairs = [pair for pair in combinations(by_learner, 2) if not against or set(pair) & set(against)]

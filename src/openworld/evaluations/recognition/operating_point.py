@@ -103,16 +103,7 @@ class OperatingSpec:
 def scored_validation(
     dataset: str, domain: str | None, operating: OperatingSpec | None, keep: bool
 ) -> ScoredValidation:
-    """Say of which classes validation images are scored.
-
-    Args:
-        dataset, domain: what the run is trained on.
-        operating: the rule, if the run has one.
-        keep: score those of all classes where there are any, so that a rule may be given afterwards.
-
-    Raises:
-        OpenworldError: a rule for a data set without validation images.
-    """
+    """Return of which classes validation images are scored; refuse a rule for a data set that has none."""
     wanted = "all" if keep or (operating and operating.needs_new) else "base" if operating else "nothing"
     if wanted == "nothing" or datasets.has_part(dataset, "validation", domain):
         return wanted
@@ -125,16 +116,7 @@ def scored_validation(
 
 
 def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | None) -> None:
-    """Refuse validation images that no threshold could be chosen on.
-
-    Args:
-        images: the validation part, an image set.
-        test_names: class names of the test part, in label order.
-        operating: the rule, if the run has one.
-
-    Raises:
-        OpenworldError: other classes than the test part has; a side without an image that the rule needs.
-    """
+    """Refuse validation images that no threshold could be chosen on."""
     if tuple(images.classnames) != tuple(test_names):
         raise OpenworldError(
             f"the validation part of {images.name} has other classes than its test part; give both the same names, or "
@@ -152,21 +134,12 @@ def require_sides(images, test_names: Iterable[str], operating: OperatingSpec | 
 def operating_rows(
     rule: OperatingSpec, validation: ImageScores, test: ImageScores, learner: str, *, probability: bool
 ) -> Iterator[Result]:
-    """Yield the threshold of one learner and seed, and what it does where it was chosen and on test images.
-
-    Args:
-        validation, test: scored alike.
-        probability: scores are logarithms of baseness, so that `openworld predict` can take the threshold.
-
-    Yields:
-        At {"rule": ..., "part": "validation"} the threshold, what it reaches there, and what no threshold could better;
-        at {"rule": ...} the rates on test images, and the cost where costs are the rule.
-    """
+    """Yield the threshold of one learner and seed, and what it does where it was chosen and on test images."""
     chosen = choose_threshold(*validation.samples, **rule.options)
     where = {"rule": rule_in_words(rule.numbers)}
     on_validation, reason = {**where, "part": "validation"}, chosen.reason or ""
     yield Result(learner, THRESHOLD, value_or(chosen.value, reason), on_validation)
-    if probability:
+    if probability:  # scores are logarithms of baseness, so that `openworld predict` can take the threshold
         baseness = None
         if chosen.value is not None:
             baseness = as_baseness(chosen.value, np.concatenate([validation.images["score"], test.images["score"]]))
@@ -189,11 +162,8 @@ def operating_rows(
 def rates_at(
     learner: str, rule: OperatingSpec, tests: Sequence[ImageScores], thresholds: Sequence[float], where: Mapping
 ) -> Iterator[Result]:
-    """Yield what a learner does at its thresholds on test images, with intervals clustered by group.
-
-    Args:
-        tests, thresholds: of every seed; all their images are counted together, from each seed's own threshold.
-    """
+    """Yield what a learner does at its thresholds on test images, with intervals clustered by group."""
+    # All images are counted together, from each seed's own threshold, which thereby is 0 for all.
     sides: list[list[np.ndarray]] = [[], [], [], [], [], []]
     for test, threshold in zip(tests, thresholds, strict=True):
         base_scores, base_correct, new_scores, new_correct = test.samples
@@ -212,11 +182,7 @@ def rates_at(
 
 
 def with_operating_points(outcomes: Iterable[Outcome], rule: OperatingSpec) -> tuple[Outcome, ...]:
-    """Return the outcomes of a run with the operating points that a rule chooses, whatever its spec chose.
-
-    Raises:
-        OpenworldError: an outcome without validation scores, or without those of new classes where the rule needs them.
-    """
+    """Return the outcomes of a run with the operating points that a rule chooses, whatever its spec chose."""
     outcomes, decided = tuple(outcomes), []
     for outcome in outcomes:
         _require_scores(outcome, rule)

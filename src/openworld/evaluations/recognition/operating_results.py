@@ -14,19 +14,12 @@ from openworld.results import Result, Results, Value
 
 @dataclass(frozen=True, eq=False)
 class LearnerOperatingPoint:
-    """One learner where a rule would run it, its seeds joined.
-
-    Args:
-        learner: its label.
-        rule: its numbers, by their keys in a spec.
-        on_test: the rates, and the cost where costs are the rule, by metric.
-        on_validation: the threshold, and what is known of the validation images, by metric.
-    """
+    """One learner where a rule would run it, its seeds joined."""
 
     learner: str
-    rule: Mapping[str, float]
-    on_test: Mapping[str, Result]
-    on_validation: Mapping[str, Result]
+    rule: Mapping[str, float]  # its numbers, by their keys in a spec
+    on_test: Mapping[str, Result]  # the rates, and the cost where costs are the rule, by metric
+    on_validation: Mapping[str, Result]  # the threshold, and what is known of the validation images, by metric
 
     @property
     def reason(self) -> str:
@@ -67,11 +60,7 @@ def operating_points(learners: Mapping[str, Sequence[Outcome]], results: Results
 
 
 def preferred(points: Sequence[LearnerOperatingPoint]) -> LearnerOperatingPoint | None:
-    """The learner to run by what validation images say: test images choose nothing here either.
-
-    Of learners with a threshold for every seed: the most hits under a miss rate, the fewest misses under a hit rate,
-    the least cost. Without validation images of new classes, the one that misses least.
-    """
+    """Return the learner to run by what validation images say: test images choose nothing here either."""
     return min((point for point in points if not point.reason), key=_badness, default=None)
 
 
@@ -126,6 +115,8 @@ def thresholds_in_words(point: LearnerOperatingPoint) -> str:
 
 
 def _badness(point: LearnerOperatingPoint) -> float:
+    # The most hits under a miss rate, the fewest misses under a hit rate, the least cost; without validation images of
+    # new classes the fewest misses.
     miss, hit, cost = map(point.reached, ("miss", "hit", "cost"))
     if "base_missed" in point.rule:
         return cost

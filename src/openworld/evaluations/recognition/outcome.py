@@ -1,6 +1,8 @@
-"""A record of recognition as results are made of it: its facts, its rows, its scores image by image, its thumbnails."""
+"""Records of recognition as results are made of them: facts, rows, scores image by image, thumbnails; and which belong
+together: all learners of one setting, the seeds of each in order.
+"""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,19 +19,15 @@ from openworld.runs import Record
 
 @dataclass(frozen=True, eq=False)
 class ImageScores:
-    """What a learner said of every image.
+    """What a learner said of every image."""
 
-    Args:
-        images: columns id, side "base"|"new", label, prediction, correct, score, group, ...
-        classnames: base names, then new names.
-        weights: float[n_base] and float[n_new], how much every image counts in `result`; None for all the same.
-        closed_set: whether it knows no names of new classes, so that `correct` says nothing of new images.
-    """
-
-    images: Mapping[str, np.ndarray]
-    classnames: tuple[str, ...] = ()
-    weights: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
-    closed_set: bool = False
+    images: Mapping[str, np.ndarray]  # id, side "base"|"new", label, prediction, correct, score, ...
+    classnames: tuple[str, ...] = ()  # base names, then new names
+    weights: tuple[np.ndarray | None, np.ndarray | None] = (
+        None,
+        None,
+    )  # float[n_base], float[n_new]: how much each image counts
+    closed_set: bool = False  # it knows no names of new classes: `correct` says nothing of new images
 
     @cached_property
     def is_base(self) -> np.ndarray:
@@ -88,11 +86,7 @@ class ImageScores:
         return self.ids, self.is_base, classes, *self.groups
 
     def only(self, ids: np.ndarray) -> "ImageScores":
-        """Some images alone.
-
-        Args:
-            ids: int64[n], sorted, each once and each known here.
-        """
+        """Return some images alone: ids int64[n], sorted, each once and each known here."""
         known = np.asarray(self.images["id"])
         order = np.argsort(known, kind="stable")
         rows = order[np.searchsorted(known[order], ids)]
@@ -106,25 +100,15 @@ class ImageScores:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One learner, trained with one seed and scored in one setting.
+    """One learner, trained with one seed and scored in one setting."""
 
-    Args:
-        facts: what the record says of it: learner, seed, setting, names of the classes, how it was trained.
-        rows: every number, as the unit wrote it.
-        test: what it said of the test images.
-        validation: likewise of the validation images; None where none were scored.
-        thumbnail: the PNG bytes of an image id, or None where none was kept.
-        seconds: how long each stage took.
-        fingerprint: of the test images, or None where they were never seen (predictions made elsewhere).
-    """
-
-    facts: Mapping[str, Any]
-    rows: tuple[Result, ...]
-    test: ImageScores
+    facts: Mapping[str, Any]  # what the record says: learner, seed, setting, names of the classes, how it was trained
+    rows: tuple[Result, ...]  # every number, as the unit wrote it
+    test: ImageScores  # what it said of the test images
     validation: ImageScores | None = None
-    thumbnail: Callable[[int], bytes | None] = lambda _: None
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    fingerprint: str | None = None
+    thumbnail: Callable[[int], bytes | None] = lambda _: None  # the PNG bytes of an image id
+    seconds: Mapping[str, float] = field(default_factory=dict)  # how long each stage took
+    fingerprint: str | None = None  # of the test images; None where they were never seen
 
     @property
     def learner(self) -> str:
@@ -153,16 +137,12 @@ class Outcome:
 
 
 def load(folder) -> tuple[Outcome, ...]:
-    """The outcomes of the run in a folder, every record verified; raises as `outcomes` does."""
+    """Return the outcomes of the run in a folder, every record verified."""
     return outcomes(RunFolder.read(folder))
 
 
 def outcomes(run: RunFolder) -> tuple[Outcome, ...]:
-    """The outcomes of a run of recognition, of generalisation (one per target), or of predictions that were scored.
-
-    Raises:
-        OpenworldError: when no record is one of these.
-    """
+    """Return the outcomes of a run: one per record, and of generalisation one per target."""
     readers = {"recognition": _outcome, "generalisation": _target_outcomes}
     kinds = ((record, record.metrics.get("protocol")) for record in run.records)
     outcomes = tuple(outcome for record, kind in kinds if kind in readers for outcome in readers[kind](record))
@@ -195,10 +175,7 @@ def _compact(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _target_outcomes(record: Record) -> Iterator[Outcome]:
-    """An outcome per target of a record of generalisation, that of the source first.
-
-    Each has the seconds of the fit, which all of them share, and its share of those of scoring.
-    """
+    """Yield an outcome per target of a record of generalisation, that of the source first."""
     table, rows = record.table("images"), read_rows(record).rows
     for number, target in enumerate(record.metrics["targets"]):
         here = table["target"] == number
@@ -210,7 +187,7 @@ def _target_outcomes(record: Record) -> Iterator[Outcome]:
             for row in rows
             if not row.where or place.items() <= row.where.items()
         )
-        share = {"score": float(here.mean())}
+        share = {"score": float(here.mean())}  # of scoring; the fit serves all targets
         seconds = {stage: value * share.get(stage, 1.0) for stage, value in record.seconds.items()}
         fingerprint = " ".join(record.unit.inputs[part] for part in target["parts"])
         scores = ImageScores(images, tuple(facts["classnames"]))
@@ -226,3 +203,64 @@ def _thumbnails(record: Record, folder: str) -> Callable[[int], bytes | None]:
         return record.attachment(name) if name in kept else None
 
     return thumbnail
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the learners of one table have in common, by the names of a record; None for what does not apply."""
+
+    task: str
+    split: str
+    train_domain: str | None
+    test_domain: str | None
+    backbone: str
+    shots: int | None
+    target: str | None = None  # of several places where learners that were tuned once are scored
+
+    @property
+    def domains(self) -> str:
+        """The domain, or where it was trained and where it was tested."""
+        same = self.train_domain == self.test_domain
+        return (self.test_domain or "") if same else f"{self.train_domain} → {self.test_domain}"
+
+    @property
+    def place(self) -> dict[str, str | int]:
+        """What tells its results from those of other settings, as columns of data."""
+        parts = {"task": self.task, "target": self.target, "domain": self.domains, "shots": self.shots}
+        return {name: part for name, part in parts.items() if part}
+
+    @property
+    def title_parts(self) -> tuple[str, ...]:
+        """What a title may be made of: the task or target, the split, the domains, the shots, the backbone."""
+        shots = f"{self.shots} shot{'s' * (self.shots > 1)}" if self.shots else "no shots"
+        place = (self.target, "", "") if self.target else (self.task, self.split, self.domains)
+        return (*place, shots, self.backbone)
+
+
+def setting_of(outcome: Outcome) -> Setting:
+    """The setting of an outcome."""
+    parts = {name: outcome.facts.get(name) for name in Setting.__annotations__}
+    return Setting(**parts | {"shots": parts["shots"] or None})
+
+
+def by_setting(outcomes: Sequence[Outcome]) -> dict[Setting, dict[str, tuple[Outcome, ...]]]:
+    """Return every setting in order of first appearance with its learners, the seeds of each in increasing order."""
+    # Learners that tune nothing and name no shots join every setting that they match.
+    settings = dict.fromkeys(map(setting_of, outcomes))
+    by_setting = {}
+    for setting in [setting for setting in settings if setting.shots] or settings:
+        of_learner: dict[str, list[Outcome]] = {}
+        for outcome in outcomes:
+            untuned = outcome.facts.get("tuned_parameters") == 0 and setting_of(outcome) == replace(setting, shots=None)
+            if untuned or setting_of(outcome) == setting:
+                of_learner.setdefault(outcome.learner, []).append(outcome)
+        by_seed = {learner: sorted(runs, key=lambda run: run.seed) for learner, runs in of_learner.items()}
+        by_setting[setting] = {learner: tuple(runs) for learner, runs in by_seed.items()}
+    return by_setting
+
+
+def titles(settings: Sequence[Setting]) -> dict[Setting, str]:
+    """A short title of every setting: the task, and whatever else differs between the settings."""
+    by_part = zip(*(setting.title_parts for setting in settings), strict=True)
+    differing = [at for at, part in enumerate(by_part) if len(set(part)) > 1] if len(settings) > 1 else [0]
+    return {setting: " · ".join(filter(None, (setting.title_parts[at] for at in differing))) for setting in settings}

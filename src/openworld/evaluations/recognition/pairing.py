@@ -35,19 +35,7 @@ def compare_outcomes(
     of: str = "openworld_auc",
     names: tuple[str, str] = ("the first run", "the second run"),
 ) -> RunComparison:
-    """Pair the records of two runs and test every pair.
-
-    Args:
-        first, second: outcomes of two runs.
-        of: one of QUANTITIES.
-        names: what sentences call the runs.
-
-    Returns:
-        Pairs in the order of the first run.
-
-    Raises:
-        OpenworldError: an unknown quantity, nothing to pair, or records of one pair on other images.
-    """
+    """Pair the records of two runs and test every pair, in the order of the first run."""
     if of not in QUANTITIES:
         raise unknown_name("quantity", of, QUANTITIES)
     values = {field: [{outcome.facts.get(field) for outcome in run} for run in (first, second)] for field in FIELDS}

@@ -39,11 +39,7 @@ CELLS = {
 
 
 def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
-    """Yield every number of every method on every data set; the seeds of a method are joined over the runs.
-
-    Raises:
-        OpenworldError: two runs hold different outcomes of the same method, data set and seed.
-    """
+    """Yield every number of every method on every data set; the seeds of a method are joined over the runs."""
     by_method: dict[tuple, dict[int, Outcome]] = {}
     for run in runs:
         for outcome in run.read(load):

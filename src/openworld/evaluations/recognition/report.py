@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from openworld.evaluations.predictions import prediction_parts
-from openworld.evaluations.recognition.album import albums
-from openworld.evaluations.recognition.charts import miss_hit, setting_sweep
+from openworld.evaluations.recognition.charts import albums, miss_hit, setting_sweep
 from openworld.evaluations.recognition.class_imbalance import MIXED, VARIANCES
 from openworld.evaluations.recognition.operating_results import (
     LearnerOperatingPoint,
@@ -60,21 +59,18 @@ def report(run: RunFolder) -> Report:
 def story_of(
     run: RunFolder, results: RecognitionResults, title: str = "", numbers: Results | None = None, **fields
 ) -> Report:
-    """Return the report of a run by its results, which need not be as the records have them.
-
-    Args:
-        title: of the page; "" for the tasks.
-        numbers: every row and test; None for those of `results`.
-        fields: of `Brief`, in place of those that follow from the results.
-    """
+    """Return the report of a run by its results, which need not be as the records have them."""
     tasks = list(dict.fromkeys(setting.key.task for setting in results.settings))
+    factor = run.resolved.get("imbalance_factor") if isinstance(run.resolved, Mapping) else None
+    kept = f"one image in {factor:g}" if factor else "one image in several"
+    shrunk = f"Forward: of every new class {kept} is kept; backward: of every base class {kept}."
     known = f"{listed(tasks)} in the open world" if len(tasks) <= 3 else f"{len(tasks)} tasks in the open world"
     brief = Brief(
         numbers or results.results(),
         next(iter(results.baselines), ""),
         subtitle=tuple(_subtitle(results)),
         facts=tuple(_durations(results)),
-        notes=dict.fromkeys(("settings", "numbers"), grouped(results)) | {"mixes": _shrunk(run)},
+        notes=dict.fromkeys(("settings", "numbers"), grouped(results)) | {"mixes": shrunk},
         words=_operating_words(results),
         sentences=tuple(_sentences(results)),
         styles=styles(results),
@@ -84,13 +80,6 @@ def story_of(
     headline = CLOSED[0] if all(setting.closed_set for setting in results.settings) else MAIN[0]
     parts = tuple(_parts(results))
     return Layout(title or known, headline, parts, SETTING, BESIDE).report(replace(brief, **fields))
-
-
-def _shrunk(run: RunFolder) -> str:
-    """Say of which classes images are left out in the two mixes of a class imbalance, and how many."""
-    factor = run.resolved.get("imbalance_factor") if isinstance(run.resolved, Mapping) else None
-    kept = f"one image in {factor:g}" if factor else "one image in several"
-    return f"Forward: of every new class {kept} is kept; backward: of every base class {kept}."
 
 
 def compare(first: Report, second: Report, metric: str) -> RunComparison:
@@ -103,11 +92,11 @@ def compare(first: Report, second: Report, metric: str) -> RunComparison:
 
 def grouped(results: RecognitionResults) -> str:
     """Say what images that are not independent have in common; "" where every image stands alone."""
-    settings = [setting for setting in results.settings if setting.group_name]
+    settings = [setting for setting in results.settings if setting.first.group_name]
     if not settings:
         return ""
     counts = span([setting.first.test.n_groups for setting in settings])
-    return f"In intervals and tests images of one {settings[0].group_name} count together ({counts})."
+    return f"In intervals and tests images of one {settings[0].first.group_name} count together ({counts})."
 
 
 def styles(results: RecognitionResults) -> dict[str, SeriesStyle]:
@@ -152,7 +141,11 @@ def _parts(results: RecognitionResults) -> Iterator[Part]:
             along="shots",
             per=("task", "target", "domain"),
         )
-    yield Own(name="setting", title="What does a setting do?", draw=_setting_sweep)
+    yield Own(
+        name="setting",
+        title="What does a setting do?",
+        draw=lambda brief: [setting_sweep(_learners(brief), brief.results, brief.styles)],
+    )
     yield Bars(
         name="points-lost",
         title="Where the points are lost",
@@ -207,10 +200,6 @@ def _miss_hit(brief: Brief) -> list:
     return [miss_hit(_learners(brief), brief.styles, results=brief.results, rule=rule, front=(brief.baseline, *front))]
 
 
-def _setting_sweep(brief: Brief) -> list:
-    return [setting_sweep(_learners(brief), brief.results, brief.styles)]
-
-
 def operating_parts(results: RecognitionResults) -> Iterator[tuple[SettingResults, Pivot]]:
     """Yield every setting that has operating points, with the table of them."""
     for number, setting in enumerate(results.settings, 1):
@@ -249,18 +238,11 @@ def _operating_words(results: RecognitionResults) -> dict[str, dict[str, dict[st
 
 @dataclass(frozen=True)
 class Decision:
-    """The operating points of one setting: their table, and what the learner does that validation images prefer.
-
-    Args:
-        setting: which.
-        table: of all learners.
-        preferred: None where no learner has a threshold for every seed; `text` then says why.
-        text: a sentence.
-    """
+    """The operating points of one setting: their table, and what the learner does that validation images prefer."""
 
     setting: SettingResults
     table: Table
-    preferred: LearnerOperatingPoint | None
+    preferred: LearnerOperatingPoint | None  # None where no learner has a threshold for every seed
     text: str
 
 

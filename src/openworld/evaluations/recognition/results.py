@@ -21,8 +21,7 @@ from openworld.evaluations.recognition.comparison import (
 )
 from openworld.evaluations.recognition.operating_point import REACHED, THRESHOLD, OperatingSpec, rates_at
 from openworld.evaluations.recognition.operating_results import LearnerOperatingPoint, operating_points
-from openworld.evaluations.recognition.outcome import Outcome
-from openworld.evaluations.recognition.settings import Setting, by_setting, titles
+from openworld.evaluations.recognition.outcome import Outcome, Setting, by_setting, titles
 from openworld.evaluations.shots import shots_in_words, training_images
 from openworld.metrics import QUANTITIES, SeedAverage, harmonic_mean
 from openworld.metrics.estimate import MetricEstimate, combine
@@ -54,20 +53,11 @@ TRAINING = {
 
 @dataclass(frozen=True, eq=False)
 class SettingResults:
-    """The results of one setting.
+    """The results of one setting: every number in its place, and the tests between pairs of learners."""
 
-    Args:
-        key: what its learners have in common.
-        title: what tells it from the other settings of its run.
-        outcomes: by learner, in the order of the run; seeds in increasing order.
-        results: every number, all of them in the place of the setting, and the tests between pairs of learners;
-            those of another mix of images name it in `where`.
-        operating_points: of the learners that have one.
-    """
-
-    key: Setting
-    title: str
-    outcomes: Mapping[str, tuple[Outcome, ...]]
+    key: Setting  # what its learners have in common
+    title: str  # what tells it from the other settings of its run
+    outcomes: Mapping[str, tuple[Outcome, ...]]  # by learner, in the order of the run; seeds in increasing order
     results: Results
     operating_points: tuple[LearnerOperatingPoint, ...] = ()
 
@@ -76,7 +66,7 @@ class SettingResults:
     @property
     def place(self) -> Place:
         """Where its results are."""
-        return place_of(self.key, self.title)
+        return {"setting": self.title, **self.key.place}
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -116,13 +106,17 @@ class SettingResults:
     @property
     def closed_set(self) -> bool:
         """Whether its learners know base names alone, so that there is no OpenworldAUC."""
-        return knows_base_names_alone(self.outcomes)
+        return all(outcome.test.closed_set for outcomes in self.outcomes.values() for outcome in outcomes)
+
+    @property
+    def headline(self) -> Metric:
+        """The metric by which its learners are compared."""
+        return METRICS["auroc"] if self.closed_set else AUC
 
     @property
     def best(self) -> str:
         """The learner of the largest headline number; of several the first."""
-        metric = headline_of(self.outcomes).key
-        found = standing({learner: self.value(learner, metric).value for learner in self.learners})
+        found = standing({learner: self.value(learner, self.headline.key).value for learner in self.learners})
         return self.learners[0] if found is None else found.names[0]
 
     @property
@@ -131,14 +125,14 @@ class SettingResults:
         return tuple(name for name, seeds in self.outcomes.items() if seeds[0].facts.get("tuned_parameters") == 0)
 
     @property
-    def shots(self) -> str:
-        """The shots in words, with what there was where that is less; "" without shots."""
-        return shots_in_words(self.key.shots, _training_images(self.outcomes))
+    def training_images(self) -> dict[str, int] | None:
+        """The fewest and the most training images of a class, over learners and seeds; None where not known."""
+        return training_images(outcome.facts for outcomes in self.outcomes.values() for outcome in outcomes)
 
     @property
-    def group_name(self) -> str:
-        """What images that are not independent have in common ("drawing"); "" where every image stands alone."""
-        return self.first.group_name
+    def shots(self) -> str:
+        """The shots in words, with what there was where that is less; "" without shots."""
+        return shots_in_words(self.key.shots, self.training_images)
 
     @cached_property
     def _here(self) -> dict[tuple[str, str], Value]:
@@ -186,10 +180,8 @@ class RecognitionResults:
 
 
 def dataset_means(settings: Sequence[SettingResults]) -> tuple[DatasetMeans, ...]:
-    """Return the means over several data sets, one for each number of shots.
-
-    There is none where settings share a data set, such as two domains of it: blocks must be independent.
-    """
+    """Return the means over several data sets, one for each number of shots."""
+    # There is none where settings share a data set, such as two domains of it: blocks must be independent.
     if any(setting.key.target or setting.closed_set for setting in settings):
         return ()
     by_shots: dict[int | None, list[SettingResults]] = {}
@@ -212,58 +204,35 @@ def _means_of(settings: Sequence[SettingResults], place: Mapping[str, int]) -> D
 
 
 def join(outcomes: Sequence[Outcome], *, all_pairs: bool = False) -> RecognitionResults:
-    """Outcomes as results, setting by setting in order of first appearance.
-
-    Args:
-        all_pairs: test every learner against every other, however many there are.
-    """
+    """Return outcomes as results, setting by setting in order of first appearance."""
     settings = by_setting(outcomes)
     named = titles(list(settings))
-    joined = (
-        setting_results(setting, named[setting], learners, all_pairs=all_pairs)
-        for setting, learners in settings.items()
-    )
+    joined = (_setting_results(key, named[key], learners, all_pairs) for key, learners in settings.items())
     return RecognitionResults(tuple(joined), tuple(outcomes))
 
 
-def knows_base_names_alone(learners: Mapping[str, Sequence[Outcome]]) -> bool:
-    """Whether all learners are closed-set classifiers."""
-    return all(seed.test.closed_set for seeds in learners.values() for seed in seeds)
-
-
-def headline_of(learners: Mapping[str, Sequence[Outcome]]) -> Metric:
-    """The metric by which learners are compared."""
-    return METRICS["auroc"] if knows_base_names_alone(learners) else AUC
-
-
-def place_of(setting: Setting, title: str) -> Place:
-    """Where the results of a setting of this title are."""
-    return {"setting": title, **setting.place}
-
-
-def setting_results(
-    setting: Setting, title: str, learners: Mapping[str, tuple[Outcome, ...]], *, all_pairs: bool = False
+def _setting_results(
+    key: Setting, title: str, learners: Mapping[str, tuple[Outcome, ...]], all_pairs: bool
 ) -> SettingResults:
-    """The results of the learners of one setting, and the tests between them; see `join`."""
-    place = place_of(setting, title)
+    """Return the results of the learners of one setting, and the tests between them."""
+    setting = SettingResults(key, title, learners, Results("recognition", ()))
+    place = setting.place
     rows = [row for learner, seeds in learners.items() for row in learner_results(learner, seeds, place)]
     scores = {learner: [seed.test for seed in seeds] for learner, seeds in learners.items()}
     tables = {learner: [seed.images for seed in seeds] for learner, seeds in scores.items()}
-    rows += prediction_rows(tables, next(iter(learners.values()))[0].facts["classnames"], place)
-    results = Results("recognition", (*rows, *_counts(learners, place)))
-    untested = SettingResults(setting, title, learners, results, operating_points(learners, results))
+    rows += prediction_rows(tables, setting.first.facts["classnames"], place)
+    results = Results("recognition", (*rows, *_counts(setting)))
+    setting = replace(setting, results=results, operating_points=operating_points(learners, results))
+
     many = len(learners) > ALL_PAIRS and not all_pairs
-    against = tuple(dict.fromkeys((*untested.untuned[:1], untested.best))) if many else ()
-    tests = compare_all(scores, place, headline_of(learners), against)
+    against = tuple(dict.fromkeys((*setting.untuned[:1], setting.best))) if many else ()
+    tests = compare_all(scores, place, setting.headline, against)
     tests = (*tests, *mix_comparisons(learners, place, against))
-    return replace(untested, results=replace(results, comparisons=tests))
+    return replace(setting, results=replace(results, comparisons=tests))
 
 
 def learner_results(learner: str, outcomes: Sequence[Outcome], place: Place) -> Iterator[Result]:
-    """Yield every number of one learner: what its units wrote, joined over the seeds, and how long it took.
-
-    Without images that all seeds share there is no mean whose chance an interval could tell.
-    """
+    """Yield every number of one learner: what its units wrote, joined over the seeds, and how long it took."""
     seeds = tuple(outcome.seed for outcome in outcomes)
     units = [
         [replace(row, entity=learner, where={**place, **row.where}) for row in outcome.rows if row.entity]
@@ -272,7 +241,7 @@ def learner_results(learner: str, outcomes: Sequence[Outcome], place: Place) -> 
     chance = _Chance(learner, outcomes, place)
     rows = [_as_told(row) for row in join_seeds(units, chance.over_images)]
     rows = sorted((row for row in rows if not _is_unknown(row)), key=lambda row: not row.seeds)
-    if chance.average is None:
+    if chance.average is None:  # without images that all seeds share there is no mean whose chance could be told
         rows = [replace(row, value=replace(row.value, intervals=())) for row in rows]
     here = {row.metric.key: row for row in rows if row.where == place}
     yield rows[0]
@@ -362,16 +331,11 @@ def _hm_of_means(rows: Mapping[str, Result], average: SeedAverage | None) -> Res
     return replace(of_seeds, value=Value(value, intervals, deviation=of_seeds.value.deviation))
 
 
-def _counts(learners: Mapping[str, Sequence[Outcome]], place: Place) -> Iterator[Result]:
-    """What the numbers of a setting rest on, as results of nobody."""
-    first = next(iter(learners.values()))[0]
+def _counts(setting: SettingResults) -> Iterator[Result]:
+    """Yield what the numbers of a setting rest on, as results of nobody."""
+    first, place = setting.first, setting.place
     yield from (replace(row, where={**place, **row.where}) for row in first.rows if not row.entity)
     for side in ("base", "new"):
         yield Result("", METRICS["classes"], Value(first.facts[f"n_{side}_classes"]), {**place, "side": side})
-    for end, count in (_training_images(learners) or {}).items():
+    for end, count in (setting.training_images or {}).items():
         yield Result("", TRAINING[end], Value(count), place)
-
-
-def _training_images(learners: Mapping[str, Sequence[Outcome]]) -> dict[str, int] | None:
-    """The fewest and the most training images of a class, over learners and seeds; None where not known."""
-    return training_images(outcome.facts for outcomes in learners.values() for outcome in outcomes)

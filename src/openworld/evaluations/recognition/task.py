@@ -146,22 +146,9 @@ def evaluate(task: RecognitionTask, machine: Machine) -> UnitResult:
 
 
 def choose_settings(task, machine: Machine, shots: Features, validation: Features) -> tuple[dict, list[dict]]:
-    """Return the settings that validation images of base classes choose, and what every candidate reached.
-
-    The base classes are cut into a pseudo base and a pseudo new half. Every candidate is fitted on the shots of the
-    pseudo base half and judged by its OpenworldAUC on validation images of both; the first of the best is kept.
-
-    Args:
-        task: whose learner has its settings written out, and candidates under `choose`.
-        machine: where candidates are fitted.
-        shots, validation: features of the base classes.
-
-    Returns:
-        (settings whole, [{"candidate": {key: value}, "openworld_auc": in [0, 1]}, ...] in the order tried).
-
-    Raises:
-        OpenworldError: fewer than two base classes, or too few pseudo base classes for a candidate.
-    """
+    """Return the settings that validation images of base classes choose, and what every candidate reached."""
+    # The base classes are cut into a pseudo base and a pseudo new half: every candidate is fitted on the shots of the
+    # former and judged by OpenworldAUC on validation images of both; the first of the best is kept.
     pseudo_base = shots.of_classes(shots.split.base)
     entry, trail = task.learner, []
     for values in product(*entry.choose.values()):

@@ -1,24 +1,36 @@
-"""Accuracy without labels, cell by cell: fitted on validation images, estimated wherever the pool has images.
+"""Estimates without labels: accuracy cell by cell, open-world quality level by level of appearance.
 
-Every image is named among all names, base and new, as by someone who does not know which images are new. Labelled
-images are of base classes: that is what a learner's owner has.
+Estimators are fitted on labelled validation images of base classes: that is what a learner's owner has. Every image of
+the pool is named among all names, as by someone who does not know which images are new. At a level of appearance, base
+and new images have moved away together; the first reference is zero-shot CLIP where it is the learner's own backbone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
 from torch.nn.functional import normalize
 
+from openworld._errors import OpenworldError
 from openworld.datasets import ClassSplit
 from openworld.estimators import Outputs
+from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares
 from openworld.evaluations.estimates import Answers, fit_all
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
-from openworld.evaluations.recognition_by_shift.quantities import NO_ESTIMATE, VALIDATION, cell
+from openworld.evaluations.recognition_by_shift.quantities import (
+    ALARM,
+    NO_ESTIMATE,
+    OPEN_WORLD,
+    SAME,
+    VALIDATION,
+    cell,
+    estimated,
+)
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
 from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
+from openworld.evaluations.shift_cells import DividedPool
 from openworld.results import METRICS, Result, Value
 from openworld.results.value import value_or
 from openworld.shifts import ShiftGrid
@@ -26,19 +38,13 @@ from openworld.shifts import ShiftGrid
 TRUE, ESTIMATED = METRICS["accuracy"], METRICS["estimated_accuracy"]
 
 
+NO_IMAGE = "the level has no image"
+
+
 def estimate_cells(
     task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, grid: ShiftGrid, similar: Mapping
 ) -> tuple[list[Result], dict[str, list[str]]]:
-    """Return true accuracy among all names in every cell and on validation images, and what each estimator says.
-
-    Args:
-        validation: answers on labelled images. pool: on all images of the pool.
-        grid: where these stand.
-        similar: "validation" and "pool" -> reference -> float[n, C], of `similarities_of`.
-
-    Returns:
-        rows, and {estimator: a warning for every cell where it warned}.
-    """
+    """Return rows of true and estimated accuracy by cell, and {estimator: a warning for every cell where it warned}."""
     learner, at_home = task.learner.label, _right(validation)
     fitted_on = _outputs(validation, np.arange(len(validation.logits)), similar["validation"], labelled=True)
     fits = fit_all(task.estimators, fitted_on, {})
@@ -88,3 +94,66 @@ def _outputs(
 def _right(answers: LearnerAnswers) -> np.ndarray:
     """bool[n], which images were named right among all names."""
     return answers.table["joint_prediction"] == answers.table["label"]
+
+
+def open_world_rows(
+    task: ShiftTask, validation: LearnerAnswers, pool: LearnerAnswers, divided: DividedPool, base: int, similar: Mapping
+) -> Iterator[Result]:
+    """Yield what every open-world estimator says of the images of every level of appearance, and whether to trust it.
+
+    Args:
+        validation: answers on labelled base images. pool: on all images of the pool, in the order of `divided`.
+        base: number of base names. similar: as for `estimate_cells`.
+    """
+    learner = task.learner.label
+    known = _open_world_outputs(task, validation, slice(None), base, similar["validation"], labelled=True)
+    levels = divided.levels["covariate"]
+    members = [np.flatnonzero(levels == level) for level in range(divided.counts["covariate"])]
+    streams = [_open_world_outputs(task, pool, rows, base, similar["pool"]) if len(rows) else None for rows in members]
+    for name in task.open_world_estimators:
+        for level, estimate in enumerate(_estimates(name, known, streams)):
+            where = {"learner": learner, "view": SAME, "axis": "covariate", "level": level}
+            reason = next(iter(estimate.reasons.values()), "it says nothing")
+            for part in OPEN_WORLD:
+                yield Result(name, estimated(part), value_or(estimate.value_of(part), reason), where)
+    for level, stream in enumerate(streams):
+        alarm = value_or(_alarm(known, stream), "there are too few images")
+        yield Result(learner, ALARM, alarm, {"view": SAME, "axis": "covariate", "level": level})
+
+
+def _open_world_outputs(
+    task: ShiftTask, answers: LearnerAnswers, rows, base: int, similar: Mapping, *, labelled: bool = False
+) -> OpenWorldOutputs:
+    reference = next(iter(task.references), None)
+    own = reference is not None and reference.backbone == task.backbone
+    return OpenWorldOutputs(
+        answers.table["score"][rows],
+        base_logits=None if answers.base_logits is None else answers.base_logits[rows],
+        logits=answers.logits[rows],
+        n_base=base,
+        labels=answers.table["label"][rows] if labelled else None,
+        reference=None if reference is None else similar[reference.name][rows],
+        reference_kind="zero-shot" if own else "independent",
+    )
+
+
+def _estimates(
+    name: str, known: OpenWorldOutputs, streams: Sequence[OpenWorldOutputs | None]
+) -> Iterator[OpenWorldEstimate]:
+    try:
+        fitted, refusal = OPEN_WORLD_ESTIMATORS[name]().fit(known), ""
+    except OpenworldError as error:
+        fitted, refusal = None, str(error)
+    for stream in streams:
+        if fitted is None or stream is None:
+            yield OpenWorldEstimate().without(tuple(OPEN_WORLD), refusal or NO_IMAGE)
+        else:
+            yield fitted.estimate(stream)
+
+
+def _alarm(known: OpenWorldOutputs, stream: OpenWorldOutputs | None) -> bool | None:
+    """Whether one of the two signs stands; None where they cannot be read."""
+    try:
+        return None if stream is None else two_shares(known, stream).alarm
+    except OpenworldError:
+        return None

@@ -21,12 +21,11 @@ from openworld.learners import FittedLearner
 
 @dataclass(frozen=True, eq=False)
 class LearnerAnswers:
-    """Of n images: the columns of `image_table`, labels by all names, and logits float32[n, C] where estimators
-    need them, else None; base_logits where a learner tells base images apart by others than those columns."""
+    """Answers on n images."""
 
-    table: dict[str, np.ndarray]
-    logits: np.ndarray | None
-    base_logits: np.ndarray | None = None
+    table: dict[str, np.ndarray]  # the columns of `image_table`, labels by all names
+    logits: np.ndarray | None  # float32[n, C], where estimators need them
+    base_logits: np.ndarray | None = None  # of a learner that has others for base names
 
 
 class Predictor:

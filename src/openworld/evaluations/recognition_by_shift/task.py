@@ -22,24 +22,17 @@ from openworld.evaluations.tasks import inputs_of
 
 @dataclass(frozen=True)
 class ShiftTask(Learning):
-    """One unit's share of a spec.
-
-    Args:
-        learner: its settings resolved.
-        validation_part: of the sources, what estimators are fitted on.
-        estimators: with their references named. open_world_estimators: by name.
-        first: whether it is the run's first unit, which keeps images of the cells.
-    """
+    """One unit's share of a spec: one learner, its settings resolved, and one seed."""
 
     learner: LearnerSpec
     seed: int
     ground: ShiftGround
     division: Division
-    validation_part: str
+    validation_part: str  # of the sources, what estimators are fitted on
     references: tuple[ReferenceSpec, ...]
-    estimators: tuple[EstimatorSpec, ...]
+    estimators: tuple[EstimatorSpec, ...]  # with their references named
     open_world_estimators: tuple[str, ...]
-    first: bool
+    first: bool  # it is the run's first unit, which keeps images of the cells
     encoding = encoding_of
 
     @property
@@ -90,11 +83,7 @@ class ShiftTask(Learning):
 
 
 def names_of(ground: ShiftGround, pool: Pool | None = None) -> ClassSplit:
-    """Return all names of a run, base names first; `pool`, of `ground.load_pool()`, spares reading it again.
-
-    Raises:
-        OpenworldError: no image of a new class, or base classes that the pool calls by other names.
-    """
+    """Return all names of a run, base names first; a pool that is given spares reading it again."""
     pool, base = pool or ground.load_pool(), ground.names
     known = {normalise_class_name(name) for name in base}
     split = ClassSplit.joined(

@@ -1,28 +1,38 @@
-"""The work of a unit: fit a learner, get its answers on base images and the pool, and score every cell and level."""
+"""The work of a unit: fit a learner, get its answers on base images and the pool, and score every cell and level.
 
+Its rows are OpenworldAUC and its parts overall, in every cell and at every level, and what the pool holds.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from openworld.datasets import ClassSplit
 from openworld.evaluations.learning import fit, training_facts
-from openworld.evaluations.recognition_by_shift.estimates import estimate_cells, similarities_of
-from openworld.evaluations.recognition_by_shift.metrics import described, pool_rows, shift_rows
-from openworld.evaluations.recognition_by_shift.open_world_estimates import open_world_rows
+from openworld.evaluations.recognition_by_shift.estimates import estimate_cells, open_world_rows, similarities_of
 from openworld.evaluations.recognition_by_shift.predictions import (
     LearnerAnswers,
     Predictor,
     pool_columns,
     require_same_images,
 )
-from openworld.evaluations.recognition_by_shift.quantities import POOL, cell
+from openworld.evaluations.recognition_by_shift.quantities import BASE, LEVEL_START, NEAR, NEW, PARTS, POOL, SAME, cell
 from openworld.evaluations.recognition_by_shift.task import ShiftTask, names_of
+from openworld.evaluations.recognition_metrics import rows_of
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded_part
 from openworld.evaluations.shift_cells import DividedPool, divide_pool
-from openworld.results import METRICS, Result, Value
+from openworld.learners import FittedLearner
+from openworld.metrics import OpenworldAUC, openworld_auc, shift_trend
+from openworld.results import METRICS, Result, Value, interval_of
+from openworld.results.value import value_or
 from openworld.runs import UnitResult, to_json
+from openworld.shifts import OpenWorldByShift, ShiftGrid, open_world_by_shift, open_world_in_same_looks
+
+Table = Mapping[str, np.ndarray]
 
 
 def evaluate(task: ShiftTask, machine: Machine) -> UnitResult:
@@ -73,3 +83,97 @@ def _estimation(
     counts = [Result(POOL, images, Value(int(count)), cell(*place)) for place, count in np.ndenumerate(grid.counts)]
     warned = {label: {"cells": len(each), "first": each[0]} for label, each in warnings.items() if each}
     return rows, counts, {"validation_images": len(validation.logits), "warnings": warned}
+
+
+def described(
+    task: ShiftTask, fitted: FittedLearner, split: ClassSplit, base: LearnerAnswers, divided: DividedPool
+) -> dict[str, Any]:
+    """Return the facts of a record that say what was tuned on what, and what it met."""
+    return {
+        "protocol": "recognition-by-shift",
+        "method": task.learner.learner,
+        "shots": task.ground.shots,
+        "sources": list(map(to_json, task.ground.sources)),
+        "training": len(task.ground.training.load()),
+        "n_base_images": len(base.table["id"]),
+        "n_base_classes": len(split.base),
+        "n_new_classes": len(split.new),
+        "left_out": task.ground.left_out,
+        "classnames": split.names,
+        "decomposition": task.division.decomposition,
+        "neighbour": task.division.k,
+        "least": task.division.least,
+        "pool": {"n": len(divided.rows), "known": int(divided.known.sum()), "styles": divided.pool.styles},
+        "references": list(map(asdict, task.references)) if task.estimators else [],
+        "estimators": [estimator.facts() for estimator in task.estimators],
+        "detail": {"settings": task.learner.settings, "history": list(fitted.history)},
+    }
+
+
+def pool_rows(base: Table, divided: DividedPool) -> Iterator[Result]:
+    """Yield what all learners meet alike: images of every side, level and cell, and the degrees where levels start."""
+    images, new = METRICS["images"], np.flatnonzero(~divided.known)
+    for side, count in (("base", len(base["id"])), ("new", len(new))):
+        yield Result("", images, Value(count), {"side": side})
+    for axis, levels in divided.placed.facts(new).items():
+        for level, (start, count) in enumerate(zip(levels["edges"], levels["counts"], strict=False)):
+            where = {"axis": axis, "level": level}
+            yield Result(NEW, images, Value(int(count)), where)
+            yield Result("", LEVEL_START, Value(float(start)), where)
+    counts = divided.grid(new, 1).counts
+    known = np.bincount(divided.levels["covariate"][divided.known], minlength=len(counts))
+    for level, count in enumerate(known.tolist()):
+        yield Result(BASE, images, Value(count), {"axis": "covariate", "level": level})
+    for (row, column), count in np.ndenumerate(counts):
+        yield Result(NEW, images, Value(int(count)), cell(row, column))
+
+
+def shift_rows(learner: str, base: Table, pool: Table, divided: DividedPool, least: int) -> Iterator[Result]:
+    """Yield the numbers of a learner with one seed; cells and levels of fewer images than `least` have none."""
+    kept = np.flatnonzero(~divided.known)
+    grid, new, known = divided.grid(kept, least), rows_of(pool, kept), rows_of(pool, np.flatnonzero(divided.known))
+    covariate = divided.levels["covariate"][divided.known]
+    # Apart from one another: numbers of two image sets mean nothing together.
+    apart = new["group"] + int(base["group"].max(initial=-1)) + 1
+    overall = openworld_auc(*_scores_of(base), *_scores_of(new), base_groups=base["group"], new_groups=apart)
+    near = open_world_by_shift(_scores_of(base), _scores_of(new), grid, base_groups=base["group"], new_groups=apart)
+    groups = {"base_groups": known["group"], "new_groups": new["group"]}
+    same = open_world_in_same_looks(_scores_of(known), covariate, _scores_of(new), grid, **groups)
+
+    few = f"fewer than {least} images"
+    yield from _parts(learner, overall, {"view": NEAR}, few)
+    for view, found in ((NEAR, near), (SAME, same)):
+        for axis in ("semantic", "covariate"):
+            for level, areas in enumerate(getattr(found, axis)):
+                yield from _parts(learner, areas, {"view": view, "axis": axis, "level": level}, few)
+        for place in np.ndindex(grid.shape):
+            yield from _parts(learner, found.cells.get(place), {"view": view, **cell(*place)}, few)
+    yield from _slopes(learner, near, grid)
+
+
+def _parts(learner: str, areas: OpenworldAUC | None, where: Mapping[str, Any], few: str) -> Iterator[Result]:
+    for part in PARTS:
+        value = Value(None, reason=few)
+        if areas is not None:
+            estimate = areas.estimate(part)
+            over = interval_of(estimate.interval(), "images", areas.n_base + areas.n_new)
+            value = Value(estimate.value, over, estimate.reason or "")
+        yield Result(learner, METRICS[part], value, where)
+
+
+def _slopes(learner: str, near: OpenWorldByShift, grid: ShiftGrid) -> Iterator[Result]:
+    """Yield by how much each part changes from level to level: of the means of the cells at each level."""
+    for part, title in PARTS.items():
+        values = {place: areas.estimate(part).value for place, areas in near.cells.items()}
+        table, present = np.zeros(grid.shape), np.zeros(grid.shape, bool)
+        for place, value in values.items():
+            table[place], present[place] = value, True
+        trends = shift_trend(table, present)
+        for axis in ("semantic", "covariate"):
+            trend = getattr(trends, axis)
+            where = {"view": NEAR, "axis": axis, "part": title}
+            yield Result(learner, METRICS["slope"], value_or(trend.slope, trend.reason or "it is not defined"), where)
+
+
+def _scores_of(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    return table["score"], table["correct"]

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from openworld.evaluations.recognition.charts import miss_hit
-from openworld.evaluations.recognition.outcome import Outcome, load
+from openworld.evaluations.recognition.outcome import Outcome, by_setting, load
 from openworld.evaluations.recognition.paper import dataset_of
 from openworld.evaluations.recognition.results import AUC
-from openworld.evaluations.recognition.settings import by_setting
 from openworld.papers import AVERAGE, TABLES, PaperTable, published_numbers
 from openworld.report.charts import Cloud, Line, LineChart, Quantity, ScatterChart
 from openworld.report.figure import Figure
