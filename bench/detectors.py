@@ -37,9 +37,8 @@ from openworld.detectors import (
     score_together,
     watch,
 )
-from openworld.detectors.engine.affine import AffineBatchNorm
-from openworld.detectors.engine.perturbation import input_gradients
-from openworld.detectors.engine.rank_one import without_largest
+from openworld.detectors.engine.perturbation import AffineBatchNorm, input_gradients
+from openworld.detectors.rankfeat import without_largest
 
 CLASSES, WIDTH, BANK = 1000, 2048, 5000
 OPENOOD_BATCH = 200  # its evaluator's default

@@ -96,10 +96,7 @@ class AdaNeg(Fittable):
 
 
 class _Memory:
-    """Per name float[L, E]: its text, then images; zeros where there is none yet.
-
-    The text's entropy is 0, which no image falls below, so that it is never replaced.
-    """
+    """Per name float[L, E]: its text, of entropy 0, which no image falls below, then images; zeros where none is."""
 
     def __init__(self, texts: Tensor, length: int):
         self.entries = torch.cat([texts[:, None], texts.new_zeros(len(texts), length - 1, texts.shape[1])], dim=1)
@@ -128,11 +125,9 @@ class _Memory:
         self.products[name, slot], self.products[name, :, slot] = products, products
 
     def proxy_cosines(self, images: Tensor, sharpness: float) -> Tensor:
-        """Cosines float[B, names] of images with their proxies.
-
-        A proxy, the sum of w_l m_l over a memory, is never made: its product with the image is the sum of w_l <m_l, v>,
-        its squared length that of w_l w_k <m_l, m_k>. Only names that remember an image are other than their texts.
-        """
+        """Cosines float[B, names] of images with their proxies."""
+        # A proxy, the sum of w_l m_l over a memory, is never made: its product with the image is the sum of
+        # w_l <m_l, v>, its squared length that of w_l w_k <m_l, m_k>. Only names with an image differ from their texts.
         cosines = images @ self.texts.mT
         changed = [name for name, filled in enumerate(self.filled) if filled > 1]
         if changed:

@@ -103,10 +103,8 @@ class OpenMax(Fittable):
 
 
 def _weibull(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Shape and scale of the most likely Weibull distribution of float64[M] > 0, found by halving the log of the shape.
-
-    The slope of the likelihood by the shape k is sum x^k ln x / sum x^k - 1 / k - mean ln x, which rises with k.
-    """
+    """Shape and scale of the most likely Weibull distribution of float64[M] > 0, by halving the log of the shape."""
+    # The slope of the likelihood by the shape k is sum x^k ln x / sum x^k - 1 / k - mean ln x, which rises with k.
     logs = (values / values.max()).log()  # at most 0: no power of them overflows
     low, high = (torch.tensor(end, dtype=values.dtype, device=values.device).log() for end in SHAPES)
     for _ in range(HALVINGS):

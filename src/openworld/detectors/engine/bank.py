@@ -18,13 +18,7 @@ from openworld.detectors.engine.activations import Activations
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What a bank holds.
-
-    Args:
-        features: float[M, D], or what else the bank keeps; None where no image was offered yet. labels: int64[M] or
-            None. draws: float64[M].
-        first, offered: places, among all training images, of the first image offered and of the next to come.
-    """
+    """Features float[M, D], labels int[M] and draws float64[M]; places of the first image and of the next to come."""
 
     features: Tensor | None
     labels: Tensor | None
@@ -65,11 +59,7 @@ class Bank:
             )
 
     def kept(self, images: int) -> int:
-        """How many of so many training images it will hold, known before any is seen.
-
-        >>> Bank(share=0.5).kept(100), Bank(rows=20).kept(100)
-        (44, 20)
-        """
+        """How many of so many training images it will hold, known before any is seen."""
         drawn = int((np.random.default_rng(self.seed).random(images) < self.share).sum())
         return drawn if self.rows is None else min(drawn, self.rows)
 
@@ -90,10 +80,7 @@ class Bank:
         return self._trim(_join(total, rows))
 
     def merge(self, first: Rows, second: Rows) -> Rows:
-        """The total of two shards, the images of `first` before those of `second`.
-
-        Raises OpenworldError where a sample's shards do not follow one another.
-        """
+        """The total of two shards, the images of `first` before those of `second`; a sample's must be neighbours."""
         if second.first != first.offered and (self.rows is not None or self.share < 1):
             raise OpenworldError(
                 f"the first shard ends before image {first.offered}, the next begins with image {second.first}, and a "

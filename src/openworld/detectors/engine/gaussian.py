@@ -30,10 +30,7 @@ class Gaussian:
 
 
 def gaussian(means: Tensor, covariance: Tensor, shrinkage: float, dtype: torch.dtype) -> Gaussian:
-    """Return a Gaussian of float64 means [K, D] and one covariance [D, D]; kept in `dtype`, that of the features.
-
-    shrinkage: share of the covariance that is replaced by its mean variance in all directions.
-    """
+    """A Gaussian of means float64[K, D] and one covariance, of which `shrinkage` is made even; kept in `dtype`."""
     width = covariance.shape[0]
     if shrinkage:
         even = torch.eye(width, dtype=covariance.dtype, device=covariance.device) * covariance.trace() / width

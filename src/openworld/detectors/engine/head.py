@@ -89,11 +89,7 @@ class Head:
 
 
 def as_floats(values, name: str) -> Tensor:
-    """A tensor of plain numbers, in float32 or float64 and without its gradient.
-
-    Raises:
-        OpenworldError: no tensor, complex or sparse numbers, one larger than `LARGEST`.
-    """
+    """A dense tensor of real numbers, none beyond `LARGEST`, in float32 or float64 and without its gradient."""
     if not isinstance(values, Tensor) or values.is_complex() or values.layout != torch.strided or values.is_quantized:
         kind = f"a tensor of {values.dtype}, {values.layout}" if isinstance(values, Tensor) else type(values).__name__
         raise OpenworldError(f"{name} came as {kind}, expected a dense torch tensor of real numbers.")

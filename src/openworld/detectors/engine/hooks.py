@@ -14,7 +14,6 @@ from openworld._arrays import as_scores
 from openworld._errors import OpenworldError, unknown_name
 from openworld._types import checked
 from openworld.detectors.engine.activations import Activations, Layer, Maps
-from openworld.detectors.engine.affine import AffineBatchNorm
 from openworld.detectors.engine.head import Head
 from openworld.detectors.engine.layer_search import (
     Call,
@@ -27,7 +26,7 @@ from openworld.detectors.engine.layer_search import (
     run,
     takes_channels_last,
 )
-from openworld.detectors.engine.perturbation import Perturbation, input_gradients, uniform_gradients
+from openworld.detectors.engine.perturbation import AffineBatchNorm, Perturbation, input_gradients, uniform_gradients
 from openworld.detectors.engine.sampling import Sampling, dropout_layers, sampled_logits
 
 Batch = Any  # a tensor; `_require_batch` tells whoever brings a list what to do with it

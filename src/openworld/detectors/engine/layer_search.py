@@ -116,10 +116,8 @@ def find_last_stage(module: nn.Module, images: Tensor, head: str, name: str | No
 
 @torch.no_grad()
 def find_layers(module: nn.Module, images: Tensor) -> tuple[str, ...]:
-    """Names of the modules after which the maps have each of their sizes for the last time: the stages of a network.
-
-    Sequences are looked into, other modules that give maps are blocks; one that holds all of them is opened.
-    """
+    """Names of the modules after which the maps have each of their sizes for the last time: the stages of a network."""
+    # Sequences are looked into, other modules that give maps are blocks; one that holds all of them is opened.
     with recorded(module, lambda called, _: bool(called)) as calls:
         run(module, images)
     maps = [call for call in calls if _is_map(call.left)]
@@ -137,10 +135,8 @@ def find_layers(module: nn.Module, images: Tensor) -> tuple[str, ...]:
 
 @torch.no_grad()
 def takes_channels_last(module: nn.Module, images: Tensor) -> bool:
-    """Whether the model, on a CPU, gives the same logits of images whose channels lie beside one another in memory.
-
-    A model that takes maps apart with `view` cannot read them, one with `as_strided` reads something else.
-    """
+    """Whether the model, on a CPU, gives the same logits of images whose channels lie beside one another in memory."""
+    # A model that takes maps apart with `view` cannot read them, one with `as_strided` reads something else.
     if images.dim() != 4 or images.device.type != "cpu":
         return False
     expected = logits_of(module(images))
@@ -178,11 +174,7 @@ def _outermost(call: Call, maps: list[Call]) -> str:
 
 
 def family_of(module: nn.Module) -> str:
-    """ "transformer" where some module attends, else "convolutional" where some convolves, else "other".
-
-    >>> family_of(nn.Sequential(nn.Conv2d(3, 4, 1), nn.Flatten(), nn.Linear(4, 2)))
-    'convolutional'
-    """
+    """Return "transformer" where some module attends, else "convolutional" where some convolves, else "other"."""
     kinds = {type(part).__name__.casefold() for part in module.modules()}
     if any("attention" in kind or "attn" in kind for kind in kinds):
         return "transformer"

@@ -25,13 +25,7 @@ class LayerTotals:
 
 @dataclass(frozen=True)
 class PerLayer:
-    """A statistic of features, of what `of` makes of every layer instead.
-
-    Args:
-        statistic: such as `ClassSums()`. layers: names; none for all that are there.
-        of: "pooled", "influence" (`Layer`), or a frozen dataclass called with a layer that gives float[N, width].
-        logits: whether the statistic looks at logits too.
-    """
+    """A statistic of what `of` makes of layers, "pooled", "influence" or a call, in place of features; () for all."""
 
     statistic: Any
     layers: tuple[str, ...] = ()

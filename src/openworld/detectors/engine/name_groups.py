@@ -10,15 +10,7 @@ from openworld._errors import OpenworldError
 
 
 def name_groups(names: Tensor | None, groups: int, seed: int, *, who: str, lacking: str) -> Tensor:
-    """Cut negative names into groups of one size, at random: int64[groups, size].
-
-    Args:
-        names: float[M, E], embeddings of the names; None for none.
-        groups: how many; the last names, which fill no group, are left out. seed: of the cut.
-        who, lacking: the detector's name and what it lacks where there are too few, for the refusal.
-    Raises:
-        OpenworldError: fewer names than groups.
-    """
+    """Cut negative names float[M, E] at random into groups of one size, int64[groups, size]; the rest is left out."""
     count = 0 if names is None else len(names)
     if count < groups:
         raise OpenworldError(
@@ -31,13 +23,6 @@ def name_groups(names: Tensor | None, groups: int, seed: int, *, who: str, lacki
 
 
 def share_of_classes(of_classes: Tensor, of_groups: Iterable[Tensor]) -> Tensor:
-    """Return the softmax over the classes and one group, summed over the classes and averaged over groups: float[N].
-
-    Args:
-        of_classes: float[N, C], logits. of_groups: float[N, size], logits of each group of negative names.
-
-    >>> share_of_classes(torch.zeros(1, 3), torch.zeros(2, 1, 1))  # three of four names
-    tensor([0.7500])
-    """
+    """The softmax over classes float[N, C] and one group, summed over classes and averaged over groups: float[N]."""
     whole = of_classes.logsumexp(dim=1)
     return torch.stack([(whole - group.logsumexp(dim=1)).sigmoid() for group in of_groups]).mean(dim=0)

@@ -34,17 +34,8 @@ def name_pools(
     encode: Encode,
     progress: Callable[[int, int], None] = lambda done, count: None,
 ) -> tuple[Texts, tuple[str, ...]]:
-    """Return class texts with the names far from them that detectors compare with, and sentences on words left out.
-
-    Args:
-        own: float[C, E], texts of the class names.
-        words: without the class names.
-        chosen: detectors; those of negative names say which pools are made.
-        encode: encodes some names as the class names are encoded, or raises where one is too long for the model.
-        progress: hears how many names of how many are encoded.
-    Raises:
-        OpenworldError: names that the model cannot encode at all.
-    """
+    """Return class texts float[C, E] with the names far from them that detectors compare with, and words left out."""
+    # `encode` raises where a name is too long for the model; `progress` hears how many names of how many are encoded.
     wanted = {detector.name for detector in chosen}
     if not wanted & set(OF_NEGATIVE_NAMES):
         return Texts(own), ()
@@ -69,13 +60,7 @@ def name_pools(
 
 
 def require_words(detector: Any, words: WordList | None, where: str, setting: str = "groups") -> None:
-    """Refuse a detector of negative names without a list of words, without adjectives, or with too few words.
-
-    Args:
-        where: what the list is called, for the refusal. setting: how the number of groups is set.
-    Raises:
-        OpenworldError: as it says, and what to do.
-    """
+    """Refuse a detector of negative names without a list of words, without adjectives, or with too few words."""
     if detector.name not in OF_NEGATIVE_NAMES:
         return
     if words is None:

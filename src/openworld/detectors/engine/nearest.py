@@ -10,15 +10,7 @@ PRODUCTS = 2**24  # inner products alive at a time, 64 MiB in float32
 
 
 def largest_products(queries: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Values float[N, count] and places int64[N, count] of the largest inner products, descending.
-
-    Args:
-        queries: float[N, D]. bank: float[M, D], M >= count.
-
-    >>> values, places = largest_products(torch.eye(2), torch.tensor([[1.0, 2.0], [3.0, 0.0]]), 1)
-    >>> values.flatten().tolist(), places.flatten().tolist()
-    ([3.0, 2.0], [1, 0])
-    """
+    """Values float[N, count] and places int64[N, count] of the largest inner products with float[M, D], descending."""
     size = max(count, PRODUCTS // max(len(queries), 1))
     best, where = queries.new_empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.int64)
     where = where.to(queries.device)

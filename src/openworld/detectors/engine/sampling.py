@@ -42,10 +42,8 @@ class Sampling:
 
 @torch.no_grad()
 def sampled_logits(module: nn.Module, members: Sequence[nn.Module], images: Tensor, how: Sampling) -> Tensor:
-    """Logits float[N, R, C] of images: of the members, or of R passes with dropout on.
-
-    Random numbers of the rest of the program are as they were before.
-    """
+    """Logits float[N, R, C] of images: of the members, or of R passes with dropout on."""
+    # Random numbers of the rest of the program are as they were before.
     if how.source == "members":
         return torch.stack([logits_of(run(member, images)) for member in members], dim=1)
     devices = [images.device] if images.is_cuda else []
@@ -73,10 +71,6 @@ def dropout_layers(module: nn.Module) -> list[nn.Module]:
 
 
 def read_samples(logits: Tensor, reading: Reading) -> Tensor:
-    """The largest mean softmax, or minus the entropy of the mean softmax, float[N], of logits float[N, R, C].
-
-    >>> read_samples(torch.tensor([[[9.0, -9.0], [-9.0, 9.0]]]), "confidence").tolist()
-    [0.5]
-    """
+    """The largest mean softmax, or minus the entropy of the mean softmax, float[N], of logits float[N, R, C]."""
     mean = logits.softmax(dim=2).mean(dim=1)
     return mean.amax(dim=1) if reading == "confidence" else torch.special.xlogy(mean, mean).sum(dim=1)

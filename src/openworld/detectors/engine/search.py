@@ -154,11 +154,7 @@ def published_grid(detector: OODDetector, fixed: Collection[str] = ()) -> dict[s
 
 
 def settings_of(grid: Grid) -> list[dict[str, Any]]:
-    """Return every combination of a grid, the first name running fastest, as OpenOOD runs through its own.
-
-    >>> settings_of({"low, high": ((60, 65), (60, 70)), "step": (1,)})
-    [{'low': 60, 'high': 65, 'step': 1}, {'low': 60, 'high': 70, 'step': 1}]
-    """
+    """Return every combination of a grid, the first name running fastest, as OpenOOD runs through its own."""
     names = list(grid)
     combined = []
     for values in product(*(grid[name] for name in reversed(names))):

@@ -9,10 +9,7 @@ from openworld._errors import OpenworldError
 
 
 def require_positive(**numbers: float) -> None:
-    """Raise unless every number is above 0; the message names the first that is not.
-
-    >>> require_positive(temperature=0.5)
-    """
+    """Raise unless every number is above 0; the message names the first that is not."""
     for name, number in numbers.items():
         if not number > 0:  # said so that NaN is refused too
             raise OpenworldError(f"{name} is {number}, expected a number above 0.")

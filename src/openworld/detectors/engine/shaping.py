@@ -5,11 +5,7 @@ from torch import Tensor
 
 
 def kept(width: int, percent: float) -> int:
-    """How many of `width` activations are left when `percent` of them are dropped.
-
-    >>> kept(32, 65)
-    11
-    """
+    """How many of `width` activations are left when `percent` of them are dropped: 11 of 32 without 65 %."""
     return width - round(width * percent / 100)
 
 

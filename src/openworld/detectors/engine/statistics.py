@@ -81,11 +81,9 @@ class TypicalProbabilities(ClassSums):
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """n: how many images. sum: float64[D]. products: float64[D, D], sum of outer products, or None.
+    """n images; sum float64[D]; products float64[D, D], the sum of outer products, or None; dtype of the features."""
 
-    dtype: that of the features. What is learned in float64 is kept in it: a conversion at every call would cost more
-    than most scores.
-    """
+    # What is learned in float64 is kept in that: a conversion at every call would cost more than most scores.
 
     n: int
     sum: Tensor
@@ -137,10 +135,7 @@ class SortedMean(Mean):
 
 @dataclass(frozen=True)
 class Products:
-    """Features, or what `lift` makes of them, and their outer products, summed over all images.
-
-    lift: a frozen dataclass called with float64[B, D]; None for the features themselves.
-    """
+    """Features, or what `lift` makes of float64[B, D], and their outer products, summed over all images."""
 
     lift: Any = None
 
@@ -195,13 +190,8 @@ class Least:
 
 
 def percentile(values: Tensor, percent: float) -> Tensor:
-    """The value below which `percent` of a tensor lie, linear between neighbours; any size, 0-d.
-
-    As NumPy's default; `torch.quantile` refuses more than 16 million values, a head of 21,000 classes has more.
-
-    >>> percentile(torch.tensor([0.0, 1.0, 4.0]), 75)
-    tensor(2.5000)
-    """
+    """The value below which `percent` of a tensor lie, linear between neighbours as NumPy has it; any size, 0-d."""
+    # `torch.quantile` refuses more than 16 million values, a head of 21,000 classes has more.
     values = values.flatten()
     place = (len(values) - 1) * percent / 100
     low = int(place)

@@ -18,8 +18,7 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 def classes_beside(owner: Any) -> dict[str, type]:
-    """Dataclasses by name that the module of an object's class, or of what it inherits from, defines or imports,
-    and those of the dataclasses that are its fields: what a statistic of every layer is made of."""
+    """Dataclasses by name in the modules of an object's class, of what it inherits from, and of its fields."""
     parts = [owner, *(getattr(owner, field.name) for field in fields(owner))] if is_dataclass(owner) else [owner]
     kinds = [kind for part in parts if part is owner or is_dataclass(part) for kind in reversed(type(part).__mro__)]
     modules = [sys.modules[kind.__module__] for kind in kinds]
@@ -28,19 +27,7 @@ def classes_beside(owner: Any) -> dict[str, type]:
 
 
 def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapping[str, type]) -> Any:
-    """What JSON can hold of a value, its tensors put into `tensors` under names that start with `where`.
-
-    Args:
-        value: numbers, texts, None, tensors, and tuples and dataclasses of these.
-        classes: of dataclasses, by name.
-    Raises:
-        OpenworldError: anything else.
-
-    >>> from openworld.detectors.engine.head import Head
-    >>> tensors = {}
-    >>> take_apart((Head(torch.eye(2)), 0.5), "state", tensors, {"Head": Head})
-    [{'class': 'Head', 'fields': {'weight': {'tensor': 'state.0.weight', 'shape': [2, 2]}, 'bias': None}}, 0.5]
-    """
+    """What JSON can hold of a value, its tensors put into `tensors` under names that start with `where`."""
     if isinstance(value, PLAIN):
         return value
     if isinstance(value, Tensor):

@@ -35,11 +35,7 @@ their prompts encode any name, so that those of negative names do.
 
 @dataclass(frozen=True)
 class LogitMCM(Fittable):
-    """MCM of a learner: the softmax of its logits over the backbone's scale, which of cosines is that of cosines.
-
-    Args:
-        temperature: of MCM. scale: by which the learner multiplies cosines.
-    """
+    """MCM of a learner: the softmax of its logits over the backbone's scale, which of cosines is that of cosines."""
 
     temperature: float
     scale: float
@@ -67,12 +63,7 @@ def offers_of(learner: Any) -> frozenset[str]:
 
 
 def require_served(fitted: Any, label: str, chosen: Mapping[str, Any]) -> None:
-    """Refuse detectors that look at features or texts which a learner does not answer by.
-
-    Args:
-        fitted: the learner, or its class.
-        label: of the model. chosen: detectors by their labels.
-    """
+    """Refuse detectors that look at features or texts which a learner, or its class, does not answer by."""
     learner = getattr(fitted, "learner", fitted)
     allowed = offers_of(learner) | {"labels"} | ({"bank"} if answers_by_cosine(learner) else set())
     for name, detector in chosen.items():
@@ -124,10 +115,7 @@ def activations_of_learner(
 
 
 def encoder_of_learner(fitted: Any) -> Encode:
-    """Return what encodes names behind a learner's prompts, as it encodes the names that it was tuned on.
-
-    A sentence is not made use of: the prompts are one.
-    """
+    """Return what encodes names behind a learner's prompts, which need no sentence, as its own names are encoded."""
 
     def encode(names: Sequence[str], sentence: str) -> Tensor:
         rounds = _distinct(names)
