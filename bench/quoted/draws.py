@@ -19,7 +19,7 @@ import pool
 from cases import outputs
 
 from openworld.estimators import check_reference
-from openworld.estimators.engine.temperature import confidences_of, source_temperature
+from openworld.estimators.engine.temperature import confidences_of, temperature_of
 from openworld.estimators.quote.decision import ABOVE, Z
 from openworld.estimators.quote.evidence import confidence_spread, held
 
@@ -30,8 +30,7 @@ def draw(arrays: dict[str, np.ndarray], sizes: tuple[int, int], generator: np.ra
     """Above, below, and whether either reference is accepted, of one draw; NaN where the model lacks that reference."""
     rows = generator.permutation(len(arrays["labels"]))
     source, target = (outputs(arrays, part, "none") for part in (rows[: sizes[0]], rows[sizes[0] : sum(sizes)]))
-    temperature = source_temperature(source.logits, source.labels).value
-    source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+    temperature = temperature_of(source).value
     moved = confidences_of(target, temperature).mean() - confidences_of(source, temperature).mean()
     doc, spread = held(1 - source.mistakes / source.n + moved), confidence_spread(source, target.n)
     true = 1 - target.mistakes / target.n

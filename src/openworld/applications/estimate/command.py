@@ -14,7 +14,7 @@ from openworld.applications.estimate.by_level import report as curve_report
 from openworld.applications.estimate.by_level.estimation import estimate_curve
 from openworld.applications.estimate.by_level.reading import read_scores
 from openworld.applications.estimate.embedded import embedded_scores, is_embedded
-from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy, temperature_of
+from openworld.applications.estimate.estimation import EstimateOptions, estimate_accuracy
 from openworld.applications.estimate.inputs import CORRUPTIONS, EstimateInputs, checksums, title_of
 from openworld.applications.estimate.late_labels import SHEET, proposal, read_late_labels
 from openworld.applications.estimate.reading import LabelledTable, Pass
@@ -23,6 +23,7 @@ from openworld.applications.estimate.score_tables import ScoreTable, open_table
 from openworld.applications.images import are_images
 from openworld.datasets import ImageSet
 from openworld.datasets.names.class_names import class_names
+from openworld.estimators.engine.temperature import temperature_of
 from openworld.report.class_names import FILE as AUDIT
 from openworld.report.data_files import json_text
 from openworld.report.report import Report
@@ -128,7 +129,7 @@ def _worksheet(
     if not n:
         return {}
     target = target.ordered(source.classnames, f"those of {source.name}")
-    temperature = temperature_of(Pass(source, "reading the source").outputs)
+    temperature = temperature_of(Pass(source, "reading the source").outputs).value
     return {SHEET: proposal(estimate, target, temperature, n, design=design, seed=seed).encode()}
 
 

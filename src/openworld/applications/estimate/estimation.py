@@ -27,8 +27,8 @@ from openworld.applications.estimate.quotes import Quoting
 from openworld.applications.estimate.reading import LabelledTable, Pass, Progress, blocks_of, read_labelled
 from openworld.applications.estimate.remarks import remarks
 from openworld.applications.estimate.score_tables import ScoreTable
-from openworld.estimators import Estimate, FittedEstimator, Outputs, find_estimator
-from openworld.estimators.engine.temperature import source_temperature
+from openworld.estimators import Estimate, FittedEstimator, find_estimator
+from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.spans import spans
 from openworld.estimators.streaming import estimate_stream
@@ -159,13 +159,8 @@ def estimate_accuracy(
     if options.alert is not None:
         result = with_alarms(result, quoting, options.rate)
     if late is not None:  # after the alarm, which is a test of what is quoted without labels
-        result = with_late_labels(result, late, target, temperature_of(known.outputs), progress)
+        result = with_late_labels(result, late, target, temperature_of(known.outputs).value, progress)
     return with_classes(result, fitted, known, unlabelled) if options.by_class else result
-
-
-def temperature_of(source: Outputs) -> float:
-    """Return the temperature at which the source's confidences are calibrated."""
-    return source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
 
 
 def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> MethodEstimate:

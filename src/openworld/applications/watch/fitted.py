@@ -24,7 +24,7 @@ from openworld.applications.estimate.reading import Pass, Progress
 from openworld.applications.estimate.remarks import source_remarks
 from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import FittedEstimator, Null, Outputs, find_estimator
-from openworld.estimators.engine.temperature import Temperature, source_temperature
+from openworld.estimators.engine.temperature import Temperature, temperature_of
 from openworld.estimators.quote.alarm import AlarmLimit, alarm_limit
 from openworld.estimators.quote.shift_alarm import ShiftTest
 from openworld.runs.sealed_arrays import read_arrays, write_arrays
@@ -145,7 +145,7 @@ class Watch:
 
     def write(self, path: Path) -> "Watch":
         """Write it in one step; return it with its fingerprint."""
-        known = self.outputs.once("temperature", lambda: source_temperature(self.outputs.logits, self.outputs.labels))
+        known = temperature_of(self.outputs)
         about = {
             "source": asdict(self.source),
             "classnames": self.classnames,

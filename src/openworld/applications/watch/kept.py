@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from openworld.applications.estimate.columns import IMAGE_COLUMNS
-from openworld.applications.estimate.estimation import temperature_of
 from openworld.applications.estimate.late_labels import ROW, ImagesAtHand
 from openworld.applications.watch.fitted import Watch
-from openworld.estimators.engine.temperature import confidences
+from openworld.estimators.engine.temperature import confidences, temperature_of
 from openworld.estimators.quote.spans import Span
 
 PERIODS = 60  # that are kept, the last ones; of each the images of its sample
@@ -32,7 +31,7 @@ class KeptPeriod:
     def of(cls, watch: Watch, number: int, span: Span, images: np.ndarray | None) -> "KeptPeriod":
         """Keep a span. images: what the files call the images of its sample, or None."""
         outputs = span.sample.outputs
-        expected = confidences(outputs.logits, temperature_of(watch.outputs)).astype(np.float32)
+        expected = confidences(outputs.logits, temperature_of(watch.outputs).value).astype(np.float32)
         predicted = outputs.predictions.astype(np.min_scalar_type(outputs.classes))
         packed = None
         if images is not None:

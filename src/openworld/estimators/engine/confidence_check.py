@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences_of, source_temperature
+from openworld.estimators.engine.temperature import confidences_of, temperature_of
 from openworld.metrics import auroc
 
 AREA, GAP = 0.65, 0.1  # least area and largest gap of a confidence that tells something
@@ -70,7 +70,7 @@ def check_confidence(source: Outputs) -> ConfidenceCheck:
 
 def _check(source: Outputs) -> ConfidenceCheck:
     wrong = source.wrong
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    temperature = temperature_of(source).value
     sure = confidences_of(source, temperature)
     gap = abs(float(sure.mean()) - 1 + float(wrong.mean()))
     if wrong.all() or not wrong.any():

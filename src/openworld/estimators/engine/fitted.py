@@ -17,7 +17,7 @@ from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators.engine.bootstrap import LEAST, accuracy_interval
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import source_temperature
+from openworld.estimators.engine.temperature import temperature_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ def look_at(source: Outputs, estimator: Estimator, calibrate: bool = False) -> S
         return SourceSummary(source.n, source.classes)
     if not calibrate:
         return SourceSummary(source.n, source.classes, source.mistakes, pulls=np.zeros(source.n))
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+    temperature = temperature_of(source)
     warnings = (temperature.warning,) if temperature.warning else ()
     return SourceSummary(source.n, source.classes, source.mistakes, temperature.value, warnings, temperature.pulls)
 

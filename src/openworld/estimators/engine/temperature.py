@@ -44,6 +44,11 @@ def source_temperature(logits: np.ndarray, labels: np.ndarray) -> Temperature:
     return Temperature(1 / inverse, _pulls(logits, labels, inverse))
 
 
+def temperature_of(source: Outputs) -> Temperature:
+    """Return `source_temperature` of labelled outputs, found once."""
+    return source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+
+
 _FAULTLESS = "no source image is named wrong, so no temperature can be fitted; 1 is used"
 _OUTSIDE = f"the source likelihood has no optimum inside {BOUNDS}; its end is used"
 

@@ -32,7 +32,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, source_temperature
+from openworld.estimators.engine.temperature import confidences, temperature_of
 from openworld.estimators.open_world.engine.shares import best_bin_share
 from openworld.estimators.quote.class_shares import moved_shares
 
@@ -183,7 +183,7 @@ class CauseReader:
 def fit_causes(source: Outputs, *, limits: CauseLimits = CauseLimits()) -> CauseReader:
     """Keep what periods are compared with; features of the source, if periods will have some from the same model."""
     source.require(("labels",), "the comparison of periods")
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    temperature = temperature_of(source).value
     features = source.features is not None
     moving = source.features if features else _other_logits(source)
     largest = source.logits.max(axis=1)

@@ -18,7 +18,7 @@ import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
+from openworld.estimators.engine.temperature import confidences, probabilities, temperature_of
 from openworld.estimators.pseudo_label_shift import chance_distance
 from openworld.estimators.quote.shift_signs import OUTPUTS, PARTNER, REFERENCE, energy, pairwise, sample, vectors_of
 
@@ -45,7 +45,7 @@ class ShareExplanation:
 def explain_by_shares(source: Outputs, target: Outputs, *, seed: int = 0) -> ShareExplanation:
     """Weight the labelled source to the class shares of the target, and test whether the two are then alike."""
     source.require(("labels",), "the comparison of class shares")
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    temperature = temperature_of(source).value
     generator = np.random.default_rng(seed)
     source, target = (sample(side, generator) for side in (source, target))
     p, confidence = probabilities(source.logits, temperature), confidences(source.logits, temperature)

@@ -16,7 +16,7 @@ from openworld.estimators.engine.confidence_check import ConfidenceCheck, check_
 from openworld.estimators.engine.fitted import Estimate
 from openworld.estimators.engine.outputs import Outputs
 from openworld.estimators.engine.reference_check import check_reference
-from openworld.estimators.engine.temperature import confidences_of, source_temperature
+from openworld.estimators.engine.temperature import confidences_of, temperature_of
 from openworld.estimators.quote.class_shares import ShareExplanation, explain_by_shares
 from openworld.estimators.quote.null import Null
 from openworld.estimators.quote.shift_signs import DEALS, METHODS, NAMED, ShiftSign, ShiftSigns, add_sign, shift_signs
@@ -86,7 +86,7 @@ def readings(source: float, estimates: Mapping[str, Estimate], nulls: Mapping[st
 
 def confidence_spread(source: Outputs, n: int) -> float:
     """Return the standard deviation of DoC's error on n images of the source's law."""
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    temperature = temperature_of(source).value
     sure = confidences_of(source, temperature)
     # sqrt(var(r) (1/n_source + 1/n)) with r = right - confidence. A right and a wrong answer of mean confidence are
     # added, as Agresti and Caffo (2000) do for differences of proportions: else few mistakes seem too few.

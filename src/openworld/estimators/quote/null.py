@@ -18,7 +18,7 @@ from openworld._types import checked
 from openworld.estimators.engine.bootstrap import LEVEL
 from openworld.estimators.engine.fitted import Estimator
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import source_temperature
+from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.optimal_transport import waive_bias
 
 SOURCES, TARGETS = 25, 4  # resampled sources, and targets that each is asked about
@@ -123,7 +123,7 @@ def measure_null(
 
 def _draws(source: Outputs, sizes: tuple[int, int], rounds: int, generator: np.random.Generator):
     """Resampled sources, each with its targets."""
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels))
+    temperature = temperature_of(source)
     for _ in range(rounds):
         rows = generator.integers(0, source.n, sizes[0])
         known = source.draw(rows)

@@ -21,7 +21,7 @@ import numpy as np
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import source_temperature
+from openworld.estimators.engine.temperature import temperature_of
 from openworld.estimators.quote.alarm import AlarmLimit, add_step, alarm_limit
 from openworld.estimators.quote.null import Null
 from openworld.estimators.quote.shift_signs import ROWS, ShiftSigns, energy, pairwise, sample, vectors_of
@@ -87,7 +87,7 @@ def fit_shift_test(source: Outputs, n: int, *, rate: float = 0.05, over: int = 3
     """
     source.require(("labels",), "the comparison of source and periods")
     require_at_least(1, n=n)
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    temperature = temperature_of(source).value
     generator = np.random.default_rng(seed)
     source, m = sample(source, generator), min(n, ROWS)
     uniform = np.full(source.n, 1 / source.n)

@@ -25,7 +25,7 @@ import numpy as np
 
 from openworld._types import checked
 from openworld.estimators.engine.outputs import Outputs
-from openworld.estimators.engine.temperature import confidences, source_temperature
+from openworld.estimators.engine.temperature import confidences, temperature_of
 from openworld.metrics import holm
 
 OUTPUTS, CONFIDENCES, NAMED, REFERENCE, PARTNER, EMBEDDINGS, APPEARANCE, METHODS = SIGNS = (
@@ -92,7 +92,7 @@ def shift_signs(source: Outputs, target: Outputs, *, deals: int = DEALS, seed: i
     Of reference, partners and features those count that both sides have. deals: how often images are dealt anew.
     """
     source.require(("labels",), "the comparison of source and target")
-    temperature = source.once("temperature", lambda: source_temperature(source.logits, source.labels)).value
+    temperature = temperature_of(source).value
     generator = np.random.default_rng(seed)
     source, target = (sample(side, generator) for side in (source, target))
     own, other = vectors_of(source, temperature), vectors_of(target, temperature)

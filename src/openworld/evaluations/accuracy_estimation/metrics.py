@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from openworld.estimators import Estimate, fuse
-from openworld.estimators.engine.temperature import confidences, probabilities, source_temperature
+from openworld.estimators.engine.temperature import confidences, probabilities, temperature_of
 from openworld.evaluations.accuracy_estimation import cards
 from openworld.evaluations.accuracy_estimation.arrays import NO_ESTIMATE
 from openworld.evaluations.accuracy_estimation.cards import CLASSIFIERS, FIXED, FUSED, RAW, SCALED, TTC, UNSCALED
@@ -23,7 +23,7 @@ OF_THE_SOURCE = {"n_source", "n_target", "mistakes", "temperature", "resampled",
 
 def source_rows(source: Answers, place: Mapping[str, Place], seed: int) -> Iterator[Result]:
     """Yield the numbers of the judged model on the labelled source set."""
-    scale = temperature_of(source)
+    scale = temperature_of(source.any).value
     numbers = [(cards.SOURCE_ACCURACY, {}, source.accuracy), (cards.TEMPERATURE, {}, scale)]
     numbers += [(cards.CALIBRATION, {"calibration": kind}, error) for kind, error in _own_errors(source, scale).items()]
     for metric, further, number in numbers:
@@ -51,11 +51,6 @@ def note_of(estimate: Estimate) -> dict[str, Any]:
         if name not in OF_THE_SOURCE and isinstance(value, bool | int | float | str | None)
     }
     return {"warnings": estimate.warnings, "details": details}
-
-
-def temperature_of(source: Answers) -> float:
-    """Return T of the judged model, as every estimator finds it."""
-    return source.any.once("temperature", lambda: source_temperature(source.any.logits, source.labels)).value
 
 
 def calibration_rows(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from openworld.estimators import Outputs
-from openworld.estimators.engine.temperature import probabilities
+from openworld.estimators.engine.temperature import probabilities, temperature_of
 from openworld.evaluations.accuracy_estimation.arrays import EXAMPLES, NAME, THUMBNAILS
 from openworld.evaluations.accuracy_estimation.class_similarity import taxonomy_of
 from openworld.evaluations.accuracy_estimation.metrics import (
@@ -17,7 +17,6 @@ from openworld.evaluations.accuracy_estimation.metrics import (
     image_table,
     note_of,
     source_rows,
-    temperature_of,
 )
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
 from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
@@ -40,7 +39,7 @@ def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
         images.corruption: answers(task, images, machine, labelled=True, alone=True) for images in task.labelled_shifts
     }
     fits = fit_all(task.estimators, source, shifts)
-    scale, similarity = temperature_of(source), taxonomy_of(task.ground.sources[0].dataset).similarity
+    scale, similarity = temperature_of(source.any).value, taxonomy_of(task.ground.sources[0].dataset).similarity
     model = {"model": task.models[task.model].label, "epoch": task.judged_checkpoint.epoch}
     rows, tables, notes, first = [*source_rows(source, model, task.seed)], [], {}, None
     for number, condition in enumerate(task.ground.conditions):
