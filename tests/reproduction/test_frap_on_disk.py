@@ -13,7 +13,7 @@ from openworld.evaluations.accuracy_estimation.entries import ModelSpec, TargetS
 from openworld.evaluations.accuracy_estimation.images import Ground
 from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpec
 from openworld.evaluations.image_selection import DatasetSpec
-from openworld.reproduction.frap_on_disk import CORRUPTED, worlds_on_disk
+from openworld.reproduction.frap_datasets import CORRUPTED, worlds_on_disk
 from openworld.reproduction.plan import ReproductionSetup, plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "datasets"))

@@ -72,8 +72,12 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
     def drawn_table(table: Table) -> Markup:
         return html_table(table, page.styles, download=csv_address(csv_table(table)))
 
+    by_class = {style.css_class: style for style in page.styles.values()}
+    for figure in figures_of(page.sections):  # which may have series of their own
+        for style in figure.styles.values():
+            by_class.setdefault(style.css_class, style)
     numbers = results.to_csv()
-    style, script = _asset("page.css") + style_sheet(_drawn_styles(page)), _asset("page.js")
+    style, script = _asset("page.css") + style_sheet(by_class.values()), _asset("page.js")
     return _template().render(
         version=__version__,
         shapes=shapes() + hatches(),
@@ -99,15 +103,6 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         not_made=dict.fromkeys(check for audit in audits for check in audit.not_made),
         made=made,
     )
-
-
-def _drawn_styles(page: Page) -> list[SeriesStyle]:
-    """The styles of the page and of figures with series of their own, each class once."""
-    by_class = {style.css_class: style for style in page.styles.values()}
-    for figure in figures_of(page.sections):
-        for style in figure.styles.values():
-            by_class.setdefault(style.css_class, style)
-    return list(by_class.values())
 
 
 def figures_of(sections: Sequence[Section]) -> Iterator[Figure]:

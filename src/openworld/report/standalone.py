@@ -19,8 +19,10 @@ FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Ari
 def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
     """The text of an SVG file, on white paper."""
     head, _, body = str(drawn).partition(">")
-    sheet, known = _without_media(files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")), {}
-    known.update(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
+    sheet = files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")
+    sheet = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+    sheet = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)  # what holds on every screen and in print
+    known = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
     inks = {series.css_class: series.light for series in styles.values()}
     inks |= {name: _resolve(ink, known) for name, ink in re.findall(r"\.([\w-]+) \{ --ink: ([^;]+); \}", sheet)}
     inks = {name: ink for name, ink in inks.items() if name in body}
@@ -34,16 +36,12 @@ def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
     return f"{start}><style>\n{style}\n</style><defs>{definitions}</defs>{paper}{body}\n"
 
 
-def _without_media(sheet: str) -> str:
-    """The rules that hold on every screen and in print."""
-    sheet = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
-    return re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
-
-
 def _rules(sheet: str, body: str, known: dict[str, str], inks: dict[str, str]) -> Iterator[str]:
     """Rules of drawings that the drawing uses; those in a colour of their own once for every class that has one."""
     for selectors, declarations in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
-        used = [name for name in _of_drawings(selectors) if all(part in body for part in re.findall(r"[\w-]+", name))]
+        names = (name for name in map(str.strip, selectors.split(",")) if not set(name) & set(":[]"))
+        names = (name.removeprefix("svg ") for name in names if name.startswith("svg "))  # of what stands in a drawing
+        used = [name for name in names if all(part in body for part in re.findall(r"[\w-]+", name))]
         plain = "; ".join(rule.strip() for rule in declarations.split(";") if rule.strip() and "color-mix" not in rule)
         if not used:
             continue
@@ -53,13 +51,6 @@ def _rules(sheet: str, body: str, known: dict[str, str], inks: dict[str, str]) -
         for css_class, ink in inks.items():  # the class of a group, or of the mark itself
             coloured = ", ".join(f".{css_class} {name}, {name}.{css_class}" for name in used)
             yield f"{coloured} {{ {_resolve(plain, known | {'--ink': ink})} }}"
-
-
-def _of_drawings(selectors: str) -> Iterator[str]:
-    """Selectors of what stands in a drawing, wherever it stands on the page."""
-    for selector in map(str.strip, selectors.split(",")):
-        if selector.startswith("svg ") and not set(selector) & set(":[]"):
-            yield selector.removeprefix("svg ")
 
 
 def _resolve(declarations: str, known: dict[str, str]) -> str:

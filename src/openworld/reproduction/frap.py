@@ -18,8 +18,15 @@ from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.report.sentences import listed
 from openworld.reproduction.chosen_data import Spellings
-from openworld.reproduction.frap_datasets import EMBEDDED_WORLD, SourceWorld
-from openworld.reproduction.frap_on_disk import CORRUPTED, STANDS_IN, TINY, remarks_on, worlds_on_disk
+from openworld.reproduction.frap_datasets import (
+    CORRUPTED,
+    EMBEDDED_WORLD,
+    STANDS_IN,
+    TINY,
+    SourceWorld,
+    remarks_on,
+    worlds_on_disk,
+)
 from openworld.reproduction.settings import EMBEDDED, PaperDefaults, PlannedRun, ReproductionSetup
 
 PAPER = "frap"

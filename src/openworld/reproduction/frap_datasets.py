@@ -2,16 +2,23 @@
 
 What the paper leaves open is taken from COT and ATC, whose benchmark it continues (luyuzhe111/COT @ 392c0ff and
 saurabhgarg1996/ATC_code @ 6f1e336): what is held out, and which files a name means. What is read otherwise where the
-published files are on disk: `frap_on_disk`.
+published files are on disk: CIFAR-10-C, CIFAR-100-C, ImageNet-C and Tiny-ImageNet-C, the paper's own, in the place of
+corruptions that are made here; and a tiny-imagenet-200, for which else ATC's ImageNet-200 stands in.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from openworld.classifiers import Recipe, published, published_architectures
+from openworld.datasets import SHIFTED
+from openworld.datasets.published.corrupted_files import NAMES
 from openworld.datasets.published.fmow import REGIONS
+from openworld.datasets.published.shifted_check import is_there, lacking_corruptions
 from openworld.evaluations.accuracy_estimation.entries import ModelSpec, TargetSpec
 from openworld.evaluations.image_selection import DatasetSpec
+
+_CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,14 @@ class SourceWorld:
     @property
     def models(self) -> tuple[ModelSpec, ...]:
         """What is trained, with the checkpoints that are judged."""
-        return self.own_models or tuple(_published_models(self.sources[0].dataset))
+        if self.own_models:
+            return self.own_models
+        dataset = self.sources[0].dataset
+        recipe: Recipe = published(dataset)
+        thirds = tuple(recipe.epochs * place // _CHECKPOINTS for place in range(1, _CHECKPOINTS + 1))
+        checkpoints = recipe.checkpoints if len(recipe.checkpoints) > 1 else thirds
+        names = published_architectures(dataset)
+        return tuple(ModelSpec(name, checkpoints=checkpoints).resolved(dataset) for name in names)
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -59,17 +73,6 @@ class SourceWorld:
             return self
         corrupted = self.corruption_row if self.corruption_row in rows else ""
         return replace(self, targets=targets, corruption_row=corrupted)
-
-
-_CHECKPOINTS = 3  # of a training of which only the end is published: "different epochs", says the paper
-
-
-def _published_models(dataset: str) -> Iterator[ModelSpec]:
-    recipe: Recipe = published(dataset)
-    thirds = tuple(recipe.epochs * place // _CHECKPOINTS for place in range(1, _CHECKPOINTS + 1))
-    checkpoints = recipe.checkpoints if len(recipe.checkpoints) > 1 else thirds
-    for architecture in published_architectures(dataset):
-        yield ModelSpec(architecture, checkpoints=checkpoints).resolved(dataset)
 
 
 _LARGE = 224  # pixels of a corrupted picture of ImageNet
@@ -162,3 +165,61 @@ EMBEDDED_WORLD = SourceWorld(
     ),
 )
 """One hundred concepts as three artists drew them, then as five others did; its rows stand for none of the paper's."""
+
+TINY = "tiny-imagenet"
+STANDS_IN = "imagenet-200"
+
+CORRUPTED = {
+    "cifar10": "cifar10-c",
+    "cifar100": "cifar100-c",
+    TINY: "tiny-imagenet-c",
+    **dict.fromkeys(("imagenet", STANDS_IN, "living17", "nonliving26", "entity13", "entity30"), "imagenet-c"),
+}
+"""Source data set -> the data set that was published corrupted."""
+
+
+def worlds_on_disk(root: Path) -> tuple[SourceWorld, ...]:
+    """Return the ten sources, read from what a folder holds."""
+    worlds = []
+    for world in WORLDS:
+        if world.name == STANDS_IN and is_there(TINY, root):  # the same shifts, of its own classes
+            targets = tuple(TargetSpec(TINY, target.domain, row=target.row) for target in world.targets)
+            world = replace(world, name=TINY, sources=(DatasetSpec(TINY),), targets=targets, cut=None)
+        lacking = lacking_corruptions(CORRUPTED[world.name], root) if world.corruption_row else NAMES
+        if len(lacking) < len(NAMES):
+            world = replace(world, corrupted_files=CORRUPTED[world.name], made_here=lacking)
+        worlds.append(world)
+    return tuple(worlds)
+
+
+def remarks_on(worlds: tuple[SourceWorld, ...]) -> Iterator[str]:
+    """Say which corruptions are published ones, which are made here, and what Tiny-ImageNet is."""
+    files: dict[str, list[SourceWorld]] = {}
+    for world in worlds:
+        if world.corruption_row:
+            files.setdefault(world.corrupted_files, []).append(world)
+    made = files.pop("", [])
+    for name, read in files.items():
+        titles = _listed(world.title for world in read)
+        yield f"Corrupted images of {titles} are those of {SHIFTED[name].title} as published, on disk."
+    for world in worlds:
+        if world.made_here:
+            yield f"{_listed(world.made_here)} of {world.title} are not on disk, and are made here."
+    if made:
+        published = _listed(dict.fromkeys(SHIFTED[CORRUPTED[world.name]].title for world in made))
+        yield (
+            f"Corruptions of {_listed(world.title for world in made)} are made here from test images, in place of "
+            f"published files ({published}), which are read where they are on disk."
+        )
+    if any(world.name == TINY for world in worlds):
+        yield "Tiny-ImageNet is the folder tiny-imagenet-200; its natural shifts show the classes that they share."
+    if any(world.name == STANDS_IN for world in worlds):
+        yield (
+            "In place of Tiny-ImageNet stand ImageNet's images of the 200 classes of ImageNet-R, as in ATC; where "
+            "there is a folder tiny-imagenet-200, that is taken."
+        )
+
+
+def _listed(names) -> str:
+    *most, last = [name.replace("_", " ") for name in names]
+    return f"{', '.join(most)} and {last}" if most else last

@@ -4,7 +4,8 @@ Recognition, imbalance, ratios and numbers of parameters come from the same run 
 come from one run that is tuned on ImageNet's base half, and so does recognition on ImageNet where both are asked for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
@@ -83,7 +84,10 @@ def plan_runs(tables: Sequence[PaperTable], setup: ReproductionSetup) -> Iterato
             kind = "gates" if need.task == "gates" else "recognition"
             groups.setdefault((kind, setup.place(need.title, STAND_INS)), []).append(need)
     for (kind, data), group in groups.items():
-        yield _recognition_run(kind, data, group, setup)
+        methods = LEARNERS.methods_of(group, setup)
+        spec = recognition_spec(data, LEARNERS.settings(methods, data, setup))
+        name = f"{kind}-{data.dataset}{setup.suffix(*_fewer(methods, kind))}"
+        yield LEARNERS.run(name, spec, [data], methods, group, setup)
     if crossing:
         yield _generalisation_run(crossing, along, setup)
 
@@ -100,13 +104,10 @@ def _needs(table: PaperTable, setup: ReproductionSetup) -> Iterator[TableNeed]:
         yield from (TableNeed(table.number, task, title, methods) for title in listed)
 
 
-def _recognition_run(kind: str, data: DatasetSpec, needs: Sequence[TableNeed], setup: ReproductionSetup) -> PlannedRun:
-    methods = LEARNERS.methods_of(needs, setup)
-    shared = LEARNERS.settings(methods, data, setup)
-    shared |= {"dataset": data.dataset, "train_domain": data.domain, "published_names": data.published_names}
-    spec = RecognitionSpec(keep_validation=False, keep_learners=False, **shared)
-    name = f"{kind}-{data.dataset}{setup.suffix(*_fewer(methods, kind))}"
-    return LEARNERS.run(name, spec, [data], methods, needs, setup)
+def recognition_spec(data: DatasetSpec, shared: Mapping[str, Any]) -> RecognitionSpec:
+    """Return a run on one data set, with what the specs of all runs have alike."""
+    place = {"dataset": data.dataset, "train_domain": data.domain, "published_names": data.published_names}
+    return RecognitionSpec(keep_validation=False, keep_learners=False, **shared, **place)
 
 
 def _generalisation_run(

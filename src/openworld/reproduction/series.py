@@ -8,7 +8,7 @@ from openworld import datasets
 from openworld._errors import OpenworldError
 from openworld._observer import Observer
 from openworld._sizes import duration
-from openworld.datasets.checking import require_places
+from openworld.datasets.checking import first_missing, require_places
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
 from openworld.reproduction.rendered_twin import placed
@@ -21,10 +21,14 @@ def carry_out_runs(plan, options: RunOptions, observer: Observer) -> dict[str, s
     failures, before, within = {}, 0, Observer(observer.progress)
     for place, run in enumerate(plan.runs, start=1):
         title = f"[{place}/{len(plan.runs)}] {run.name}"
-        series = SeriesProgress(f"{title}: ", before, plan.units, _siblings(options.folder, run.name))
         folder, started = options.folder / run.name, time.perf_counter()
+        others = tuple(path.parent for path in sorted(options.folder.glob("*/run.json")) if path.parent != folder)
+        series = SeriesProgress(f"{title}: ", before, plan.units, others)  # of whichever plan
         try:
-            spec = _prepared(run, options, within)
+            spec = run.spec
+            if run.twin is not None:  # the images that it reads are made first
+                run.twin.make(options.folder, options.device, within)
+                spec = placed(spec, options.folder)
             carry_out(spec, spec, replace(options, folder=folder, series=series), within)
             read_report(folder).write()
         except OpenworldError as error:
@@ -60,16 +64,7 @@ def plan_what_is_there(paper: str, tables, setup, *, figures=()):
 def missing_data(plan) -> tuple[str, ...]:
     """Return the data sets of a plan that are not in its folder; none where there is no folder yet."""
     folder = Path(plan.setup.data)
-    return tuple(name for name in plan.downloads if not is_there(name, folder)) if folder.is_dir() else ()
-
-
-def is_there(name: str, root: Path | str) -> bool:
-    """Return whether the folder and the lists of a data set are below a folder."""
-    try:
-        require_places([name], root)
-    except OpenworldError:
-        return False
-    return True
+    return tuple(name for name in plan.downloads if first_missing(name, folder)) if folder.is_dir() else ()
 
 
 def failure(plan, failures: dict[str, str]) -> OpenworldError:
@@ -77,32 +72,17 @@ def failure(plan, failures: dict[str, str]) -> OpenworldError:
     from openworld.reproduction.plan import in_words
 
     failed = [run for run in plan.runs if run.name in failures]
-    listed = "".join(
-        f"\n- {run.name} (for {in_words(run.tables, run.figures)}): {failures[run.name]}" for run in failed
-    )
+    reasons = [f"\n- {run.name} (for {in_words(run.tables, run.figures)}): {failures[run.name]}" for run in failed]
     tables, figures = plan.without(failures)
-    kinds = " and ".join(filter(None, ("tables" * bool(plan.tables), "figures" * bool(plan.figures))))
-    lacking = (
-        f"{in_words(tables, figures)} cannot be made" if tables or figures else f"the {kinds} that need them lack them"
-    )
     if (tables, figures) == (plan.tables, plan.figures):
         lacking = f"no {'table' if plan.tables else 'figure'} is made"
+    elif tables or figures:
+        lacking = f"{in_words(tables, figures)} cannot be made"
+    else:
+        lacking = "the tables or figures that need them lack them"
     error = OpenworldError(
         f"{len(failed)} of {len(plan.runs)} runs failed, and {lacking}; what is done is kept, and the same command "
-        f"goes on from there.{listed}"
+        f"goes on from there.{''.join(reasons)}"
     )
     error.exit_code = 1
     return error
-
-
-def _prepared(run, options: RunOptions, observer: Observer):
-    """The spec of a run, once the set of images that it reads is made."""
-    if run.twin is None:
-        return run.spec
-    run.twin.make(options.folder, options.device, observer)
-    return placed(run.spec, options.folder)
-
-
-def _siblings(folder: Path, name: str) -> tuple[Path, ...]:
-    """Every other run that lies in the folder, whichever plan it was made for."""
-    return tuple(path.parent for path in sorted(folder.glob("*/run.json")) if path.parent.name != name)

@@ -138,7 +138,9 @@ class _Group:
             replicates = [each.get(key, np.zeros(0)) for each in drawn]
             numbers = zip([*values, float(np.mean(values))], [*replicates, np.mean(replicates, axis=0)], strict=True)
             for (value, own), where in zip(numbers, self.places, strict=True):
-                yield Result(name, METRICS[key], _value(value, _percentiles(own)), where)
+                own = own[~np.isnan(own)]
+                ends = tuple(np.quantile(own, (0.025, 0.975)).tolist()) if len(own) > 1 else None
+                yield Result(name, METRICS[key], _value(value, ends), where)
 
     def tests(self) -> Iterator[Comparison]:
         """Yield the tests of the best detector against every other, by AUROC; those of one place are one family."""
@@ -155,11 +157,6 @@ class _Group:
                 for other in others
             )
             yield from correct_for_many(tests, among=comb(len(self.areas), 2))
-
-
-def _percentiles(values: np.ndarray) -> tuple[float, float] | None:
-    defined = values[~np.isnan(values)]
-    return tuple(np.quantile(defined, (0.025, 0.975)).tolist()) if len(defined) > 1 else None
 
 
 def _value(number: float | None, ends: Sequence[float] | None) -> Value:

@@ -81,7 +81,12 @@ def arrow(records: Sequence[Mapping[str, Any]]):
 def csv(records: Sequence[Mapping[str, Any]]) -> str:
     """Records as CSV; a list stands in one field, with spaces between."""
     names = list(records[0]) if records else COLUMNS
-    return csv_text(names, [[_field(record[name]) for name in names] for record in records])
+    rows = [[record[name] for name in names] for record in records]
+    for row in rows:
+        for place, value in enumerate(row):
+            if isinstance(value, list):
+                row[place] = " ".join("" if number is None else str(number) for number in value)
+    return csv_text(names, rows)
 
 
 def _type(name: str, records: Sequence[Mapping[str, Any]]):
@@ -100,9 +105,3 @@ def _type(name: str, records: Sequence[Mapping[str, Any]]):
         types = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise OpenworldError(f"the column {name!r} holds {types}, expected text alone, or numbers alone.")
     return pyarrow.float64() if float in kinds else pyarrow.int64() if int in kinds else pyarrow.string()
-
-
-def _field(value: Any) -> Any:
-    if isinstance(value, list):
-        return " ".join("" if number is None else str(number) for number in value)
-    return value

@@ -60,7 +60,11 @@ class IntervalChart:
         levels = self._levels(Frame(WIDTH, 64.0, (0.0, 14.0, 0.0, left), x, Axis("", 0, 1, ())))
         top = 22.0 + max(levels, default=0.0)
         plot = Frame(WIDTH, top + ROW * count + 42, (top, 14.0, 42.0, left), x, Axis("", -0.5, count - 0.5, ()))
-        parts = [self._region(plot), plot.axes(), *self._references(plot, levels)]
+        parts = [plot.axes(), *self._references(plot, levels)]
+        if self.region:
+            _, top, _, bottom = plot.box
+            low, high = map(plot.across, map(self.x.scaled, self.region))
+            parts.insert(0, element("rect", x=low, y=top, width=high - low, height=bottom - top, class_="region"))
         for place, (name, row) in enumerate(self.series.items()):
             parts.append(self._row(plot, count - 1 - place, name, row, styles[name]))
         values = [row.value for row in self.series.values()]
@@ -121,10 +125,3 @@ class IntervalChart:
             x = plot.across(self.x.scaled(reference.value))
             yield element("line", x1=x, x2=x, y1=top, y2=bottom, class_=reference.kind)
             yield element("text", reference.text, x=x, y=top - 8 - level, class_="tick mid")
-
-    def _region(self, plot: Frame) -> Markup:
-        if not self.region:
-            return Markup("")
-        _, top, _, bottom = plot.box
-        low, high = (plot.across(self.x.scaled(end)) for end in self.region)
-        return element("rect", x=low, y=top, width=high - low, height=bottom - top, class_="region")

@@ -27,7 +27,13 @@ def html_table(table: Table, styles: Mapping[str, object] | None = None, *, down
     dense = " dense" * (len(table.columns) + 1 > DENSE)
     whole = element("table", caption, head, body, id=table.name)
     frame = element("div", whole, class_=f"scroll{dense}", tabindex="0", role="region", aria_label=table.title)
-    return frame + _tools(table.name, download)
+    buttons = [element("button", "Copy as text", type="button", data_copies=table.name)]
+    if download:
+        buttons += [
+            " ",
+            element("a", "This table (CSV)", class_="download", download=f"{table.name}.csv", href=download),
+        ]
+    return frame + element("p", *buttons, class_="tools")
 
 
 def _head(title: str, *, words: bool) -> Markup:
@@ -76,10 +82,3 @@ def _plot(table: Table, column: int, value: Value, style) -> Markup:
     ends = [value.value for value in known] + [end for interval in intervals for end in (interval.low, interval.high)]
     span = (min(ends), max(ends)) if ends and max(ends) > min(ends) else (0.0, 1.0)
     return whisker(value.value, None if interval is None else (interval.low, interval.high), style, span)
-
-
-def _tools(name: str, download: str) -> Markup:
-    buttons = [element("button", "Copy as text", type="button", data_copies=name)]
-    if download:
-        buttons += [" ", element("a", "This table (CSV)", class_="download", download=f"{name}.csv", href=download)]
-    return element("p", *buttons, class_="tools")

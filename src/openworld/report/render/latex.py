@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from openworld.report.render.forms import on_one_line
-from openworld.report.render.texts import Text, texts
+from openworld.report.render.texts import texts
 from openworld.report.table import Table
 
 _SIGNS = r"""
@@ -46,17 +46,14 @@ def latex_table(table: Table) -> str:
 def _block(table: Table) -> str:
     lines, rules = [], []
     for place, (row, cells) in enumerate(texts(table, 1)):
-        lines.append([as_tex(f"{row.label} {row.remark}".strip()), *map(_write_cell, cells)])
+        lines.append([as_tex(f"{row.label} {row.remark}".strip())])
+        for cell in cells:
+            bold = f"\\textbf{{{as_tex(cell.text)}}}{as_tex(f' {cell.rest}'.rstrip())}"
+            lines[-1].append(bold if cell.bold else as_tex(cell.line))
         rules += [place] * row.rule
     titles = [as_tex(text) for text in (table.label, *(column.heading for column in table.columns))]
     columns = "l" + "".join("l" if column.words else "r" for column in table.columns)
     return booktabs(columns, titles, lines, rules)
-
-
-def _write_cell(cell: Text) -> str:
-    if not cell.bold:
-        return as_tex(cell.line)
-    return f"\\textbf{{{as_tex(cell.text)}}}{as_tex(f' {cell.rest}'.rstrip())}"
 
 
 def booktabs(columns: str, titles: Sequence[str], rows: Iterable[Sequence[str]], rules: Sequence[int] = ()) -> str:

@@ -14,7 +14,6 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition.outcome import Outcome, load
 from openworld.evaluations.recognition.paper import dataset_of
 from openworld.evaluations.recognition.results import AUC, learner_results
-from openworld.evaluations.recognition.spec import RecognitionSpec
 from openworld.learners import override
 from openworld.papers import published_numbers
 from openworld.report.charts import IntervalChart, IntervalRow, Line, Quantity, Reference, Spot
@@ -22,7 +21,7 @@ from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
 from openworld.report.series_style import series_styles
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
-from openworld.reproduction.openworldauc import LEARNERS, METHODS, PUBLISHED_TASK, STAND_INS
+from openworld.reproduction.openworldauc import LEARNERS, METHODS, PUBLISHED_TASK, STAND_INS, recognition_spec
 from openworld.reproduction.settings import PlannedRun, ReproductionSetup
 from openworld.results import Result, Results
 
@@ -58,33 +57,25 @@ class FigureSweep:
         """Yield one run per data set, or stand-in, of those named; none where no method or data set is asked for."""
         for data in dict.fromkeys(setup.place(title, STAND_INS) for title in datasets if setup.keeps_data(title)):
             learners = self.learners(setup, data)
-            if learners:
-                yield self._run(setup, data, learners)
-
-    def _run(self, setup: ReproductionSetup, data: DatasetSpec, learners: Mapping[str, LearnerSpec]) -> PlannedRun:
-        shared = LEARNERS.settings((), data, setup) | {"learners": tuple(learners.values())}
-        shared |= {"shots": self.shots} if self.shots else {}
-        shared |= {"dataset": data.dataset, "train_domain": data.domain, "published_names": data.published_names}
-        spec = RecognitionSpec(keep_validation=False, keep_learners=False, **shared)
-        fewer = [name for name in learners if name in METHODS] if setup.learners and self.shots else ()
-        methods = {learner.label: name for name, learner in learners.items()}
-        return PlannedRun(f"{self.name}-{data.dataset}{setup.suffix(*fewer)}", spec, setup.titles([data]), methods)
+            if not learners:
+                continue
+            shared = LEARNERS.settings((), data, setup) | {"learners": tuple(learners.values())}
+            spec = recognition_spec(data, shared | ({"shots": self.shots} if self.shots else {}))
+            fewer = [name for name in learners if name in METHODS] if setup.learners and self.shots else ()
+            methods = {learner.label: name for name, learner in learners.items()}
+            yield PlannedRun(f"{self.name}-{data.dataset}{setup.suffix(*fewer)}", spec, setup.titles([data]), methods)
 
 
-def _variants(variants: Variants) -> Callable[[ReproductionSetup, DatasetSpec], dict[str, LearnerSpec]]:
+def _variants(setup: ReproductionSetup, data: DatasetSpec, variants: Variants) -> dict[str, LearnerSpec]:
     """The published mixture, then its variants, with the settings that suit the data."""
-
-    def learners(setup: ReproductionSetup, data: DatasetSpec) -> dict[str, LearnerSpec]:
-        if not setup.keeps(METHOD, METHODS[METHOD]):
-            return {}
-        usual = setup.changes.methods(METHODS)[METHOD]
-        entries = {METHOD: usual} | {
-            name: replace(usual, label=name, settings=override(usual.settings, settings))
-            for name, settings in variants.items()
-        }
-        return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in entries.items()}
-
-    return learners
+    if not setup.keeps(METHOD, METHODS[METHOD]):
+        return {}
+    usual = setup.changes.methods(METHODS)[METHOD]
+    entries = {METHOD: usual} | {
+        name: replace(usual, label=name, settings=override(usual.settings, settings))
+        for name, settings in variants.items()
+    }
+    return {name: setup.learner(entry, data.dataset, PUBLISHED_TASK) for name, entry in entries.items()}
 
 
 def _competitors(setup: ReproductionSetup, data: DatasetSpec) -> dict[str, LearnerSpec]:
@@ -101,7 +92,7 @@ SWEEPS = (
         ("6a", "10"),
         "number of pseudo base-to-new partitions K",
         ("Flowers102", "SUN397"),
-        _variants(PARTITIONS),
+        partial(_variants, variants=PARTITIONS),
         "detectors",
         "detector prompts K",
         "printed at K = 3",
@@ -121,7 +112,7 @@ SWEEPS = (
         ("6c", "12"),
         "weight lambda of the detectors' cross-entropy",
         ("Caltech101", "Food101"),
-        _variants(WEIGHTS),
+        partial(_variants, variants=WEIGHTS),
         "alpha",
         "weight of the detectors' cross-entropy",
         "printed at 0.5",
@@ -131,7 +122,7 @@ SWEEPS = (
         ("6d", "13"),
         "ablations of the mixture of prompts",
         ("ImageNet", "StanfordCars", "DTD", "Flowers102", "SUN397", "UCF101"),
-        _variants(MIXTURES),
+        partial(_variants, variants=MIXTURES),
         printed="printed of GMoP",
     ),
 )
