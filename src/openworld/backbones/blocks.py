@@ -1,13 +1,9 @@
 """The transformer block both towers are made of, and the one loop that runs a stack of them.
 
-A block is pre-norm and residual: x += attention(norm x); x += mlp(norm x) (Vaswani et al., 2017; Radford et al., 2021).
-What differs between uses is left to two small callables, so that no method needs its own copy of a tower:
-
-* `attend(index, block, query, key, value)` says who sees whom: everyone, earlier rows, a packed set of sentences over
-  a shared prefix, or (value path) each row only its own value;
-* `edit(index, rows)` may replace or add rows at the input of block `index`: deep and class-aware prompts.
-
-Rows may also read from a `memory`, the keys and values that other rows left at every block, instead of from each other.
+A block is pre-norm and residual: x += attention(norm x); x += mlp(norm x) (Radford et al., 2021). What differs between
+uses is left to two callables: `attend(index, block, query, key, value)` says who sees whom, and `edit(index, rows)` may
+replace or add rows at the input of a block (deep and class-aware prompts). Rows may also read from a `memory`, the keys
+and values that other rows left at every block, instead of from each other.
 """
 
 from collections.abc import Callable, Sequence

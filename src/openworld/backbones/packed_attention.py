@@ -1,10 +1,8 @@
 """Causal attention of packed sentences in few large operations.
 
-A sentence's rows see the start token and the shared rows, which all sentences have in common (the prefix), and their
-own earlier rows. In a tower as narrow as 128 features, half of a training step went into cutting, copying and counting
-references of small tensors. Here one gather brings everything into the order in which the products want it, head by
-head: the prefix's keys and values, the shared rows' queries, then each bucket's queries, keys and values. One gather
-brings the results back.
+A sentence's rows see the start token and the shared rows (the prefix), and their own earlier rows. In a tower as narrow
+as 128 features, half of a training step went into cutting and copying small tensors: here one gather brings everything
+into the order in which the products want it, head by head, and another brings the results back.
 """
 
 from collections.abc import Iterator

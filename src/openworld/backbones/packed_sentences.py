@@ -1,12 +1,9 @@
 """Many sentences in one tensor: shared first rows once, then every sentence's own rows.
 
-In a causal tower a row never sees later rows, so four exact savings follow, and this file is where they live:
-rows after the end token are left out; rows that all sentences share (context, template) are computed once and their
-keys and values are seen by all; the start token's keys and values are constants, computed once per block; and in the
-last block only the pooled rows are computed (`keep` of `run_blocks`). Sentences are sorted by length, so that those of
-like lengths make a bucket, which attends at once. Every bucket costs a dozen small operations in every block; where
-more rows cost less, the shorter sentences of a bucket are padded to its longest, in attention alone, by copies of their
-last row that nothing ever sees.
+In a causal tower a row never sees later rows, so four exact savings follow: rows after the end token are left out; rows
+that all sentences share (context, template) are computed once; the start token's keys and values are constants; and in
+the last block only the pooled rows are computed. Sentences of like lengths make a bucket, which attends at once; the
+shorter are padded, in attention alone, where more rows cost less than another bucket.
 """
 
 from collections.abc import Sequence

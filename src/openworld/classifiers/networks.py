@@ -1,16 +1,4 @@
-"""Networks for small images: a light ConvNet, residual networks and densely connected ones.
-
-ConvNet: the layers of PyTorch's MNIST example, which ATC trains on MNIST (models/convnet.py of
-saurabhgarg1996/ATC_code @ 382e95b). Here the convolutions keep the size of the image and each is followed by pooling,
-which costs a third of the arithmetic; there neither pads, and only the second is pooled.
-
-ResNet (He et al., "Deep Residual Learning for Image Recognition", 2016): basic blocks of two 3 x 3 convolutions; every
-stage but the first halves the image and doubles the channels; where a block changes the shape, its shortcut is a 1 x 1
-convolution (the paper's option B).
-
-DenseNet-BC (Huang et al., "Densely Connected Convolutional Networks", 2017): every layer sees the outputs of all before
-it, through a 1 x 1 convolution to four times the growth; between blocks the channels and the image are halved.
-"""
+"""Networks for small images: a light ConvNet, residual networks and densely connected ones."""
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +6,10 @@ from torch.nn.functional import relu
 
 
 def convnet(classes: int, side: int) -> nn.Sequential:
-    """Return the untrained network for images of `side` pixels, at least 4."""
+    """Return the layers of PyTorch's MNIST example, untrained, for images of `side` pixels, at least 4."""
+    # ATC trains it on MNIST (models/convnet.py of saurabhgarg1996/ATC_code @ 382e95b). Here the convolutions keep the
+    # size of the image and each is followed by pooling, a third of the arithmetic; there neither pads, and the second
+    # is pooled.
     return nn.Sequential(
         *_halved(3, 32),
         *_halved(32, 64),
@@ -37,8 +28,10 @@ def _halved(channels: int, wider: int) -> tuple[nn.Module, ...]:
 
 
 def resnet(classes: int, blocks: tuple[int, ...], width: int, stride: int) -> nn.Sequential:
-    """Return the untrained network for images of any side, with so many blocks in each stage."""
-    # A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
+    """Return an untrained residual network (He et al., 2016) for images of any side; `blocks` in each stage."""
+    # Basic blocks of two 3 x 3 convolutions; every stage but the first halves the image and doubles the channels. Where
+    # a block changes the shape, its shortcut is a 1 x 1 convolution (the paper's option B). A first convolution of
+    # stride 2 halves the image before any block sees it: a quarter of the work.
     layers = [nn.Conv2d(3, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
     channels = width
     for stage, count in enumerate(blocks):
@@ -66,8 +59,10 @@ class _Block(nn.Module):
 
 
 def densenet(classes: int, layers: tuple[int, ...], growth: int, stride: int) -> nn.Sequential:
-    """Return the untrained network for images of any side; a layer adds `growth` channels."""
-    # A first convolution of stride 2 halves the image before any block sees it: a quarter of the work.
+    """Return an untrained DenseNet-BC (Huang et al., 2017) for images of any side; a layer adds `growth` channels."""
+    # Every layer sees the outputs of all before it, through a 1 x 1 convolution to four times the growth; between
+    # blocks the channels and the image are halved. A first convolution of stride 2 halves the image before any block
+    # sees it: a quarter of the work.
     channels = 2 * growth
     network = [nn.Conv2d(3, channels, 3, stride, 1, bias=False)]
     for place, count in enumerate(layers):

@@ -1,10 +1,9 @@
-"""Which pictures a classifier was trained on, sixteen bytes each: to be found again, not to be seen.
+"""Which images a classifier was trained on, sixteen bytes each: to be found again, not to be seen.
 
-Of every picture, as the network's preprocessing leaves it, two numbers are kept: a hash of its pixels, which only the
-same picture has; and a difference hash (Krawetz, "Kind of like that", 2013): whether each of 8 x 8 grey cells is
-brighter than its left neighbour, which many copies in another format or size share. Drawings of a few strokes share it
-by chance. From how many training pictures share one with another, Good and Turing tell how many new pictures would
-(Good, 1953); where these are many, the difference hash is not asked.
+Of every image, as the network's preprocessing leaves it, two numbers are kept: a hash of its pixels; and a difference
+hash (Krawetz, "Kind of like that", 2013): whether each of 8 x 8 grey cells is brighter than its left neighbour. Copies
+in another format or size share that, and drawings of a few strokes by chance: from how many training images share one,
+Good and Turing tell how many new images would (Good, 1953); where these are many, it is not asked.
 """
 
 import hashlib

@@ -1,11 +1,9 @@
-"""What one shard of an image set holds in every encoding, computed batch by batch in one pass over the pictures.
+"""What one shard of an image set holds in every encoding, computed batch by batch in one pass over the images.
 
-The bytes are the same on any number of cores, and whatever else is computed in the same pass.
-
-The last bits of an embedding depend on the size of its batch and on the threads that share a sum. Both are fixed: on a
-CPU every core takes small batches of its own, with one thread each, which is also twice as fast on a small model as
-all cores on one large batch. On a GPU large batches are encoded one after the other, while the cores read and prepare
-the next one; at most two are held at a time.
+The bytes are the same on any number of cores, and whatever else is computed in the same pass. The last bits of an
+embedding depend on the size of its batch and on the threads that share a sum; both are fixed: on a CPU every core takes
+small batches of its own, with one thread each, twice as fast on a small model as all cores on one large batch. On a GPU
+large batches follow one another while the cores prepare the next one; at most two are held at a time.
 """
 
 import os

@@ -21,37 +21,24 @@ Draws = np.random.Generator | np.random.RandomState
 
 @dataclass(frozen=True, eq=False)
 class Corruption:
-    """A corruption of pictures in five severities.
+    """A corruption of images in five severities (Hendrycks and Dietterich, 2019).
 
-    Args:
-        group: "noise", "blur", "weather" or "digital".
-        formula: (pixels float64[H, W, 3] in [0, 1], draws, *parameters) -> pixels of the same shape, of any range.
-        parameters: side of SIDES -> five tuples of parameters, severity 1 first.
-        held_out: one of the four that ImageNet-C keeps for choosing settings, apart from its fifteen.
-
-    Source: Hendrycks and Dietterich (2019); parameters from hendrycks/robustness @ e0377d4, make_imagenet_c.py (224),
-        make_tinyimagenet_c.py @ 7a64e6a (64) and make_cifar_c.py @ ca36008 (32).
+    The formula takes (pixels float64[H, W, 3] in [0, 1], draws, *parameters) to pixels of that shape, of any range.
+    Parameters, five tuples for each of SIDES, are those of hendrycks/robustness @ e0377d4, make_imagenet_c.py (224),
+    make_tinyimagenet_c.py @ 7a64e6a (64) and make_cifar_c.py @ ca36008 (32).
     """
 
-    group: str
+    group: str  # "noise", "blur", "weather" or "digital"
     formula: Callable[..., np.ndarray]
     parameters: dict[int, tuple[tuple, ...]]
-    held_out: bool = False
+    held_out: bool = False  # ImageNet-C keeps four for choosing settings, apart from its fifteen
 
     def __call__(self, picture, severity: int, draws: Draws, *, side: int | None = None) -> np.ndarray:
-        """The corrupted picture.
+        """Return an image (PIL, or uint8[H, W, 3], 16 pixels each way or more) corrupted, uint8[H, W, 3].
 
-        Args:
-            picture: uint8[H, W, 3], or a PIL picture of any mode; either side of at least 16 pixels.
-            severity: 1 to 5.
-            draws: numpy Generator or RandomState; consumed.
-            side: whose parameters to take, one of SIDES; None for the nearest to the picture's shorter side.
-
-        Returns:
-            uint8[H, W, 3], rounded to the nearest level.
-
-        Raises:
-            OpenworldError: another shape, type or size, an unknown severity or side.
+        `draws`, a NumPy Generator or RandomState, is consumed. `side`, one of SIDES, says whose parameters to take;
+        None is the nearest to the shorter side. Raises OpenworldError for another shape, type or size, severity or
+        side.
         """
         pixels = pixels_of(picture, "corruptions")
         if severity not in SEVERITIES:

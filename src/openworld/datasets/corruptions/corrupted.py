@@ -44,27 +44,12 @@ _MARGIN = 8 / 7
 
 
 def corrupted(images: ImageSet, name: str, severity: int, *, seed: int = 0, cut: int | None = None) -> ImageSet:
-    """The same pictures, corrupted when they are read.
+    """Return the same images, corrupted when they are read (Hendrycks and Dietterich, 2019, section 3).
 
-    What a picture becomes depends on its pixels, the corruption, the severity and the seed, and on nothing else: not
-    on its place, so a subset of a corrupted set is the corrupted subset.
-
-    Args:
-        images: any image set.
-        name: a key of CORRUPTIONS.
-        severity: 1 to 5.
-        seed: of the draws, not negative.
-        cut: first scale every picture to a shorter side of 8/7 of this (bilinear) and cut the middle square, as
-            ImageNet-C does with 224; None: pictures as they are.
-
-    Returns:
-        An image set with the labels, groups and class names of `images`, whose domain says the corruption.
-
-    Raises:
-        OpenworldError: an unknown name or severity, a negative seed, a `cut` below 16. A picture below 16 pixels
-            raises when it is read.
-
-    Source: Hendrycks and Dietterich (2019), section 3.
+    What an image becomes depends on its pixels, the corruption (a key of CORRUPTIONS), the severity (1 to 5) and the
+    seed (from 0), not on its place: a subset of a corrupted set is the corrupted subset. With `cut`, at least 16, every
+    image is first scaled to a shorter side of 8/7 of it (bilinear) and its middle square cut, as ImageNet-C does with
+    224. Raises OpenworldError for values outside these, and on reading for an image below 16 pixels.
     """
     if name not in CORRUPTIONS:
         raise unknown_name("corruption", name, CORRUPTIONS)

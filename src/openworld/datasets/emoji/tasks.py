@@ -1,11 +1,9 @@
 """The embedded world as data sets: which drawings are classes, which are shots, and which are the test.
 
-A picture is a drawing (a concept in a style) in one of many variations (size, turn, place, background). In the
-tasks whose classes are concepts, a class in one style is ONE drawing, so all its pictures share a group, and a test
-is as large as the number of its drawings, not of its pictures. Shots and test pictures never coincide: parts have
-variations of their own, and in "subgroups" and "groups" also concepts of their own. For the redrawn split take
-"train" from one style and "test" from another. Test and validation pictures are fixed; only the shots depend on the
-seed.
+An image is a drawing (a concept in a style) in one of many variations. Where classes are concepts, a class in one style
+is ONE drawing, so all its images share a group, and a test is as large as the number of its drawings. Parts have
+variations of their own, and in "subgroups" and "groups" also concepts of their own. Test and validation images are
+fixed; only the shots depend on the seed. For the redrawn split take "train" from one style and "test" from another.
 """
 
 import hashlib

@@ -35,22 +35,11 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """The pictures of a folder, or of one domain and part of it.
+    """Return the images of a folder, or of one domain and part of it, files in the order of their names.
 
-    Args:
-        folder: path; see the top of this file for what lies in it.
-        domain: sub-folder; None where the folder has no domains.
-        part: "train", "validation" or "test"; None where the folder has no parts.
-        shots: draw so many pictures per class (`splits.few_shot`); None for all of them.
-        seed: of that draw.
-
-    Returns:
-        An image set of independent pictures (every one its own group), files in the order of their names. Its content
-        is a hash of every file.
-
-    Raises:
-        OpenworldError: a missing folder, a folder without classes or pictures, a picture that is no plain file or a
-            link out of the folder, a name that is not text.
+    The content is a hash of every file, and every image is a group. `domain` and `part` are None where the folder has
+    none; `shots` and `seed` are those of `datasets.load`. Raises OpenworldError for a missing folder, one without
+    classes or images, an image that is no plain file or a link out of the folder, a name that is not text.
     """
     root = Path(folder)
     top = _enter(root, domain, part)

@@ -33,20 +33,11 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """A part of a data set of the hub's, or of a folder that `DatasetDict.save_to_disk` wrote.
+    """Return a part of a data set of the hub's, or of a folder that `DatasetDict.save_to_disk` wrote.
 
-    Args:
-        name: "hf:user/name", "hf:user/name:configuration" or "hf:path/to/folder".
-        domain: none; take a configuration.
-        part: "train", "validation" (or val) or "test": the data set's own splits.
-        shots: draw so many pictures per class (`splits.few_shot`); None for all.
-        seed: of that draw.
-
-    Returns:
-        An image set of independent pictures in the data set's order; see `from_dataset`.
-
-    Raises:
-        OpenworldError: the extra is not installed, no such data set or split, no network, columns of other types.
+    The name is "hf:user/name", "hf:user/name:configuration" or "hf:path/to/folder"; there are no domains; the other
+    options are those of `datasets.load`. Raises OpenworldError without the extra, such a data set or split, or the
+    network.
     """
     if domain:
         raise OpenworldError(f"{name} has no domains, so no {domain!r}; a configuration is said as {name}:{domain}.")

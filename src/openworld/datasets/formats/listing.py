@@ -35,22 +35,11 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """The pictures of a list, or of one part of it.
+    """Return the images of a list, or of one part of it, in its order; classes are those of all parts and domains.
 
-    Args:
-        path: a file ending in .csv or .parquet, see the top of this file.
-        root: the folder that its paths are relative to; None for the list's own.
-        domain: only the rows that say so in the column `domain`; None for all.
-        part: "train", "validation" or "test".
-        shots: draw so many pictures per class (`splits.few_shot`); None for all.
-        seed: of that draw.
-
-    Returns:
-        An image set in the order of the list, whose classes are those of all parts and domains.
-
-    Raises:
-        OpenworldError: a missing list or column, an unknown domain, a part without rows, a path that leaves the folder,
-            missing pictures.
+    The list's paths are relative to `root` (None: its own folder), `domain` takes only the rows that say so, and the
+    other options are those of `datasets.load`. Raises OpenworldError for a missing list or column, an unknown domain, a
+    part without rows, a path that leaves the folder, missing images.
     """
     path = Path(path)
     if part not in PARTS:

@@ -53,22 +53,12 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """The pictures of some shards, in the order of their names, or of one part.
+    """Return the images of some shards, or of one part, in the order of their names; the content is of names and sizes.
 
-    Args:
-        pattern: path to shards, such as "shards/{part}-{000..012}.tar" or "shards/{part}/*.tar". {part} stands for
-            train, validation (or val) or test; without it every shard is of part "test".
-        domain: shards have none.
-        part: "train", "validation" or "test".
-        shots: draw so many pictures per class (`splits.few_shot`); None for all.
-        seed: of that draw.
-
-    Returns:
-        An image set of independent pictures. Its content is a hash of names and sizes.
-
-    Raises:
-        OpenworldError: no shard, more than 100,000, a compressed, cut or damaged one, a member that is no plain file or
-            that leaves its folder, a sample without a label or picture, or with two.
+    A pattern is such as "shards/{part}-{000..012}.tar" or "shards/{part}/*.tar"; without {part} every shard is of part
+    "test". There are no domains; the other options are those of `datasets.load`. Raises OpenworldError for no shard,
+    more than 100,000, a compressed or damaged one, a member that is no plain file or leaves its folder, a sample
+    without a label or image, or with two.
     """
     if domain:
         raise OpenworldError(f"{pattern} names shards, which have no domains, so no {domain!r}; leave the domain out.")

@@ -29,22 +29,12 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """A part of a published data set.
+    """Return a part of a published data set, in the order of its lists; every image is a group.
 
-    Args:
-        name: a key of PUBLISHED.
-        root: the folder of all data sets; None for `$OPENWORLD_DATA`.
-        domain: none of these data sets has any.
-        part: one of the data set's parts; ImageNet and its variants have no "validation".
-        shots: of "train", so many pictures per class; of "validation", the min(shots, 4) per class that CoOp draws
-            after them. None for all.
-        seed: of the draw, over all classes: runs on base classes and on all of them share their pictures.
-
-    Returns:
-        An image set of independent pictures in the order of the data set's lists.
-
-    Raises:
-        OpenworldError: no root, a part that the data set does not have, files that are missing or not as expected.
+    Of "validation", `shots` are the min(shots, 4) per class that CoOp draws after those of "train". The draw is over
+    all classes: runs on base classes and on all of them share their images. The options are those of `datasets.load`.
+    Raises OpenworldError without a root, for a part that is not there, and for files that are missing or not as
+    expected.
     """
     card = find(name)
     if domain:

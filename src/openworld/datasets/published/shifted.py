@@ -31,20 +31,11 @@ def load(
     shots: int | None = None,
     seed: int = 0,
 ) -> ImageSet:
-    """A part of one of these data sets.
+    """Return a part of one of these data sets; the options are those of `datasets.load`.
 
-    Args:
-        name: a key of SHIFTED.
-        root: the folder of all data sets; None for `$OPENWORLD_DATA`.
-        domain: of the data set's domains: a region of FMoW, "source" or "target" of BREEDS, "fog 3" of
-            CIFAR-10-C (an underscore or a space in "gaussian_noise 3"), a variant or a corruption for ImageNet-200;
-            None for the first.
-        part: one of the data set's parts.
-        shots: so many pictures per class (`splits.few_shot`); None for all.
-        seed: of that draw.
-
-    Raises:
-        OpenworldError: an unknown name, domain or part, no root, files that are missing or not as expected.
+    Domains are a region of FMoW, "source" or "target" of BREEDS, "fog 3" of CIFAR-10-C (an underscore or a space in
+    "gaussian_noise 3"), a variant or a corruption for ImageNet-200; None is the first. Raises OpenworldError for an
+    unknown name, domain or part, no root, files that are missing or not as expected.
     """
     if name not in SHIFTED:
         raise unknown_name("data set to download", name, SHIFTED)
@@ -104,97 +95,32 @@ def _cifar_c(clean: str, title: str, folder: str, classes: int) -> ShiftedSet:
 
 
 SHIFTED: dict[str, ShiftedSet] = {
-    "cifar10": ShiftedSet(
-        title="CIFAR-10",
-        what="small photos of animals and vehicles",
-        folder="cifar-10-batches-py",
-        classes=10,
-        pictures={"train": 50_000, "test": 10_000},
-        sources=sources_of("cifar10"),
-        read=partial(_table, cifar.read_cifar10),
-    ),
-    "cifar10.1": ShiftedSet(
-        title="CIFAR-10.1",
-        what="CIFAR-10 again, from the same source",
-        folder="cifar-10.1",
-        classes=10,
-        pictures={"test": 2000},
-        sources=sources_of("cifar10.1"),
-        read=_read_cifar101,
-        domains=("v6", "v4"),
-    ),
-    "cifar10.2": ShiftedSet(
-        title="CIFAR-10.2",
-        what="CIFAR-10 again, from the same source",
-        folder="cifar-10.2",
-        classes=10,
-        pictures={"train": 10_000, "test": 2000},
-        sources=sources_of("cifar10.2"),
-        read=partial(_table, cifar.read_cifar102),
-    ),
-    "cifar100": ShiftedSet(
-        title="CIFAR-100",
-        what="small photos of all kinds",
-        folder="cifar-100-python",
-        classes=100,
-        pictures={"train": 50_000, "test": 10_000},
-        sources=sources_of("cifar100"),
-        read=partial(_table, cifar.read_cifar100),
-    ),
+    "cifar10": ShiftedSet("CIFAR-10", "small photos of animals and vehicles", "cifar-10-batches-py", classes=10,
+        pictures={"train": 50_000, "test": 10_000}, sources=sources_of("cifar10"),
+        read=partial(_table, cifar.read_cifar10)),
+    "cifar10.1": ShiftedSet("CIFAR-10.1", "CIFAR-10 again, from the same source", "cifar-10.1", classes=10,
+        pictures={"test": 2000}, sources=sources_of("cifar10.1"), read=_read_cifar101, domains=("v6", "v4")),
+    "cifar10.2": ShiftedSet("CIFAR-10.2", "CIFAR-10 again, from the same source", "cifar-10.2", classes=10,
+        pictures={"train": 10_000, "test": 2000}, sources=sources_of("cifar10.2"),
+        read=partial(_table, cifar.read_cifar102)),
+    "cifar100": ShiftedSet("CIFAR-100", "small photos of all kinds", "cifar-100-python", classes=100,
+        pictures={"train": 50_000, "test": 10_000}, sources=sources_of("cifar100"),
+        read=partial(_table, cifar.read_cifar100)),
     "cifar10-c": _cifar_c("cifar10", "CIFAR-10-C", "CIFAR-10-C", 10),
     "cifar100-c": _cifar_c("cifar100", "CIFAR-100-C", "CIFAR-100-C", 100),
-    "mnist": ShiftedSet(
-        title="MNIST",
-        what="handwritten digits",
-        folder="mnist",
-        classes=10,
-        pictures={"train": 60_000, "test": 10_000},
-        sources=sources_of("mnist"),
-        read=partial(_table, digits.read_mnist),
-        also=("MNIST/raw", "mnist/raw"),
-    ),
-    "qmnist": ShiftedSet(
-        title="QMNIST",
-        what="MNIST made again, with its lost digits and all writers",
-        folder="qmnist",
-        classes=10,
-        pictures={"train": 60_000, "test": 60_000},
-        sources=sources_of("qmnist"),
-        read=partial(_table, digits.read_qmnist),
-        also=("QMNIST/raw", "qmnist/raw"),
-        group_name="writer",
-    ),
-    "usps": ShiftedSet(
-        title="USPS",
-        what="digits from envelopes",
-        folder="usps",
-        classes=10,
-        pictures={"train": 7291, "test": 2007},
-        sources=sources_of("usps"),
-        read=partial(_table, digits.read_usps),
-        also=("USPS",),
-        loose="usps.t.bz2",
-    ),
-    "svhn": ShiftedSet(
-        title="SVHN",
-        what="house numbers, digit by digit",
-        folder="svhn",
-        classes=10,
-        pictures={"train": 73_257, "test": 26_032},
-        sources=sources_of("svhn"),
-        read=partial(_table, digits.read_svhn),
-        also=("SVHN",),
-        loose="test_32x32.mat",
-    ),
-    "fmow": ShiftedSet(
-        title="FMoW",
-        what="use of land from above, by years and regions",
-        folder="fmow_v1.1",
-        classes=62,
+    "mnist": ShiftedSet("MNIST", "handwritten digits", "mnist", classes=10,
+        pictures={"train": 60_000, "test": 10_000}, sources=sources_of("mnist"),
+        read=partial(_table, digits.read_mnist), also=("MNIST/raw", "mnist/raw")),
+    "qmnist": ShiftedSet("QMNIST", "MNIST made again, with its lost digits and all writers", "qmnist", classes=10,
+        pictures={"train": 60_000, "test": 60_000}, sources=sources_of("qmnist"),
+        read=partial(_table, digits.read_qmnist), also=("QMNIST/raw", "qmnist/raw"), group_name="writer"),
+    "usps": ShiftedSet("USPS", "digits from envelopes", "usps", classes=10, pictures={"train": 7291, "test": 2007},
+        sources=sources_of("usps"), read=partial(_table, digits.read_usps), also=("USPS",), loose="usps.t.bz2"),
+    "svhn": ShiftedSet("SVHN", "house numbers, digit by digit", "svhn", classes=10,
+        pictures={"train": 73_257, "test": 26_032}, sources=sources_of("svhn"),
+        read=partial(_table, digits.read_svhn), also=("SVHN",), loose="test_32x32.mat"),
+    "fmow": ShiftedSet("FMoW", "use of land from above, by years and regions", "fmow_v1.1", classes=62,
         pictures={"train": 76_863, "validation": 11_483, "id_test": 11_327, "ood_validation": 19_915, "test": 22_108},
-        sources=sources_of("fmow"),
-        read=_read_fmow,
-        domains=("", *fmow.REGIONS),
-    ),
-} | (IMAGENET_SHIFTS | TINY)
+        sources=sources_of("fmow"), read=_read_fmow, domains=("", *fmow.REGIONS)),
+} | (IMAGENET_SHIFTS | TINY)  # fmt: skip
 """Name -> what is known of the data set."""

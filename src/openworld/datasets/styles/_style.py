@@ -10,32 +10,17 @@ from openworld.datasets.corruptions._corruption import Draws, as_levels, pixels_
 
 @dataclass(frozen=True, eq=False)
 class Style:
-    """A look.
+    """A look."""
 
-    Args:
-        group: "tone", "line", "piece" or "paint".
-        sentence: what a picture in it shows, `{}` in the place of the class name.
-        formula: (pixels float64[H, W, 3] in [0, 1], draws) -> pixels of the same shape, of any range.
-        random: whether the formula draws.
-    """
-
-    group: str
-    sentence: str
-    formula: Callable[[np.ndarray, Draws], np.ndarray]
-    random: bool = False
+    group: str  # "tone", "line", "piece" or "paint"
+    sentence: str  # what an image in it shows, `{}` in the place of the class name
+    formula: Callable[[np.ndarray, Draws], np.ndarray]  # pixels float64[H, W, 3] in [0, 1] to that shape, of any range
+    random: bool = False  # whether the formula draws
 
     def __call__(self, picture, draws: Draws) -> np.ndarray:
-        """The picture in this style.
+        """Return an image (PIL, or uint8[H, W, 3], 16 pixels each way or more) in this style, uint8[H, W, 3].
 
-        Args:
-            picture: uint8[H, W, 3], or a PIL picture of any mode; either side of at least 16 pixels.
-            draws: numpy Generator or RandomState; consumed.
-
-        Returns:
-            uint8[H, W, 3], rounded to the nearest level.
-
-        Raises:
-            OpenworldError: another shape, type or size.
+        `draws`, a NumPy Generator or RandomState, is consumed. Raises OpenworldError for another shape, type or size.
         """
         return as_levels(self.formula(pixels_of(picture, "styles") / 255, draws))
 

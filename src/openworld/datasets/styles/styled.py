@@ -18,34 +18,16 @@ VERSION = 1
 
 
 def styled(images: ImageSet, name: str, *, seed: int = 0) -> ImageSet:
-    """The same pictures, redrawn in a style when they are read.
-
-    What a picture becomes depends on its pixels, the style and the seed, and on nothing else: not on its place, so a
-    subset of a styled set is the styled subset.
-
-    Args:
-        images: any image set. name: a key of STYLES. seed: of the draws, not negative.
-
-    Returns:
-        An image set with the labels, groups and class names of `images`, whose domain says the style.
-
-    Raises:
-        OpenworldError: an unknown style, a negative seed. A picture below 16 pixels raises when it is read.
-    """
+    """Return the same images, redrawn in a style when they are read; `restyled` says on what they depend."""
     every = restyled(images, (name,), seed=seed)
     return replace(every, domain=f"{images.domain} {name}".strip())
 
 
 def restyled(images: ImageSet, names: Sequence[str], *, seed: int = 0) -> ImageSet:
-    """Every picture in every style: picture i in style s is number i * len(names) + s.
+    """Return every image in every style: image i in style s is number i * len(names) + s.
 
-    Pictures that share a group still do, and the styles of one picture share its group: they are one drawing.
-
-    Args:
-        images: any image set. names: keys of STYLES, each once. seed: of the draws, not negative.
-
-    Raises:
-        OpenworldError: an unknown style, one that comes twice, none, a negative seed.
+    What an image becomes depends on its pixels, the style and the seed (from 0), not on its place. Styles of one image
+    share its group. Raises OpenworldError for an unknown style, one that comes twice, none, a negative seed.
 
     >>> white = lambda number: Image.new("L", (16, 16), 255)
     >>> pair = ImageSet("toy", "", ("cat", "dog"), [1, 0], [0, 1], "white squares", white)
