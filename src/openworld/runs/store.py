@@ -71,13 +71,14 @@ class RunStore:
         require_folder("--out", self.folder, own=(RUN,))
         with self._lock("run"):
             run = self._load_run() or {"given": to_json(given, "spec"), "resolved": resolved, "provenance": []}
-            differences = list(_differences(run["resolved"], resolved, ""))
+            changes = list(_changes(run["resolved"], resolved, ""))
+            differences = [words for words, grown in changes if not grown]
             if differences:
                 raise OpenworldError(
                     f"{self.folder} holds a run of another spec: {'; '.join(differences[:5])}. "
                     f"Choose another folder, or delete this one. (A run takes further {', '.join(GROWING)}.)"
                 )
-            before, added = run["resolved"], tuple(_additions(run["resolved"], resolved, ""))
+            before, added = run["resolved"], tuple(words for words, grown in changes if grown)
             if canonical_json(before) != canonical_json(resolved):
                 self.plan(units)
                 former = {"given": run["given"], "resolved": before}
@@ -196,7 +197,10 @@ class RunStore:
             return False
         with self.claim(unit, wait=False) as held:
             for run in there if held and not self.has(unit) else ():
-                if run.has(unit) and _same_name((record := run.read(unit)).name, unit):
+                if not run.has(unit):
+                    continue
+                record = run.read(unit)
+                if record.name == unit.name or unit.name.endswith(f", {record.name}"):
                     self._put(unit, _contents(record.folder) | {"record.json": renamed(record, unit.name)})
                     return True
         return False
@@ -292,45 +296,24 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def _differences(there: Any, here: Any, path: str) -> Iterator[str]:
-    """Where two JSON values part, in words."""
+def _changes(there: Any, here: Any, path: str) -> Iterator[tuple[str, bool]]:
+    """Yield where two JSON values part, in words, and whether that is a growing list which takes further entries."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted(there.keys() | here.keys()):
-            yield from _differences(there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip("."))
-    elif _grows(there, here, path):
-        among = _by_title(here)
-        for entry in there:
-            title = _title(entry)
-            if title in among:
-                yield from _differences(entry, among[title], f"{path}[{title}]")
-            else:
-                yield f"{path} lacks {title}, which is there"
-    elif canonical_json(there) != canonical_json(here):  # 1 and 1.0 and True are three things here
-        yield f"{path or 'spec'} is {there!r} there and {here!r} here"
-
-
-def _additions(there: Any, here: Any, path: str) -> Iterator[str]:
-    """What the growing lists of one JSON value have that those of another lack, in words."""
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in sorted(there.keys() & here.keys()):
-            yield from _additions(there[key], here[key], f"{path}.{key}".lstrip("."))
-    elif _grows(there, here, path):
+            yield from _changes(there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip("."))
+    elif isinstance(there, list) and isinstance(here, list) and path.rpartition(".")[2] in GROWING:
         before, among = _by_title(there), _by_title(here)
         added = [title for title in map(_title, here) if title not in before]
         if added:
-            yield f"{path} {', '.join(added)}"
+            yield f"{path} {', '.join(added)}", True
         for entry in there:
-            yield from _additions(entry, among.get(title := _title(entry)), f"{path}[{title}]")
-
-
-def _same_name(name: str, unit: Unit) -> bool:
-    """Whether a record is called as a unit, which may say before it on which data set it is."""
-    return name == unit.name or unit.name.endswith(f", {name}")
-
-
-def _grows(there: Any, here: Any, path: str) -> bool:
-    """Whether two values are one list of a spec, to which a run takes further entries."""
-    return isinstance(there, list) and isinstance(here, list) and path.rpartition(".")[2] in GROWING
+            title = _title(entry)
+            if title in among:
+                yield from _changes(entry, among[title], f"{path}[{title}]")
+            else:
+                yield f"{path} lacks {title}, which is there", False
+    elif canonical_json(there) != canonical_json(here):  # 1 and 1.0 and True are three things here
+        yield f"{path or 'spec'} is {there!r} there and {here!r} here", False
 
 
 def _by_title(entries: Sequence) -> dict[str, Any]:
