@@ -14,7 +14,8 @@ from openworld.evaluations.finished_runs import read_report
 from openworld.report.layout import Bars, Brief, Layout, Pivot, Ranks, Tests
 from openworld.report.report import Report
 from openworld.report.sentences import listed
-from openworld.results import Result, Results, Value, mean
+from openworld.results import Result, Results, Value
+from openworld.results.join import mean_of
 from openworld.results.over_datasets import CRITICAL_DIFFERENCE, FRIEDMAN_P, MEAN_RANK, DatasetMeans
 
 DATA_SET = "data_set"
@@ -88,17 +89,7 @@ def _as_a_whole(results: Results, metric: str) -> list[Result]:
     for row in results.overall():
         if row.metric.key == metric and row.entity:
             rows.setdefault(row.entity, []).append(row)
-    return [replace(own[0], where={}) if len(own) == 1 else _mean_of(own) for own in rows.values()]
-
-
-def _mean_of(rows: Sequence[Result]) -> Result:
-    """The mean of one method's numbers at several places, each counting the same."""
-    value = mean([row.value.value for row in rows])
-    reason = "" if value is not None else "it is not defined everywhere"
-    same = len({row.seeds for row in rows}) == 1
-    per_seed = tuple(map(mean, zip(*(row.per_seed for row in rows), strict=True))) if same else ()
-    seeds = rows[0].seeds if same else ()
-    return Result(rows[0].entity, rows[0].metric, Value(value, reason=reason), {}, seeds, per_seed)
+    return [replace(own[0], where={}) if len(own) == 1 else mean_of(own, {}) for own in rows.values()]
 
 
 def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:

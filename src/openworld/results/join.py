@@ -1,6 +1,6 @@
-"""One join of the rows of units: numbers of the same thing with several seeds become their mean."""
+"""One join of rows: numbers of one thing with several seeds become their mean, and numbers at several places."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from statistics import fmean
@@ -9,9 +9,9 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.results.results import Result
-from openworld.results.seeds import over_seeds
-from openworld.results.value import Interval
+from openworld.results.results import Place, Result
+from openworld.results.seeds import mean, over_seeds
+from openworld.results.value import Interval, Value
 
 
 @checked
@@ -65,6 +65,23 @@ def mean_ends(rows: Iterable[Result]) -> Callable[[Result], tuple[Interval, ...]
         return (Interval(*ends, "images", intervals[0].n),)
 
     return over_images
+
+
+def mean_of(rows: Sequence[Result], where: Mapping[str, Place], intervals: Sequence[Interval] = ()) -> Result:
+    """Return the mean of one entity's numbers at several places, each counting the same, and that of every seed.
+
+    Seeds are joined where they are the same at every place; their interval stands behind those that are given.
+    """
+    first, value = rows[0], mean([row.value.value for row in rows])
+    if value is None:
+        reason = next((row.value.reason for row in rows if row.value.value is None), "there is no number")
+        return Result(first.entity, first.metric, Value(None, reason=reason), where)
+    same = all(row.seeds == first.seeds for row in rows)
+    per_seed = tuple(map(mean, zip(*(row.per_seed for row in rows), strict=True))) if same else ()
+    if not per_seed or None in per_seed:
+        return Result(first.entity, first.metric, Value(value, tuple(intervals)), where)
+    joined = replace(over_seeds(per_seed, first.metric, intervals=intervals), value=value)
+    return Result(first.entity, first.metric, joined, where, first.seeds, per_seed)
 
 
 def _joined(rows: list[Result], over_images: Callable[[Result], Sequence[Interval] | None] | None) -> Result:

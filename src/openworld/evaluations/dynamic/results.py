@@ -7,7 +7,7 @@ Over data sets: the mean over the runs of a scenario might be another on others;
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -33,6 +33,7 @@ from openworld.results import (
     mean,
     student,
 )
+from openworld.results.join import mean_of
 from openworld.results.over_datasets import RankedMethods
 
 LINEAR = ("initial_accuracy", "auc", "delta_auc", "delta_pn")  # the mean over runs is that of the mean curve
@@ -170,30 +171,14 @@ class Average:
 
     def _over_seeds(self, learner: str, other: str) -> PairedTest:
         areas = [row for run in self.curves for row in run.numbers if row.metric.key == "auc"]
-        ours, theirs = (_by_seed([row for row in areas if row.entity == name]) for name in (learner, other))
-        if not ours or ours.keys() != theirs.keys():
+        ours, theirs = (mean_of([row for row in areas if row.entity == name], {}) for name in (learner, other))
+        if not ours.seeds or ours.seeds != theirs.seeds:
             return PairedTest(None, None, None, None, OTHER_SEEDS)
-        return metrics.seeds_test(list(ours.values()), list(theirs.values()))
+        return metrics.seeds_test(ours.per_seed, theirs.per_seed)
 
 
-def _by_seed(rows: Sequence[Result]) -> dict[int, float | None]:
-    """{seed: the mean over the runs}; empty where the runs have other seeds, or a seed has no number."""
-    if len({row.seeds for row in rows}) > 1:
-        return {}
-    found = {seed: mean(numbers) for seed, *numbers in zip(rows[0].seeds, *(row.per_seed for row in rows), strict=True)}
-    return {} if None in found.values() else found
-
-
-def _mean_over_runs(
-    rows: Sequence[Result], where: Mapping[str, str | float], intervals: tuple[Interval, ...] = ()
-) -> Result:
+def _mean_over_runs(rows: Sequence[Result], where: Mapping[str, str | float], intervals=()) -> Result:
     """The mean of the runs' values, with intervals over images, over seeds (of their own curves) and over data sets."""
-    learner, metric, values = rows[0].entity, rows[0].metric, [row.value.value for row in rows]
-    value = mean(values)
-    if value is None:
-        return Result(learner, metric, Value(None, reason=rows[0].value.reason), where)
-    by_seed = _by_seed(rows)
-    per_seed = tuple(by_seed.values())
-    intervals = (*intervals, *student(per_seed, metric), *student(values, metric, "data sets"))
-    deviation = metrics.seed_spread(per_seed).std if len(per_seed) > 1 else None
-    return Result(learner, metric, Value(value, intervals, deviation=deviation), where, tuple(by_seed), per_seed)
+    found = mean_of(rows, where, intervals)
+    over_runs = student([row.value.value for row in rows], found.metric, "data sets")
+    return replace(found, value=replace(found.value, intervals=(*found.value.intervals, *over_runs)))

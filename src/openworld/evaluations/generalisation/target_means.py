@@ -18,13 +18,11 @@ from openworld.results import (
     Comparison,
     Result,
     Results,
-    Value,
     comparison_of,
     correct_for_many,
     interval_of,
-    mean,
-    over_seeds,
 )
+from openworld.results.join import mean_of
 
 NOUNS = {"variant": "variant", "other": "other data set"}
 """Kind of target -> what targets of it are called."""
@@ -101,20 +99,8 @@ def _results(
         if key in ONCE:
             yield replace(row, where=place)
         else:
-            rows = [target.result(learner, key) for target in targets]
-            yield _join(rows, estimate if row.metric == AUC else None, place)
-
-
-def _join(rows: Sequence[Result], estimate: MetricEstimate | None, place: Place) -> Result:
-    first, value = rows[0], mean([row.value.value for row in rows])
-    seeds = first.seeds if all(row.seeds == first.seeds for row in rows) else ()
-    per_seed = tuple(mean(values) for values in zip(*(row.per_seed for row in rows), strict=True)) if seeds else ()
-    joined = Value(value, reason="it lacks a target" if value is None else "")
-    if value is not None:
-        spread = over_seeds(per_seed, first.metric) if per_seed and None not in per_seed else joined
-        over_images = interval_of(estimate and estimate.interval(), "images")
-        joined = replace(joined, intervals=(*over_images, *spread.intervals), deviation=spread.deviation)
-    return Result(first.entity, first.metric, joined, place, seeds, per_seed)
+            over_images = interval_of(estimate and estimate.interval(), "images") if row.metric == AUC else ()
+            yield mean_of([target.result(learner, key) for target in targets], place, over_images)
 
 
 def _test(learner: str, other: str, estimates: Mapping[str, MetricEstimate | None], place: Place) -> Comparison:

@@ -239,8 +239,14 @@ def learner_results(learner: str, outcomes: Sequence[Outcome], place: Place) -> 
         for outcome in outcomes
     ]
     chance = _Chance(learner, outcomes, place)
-    rows = [_as_told(row) for row in join_seeds(units, chance.over_images)]
-    rows = sorted((row for row in rows if not _is_unknown(row)), key=lambda row: not row.seeds)
+    rows = []
+    for row in sorted(join_seeds(units, chance.over_images), key=lambda row: not row.seeds):
+        if "part" in row.where and row.metric.key in REACHED and set(row.per_seed) == {None}:
+            continue  # no seed knows it of validation images, such as hits where there is no new one
+        if "rule" in row.where:  # thresholds and what they do are told seed by seed, not by how far these lie apart
+            intervals = () if "part" in row.where else row.value.intervals
+            row = replace(row, value=replace(row.value, intervals=intervals, deviation=None))
+        rows.append(row)
     if chance.average is None:  # without images that all seeds share there is no mean whose chance could be told
         rows = [replace(row, value=replace(row.value, intervals=())) for row in rows]
     here = {row.metric.key: row for row in rows if row.where == place}
@@ -299,19 +305,6 @@ class _Chance:
         if apart or key not in QUANTITIES or self.average is None:
             return None
         return interval_of(self.average.estimate(key).interval(), "images", images)
-
-
-def _as_told(row: Result) -> Result:
-    """A mean over seeds; thresholds, and what they do, are told seed by seed and not by how far these lie apart."""
-    if "rule" not in row.where:
-        return row
-    intervals = () if "part" in row.where else row.value.intervals
-    return replace(row, value=replace(row.value, intervals=intervals, deviation=None))
-
-
-def _is_unknown(row: Result) -> bool:
-    """Whether no seed knows a number of validation images, such as hits where there is no new one."""
-    return "part" in row.where and row.metric.key in REACHED and set(row.per_seed) == {None}
 
 
 def _hm_of_means(rows: Mapping[str, Result], average: SeedAverage | None) -> Result:

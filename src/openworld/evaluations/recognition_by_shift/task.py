@@ -133,21 +133,17 @@ def preparations(spec: RecognitionByShiftSpec, machine: Machine) -> tuple:
 
 def summary(spec: RecognitionByShiftSpec) -> list[str]:
     """What is run on what, in a few words each."""
+    sides = []
+    if spec.says_classes:
+        split, left_out = names_of(spec.ground), len(spec.ground.left_out)
+        sides.append(f"{len(split.base)} base + {len(split.new)} new classes")
+        sides[0] += f", {left_out} left out" if left_out else ""
     return [
         f"{' + '.join(map(str, spec.sources))} against {len(spec.pool)} image set(s)",
-        *_sides_in_words(spec),
+        *sides,
         f"{len(spec.learners)} learner(s)",
         f"{len(spec.estimators)} estimator(s)",
     ]
-
-
-def _sides_in_words(spec: RecognitionByShiftSpec) -> list[str]:
-    """How many classes are base, new, and left out, where the spec names them."""
-    if not spec.says_classes:
-        return []
-    split, left_out = names_of(spec.ground), len(spec.ground.left_out)
-    said = f"{len(split.base)} base + {len(split.new)} new classes"
-    return [said + (f", {left_out} left out" if left_out else "")]
 
 
 def fingerprints(spec: RecognitionByShiftSpec) -> dict[str, str]:
