@@ -174,5 +174,5 @@ def _thumbnails(arrays: RunArrays) -> dict[Condition, list[str]]:
                 file = data_address("image/png", record.attachment(name))
                 addresses.setdefault(name.split("/")[1], []).append(file)
             conditions = (Condition(**facts) for facts in record.metrics["conditions"])
-            return {condition: addresses[str(number)] for number, condition in enumerate(conditions)}
+            return {condition: addresses.get(str(number), []) for number, condition in enumerate(conditions)}
     return {}
