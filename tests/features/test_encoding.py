@@ -18,7 +18,6 @@ from openworld import OpenworldError  # noqa: E402
 from openworld.features import (
     Encoding,
     _shards,
-    _shared_reading,
     encode,
     encode_shard,
     encode_together,
@@ -197,7 +196,7 @@ def test_encoding_beside_a_gpu_gives_what_the_cores_give(clip, tmp_path, request
 
 def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tmp_path, beside_gpu, monkeypatch):
     monkeypatch.setattr("openworld.features.encoding._SHARD_IMAGES", 100)
-    forward, reader, seen = _shared_reading.SharedReading.forward, Reader(), []
+    forward, reader, seen = _shards.SharedReading.forward, Reader(), []
 
     def watched(*given):
         deadline = time.monotonic() + 600
@@ -207,7 +206,7 @@ def test_the_next_batch_is_read_while_one_is_encoded_and_no_further_one(clip, tm
         seen.append(reader.count)
         return forward(*given)
 
-    monkeypatch.setattr(_shared_reading.SharedReading, "forward", watched)
+    monkeypatch.setattr(_shards.SharedReading, "forward", watched)
     encode(clip, image_set(reader), cache=tmp_path)
     assert seen == [4, 6, 7, 7]
 
@@ -219,7 +218,7 @@ def test_an_unreadable_picture_stops_encoding_beside_a_gpu(clip, tmp_path, besid
 
 def full_beyond(monkeypatch, rows):
     """A tower for which the memory of its GPU is full beyond so many pictures; the sizes that were tried."""
-    forward, tried = _shared_reading.SharedReading.forward, []
+    forward, tried = _shards.SharedReading.forward, []
 
     def full(looks, pixels):
         tried.append(len(pixels))
@@ -227,7 +226,7 @@ def full_beyond(monkeypatch, rows):
             raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
         return forward(looks, pixels)
 
-    monkeypatch.setattr(_shared_reading.SharedReading, "forward", full)
+    monkeypatch.setattr(_shards.SharedReading, "forward", full)
     return tried
 
 

@@ -136,7 +136,13 @@ def _trained(network: nn.Module, architecture: str, images, recipe: Recipe, devi
     preprocess = _timm.preprocess_of(network, recipe.side) if recipe.pretrained else None
     pictures = TrainingPictures(images, recipe, preprocess)
     network = network.to(device, memory_format=torch.channels_last)
-    optimiser, history, kept = _optimiser(network, recipe), [], {}
+    weights, history, kept = list(network.parameters()), [], {}
+    options = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
+    if recipe.optimiser == "adam":
+        optimiser = torch.optim.Adam(weights, **options)
+    else:
+        optimiser = torch.optim.SGD(weights, momentum=recipe.momentum, **options)
+
     for epoch in range(recipe.epochs):
         history.append(_epoch(network, optimiser, pictures, recipe, epoch, device))
         if epoch + 1 in recipe.kept:
@@ -146,14 +152,6 @@ def _trained(network: nn.Module, architecture: str, images, recipe: Recipe, devi
         if progress:
             progress(epoch + 1, recipe.epochs)
     return kept
-
-
-def _optimiser(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
-    weights = list(network.parameters())
-    if recipe.optimiser == "adam":
-        return torch.optim.Adam(weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
-    rates = {"lr": recipe.learning_rate, "momentum": recipe.momentum, "weight_decay": recipe.weight_decay}
-    return torch.optim.SGD(weights, **rates)
 
 
 def _epoch(network, optimiser, pictures: TrainingPictures, recipe: Recipe, epoch: int, device) -> dict[str, float]:

@@ -70,10 +70,6 @@ def _crop_box(image_size, scale, generator) -> tuple[int, int, int, int]:
             left = int(generator.integers(0, width - crop_width + 1))
             top = int(generator.integers(0, height - crop_height + 1))
             return left, top, left + crop_width, top + crop_height
-    return _central_box(width, height)
-
-
-def _central_box(width: int, height: int) -> tuple[int, int, int, int]:
     # The largest central crop whose aspect ratio is allowed: what remains when no draw fits a very long picture.
     crop_width = min(width, round(height * _RATIO[1]))
     crop_height = min(height, round(width / _RATIO[0]))

@@ -322,13 +322,9 @@ def _write_shard(stores, clip: DualEncoder, images: ImageSet, index: int, cores:
         computed = compute_shards(clip, images, list(missing), rows_of_shards(images)[index], cores)
         for store, arrays in zip(missing.values(), computed, strict=True):
             store.write_shard(index, arrays)
-    return sorted({row for store in stores.values() for row in _corrupt_rows(store, index)})
-
-
-def _corrupt_rows(store: FeatureStore, index: int) -> list[int]:
-    """Images of a shard that could not be read: their embeddings are NaN."""
-    unreadable = np.flatnonzero(np.isnan(store.shard(index, "embeddings")[:, 0]))
-    return [index * _SHARD_IMAGES + int(row) for row in unreadable]
+    # Embeddings of images that could not be read are NaN.
+    unreadable = [np.flatnonzero(np.isnan(store.shard(index, "embeddings")[:, 0])) for store in stores.values()]
+    return sorted({index * _SHARD_IMAGES + row for rows in unreadable for row in rows.tolist()})
 
 
 def _give_up(stores: Mapping[Encoding, FeatureStore], images: ImageSet, index: int, row: int) -> NoReturn:

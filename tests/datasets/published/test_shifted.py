@@ -16,9 +16,8 @@ from openworld._errors import OpenworldError
 from openworld.datasets import DATASETS, PUBLISHED, SHIFTED, check, load
 from openworld.datasets.formats import pixel_tables
 from openworld.datasets.formats.pickles import read_pickle
-from openworld.datasets.published.cifar import CIFAR10_NAMES
-from openworld.datasets.published.digits import read_idx
 from openworld.datasets.published.fmow import NAMES as FMOW_NAMES
+from openworld.datasets.published.small_images import CIFAR10_NAMES, read_idx
 
 TABLES = {  # name -> shape of a picture, classes
     "cifar10": ((32, 32, 3), 10),

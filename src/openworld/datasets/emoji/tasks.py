@@ -33,17 +33,11 @@ _CONCEPTS_PER_GROUP = 30
 
 @dataclass(frozen=True)
 class EmojiTask:
-    """What the classes of a task are.
+    """What the classes of a task are."""
 
-    Args:
-        summary: one line for people.
-        classes: gives class name -> concepts.
-        disjoint: parts hold different concepts of a class (else different variations of the same drawing).
-    """
-
-    summary: str
-    classes: Callable[[], dict[str, tuple[Concept, ...]]]
-    disjoint: bool = False
+    summary: str  # one line for people
+    classes: Callable[[], dict[str, tuple[Concept, ...]]]  # class name -> concepts
+    disjoint: bool = False  # parts hold different concepts of a class, else variations of the same drawing
 
 
 def load(
@@ -55,27 +49,19 @@ def load(
     seed: int = 0,
     clean: bool = False,
 ) -> ImageSet:
-    """A part of a task in one style.
+    """Return a part of a task in one style; groups are drawing numbers, shared by all parts.
 
-    Args:
-        task: a key of TASKS.
-        style: one of `drawings.STYLES`.
-        part: "train" (shots), "validation" (4 fixed variations per drawing) or "test" (10).
-        shots: training pictures per class, 1 to 64 times its drawings; None for all of them. Only for "train".
-        seed: of the draw of shots. Only for "train".
-        clean: every drawing once, as it is, on white. Not for "train".
-
-    Returns:
-        An image set whose `groups` are drawing numbers, shared by all parts.
-
-    Raises:
-        OpenworldError: an unknown task, style or part.
+    Part "train" has shots (1 to 64 times a class's drawings; None for all) of a draw by `seed`, "validation" 4 fixed
+    variations per drawing and "test" 10. With `clean`, not for "train", every drawing is there once, as it is, on
+    white. Raises OpenworldError for an unknown task, style or part.
 
     >>> shots = load("groups", "twemoji", "train", shots=2)
     >>> len(shots), shots.classnames[2]
     (16, 'animals nature')
     """
-    _require_known(task, style, part)
+    for kind, name, known in (("emoji task", task, TASKS), ("style", style, STYLES), ("part", part, PARTS)):
+        if name not in known:
+            raise unknown_name(kind, name, known)
     if clean and part == "train":
         raise OpenworldError("clean images exist once per drawing, so there are no shots to draw; use part='test'.")
     classes = _part_of(TASKS[task], part)
@@ -108,12 +94,6 @@ class _Reader:
         return composite.on_white(original) if self.clean else composite.vary(original, f"{part} {number} {variation}")
 
 
-def _require_known(task: str, style: str, part: str) -> None:
-    for kind, name, known in (("emoji task", task, TASKS), ("style", style, STYLES), ("part", part, PARTS)):
-        if name not in known:
-            raise unknown_name(kind, name, known)
-
-
 def _pictures(classes: dict[str, tuple[Concept, ...]], style: str, part: str, variations: int) -> np.ndarray:
     """int64[N, 4]: label, part number, drawing, variation; class by class."""
     found = numbers()
@@ -131,26 +111,22 @@ def _part_of(task: EmojiTask, part: str) -> dict[str, tuple[Concept, ...]]:
     """The classes of a task with the concepts that a part may show."""
     if not task.disjoint:
         return task.classes()
-    shares = {
-        name: [concept for place, concept in enumerate(own) if _SHARES[place % len(_SHARES)] == part]
+    return {
+        name: tuple(concept for place, concept in enumerate(own) if _SHARES[place % len(_SHARES)] == part)
         for name, own in task.classes().items()
     }
-    return {name: tuple(own) for name, own in shares.items()}
 
 
 # --- which concepts -----------------------------------------------------------------------------------------
 
 
 def _block(first: int, last: int, withheld: bool = False) -> dict[str, tuple[Concept, ...]]:
-    """Concepts `first` to `last` of the benchmark order, one class each."""
-    return {_spoken(concept.name): (concept,) for concept in _benchmark_order(withheld)[first:last]}
-
-
-def _benchmark_order(withheld: bool) -> list[Concept]:
-    """Concepts without twins that are drawn in every style, taking turns among the groups: any stretch is balanced."""
+    """Concepts `first` to `last` of the benchmark order, one class each: no twins, drawn in every style."""
     usable = [c for c in concepts() if _has_every_style(c) and not c.twin_of and c.withheld == withheld]
+    # The groups take turns, so that any stretch is balanced.
     turns = zip_longest(*_by(usable, "group").values())
-    return [concept for turn in turns for concept in turn if concept is not None]
+    ordered = [concept for turn in turns for concept in turn if concept is not None]
+    return {_spoken(concept.name): (concept,) for concept in ordered[first:last]}
 
 
 def _classes_of(level: str, smallest: int, largest: int) -> dict[str, tuple[Concept, ...]]:

@@ -115,7 +115,10 @@ def _fetch(repository: str, configuration: str | None, part: str):
     """The split of a part."""
     library = _library()
     with _with_reasons(repository):
-        split = _split(tuple(_names(repository, configuration)), part, repository)
+        names = tuple(_names(repository, configuration))
+        split = next((name for name in PARTS[part] if name in names), None)
+        if split is None:
+            raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
         if _is_saved(repository):
             return library.load_from_disk(repository)[split]
         return library.load_dataset(repository, configuration, split=split)
@@ -144,13 +147,6 @@ def _with_reasons(repository: str) -> Iterator[None]:
     except (OSError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise OpenworldError(f"{repository} cannot be had: {reason} Look at its name and the network.") from error
-
-
-def _split(names: tuple[str, ...], part: str, repository: str) -> str:
-    found = next((name for name in PARTS[part] if name in names), None)
-    if found is None:
-        raise OpenworldError(f"{repository} has no split {' or '.join(PARTS[part])}; it has {', '.join(names)}.")
-    return found
 
 
 def _only_column(dataset, kind: type, what: str, name: str) -> str:

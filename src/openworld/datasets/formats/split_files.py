@@ -70,7 +70,16 @@ def read_variants(folder: Path) -> Split:
     parts = {}
     for part, key in FILE_PARTS.items():
         path = folder / f"images_variant_{key}.txt"
-        parts[part] = _rows(_variant_line(path, line, labels) for line in read_lines(path))
+        pairs = []
+        for line in read_lines(path):
+            picture, _, name = line.partition(" ")
+            if name.strip() not in labels:
+                raise OpenworldError(
+                    f"{path} has the line {line!r}, whose variant variants.txt does not list; {_AGAIN}"
+                )
+            require_below(picture, str(path))
+            pairs.append((f"{picture}.jpg", labels[name.strip()]))
+        parts[part] = _rows(pairs)
     return Split(tuple(variants), parts)
 
 
@@ -117,14 +126,6 @@ def _is_entry(entry) -> bool:
         return False
     path, label, name = entry
     return isinstance(path, str) and type(label) is int and label >= 0 and isinstance(name, str)
-
-
-def _variant_line(path: Path, line: str, labels: dict[str, int]) -> tuple[str, int]:
-    picture, _, name = line.partition(" ")
-    if name.strip() not in labels:
-        raise OpenworldError(f"{path} has the line {line!r}, whose variant variants.txt does not list; {_AGAIN}")
-    require_below(picture, str(path))
-    return f"{picture}.jpg", labels[name.strip()]
 
 
 def _rows(pairs: Iterable[tuple[str, int]]) -> ImageRows:

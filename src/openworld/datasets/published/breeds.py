@@ -54,7 +54,10 @@ class Hierarchy:
     def __init__(self, folder: Path):
         if not (folder / "class_hierarchy.txt").is_file():
             raise OpenworldError(f"there is no file {folder / 'class_hierarchy.txt'}.")
-        self.classes = frozenset(_class_ids(folder / "dataset_class_info.json"))
+        info = folder / "dataset_class_info.json"
+        with reading(info, "a list of [number, WordNet id, name]", ValueError, TypeError):
+            entries = parse_json(info.read_text(encoding="utf-8"))
+            self.classes = frozenset(str(wordnet_id) for _, wordnet_id, _ in entries)
         self.names = dict(line.split("\t", 1) for line in read_lines(folder / "node_names.txt") if "\t" in line)
         parents = read_edges(folder / "class_hierarchy.txt")
         self._children = _children(self.classes, parents)
@@ -141,8 +144,3 @@ def _children(classes: Iterable[str], parents: dict[str, tuple[str, ...]]) -> di
                 found.setdefault(parent, set()).add(node)
         level = above
     return found
-
-
-def _class_ids(path: Path) -> list[str]:
-    with reading(path, "a list of [number, WordNet id, name]", ValueError, TypeError):
-        return [str(wordnet_id) for _, wordnet_id, _ in parse_json(path.read_text(encoding="utf-8"))]

@@ -125,11 +125,8 @@ def image_rows(images: Path, place: str, called: dict[str, int]) -> ImageRows:
     paths, labels = [], []
     for name, label in called.items():
         with os.scandir(images / place / name) as entries:
-            own = sorted(entry.name for entry in entries if _is_image(entry.name))
+            names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+        own = [file for file in names if os.path.splitext(file)[1].lower() in FORMATS]
         paths += [f"{place}/{name}/{file}".lstrip("/") for file in own]
         labels += [label] * len(own)
     return ImageRows(tuple(paths), np.array(labels, dtype=np.int64))
-
-
-def _is_image(name: str) -> bool:
-    return not name.startswith(".") and os.path.splitext(name)[1].lower() in FORMATS

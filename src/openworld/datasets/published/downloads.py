@@ -5,7 +5,7 @@ nobody states is left out there, and said to be on the publisher's page.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -78,14 +78,13 @@ def downloads() -> Mapping[str, Download]:
     """Return what to download for every data set, by name."""
     text = files("openworld.datasets.published").joinpath("downloads.toml").read_text(encoding="utf-8")
     entries: dict[str, dict[str, Any]] = tomllib.loads(text)
-    return {name: _download(name, entries[entry.get("same", name)]) for name, entry in entries.items()}
-
-
-def _download(name: str, entry: Mapping[str, Any]) -> Download:
-    words = {key: entry.get(key, "") for key in ("into", "licence", "title", "place")}
-    return Download(name, tuple(_files(entry)), needs=tuple(entry.get("needs", ())), **words)
-
-
-def _files(entry: Mapping[str, Any]) -> Iterator[DownloadedFile]:
-    for file in entry.get("files", ()):
-        yield DownloadedFile(file["what"], file["from"], file.get("exact", file.get("about")), "exact" in file)
+    found = {}
+    for name in entries:
+        entry = entries[entries[name].get("same", name)]
+        listed = tuple(
+            DownloadedFile(file["what"], file["from"], file.get("exact", file.get("about")), "exact" in file)
+            for file in entry.get("files", ())
+        )
+        words = {key: entry.get(key, "") for key in ("into", "licence", "title", "place")}
+        found[name] = Download(name, listed, needs=tuple(entry.get("needs", ())), **words)
+    return found

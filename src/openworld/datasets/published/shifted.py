@@ -14,7 +14,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets.formats import files, pixel_tables
 from openworld.datasets.image_set import ImageSet
-from openworld.datasets.published import cifar, corrupted_files, digits, downloaded, fmow
+from openworld.datasets.published import corrupted_files, downloaded, fmow, small_images
 from openworld.datasets.published.downloads import sources_of
 from openworld.datasets.published.imagenet_shifts import IMAGENET_SHIFTS
 from openworld.datasets.published.shifted_set import ShiftedSet
@@ -71,12 +71,14 @@ def _read_fmow(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
 
 
 def _read_cifar101(root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    names, table = cifar.read_cifar101(folder, domain)
+    names, table = small_images.read_cifar101(folder, domain)
     return pixel_tables.image_set("cifar10.1", names, table)
 
 
 def _read_cifar_c(clean: str, root: Path, folder: Path, domain: str, part: str) -> ImageSet:
-    names = cifar.CIFAR10_NAMES if clean == "cifar10" else cifar.read_cifar100_names(SHIFTED[clean].place(root))
+    names = small_images.CIFAR10_NAMES
+    if clean == "cifar100":
+        names = small_images.read_cifar100_names(SHIFTED[clean].place(root))
     return pixel_tables.image_set(folder.name, names, corrupted_files.read_cifar_c(folder, domain))
 
 
@@ -97,28 +99,28 @@ def _cifar_c(clean: str, title: str, folder: str, classes: int) -> ShiftedSet:
 SHIFTED: dict[str, ShiftedSet] = {
     "cifar10": ShiftedSet("CIFAR-10", "small photos of animals and vehicles", "cifar-10-batches-py", classes=10,
         pictures={"train": 50_000, "test": 10_000}, sources=sources_of("cifar10"),
-        read=partial(_table, cifar.read_cifar10)),
+        read=partial(_table, small_images.read_cifar10)),
     "cifar10.1": ShiftedSet("CIFAR-10.1", "CIFAR-10 again, from the same source", "cifar-10.1", classes=10,
         pictures={"test": 2000}, sources=sources_of("cifar10.1"), read=_read_cifar101, domains=("v6", "v4")),
     "cifar10.2": ShiftedSet("CIFAR-10.2", "CIFAR-10 again, from the same source", "cifar-10.2", classes=10,
         pictures={"train": 10_000, "test": 2000}, sources=sources_of("cifar10.2"),
-        read=partial(_table, cifar.read_cifar102)),
+        read=partial(_table, small_images.read_cifar102)),
     "cifar100": ShiftedSet("CIFAR-100", "small photos of all kinds", "cifar-100-python", classes=100,
         pictures={"train": 50_000, "test": 10_000}, sources=sources_of("cifar100"),
-        read=partial(_table, cifar.read_cifar100)),
+        read=partial(_table, small_images.read_cifar100)),
     "cifar10-c": _cifar_c("cifar10", "CIFAR-10-C", "CIFAR-10-C", 10),
     "cifar100-c": _cifar_c("cifar100", "CIFAR-100-C", "CIFAR-100-C", 100),
     "mnist": ShiftedSet("MNIST", "handwritten digits", "mnist", classes=10,
         pictures={"train": 60_000, "test": 10_000}, sources=sources_of("mnist"),
-        read=partial(_table, digits.read_mnist), also=("MNIST/raw", "mnist/raw")),
+        read=partial(_table, small_images.read_mnist), also=("MNIST/raw", "mnist/raw")),
     "qmnist": ShiftedSet("QMNIST", "MNIST made again, with its lost digits and all writers", "qmnist", classes=10,
         pictures={"train": 60_000, "test": 60_000}, sources=sources_of("qmnist"),
-        read=partial(_table, digits.read_qmnist), also=("QMNIST/raw", "qmnist/raw"), group_name="writer"),
+        read=partial(_table, small_images.read_qmnist), also=("QMNIST/raw", "qmnist/raw"), group_name="writer"),
     "usps": ShiftedSet("USPS", "digits from envelopes", "usps", classes=10, pictures={"train": 7291, "test": 2007},
-        sources=sources_of("usps"), read=partial(_table, digits.read_usps), also=("USPS",), loose="usps.t.bz2"),
+        sources=sources_of("usps"), read=partial(_table, small_images.read_usps), also=("USPS",), loose="usps.t.bz2"),
     "svhn": ShiftedSet("SVHN", "house numbers, digit by digit", "svhn", classes=10,
         pictures={"train": 73_257, "test": 26_032}, sources=sources_of("svhn"),
-        read=partial(_table, digits.read_svhn), also=("SVHN",), loose="test_32x32.mat"),
+        read=partial(_table, small_images.read_svhn), also=("SVHN",), loose="test_32x32.mat"),
     "fmow": ShiftedSet("FMoW", "use of land from above, by years and regions", "fmow_v1.1", classes=62,
         pictures={"train": 76_863, "validation": 11_483, "id_test": 11_327, "ood_validation": 19_915, "test": 22_108},
         sources=sources_of("fmow"), read=_read_fmow, domains=("", *fmow.REGIONS)),
