@@ -114,7 +114,12 @@ LAYOUT = Layout(
         Tests(name="tests", title="Is the best one better?", metrics=("auroc",)),
         Pivot(name="images", title="How many images?", metrics=("images",), rows=SET, per=SPECTRUM, folded=True),
         Pivot(
-            name="sides", title="How many images?", metrics=("images",), rows=("side",), per=("group",), folded=True
+            name="sides",
+            title="How many on either side?",
+            metrics=("images",),
+            rows=("side",),
+            per=("group",),
+            folded=True,
         ),
         Own(name="failures", title="Where does each fail?", draw=_failures),
     ),

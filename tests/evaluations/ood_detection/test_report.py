@@ -74,7 +74,8 @@ def test_maps_are_blue_above_chance_and_dashed_where_it_may_be_chance(shifts):
                 assert cell.shade is None and cell.text == "N/A"
             else:
                 assert cell.shade == pytest.approx(2 * row.value.value - 1)
-                assert cell.dashed == (row.value.over("images").low <= 0.5)
+                over = row.value.over("images")
+                assert cell.dashed == (over.low <= 0.5 <= over.high)
 
 
 def test_differences_are_of_detectors_that_both_models_have(shifts, one_detector):

@@ -33,6 +33,7 @@ BESIDE = "learner beside the thresholds"
 
 JSON, FITTED = "thresholds.json", "fitted.safetensors"
 UNLUCKY = 0.9  # of ten validation sets nine flag no more than is said of an unlucky one
+IN_DISTRIBUTION = {"group": "id", "group_name": "in-distribution"}
 FLAGGED = Metric("flagged", "flagged", better=0)
 THRESHOLD = Metric("threshold", "threshold", "number", 6, 0, (None, None))
 
@@ -125,11 +126,12 @@ def flagged_results(sets: ScoredSets, saved: SavedThresholds) -> list[Result]:
     """Return, of every detector, its threshold and the share of every set that it flags, with Wilson's interval."""
     rows = []
     for name, threshold in saved.thresholds.items():
-        rows.append(Result(name, THRESHOLD, Value(threshold), {"group": "id", "set": "validation"}))
+        rows.append(Result(name, THRESHOLD, Value(threshold), IN_DISTRIBUTION | {"set": "validation"}))
         for each in (sets.test, *sets.others):
             share = accuracy(each.scores[name] < threshold, groups=each.clusters)
             value = Value(share.value, interval_of(share.interval, "images", len(each)))
-            rows.append(Result(name, FLAGGED, value, {"group": each.group, "set": each.name}))
+            group = IN_DISTRIBUTION if each is sets.test else {"group": each.group}
+            rows.append(Result(name, FLAGGED, value, group | {"set": each.name}))
     return rows
 
 

@@ -59,6 +59,7 @@ OF_RATES = (
     "in-distribution ones do; out positive (OpenOOD v1.5, IS-OOD): the share of in-distribution images flagged "
     "where 95 % of the others are. AUPRs depend on how many images a cell has, but for the last: as if half were in."
 )
+OF_CORRELATIONS = "Pearson's correlation."
 OF_LABELS = (
     "AUROC against subsets with fewer images that may show what is in distribution. Far: the upper half of the "
     "semantic levels; IS-OOD's Table 8 does not say where its larger shift begins."
@@ -80,7 +81,7 @@ def _layout(counting: str) -> Layout:
     parts = (
         Pivot(name="main", title=NUMBERS, metrics=(*auroc, *COUNTS), note="AUROC against the whole pool."),
         Pivot(name="slopes", title=FAR, metrics=slope, columns=moves, of=here, note=OF_SLOPES, terminal=True),
-        Pivot(name="correlations", title=FAR, metrics=correlation, columns=moves, of=here, note="Pearson's."),
+        Pivot(name="correlations", title=FAR, metrics=correlation, columns=moves, of=here, note=OF_CORRELATIONS),
         Lines(name="levels", title=FAR, metrics=auroc, of=everywhere, **by_axis),
         Pivot(name="by-level", title=FAR, metrics=auroc, per=moves, of=here, note=OF_LEVELS, **by_level),
         Tests(name="slope-tests", title=FAR, metrics=slope, rows=("axis",), folded=True),
@@ -98,7 +99,7 @@ def _layout(counting: str) -> Layout:
         Pivot(name="generated-and-real", title=GENERATED, metrics=auroc, columns=("images",), of=here),
         Lines(name="generated-by-level", title=GENERATED, metrics=generated, of=both, **by_axis),
         Pivot(name="generated-of-levels", title=GENERATED, metrics=generated, per=("axis",), of=both, **by_level),
-        Pivot(name="metrics", title=RATES, metrics=(*auroc, *rates), of=everywhere, note=OF_RATES),
+        Pivot(name="metrics", title=RATES, metrics=rates, of=everywhere, note=OF_RATES),
         Pivot(name="slopes-of-rates", title=RATES, metrics=slopes, columns=moves, of=here, folded=True),
         Lines(name="levels-of-rates", title=RATES, metrics=rates, along="level", per=moves, of=here, folded=True),
         Pivot(name="rates-by-level", title=RATES, metrics=rates, per=moves, of=here, **by_level),
@@ -161,7 +162,7 @@ def _sentences(results: Results, facts: ShiftFacts) -> Iterator[str]:
     blind = [[is_blind(row.value) for row in rows] for rows in areas_of_cells(results, facts).values()]
     everywhere, present = int(np.all(blind, axis=0).sum()), int(facts.present.sum())
     if everywhere:
-        yield f"In {everywhere} of {present} cells every detector is blind: its interval reaches down to 50."
+        yield f"In {everywhere} of {present} cells every detector is blind: it is not shown to be above 50."
     measured = bool(len(results.where(metric="degree_from")))
     yield "Levels cut this pool's own degrees." if measured else "Levels are those that were given."
 
@@ -220,7 +221,8 @@ def _counted(facts: ShiftFacts) -> str:
     cells = f"N/A cells (fewer than {facts.least} images: {int((~present).sum())} of {present.size}) count nowhere"
     kept = "counted" if facts.counting == KEPT else "left out"
     images = f"the pool's {known:,} images of in-distribution classes are {kept}" if known else ""
-    return f"{'; '.join(filter(None, (cells, images)))}. Blind: the interval over images reaches down to 50."
+    counts = "Best, blind and below chance: in how many cells; blind: not shown to be above 50 over images."
+    return f"{'; '.join(filter(None, (cells, images)))}. {counts}"
 
 
 def compare(first: Report, second: Report, metric: str) -> tuple[Pair, ...]:

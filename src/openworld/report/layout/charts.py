@@ -318,7 +318,7 @@ class Map(Charts):
 
     def _legend(self, rows: Sequence[Result]) -> str:
         if any(row.metric.key == AREA.key for row in rows):
-            return "AUROC: blue above 50, chance, and orange below; dashed: the interval over images reaches 50."
+            return "AUROC: blue above 50, chance, and orange below; dashed: the interval over images holds 50."
         return ""
 
     def _charts(self, brief: Brief, styles: Mapping[str, SeriesStyle]) -> Iterator[Chart]:
@@ -346,7 +346,7 @@ def _map_cell(row: Result, ends: Mapping[str, tuple[float, float]]) -> ChartCell
     text, further = metric.write(value), {}
     if interval is not None:
         further = {"low": interval.low, "high": interval.high}
-    dashed = metric.key == AREA.key and interval is not None and interval.low <= CHANCE
+    dashed = metric.key == AREA.key and interval is not None and interval.low <= CHANCE <= interval.high
     hint = f"{metric.title} {text} {metric.write_interval(row.value.over())}".strip()
     return ChartCell(text, (value - low) / ((high - low) or 1.0), hint, dashed, row={metric.key: value} | further)
 

@@ -195,10 +195,13 @@ class Tests(Part):
             if fits and (not self.per or test.where.keys() <= known):
                 places.setdefault((test.metric, test.other == CHANCE_NAME, *place), []).append(test)
         general_first = sorted(places.items(), key=lambda place: len(place[0]))
+        several = len(places) > 1
+        same = {item for item in next(iter(places), ()) if several and all(item in place for place in places)}
         for number, ((metric, by_chance, *where), tests) in enumerate(general_first, 1):
             signed = replace(DIFFERENCE, unit=SIGNED.get(metric.unit, metric.unit), digits=metric.digits)
             rows = tuple(_test_row(test, self.rows) for test in tests)
-            place = ", ".join(value if isinstance(value, str) else f"{key} {value:g}" for key, value in where)
+            apart = [(key, value) for key, value in where if (key, value) not in same]
+            place = ", ".join(value if isinstance(value, str) else f"{key} {value:g}" for key, value in apart)
             over = dict.fromkeys(test.interval.over for test in tests if test.interval)
             about = f"Differences in {metric.title}, {signed.unit}"
             about += f" [95 % over {' or '.join(over)}]" if over else ""
@@ -206,7 +209,7 @@ class Tests(Part):
             text = f"{about}; p after {family}. {self.note}".strip()
             name = self.name if number == 1 else f"{self.name}-{number}"
             by = f"tests by {listed([key.replace('_', ' ') for key in self.rows])}" if self.rows else ""
-            title = headed(self.title, " ".join(filter(None, (place, by))))
+            title = headed(self.title, ", ".join(filter(None, (place, by))))
             yield Table(name, title, text, "pair", (Column(signed), Column(TEXT, "verdict")), rows, best="")
 
 
