@@ -45,36 +45,32 @@ DRAWN = {
 
 Of the AUROC the main text has a part of the detectors and the appendix all.
 """
-GRID = {
-    "rows": "covariate_level",
-    "columns": "semantic_level",
-    "titles": (LEVELS["covariate"], LEVELS["semantic"]),
-    "note": f"{NEAR}.",
-}
+CELLS = Map(
+    name="cells",
+    title="",
+    rows="covariate_level",
+    columns="semantic_level",
+    titles=(LEVELS["covariate"], LEVELS["semantic"]),
+    note=f"{NEAR}.",
+)
+CURVES = Lines(name="levels", title="", along="level", per=("axis", "cells"))
 
 Read = tuple[Results, ShiftFacts]
 """A finished run."""
 
 
-def draw_maps(read: Read, metric: str) -> Figure:
-    """Return a metric in every cell, a map per detector."""
+def draw_part(read: Read, part: Map | Lines, metric: str) -> Figure | None:
+    """Return a metric as a part of a layout draws it, of the images that the run's tables count."""
     results, facts = read
-    part = Map(name="cells", title="", metrics=(metric,), of={"id_classes": facts.counting}, **GRID)
-    return part.figure(Brief(results, label="detector"), {})
+    counted = {} if "id_classes" in part.per else {"id_classes": facts.counting}
+    styles = {} if isinstance(part, Map) else series_styles([each.title for each in facts.detectors])
+    return replace(part, metrics=(metric,), of=counted).figure(Brief(results, label="detector"), styles)
 
 
 def draw_curves(read: Read, metric: str, title: str, table: str) -> Figure:
     """Return a metric by semantic and by covariate level, over all cells as in the paper, and over common ones."""
     results, facts = read
-    part = Lines(
-        name="levels",
-        title="",
-        metrics=(metric,),
-        along="level",
-        per=("axis", "cells"),
-        of={"id_classes": facts.counting},
-    )
-    figure = part.figure(Brief(results, label="detector"), series_styles([each.title for each in facts.detectors]))
+    figure = draw_part(read, CURVES, metric)
     caption = [*figure.caption]
     for axis in AXES:
         printed = {
@@ -94,16 +90,8 @@ def draw_curves(read: Read, metric: str, title: str, table: str) -> Figure:
 
 def draw_generated(read: Read) -> Figure:
     """Return the AUROC of real against generated images by semantic level."""
-    results, facts = read
-    part = Lines(name="generated", title="", metrics=(AGAINST.key,), along="level", per=("id_classes", "axis", "cells"))
-    styles = series_styles([each.title for each in facts.detectors])
-    return part.figure(Brief(results, label="detector"), styles) or Figure("", "", (TOO_FEW,), ())
-
-
-def _counts(read: Read) -> Figure:
-    results, facts = read
-    part = Map(name="counts", title="", metrics=("images",), of={"id_classes": facts.counting}, **GRID)
-    return part.figure(Brief(results), {})
+    part = replace(CURVES, per=("id_classes", "axis", "cells"))
+    return draw_part(read, part, AGAINST.key) or Figure("", "", (TOO_FEW,), ())
 
 
 def _images(read: Read) -> Figure:
@@ -134,12 +122,12 @@ def _figures() -> Iterator[PaperFigure]:
     yield of("1", "images of the cells", _images, REAL)
     yield of("2", "images of other classes that pass for known ones", _marginal, REAL)
     yield of("4", "images of the cells", _images, GENERATED)
-    yield of("9", "images per cell", _counts, REAL)
+    yield of("9", "images per cell", partial(draw_part, part=CELLS, metric="images"), REAL)
     yield of("20", "predictions and confidence of such images", _marginal, REAL)
     for (metric, title), by_data in DRAWN.items():
         for data, (maps, curves, table) in by_data.items():
             for number in maps:
-                yield of(number, f"{title} in every cell", partial(draw_maps, metric=metric), data)
+                yield of(number, f"{title} in every cell", partial(draw_part, part=CELLS, metric=metric), data)
             drawn = partial(draw_curves, metric=metric, title=title, table=table)
             yield of(curves, f"{title} by level of shift", drawn, data)
     yield PaperFigure(
