@@ -106,8 +106,8 @@ def _show_made(
             out.print(sentence, markup=False, style="dim")
     if made.not_written:
         out.print(made.not_written, markup=False)
-    folders = {"Tables": "tables" * bool(plan.tables), "Figures": "figures" * bool(plan.figures)}
-    places = [f"{what}: {options.folder / name}/" for what, name in folders.items() if name]
+    folders = {"tables": plan.tables, "figures": plan.figures}
+    places = [f"{name.capitalize()}: {options.folder / name}/" for name, numbers in folders.items() if numbers]
     out.print("\n" + "   ".join([*places, f"Page: {made.page}", f"Runs: {options.folder}/"]), markup=False)
 
 

@@ -184,7 +184,8 @@ def reproduce(
         reproduction = acceptance_plan(paper, setup)
     else:
         reproduction = plan_what_is_there(paper, table or (), setup, figures=figure or ())
-    folder = out or Path("runs") / (reproduction.folder_name + "-accepted" * accept)
+    name = f"{reproduction.folder_name}-accepted" if accept else reproduction.folder_name
+    folder = out or Path("runs") / name
     options = RunOptions(folder, device, workers, cache, allow_corrupt, engine, cache_limit, console.command())
     carry_out_plan(
         reproduction, options, quiet=quiet, as_json=as_json, only_plan=plan, accept=accept, margin=margin, show=show

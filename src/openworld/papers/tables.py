@@ -89,7 +89,7 @@ class PaperTable:
     @property
     def short_heading(self) -> str:
         """The same where the paper is named elsewhere."""
-        return f"Table{'s' * ('-' in self.number)} {self.number}: {self.title}"
+        return f"{'Tables' if '-' in self.number else 'Table'} {self.number}: {self.title}"
 
 
 PAPERS = {

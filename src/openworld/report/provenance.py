@@ -62,9 +62,10 @@ def spent(epochs: Iterable[int | None], seconds_of: Iterable[Mapping[str, float]
         for stage, value in stages.items():
             total[stage] = total.get(stage, 0.0) + value
     known = sorted({count for count in epochs if count})
-    trained = [f"{' or '.join(map(str, known))} epochs"] * bool(known)
-    stages = ", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(total.items()))
-    return "; ".join(trained + [f"{stages} in all"] * bool(stages))
+    parts = [f"{' or '.join(map(str, known))} epochs"] if known else []
+    if total:
+        parts.append(", ".join(f"{stage} {seconds(value)}" for stage, value in sorted(total.items())) + " in all")
+    return "; ".join(parts)
 
 
 def _flat(facts: Mapping[str, Any]) -> Pairs:

@@ -180,7 +180,7 @@ class CellChart:
         if pictured:
             return f"Images of {pictured} of {every} cells."
         texts = [cell.text for cell in self.cells.values() if cell.shade is not None]
-        return f"{len(texts)} of {every} cells{': ' * bool(texts)}{' '.join(texts)}."
+        return f"{len(texts)} of {every} cells: {' '.join(texts)}." if texts else f"0 of {every} cells."
 
     def _bounds(self, left: float, bottom: float, right: float, side: float) -> Iterator[Markup]:
         if self.bounds:
