@@ -14,14 +14,7 @@ from openworld.evaluations.recognition.comparison import AUC, Place, average_ove
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults
 from openworld.metrics import MetricEstimate, mean_over_sets, paired_test
 from openworld.report.sentences import counted
-from openworld.results import (
-    Comparison,
-    Result,
-    Results,
-    comparison_of,
-    correct_for_many,
-    interval_of,
-)
+from openworld.results import Comparison, Result, Results, comparison_of, correct_for_many, interval_of
 from openworld.results.join import mean_of
 
 NOUNS = {"variant": "variant", "other": "other data set"}

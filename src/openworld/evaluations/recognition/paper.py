@@ -20,19 +20,13 @@ CELLS = {
     "gates": _ON_SOURCE,
     "size": _ON_SOURCE,
     "time": _ON_SOURCE,
-    "imbalance": (
-        Cells({"mix": "forward"}, "base:new=5:1 (Fwd)"),
-        Cells({"mix": "backward"}, "base:new=1:5 (Bwd)"),
-    ),
+    "imbalance": (Cells({"mix": "forward"}, "base:new=5:1 (Fwd)"), Cells({"mix": "backward"}, "base:new=1:5 (Bwd)")),
     "ratio sweep": (
         Cells({"ratio": ..., "new_share": ...}, "new/base={ratio:g}"),
         Cells({"mix": ALL_RATIOS}, "mean over the ten ratios"),
         Cells({"mix": ALL_RATIOS}, "variance over the ten ratios", _VARIANCES),
     ),
-    "domain generalisation": (
-        Cells({"kind": "source"}, "source", _HM),
-        Cells({"kind": "variant"}, "target", _HM),
-    ),
+    "domain generalisation": (Cells({"kind": "source"}, "source", _HM), Cells({"kind": "variant"}, "target", _HM)),
     "cross-data-set": (Cells({"kind": "other"}, "base classes = 500 ImageNet classes", _HM),),
 }
 """Task -> its rows: of the images as they are in a record of recognition, else in one of generalisation; of mixes."""

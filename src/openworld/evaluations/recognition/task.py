@@ -96,11 +96,7 @@ def summary(spec: RecognitionSpec) -> list[str]:
     if spec.datasets:
         sizes = [f"{each.dataset} ({each.tested.sides_in_words})" for each in spec.each]
         shots = " ".join(map(str, spec.every_shots))
-        return [
-            counted(len(sizes), "data set"),
-            *sizes,
-            shots_asked(shots, *(each.dataset for each in spec.each)),
-        ]
+        return [counted(len(sizes), "data set"), *sizes, shots_asked(shots, *(each.dataset for each in spec.each))]
     domain = spec.test_domain if spec.train_domain == spec.test_domain else f"{spec.train_domain} → {spec.test_domain}"
     return [
         spec.dataset + (f" in {domain} style" if domain else ""),

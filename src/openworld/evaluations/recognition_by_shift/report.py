@@ -42,13 +42,7 @@ LAYOUT = Layout(
         Pivot(name="overall", title=OVERALL, metrics=tuple(PARTS), per=("view",)),
         Tests(name="tests", title=OVERALL, metrics=(AUC.key,), per=("view",), folded=True),
         Pivot(
-            name="levels",
-            title=DISTANCE,
-            metrics=(AUC.key,),
-            columns=("level",),
-            per=WHERE,
-            note=LEVEL,
-            terminal=True,
+            name="levels", title=DISTANCE, metrics=(AUC.key,), columns=("level",), per=WHERE, note=LEVEL, terminal=True
         ),
         Pivot(name="parts", title=DISTANCE, metrics=tuple(PARTS)[1:], columns=("level",), per=WHERE, folded=True),
         Tests(name="tests-by-level", title=DISTANCE, metrics=(AUC.key,), rows=("level",), per=WHERE, folded=True),
@@ -182,11 +176,7 @@ def report(run: RunFolder) -> Report:
         results,
         baseline_of(run),
         subtitle=(*_data(units), f"seeds {seeds}", facts["backbone"]),
-        facts=(
-            ("seeds", seeds),
-            ("records", str(len(units))),
-            ("styles in the pool", styles),
-        ),
+        facts=(("seeds", seeds), ("records", str(len(units))), ("styles in the pool", styles)),
         notes={"errors": " ".join(_warnings(units))},
         sentences=(
             *(f"Without labels: {sentence}" for sentence in estimates),
