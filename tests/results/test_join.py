@@ -4,6 +4,7 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.results import METRICS, Interval, Result, Value, join_seeds
+from openworld.results.join import mean_of
 
 AUROC, IMAGES = METRICS["auroc"], METRICS["images"]
 
@@ -32,6 +33,27 @@ def test_intervals_over_images_of_a_mean_are_those_given():
     (mean,) = join_seeds([[row(1, 0.5)], [row(2, 0.7)]], lambda row: over if row.entity == "CoOp" else ())
     assert [interval.over for interval in mean.value.intervals] == ["images", "seeds"]
     assert mean.value.over("images") == over[0]
+
+
+def test_deviations_of_a_draw_are_averaged_as_a_root_mean_square():
+    drawn = [
+        [Result("CoOp", AUROC, Value(0.5, deviation=by), {}, (seed,), (0.5,))] for seed, by in ((1, 0.3), (2, 0.4))
+    ]
+    (mean,) = join_seeds(drawn)
+    assert mean.value.deviation == pytest.approx((0.125) ** 0.5)  # (.09 + .16) / 2
+
+
+def test_numbers_at_several_places_are_averaged_seed_by_seed():
+    near, far = join_seeds([[row(1, 0.5, level=0), row(1, 0.3, level=1)], [row(2, 0.7, level=0), row(2, 0.5, level=1)]])
+    over = (Interval(0.4, 0.6, "images", 50),)
+    found = mean_of([near, far], {"level": "mean"}, over)
+    assert found.value.value == pytest.approx(0.5) and found.per_seed == pytest.approx((0.4, 0.6))
+    assert [interval.over for interval in found.value.intervals] == ["images", "seeds"] and found.where[
+        "level"
+    ] == "mean"
+    other_seeds = mean_of([near, row(3, 0.4, level=1)], {})
+    assert other_seeds.seeds == () and other_seeds.value.intervals == ()
+    assert mean_of([near, row(1, None, level=1)], {}).value.reason == "too few"
 
 
 def test_what_units_share_stands_once():
