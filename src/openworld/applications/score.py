@@ -32,13 +32,7 @@ ALGORITHM_VERSION = 3
 
 
 def units(path: Path, title: str = "", model: str = "model") -> list[Unit]:
-    """One unit per model and seed of the file, in order of first appearance.
-
-    Args:
-        path: as `read_predictions` takes it, with its errors.
-        title: what the predictions are called; "" for the name of the file.
-        model: what the model is called where the file has no column `model`.
-    """
+    """Return one unit per model and seed of the file, in order of first appearance."""
     runs = runs_of(read_predictions(path, model)).names
     digest = _digest(path)
     return [
@@ -57,23 +51,13 @@ def units(path: Path, title: str = "", model: str = "model") -> list[Unit]:
 def score_file(
     path: Path,
     folder: Path,
-    command: Sequence[str],
-    title: str = "",
-    model: str = "model",
+    command: Sequence[str],  # what a person typed, for the record of where the numbers come from
+    title: str = "",  # what the predictions are called; "" for the name of the file
+    model: str = "model",  # what the model is called where the file has no column `model`
     *,
-    all_pairs: bool = False,
+    all_pairs: bool = False,  # test every model against every other, however many there are
 ) -> None:
-    """Score a file into a run, whose records are all that comes of it.
-
-    Args:
-        path, title, model: as for `units`.
-        folder: of the run.
-        command: what a person typed, for the record of where the numbers come from.
-        all_pairs: test every model against every other, however many there are.
-
-    Raises:
-        OpenworldError: what `read_predictions` raises, or a folder that holds another run.
-    """
+    """Score a file into a run, whose records are all that comes of it."""
     require_folder("--out", folder, own=(RUN,), inputs=(path,))
     planned = units(path, title, model)
     store = RunStore(folder)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from openworld._errors import OpenworldError
+from openworld.evaluations.recognition.comparison import compare_outcomes
 from openworld.evaluations.recognition.outcome import load
-from openworld.evaluations.recognition.pairing import compare_outcomes
 from openworld.metrics import average, holm, paired_test
 
 BETTER = {"zero-shot": (0.5, 0.5, 1.0, 0), "CoOp": (1.4, 0.9, 1.6, 512)}

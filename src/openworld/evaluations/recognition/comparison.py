@@ -1,8 +1,12 @@
-"""Tests between the learners of a setting, from per-image outputs.
+"""Tests between the learners of a setting, and between two runs, from per-image outputs.
 
 A test holds the seeds fixed: it asks whether the difference of two means over seeds would stand on other images. All
 pairs of a setting are tested and corrected together (Holm, 1979), because which learner is called the best was chosen
 on the same images. Of many learners only those pairs are tested that are shown, and corrected as one of all pairs.
+
+Two runs are paired by task, learner and seed. What stands still within each run but differs between the two (another
+backbone, other shots, a single learner against another) is what is compared, and is said; everything else must be the
+same for two records to be a pair. All tests of a comparison are corrected together.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +16,39 @@ from itertools import combinations
 
 import numpy as np
 
+from openworld._errors import OpenworldError, unknown_name
 from openworld.evaluations.recognition.class_imbalance import SHRUNK
 from openworld.evaluations.recognition.outcome import ImageScores, Outcome
-from openworld.metrics import SeedAverage, average, paired_test
+from openworld.evaluations.recognition_metrics import LOSSES
+from openworld.metrics import QUANTITIES, SeedAverage, average, paired_test
+from openworld.metrics.estimate import NO_VARIANCE
 from openworld.metrics.thinning import kept_share
-from openworld.results import METRICS, Comparison, Metric, comparison_of, correct_for_many
+from openworld.report.run_comparison import RunComparison
+from openworld.report.sentences import span
+from openworld.results import (
+    METRICS,
+    Comparison,
+    Metric,
+    Pair,
+    Result,
+    Value,
+    comparison_of,
+    correct_for_many,
+    interval_of,
+)
 
 AUC = METRICS["openworld_auc"]
 Place = Mapping[str, str | int | float]
+
+
+FIELDS = ("task", "split", "train_domain", "test_domain", "backbone", "shots", "learner")
+"""What tells the records of a run apart, seeds aside."""
+
+COMPARED = {key: {**METRICS, **LOSSES}[key] for key in QUANTITIES}
+"""Quantities that can be compared, as metrics."""
+
+SAME = "the same, image by image"
+BySeed = Mapping[int, Outcome]
 
 
 def average_over_seeds(scores: Sequence[ImageScores]) -> SeedAverage | None:
@@ -94,3 +123,123 @@ def _on_shared_images(
 def same_facts(scores: ImageScores, others: ImageScores) -> bool:
     """Whether both say the same of every image, whatever was predicted; images in the same order."""
     return all(np.array_equal(fact, other) for fact, other in zip(scores.facts, others.facts, strict=True))
+
+
+def compare_outcomes(
+    first: Sequence[Outcome],
+    second: Sequence[Outcome],
+    of: str = "openworld_auc",
+    names: tuple[str, str] = ("the first run", "the second run"),
+) -> RunComparison:
+    """Pair the records of two runs and test every pair, in the order of the first run."""
+    if of not in QUANTITIES:
+        raise unknown_name("quantity", of, QUANTITIES)
+    values = {field: [{outcome.facts.get(field) for outcome in run} for run in (first, second)] for field in FIELDS}
+    changes = tuple(
+        (field, *map(str, (*both[0], *both[1])))
+        for field, both in values.items()
+        if both[0] != both[1] and all(len(each) == 1 for each in both)
+    )
+    changed = {field for field, *_ in changes}
+    fields = tuple(field for field in FIELDS if field not in changed)
+    ours, theirs = _by_key(first, fields, names[0]), _by_key(second, fields, names[1])
+    shared = {key: seeds for key in ours if (seeds := sorted(ours[key].keys() & theirs.get(key, {}).keys()))}
+    if not shared:
+        raise OpenworldError(
+            f"{names[0]} and {names[1]} have no learner, task and seed in common: {_learners(first)} against "
+            f"{_learners(second)}; compare runs that share some."
+        )
+    titles = _titles(list(shared), fields)
+    pairs = [
+        _pair(titles[key], COMPARED[of], names, *({seed: run[key][seed] for seed in seeds} for run in (ours, theirs)))
+        for key, seeds in shared.items()
+    ]
+    tests = correct_for_many(pair.comparison for pair in pairs)
+    pairs = [replace(pair, comparison=test) for pair, test in zip(pairs, tests, strict=True)]
+    unpaired = (*_unpaired(ours, shared, names[0]), *_unpaired(theirs, shared, names[1]))
+    basis = _basis([ours[key][seeds[0]] for key, seeds in shared.items()], list(map(len, shared.values())))
+    return RunComparison(names, COMPARED[of], pairs, changes, basis, unpaired)
+
+
+def _by_key(outcomes: Sequence[Outcome], fields: tuple[str, ...], name: str) -> dict[tuple, dict[int, Outcome]]:
+    by_key: dict[tuple, dict[int, Outcome]] = {}
+    for outcome in outcomes:
+        key, seed = tuple(outcome.facts.get(field) for field in fields), outcome.seed
+        if seed in by_key.setdefault(key, {}):
+            named = " · ".join(str(part) for part in key if part is not None)
+            raise OpenworldError(f"{name} has two records of {named}, seed {seed}; nothing says which to compare.")
+        by_key[key][seed] = outcome
+    return by_key
+
+
+def _pair(title: str, metric: Metric, names: tuple[str, str], ours: BySeed, theirs: BySeed) -> Pair:
+    for seed, outcome in ours.items():
+        _require_same_images(outcome, theirs[seed], f"{title}, seed {seed}", names)
+    first, second = (average_over_seeds([outcome.test for outcome in side.values()]) for side in (ours, theirs))
+    if first is None or second is None:
+        raise OpenworldError(f"the seeds of {title} were scored on different images; they have no common mean to test.")
+    test = comparison_of(names[1], names[0], metric, paired_test(second, first, metric.key))
+    if test.reason == NO_VARIANCE and test.difference == 0:
+        test = replace(test, reason=SAME)
+    images = len(next(iter(ours.values())).test)
+    return Pair(*(_result(title, metric, average, tuple(ours), images) for average in (first, second)), test)
+
+
+def _result(title: str, metric: Metric, average: SeedAverage, seeds: tuple[int, ...], images: int) -> Result:
+    estimate = average.estimate(metric.key)
+    value = Value(estimate.value, interval_of(estimate.interval(), "images", images), estimate.reason or "")
+    return Result(title, metric, value, {}, seeds, average.seed_values(metric.key))
+
+
+def _basis(outcomes: Sequence[Outcome], counts: Sequence[int]) -> str:
+    """What the pairs rest on, of so many seeds each."""
+    images = span([len(outcome.test) for outcome in outcomes])
+    groups = span([outcome.test.n_groups for outcome in outcomes])
+    clustered = f" in {groups} groups" if groups != images else ""
+    seeds = f"mean of {span(counts)} seed" if max(counts) == 1 else f"means of {span(counts)} seeds"
+    return f"{seeds}; n = {images}{clustered}, given the seeds"
+
+
+def _require_same_images(ours: Outcome, theirs: Outcome, what: str, names: tuple[str, str]) -> None:
+    if len(ours.test) != len(theirs.test):
+        reason = f"{len(ours.test)} images in {names[0]}, {len(theirs.test)} in {names[1]}"
+    elif None not in (ours.fingerprint, theirs.fingerprint) and ours.fingerprint != theirs.fingerprint:
+        reason = (
+            "the fingerprints of the test images differ; images on disk are known by their paths and sizes, so that "
+            "a folder and a list of the same files count as different"
+        )
+    elif not same_facts(ours.test, theirs.test):
+        reason = "their numbers, sides, classes or groups differ"
+    else:
+        return
+    raise OpenworldError(f"{what} was not scored on the same images ({reason}); a paired test needs the same ones.")
+
+
+def _titles(keys: list[tuple], fields: tuple[str, ...]) -> dict[tuple, str]:
+    """The learner, and the fields in which the rows differ; the task where nothing else is left to say."""
+    differing = {fields[place] for place, values in enumerate(zip(*keys, strict=True)) if len(set(values)) > 1}
+    named = differing | ({"learner"} & set(fields)) or {"task"} & set(fields)
+    return {
+        key: " · ".join(
+            f"{value} shots" if field == "shots" else str(value)
+            for field, value in reversed(list(zip(fields, key, strict=True)))
+            if field in named
+        )
+        or "all"
+        for key in keys
+    }
+
+
+def _learners(outcomes: Sequence[Outcome], most: int = 4) -> str:
+    learners = list(dict.fromkeys(outcome.learner for outcome in outcomes))
+    seeds = sorted({outcome.seed for outcome in outcomes})
+    return f"{', '.join([*learners[:most], *(['...'] * (len(learners) > most))])} (seeds {' '.join(map(str, seeds))})"
+
+
+def _unpaired(run: Mapping[tuple, BySeed], shared: Mapping[tuple, list[int]], name: str) -> Iterator[str]:
+    """Sentences on records of a run that have no partner."""
+    for key, outcomes in run.items():
+        alone = sorted(set(outcomes) - set(shared.get(key, ())))
+        if alone:
+            learner = outcomes[alone[0]].learner
+            yield f"{learner}, seed {' '.join(map(str, alone))}: only in {name}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from openworld.evaluations.predictions import prediction_parts
 from openworld.evaluations.recognition.charts import albums, miss_hit, setting_sweep
 from openworld.evaluations.recognition.class_imbalance import MIXED, VARIANCES
+from openworld.evaluations.recognition.comparison import compare_outcomes
 from openworld.evaluations.recognition.operating_results import (
     LearnerOperatingPoint,
     preferred,
@@ -15,7 +16,6 @@ from openworld.evaluations.recognition.operating_results import (
     why_none,
 )
 from openworld.evaluations.recognition.outcome import Outcome, outcomes
-from openworld.evaluations.recognition.pairing import compare_outcomes
 from openworld.evaluations.recognition.results import RecognitionResults, SettingResults, join
 from openworld.evaluations.recognition_metrics import LOSSES
 from openworld.metrics import CLOSED_SET
