@@ -404,6 +404,14 @@ def test_dots_are_seeds_or_one_with_a_line_through_its_seeds():
     assert one.series["a"].dots == [(0.5, 0.5)] and one.series["a"].spread == ((0.5, 0.5), (0.5, 0.52))
 
 
+def test_dots_along_a_key_are_joined_in_order():
+    rows = [row("a", metric, place / 10, bin=place) for place in (1, 2, 3) for metric in (AREA, ERROR)]
+    (chart,) = chart_of(Scatter(name="s", title="t", metrics=("auroc", "absolute_error"), dots=("bin",)), rows).charts
+    cloud = chart.series["a"]
+    assert cloud.dots == [(0.1, 0.1), (0.2, 0.2), (0.3, 0.3)]
+    assert cloud.lines(cloud.dots, ()) == [((0.1, 0.1), (0.2, 0.2)), ((0.2, 0.2), (0.3, 0.3))]
+
+
 def test_numbers_that_grow_by_a_factor_and_costs_stand_on_logarithmic_axes():
     def axis(*ticks, key="shots"):
         part = Lines(name="l", title="t", metrics=("auroc",), along=key)

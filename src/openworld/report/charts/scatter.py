@@ -1,7 +1,8 @@
-"""Named dots in a plane: one or several per series, with thin lines to their mean or to the ends of an interval."""
+"""Named dots in a plane, one or several per series, with thin lines: to their mean, through them, or of an interval."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -19,15 +20,21 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Cloud:
-    """One series: its dots, the two ends of an interval through them, and what is said of it.
-
-    `further` are columns of the data, one value per dot. Without `text` a tooltip has the numbers.
-    """
+    """One series: its dots, and what is said of it."""
 
     dots: Sequence[Point]
-    spread: tuple[Point, Point] | tuple[()] = ()
-    text: str = ""
-    further: Mapping[str, Sequence] = field(default_factory=dict)
+    spread: tuple[Point, Point] | tuple[()] = ()  # the ends of an interval through the dots
+    text: str = ""  # of a tooltip; "" for the numbers
+    further: Mapping[str, Sequence] = field(default_factory=dict)  # columns of the data, one value per dot
+    in_order: bool = False  # whether lines lead from dot to dot; else several have lines to their mean
+
+    def lines(self, dots: Sequence[Point], spread: Sequence[Point]) -> list[Sequence[Point]]:
+        """Return the lines of the series through its dots and the ends of its interval, wherever these are drawn."""
+        if spread:
+            return [spread]
+        if self.in_order:
+            return list(pairwise(dots))
+        return [(_mean(dots), dot) for dot in dots if len(dots) > 1]
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,7 @@ class ScatterChart:
         for name, cloud in self.clouds.items():
             dots, spread = self._scale(cloud.dots), self._scale(cloud.spread)
             style = paper.mark_style(styles[name])
-            lines = [spread] if spread else [(_mean(dots), dot) for dot in dots if len(dots) > 1]
-            for line in lines:
+            for line in cloud.lines(dots, spread):
                 axes.plot(*zip(*line, strict=True), color=style["color"], alpha=0.6, linewidth=0.7, zorder=2)
             axes.plot(*zip(*dots, strict=True), linestyle="", label=paper.text(name), zorder=3, **style)
 
@@ -107,7 +113,7 @@ class ScatterChart:
 
     def _cloud(self, plot: Frame, name: str, cloud: Cloud, style: SeriesStyle) -> Markup:
         places, spread = (_place(plot, self._scale(points)) for points in (cloud.dots, cloud.spread))
-        lines = [spread] if spread else [(_mean(places), place) for place in places if len(places) > 1]
+        lines = cloud.lines(places, spread)
         spokes = [element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="spoke") for (x1, y1), (x2, y2) in lines]
         marks = [plot.mark(x, y, style.marker) for x, y in self._scale(cloud.dots)]
         text = cloud.text or "; ".join(

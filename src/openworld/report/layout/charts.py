@@ -238,8 +238,8 @@ class Scatter(Charts):
     """A dot per entity and place: the first metric over each of the others, a chart for each.
 
     Args:
-        dots: keys whose values are the dots of one entity; "seed" for a dot per seed. A single dot has a thin line
-            through the numbers of its seeds.
+        dots: keys whose values are the dots of one entity, which a line joins in order; "seed" for a dot per seed, with
+            lines to their mean. A single dot has a thin line through the numbers of its seeds.
         guide: as of `ScatterChart`.
     """
 
@@ -255,7 +255,9 @@ class Scatter(Charts):
         main, *others = self.metrics
         for title, rows in self._panels(brief, self._required):
             metrics: dict[str, Metric] = {row.metric.key: row.metric for row in rows}
-            values = {(row.entity, row.metric.key): dict(self._numbers(row)) for row in rows}
+            values: dict[tuple[str, str], dict[Key, float | None]] = {}
+            for row in rows:
+                values.setdefault((row.entity, row.metric.key), {}).update(self._numbers(row))
             seeds = {row.entity: row.per_seed for row in rows if row.metric.key == main}
             for key in (key for key in others if key in metrics and main in metrics):
                 clouds = {}
@@ -264,7 +266,7 @@ class Scatter(Charts):
                     dots = {dot: (across[dot], up[dot]) for dot in across if None not in (across[dot], up.get(dot))}
                     if dots:
                         known = [] if self.dots else [number for number in seeds[name] if number is not None]
-                        clouds[name] = _cloud(dots, known)
+                        clouds[name] = _cloud(dots, known, in_order=bool(self.dots) and SEED not in self.dots)
                 if clouds:
                     own = ", ".join(filter(None, (title, metrics[key].title if len(others) > 1 else "")))
                     x = _axis(metrics[key], [x for cloud in clouds.values() for x, _ in cloud.dots])
@@ -288,11 +290,11 @@ def _axis(metric: Metric, values: Sequence[float]) -> Quantity:
     return Quantity.of(metric, log=bool(positive) and (metric.stored_unit == "seconds" or wide))
 
 
-def _cloud(dots: Mapping[Key, tuple[float, float]], seeds: Sequence[float]) -> Cloud:
+def _cloud(dots: Mapping[Key, tuple[float, float]], seeds: Sequence[float], *, in_order: bool) -> Cloud:
     """The dots of an entity; a single one with a line through the numbers of its seeds."""
     points = list(dots.values())
     if len(points) > 1 or len(seeds) < 2:
-        return Cloud(points)
+        return Cloud(points, in_order=in_order)
     (x, _), low, high = points[0], min(seeds), max(seeds)
     return Cloud(points, ((x, low), (x, high)), further={"lowest_seed": (low,), "highest_seed": (high,)})
 
