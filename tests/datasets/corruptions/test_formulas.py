@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import correlate, gaussian_filter, map_coordinates, zoom
 
-from openworld.datasets.corruptions import _blur, _digital, _filters, _frost, _noise, _weather
+from openworld.datasets.corruptions import _filters, _formulas, _frost, _weather
 
 
 def draws(seed=0):
@@ -26,12 +26,12 @@ def noise_picture(height=24, width=20, seed=0):
 
 def test_noises_have_their_moments():
     grey = np.full((200, 200, 3), 0.5)
-    assert (_noise.gaussian_noise(grey, draws(), 0.1) - grey).std() == pytest.approx(0.1, rel=0.01)
-    assert (_noise.speckle_noise(grey, draws(), 0.1) - grey).std() == pytest.approx(0.05, rel=0.01)
-    shot = _noise.shot_noise(grey, draws(), 50)
+    assert (_formulas.gaussian_noise(grey, draws(), 0.1) - grey).std() == pytest.approx(0.1, rel=0.01)
+    assert (_formulas.speckle_noise(grey, draws(), 0.1) - grey).std() == pytest.approx(0.05, rel=0.01)
+    shot = _formulas.shot_noise(grey, draws(), 50)
     assert shot.mean() == pytest.approx(0.5, rel=0.01)
     assert shot.var() == pytest.approx(0.5 / 50, rel=0.02)
-    impulses = _noise.impulse_noise(grey, draws(), 0.2)
+    impulses = _formulas.impulse_noise(grey, draws(), 0.2)
     shares = [(impulses == value).mean() for value in (0, 0.5, 1)]
     assert shares == pytest.approx([0.1, 0.8, 0.1], abs=0.005)
 
@@ -40,14 +40,14 @@ def test_noises_have_their_moments():
 
 
 def test_the_fourier_filter_is_the_plain_sum():
-    pixels, kernel = noise_picture(), _blur.disk(3, 0.5)
+    pixels, kernel = noise_picture(), _formulas.disk(3, 0.5)
     plain = np.stack([correlate(pixels[..., k], kernel, mode="mirror") for k in range(3)], axis=2)
     assert np.allclose(_filters.filtered(pixels, kernel), plain, atol=1e-12)
 
 
 @pytest.mark.parametrize(("radius", "pixels"), [(0.3, 1), (1, 5), (1.5, 9), (3, 29), (10, 317)])
 def test_a_disk_holds_the_places_within_its_radius(radius, pixels):
-    sharp = _blur.disk(radius, 0.01)
+    sharp = _formulas.disk(radius, 0.01)
     assert sharp.sum() == pytest.approx(1)
     assert (sharp > 1e-9).sum() == pixels
     assert np.allclose(sharp, sharp.T)
@@ -80,7 +80,7 @@ def shuffled_in_a_loop(height, width, reach, steps):
 @given(st.integers(16, 22), st.integers(16, 30), st.integers(1, 4), st.integers(0, 1000))
 def test_glass_takes_pixels_as_the_loop_does(height, width, reach, seed):
     steps = Steps(seed)
-    found = _blur._nearby(height, width, reach, steps)
+    found = _formulas._nearby(height, width, reach, steps)
     assert np.array_equal(found, shuffled_in_a_loop(height, width, reach, steps.kept[0]))
 
 
@@ -208,7 +208,7 @@ def test_distances_count_steps_of_a_king_and_a_knight():
 
 def test_contrast_keeps_each_channels_mean():
     pixels = noise_picture()
-    found = _digital.contrast(pixels, draws(), 0.3)
+    found = _formulas.contrast(pixels, draws(), 0.3)
     assert np.allclose(found.mean(axis=(0, 1)), pixels.mean(axis=(0, 1)))
     assert np.allclose(found.std(axis=(0, 1)), 0.3 * pixels.std(axis=(0, 1)))
 
@@ -218,13 +218,13 @@ def test_saturate_changes_saturation_alone(factor, added):
     for colour in ([0.2, 0.4, 0.1], [0.0, 0.0, 0.0], [0.7, 0.7, 0.7], [1.0, 0.5, 0.0]):
         hue, saturation, value = colorsys.rgb_to_hsv(*colour)
         expected = colorsys.hsv_to_rgb(hue, min(saturation * factor + added, 1), value)
-        assert _digital.saturate(np.array([[colour]]), draws(), factor, added)[0, 0] == pytest.approx(expected)
+        assert _formulas.saturate(np.array([[colour]]), draws(), factor, added)[0, 0] == pytest.approx(expected)
 
 
 def test_pixelate_averages_boxes():
     pixels = np.zeros((16, 16, 3))
     pixels[0, 0] = 1
-    found = _digital.pixelate(pixels, draws(), 0.5)
+    found = _formulas.pixelate(pixels, draws(), 0.5)
     assert np.unique(found.round(3)).tolist() == [0, pytest.approx(64 / 255, abs=1e-3)]
     assert (found[:2, :2] > 0).all()
 
@@ -234,16 +234,16 @@ def test_jpeg_is_pillows():
     packed = io.BytesIO()
     Image.fromarray(levels).save(packed, "JPEG", quality=25)
     expected = np.asarray(Image.open(packed)) / 255
-    assert np.array_equal(_digital.jpeg_compression(levels / 255, draws(), 25), expected)
+    assert np.array_equal(_formulas.jpeg_compression(levels / 255, draws(), 25), expected)
 
 
 def test_elastic_without_jitter_or_waves_changes_nothing():
     pixels = noise_picture()
-    assert np.allclose(_digital.elastic_transform(pixels, draws(), 0, 0, 0), pixels)
+    assert np.allclose(_formulas.elastic_transform(pixels, draws(), 0, 0, 0), pixels)
 
 
 def test_an_affine_map_takes_moved_corners_back():
-    affine = _digital._random_affine(30, 40, 3.0, draws(5))
+    affine = _formulas._random_affine(30, 40, 3.0, draws(5))
     shift = draws(5).uniform(-3, 3, size=(3, 2))
     corners = np.array([20, 15]) + 10 * np.array([[1, 1], [1, -1], [-1, -1]])
     assert np.allclose(np.column_stack([corners + shift, np.ones(3)]) @ affine, corners)

@@ -24,8 +24,7 @@ class Corruption:
     """A corruption of images in five severities (Hendrycks and Dietterich, 2019).
 
     The formula takes (pixels float64[H, W, 3] in [0, 1], draws, *parameters) to pixels of that shape, of any range.
-    Parameters, five tuples for each of SIDES, are those of hendrycks/robustness @ e0377d4, make_imagenet_c.py (224),
-    make_tinyimagenet_c.py @ 7a64e6a (64) and make_cifar_c.py @ ca36008 (32).
+    Parameters are five tuples for each of SIDES.
     """
 
     group: str  # "noise", "blur", "weather" or "digital"

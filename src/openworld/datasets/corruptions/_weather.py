@@ -7,7 +7,7 @@ photographs.
 import numpy as np
 from scipy.ndimage import correlate, correlate1d, distance_transform_edt, label, uniform_filter
 
-from openworld.datasets.corruptions._corruption import Corruption, Draws
+from openworld.datasets.corruptions._corruption import Draws
 from openworld.datasets.corruptions._filters import moved, smoothed, zoomed
 from openworld.datasets.corruptions._frost import frost_sheet, plasma
 
@@ -17,7 +17,6 @@ _MUD = np.array([63, 42, 20]) / 255
 _RELIEF = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
 _FAR = 20
 _SHEETS = 5
-_FROST_SCALE = {32: 0.2, 64: 0.3, 224: 1.0}
 
 
 def snow(
@@ -100,84 +99,6 @@ def _equalised(levels: np.ndarray) -> np.ndarray:
     below = np.bincount(levels.ravel(), minlength=256).cumsum()
     lowest = below[levels.min()]
     return (np.maximum(below - lowest, 0) * 255 / max(levels.size - lowest, 1)).round().astype(np.uint8)[levels]
-
-
-_SNOW_SHAPES = (
-    (0.1, 0.2, 1, 0.6, 8, 3),
-    (0.1, 0.2, 1, 0.5, 10, 4),
-    (0.15, 0.3, 1.75, 0.55, 10, 4),
-    (0.25, 0.3, 2.25, 0.6, 12, 6),
-    (0.3, 0.3, 1.25, 0.65, 14, 12),
-)
-SNOW = Corruption(
-    "weather",
-    snow,
-    {
-        32: tuple((*shape, kept) for shape, kept in zip(_SNOW_SHAPES, (0.95, 0.9, 0.9, 0.85, 0.8), strict=True)),
-        64: tuple((*shape, kept) for shape, kept in zip(_SNOW_SHAPES, (0.8, 0.8, 0.7, 0.65, 0.6), strict=True)),
-        224: (
-            (0.1, 0.3, 3, 0.5, 10, 4, 0.8),
-            (0.2, 0.3, 2, 0.5, 12, 4, 0.7),
-            (0.55, 0.3, 4, 0.9, 12, 8, 0.7),
-            (0.55, 0.3, 4.5, 0.85, 12, 8, 0.65),
-            (0.55, 0.3, 2.5, 0.85, 12, 12, 0.55),
-        ),
-    },
-)
-_FROST = {
-    32: ((1, 0.2), (1, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45)),
-    64: ((1, 0.3), (0.9, 0.4), (0.8, 0.45), (0.75, 0.5), (0.7, 0.55)),
-    224: ((1, 0.4), (0.8, 0.6), (0.7, 0.7), (0.65, 0.7), (0.6, 0.75)),
-}
-FROST = Corruption(
-    "weather", frost, {side: tuple((*pair, _FROST_SCALE[side]) for pair in pairs) for side, pairs in _FROST.items()}
-)
-FOG = Corruption(
-    "weather",
-    fog,
-    {
-        32: ((0.2, 3), (0.5, 3), (0.75, 2.5), (1, 2), (1.5, 1.75)),
-        64: ((0.4, 3), (0.7, 3), (1, 2.5), (1.5, 2), (2, 1.75)),
-        224: ((1.5, 2), (2, 2), (2.5, 1.7), (2.5, 1.5), (3, 1.4)),
-    },
-)
-BRIGHTNESS = Corruption(
-    "weather",
-    brightness,
-    {
-        32: ((0.05,), (0.1,), (0.15,), (0.2,), (0.3,)),
-        64: ((0.1,), (0.2,), (0.3,), (0.4,), (0.5,)),
-        224: ((0.1,), (0.2,), (0.3,), (0.4,), (0.5,)),
-    },
-)
-SPATTER = Corruption(
-    "weather",
-    spatter,
-    {
-        32: (
-            (0.62, 0.1, 0.7, 0.7, 0.5, False),
-            (0.65, 0.1, 0.8, 0.7, 0.5, False),
-            (0.65, 0.3, 1, 0.69, 0.5, False),
-            (0.65, 0.1, 0.7, 0.69, 0.6, True),
-            (0.65, 0.1, 0.5, 0.68, 0.6, True),
-        ),
-        64: (
-            (0.62, 0.1, 0.7, 0.7, 0.6, False),
-            (0.65, 0.1, 0.8, 0.7, 0.6, False),
-            (0.65, 0.3, 1, 0.69, 0.6, False),
-            (0.65, 0.1, 0.7, 0.68, 0.6, True),
-            (0.65, 0.1, 0.5, 0.67, 0.6, True),
-        ),
-        224: (
-            (0.65, 0.3, 4, 0.69, 0.6, False),
-            (0.65, 0.3, 3, 0.68, 0.6, False),
-            (0.65, 0.3, 2, 0.68, 0.5, False),
-            (0.65, 0.3, 1, 0.65, 1.5, True),
-            (0.67, 0.4, 1, 0.65, 1.5, True),
-        ),
-    },
-    held_out=True,
-)
 
 
 _TURN = np.tan(np.pi / 8)  # half way between two of the eight directions

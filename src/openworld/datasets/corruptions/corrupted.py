@@ -9,30 +9,35 @@ from PIL import Image
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError, unknown_name
-from openworld.datasets.corruptions import _blur, _digital, _noise, _weather
+from openworld.datasets.corruptions import _formulas, _weather
 from openworld.datasets.corruptions._corruption import SEVERITIES, SMALLEST, Corruption
+from openworld.datasets.corruptions._parameters import PARAMETERS
 from openworld.datasets.image_set import ImageSet, file_of
 
+_FORMULAS = {
+    "gaussian_noise": ("noise", _formulas.gaussian_noise),
+    "shot_noise": ("noise", _formulas.shot_noise),
+    "impulse_noise": ("noise", _formulas.impulse_noise),
+    "defocus_blur": ("blur", _formulas.defocus_blur),
+    "glass_blur": ("blur", _formulas.glass_blur),
+    "motion_blur": ("blur", _formulas.motion_blur),
+    "zoom_blur": ("blur", _formulas.zoom_blur),
+    "snow": ("weather", _weather.snow),
+    "frost": ("weather", _weather.frost),
+    "fog": ("weather", _weather.fog),
+    "brightness": ("weather", _weather.brightness),
+    "contrast": ("digital", _formulas.contrast),
+    "elastic_transform": ("digital", _formulas.elastic_transform),
+    "pixelate": ("digital", _formulas.pixelate),
+    "jpeg_compression": ("digital", _formulas.jpeg_compression),
+    "speckle_noise": ("noise", _formulas.speckle_noise),
+    "gaussian_blur": ("blur", _formulas.gaussian_blur),
+    "spatter": ("weather", _weather.spatter),
+    "saturate": ("digital", _formulas.saturate),
+}
 CORRUPTIONS: dict[str, Corruption] = {
-    "gaussian_noise": _noise.GAUSSIAN_NOISE,
-    "shot_noise": _noise.SHOT_NOISE,
-    "impulse_noise": _noise.IMPULSE_NOISE,
-    "defocus_blur": _blur.DEFOCUS_BLUR,
-    "glass_blur": _blur.GLASS_BLUR,
-    "motion_blur": _blur.MOTION_BLUR,
-    "zoom_blur": _blur.ZOOM_BLUR,
-    "snow": _weather.SNOW,
-    "frost": _weather.FROST,
-    "fog": _weather.FOG,
-    "brightness": _weather.BRIGHTNESS,
-    "contrast": _digital.CONTRAST,
-    "elastic_transform": _digital.ELASTIC_TRANSFORM,
-    "pixelate": _digital.PIXELATE,
-    "jpeg_compression": _digital.JPEG_COMPRESSION,
-    "speckle_noise": _noise.SPECKLE_NOISE,
-    "gaussian_blur": _blur.GAUSSIAN_BLUR,
-    "spatter": _weather.SPATTER,
-    "saturate": _digital.SATURATE,
+    name: Corruption(group, formula, PARAMETERS[name], held_out=place >= 15)
+    for place, (name, (group, formula)) in enumerate(_FORMULAS.items())
 }
 """Name -> corruption, the fifteen of ImageNet-C first, then its four held out."""
 

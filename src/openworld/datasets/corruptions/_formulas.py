@@ -1,0 +1,146 @@
+"""Formulas of noise (every pixel and channel is drawn on its own), of blur and of digital corruptions."""
+
+import io
+
+import numpy as np
+from PIL import Image
+
+from openworld.datasets.corruptions._corruption import Draws, as_levels
+from openworld.datasets.corruptions._filters import filtered, moved, sampled, smoothed, waves, zoomed
+
+
+def gaussian_noise(pixels: np.ndarray, draws: Draws, deviation: float) -> np.ndarray:
+    """Low light: a normal number added."""
+    return pixels + draws.normal(size=pixels.shape, scale=deviation)
+
+
+def shot_noise(pixels: np.ndarray, draws: Draws, photons: float) -> np.ndarray:
+    """Light comes in lumps: a white pixel counts so many of them on average."""
+    return draws.poisson(pixels * photons) / photons
+
+
+def impulse_noise(pixels: np.ndarray, draws: Draws, share: float) -> np.ndarray:
+    """Bit errors: a share of values becomes 0 or 1, half each."""
+    chance = draws.uniform(size=pixels.shape)
+    return np.where(chance < share / 2, 0.0, np.where(chance >= 1 - share / 2, 1.0, pixels))
+
+
+def speckle_noise(pixels: np.ndarray, draws: Draws, deviation: float) -> np.ndarray:
+    """A normal number times the pixel added."""
+    return pixels + pixels * draws.normal(size=pixels.shape, scale=deviation)
+
+
+def defocus_blur(pixels: np.ndarray, draws: Draws, radius: float, softness: float) -> np.ndarray:
+    """Out of focus: every point becomes a disk."""
+    return filtered(pixels, disk(radius, softness))
+
+
+def disk(radius: float, softness: float) -> np.ndarray:
+    """Return a disk float[K, K] of sum 1, its rim softened by a Gaussian of 3 x 3 pixels (5 x 5 above radius 8)."""
+    reach, near = (8, 1) if radius <= 8 else (int(radius), 2)
+    places = np.arange(-reach, reach + 1)
+    inside = (places[:, None] ** 2 + places**2 <= radius**2).astype(float)
+    profile = np.exp(-(np.arange(-near, near + 1) ** 2) / (2 * softness**2))
+    profile /= profile.sum()
+    return filtered(inside[..., None] / inside.sum(), np.outer(profile, profile))[..., 0]
+
+
+def glass_blur(pixels: np.ndarray, draws: Draws, deviation: float, reach: int, rounds: int) -> np.ndarray:
+    """Frosted glass: pixels are taken from places nearby, between two Gaussians."""
+    soft = smoothed(pixels, deviation)
+    flat = soft.reshape(-1, 3)
+    for _ in range(rounds):
+        flat = flat[_nearby(*pixels.shape[:2], reach, draws)]
+    return smoothed(flat.reshape(pixels.shape), deviation)
+
+
+def _nearby(height: int, width: int, reach: int, draws: Draws) -> np.ndarray:
+    """Return which pixel comes to every place, int[H * W]."""
+    # The published loop goes from the last pixel to the first and means to swap each with one up to `reach` pixels away
+    # (reach - 1 to the right and down). As it swaps views of one array, it copies: a pixel takes what its partner holds
+    # by then, so a place that points ahead takes what that place got. Every pointer is followed twice as far each step.
+    rows = np.arange(reach + 1, height - reach + 1)[:, None]
+    columns = np.arange(reach + 1, width - reach + 1)
+    steps = np.floor(draws.uniform(-reach, reach, size=(2, len(rows), len(columns)))).astype(int)
+    own = (rows * width + columns).ravel()
+    partner = ((rows + steps[0]) * width + columns + steps[1]).ravel()
+    source = np.arange(height * width)
+    source[own] = partner
+    inside, ahead = np.zeros((2, height * width), dtype=bool)
+    inside[own] = True
+    ahead[own] = (partner > own) & inside[partner]
+    while ahead.any():
+        following = np.flatnonzero(ahead)
+        target = source[following]
+        source[following], ahead[following] = source[target], ahead[target]
+    return source
+
+
+def motion_blur(pixels: np.ndarray, draws: Draws, radius: int, deviation: float) -> np.ndarray:
+    """A camera that moves, within 45 degrees of level."""
+    return moved(pixels, radius, deviation, draws.uniform(-45, 45))
+
+
+def zoom_blur(pixels: np.ndarray, draws: Draws, end: float, step: float) -> np.ndarray:
+    """A camera that approaches: the mean of the picture and its enlargements by 1, 1 + step, ..."""
+    factors = np.arange(1, end, step)  # as published: rounding decides whether `end` itself is one
+    return (pixels + sum(zoomed(pixels, factor) for factor in factors.tolist())) / (len(factors) + 1)
+
+
+def gaussian_blur(pixels: np.ndarray, draws: Draws, deviation: float) -> np.ndarray:
+    """Every point becomes a Gaussian."""
+    return smoothed(pixels, deviation)
+
+
+def contrast(pixels: np.ndarray, draws: Draws, kept: float) -> np.ndarray:
+    """Every channel drawn towards its mean."""
+    mean = pixels.mean(axis=(0, 1))
+    return (pixels - mean) * kept + mean
+
+
+def elastic_transform(pixels: np.ndarray, draws: Draws, swing: float, smoothness: float, jitter: float) -> np.ndarray:
+    """A random affine map, then small waves; all lengths in shares of the shorter side."""
+    height, width = pixels.shape[:2]
+    side = min(height, width)
+    columns, rows = np.meshgrid(np.arange(width), np.arange(height))
+    affine = _random_affine(height, width, jitter * side, draws)
+    across, down = np.moveaxis(np.stack([columns, rows, np.ones_like(rows)], axis=-1) @ affine, -1, 0)
+    moved = sampled(pixels, down, across, twice=False)
+    right, below = (swing * side * waves(height, width, smoothness * side, draws) for _ in range(2))
+    return sampled(moved, rows + below, columns + right, twice=True)
+
+
+def _random_affine(height: int, width: int, jitter: float, draws: Draws) -> np.ndarray:
+    """float64[3, 2]: (column, row, 1) of the result times it is where it comes from.
+
+    Three corners of a square in the middle, a third of the shorter side from its centre, are moved by the jitter.
+    """
+    centre = np.array([width // 2, height // 2])
+    third = min(height, width) // 3
+    corners = centre + third * np.array([[1, 1], [1, -1], [-1, -1]])
+    moved = corners + draws.uniform(-jitter, jitter, size=(3, 2))
+    return np.linalg.solve(np.column_stack([moved, np.ones(3)]), corners)
+
+
+def pixelate(pixels: np.ndarray, draws: Draws, share: float) -> np.ndarray:
+    """Scaled down to a share of its size and up again, by boxes both ways."""
+    height, width = pixels.shape[:2]
+    small = Image.fromarray(as_levels(pixels)).resize((int(width * share), int(height * share)), Image.Resampling.BOX)
+    return np.asarray(small.resize((width, height), Image.Resampling.BOX)) / 255
+
+
+def jpeg_compression(pixels: np.ndarray, draws: Draws, quality: int) -> np.ndarray:
+    """Through JPEG and back."""
+    packed = io.BytesIO()
+    Image.fromarray(as_levels(pixels)).save(packed, "JPEG", quality=quality)
+    return np.asarray(Image.open(packed, formats=("JPEG",))) / 255
+
+
+def saturate(pixels: np.ndarray, draws: Draws, factor: float, added: float) -> np.ndarray:
+    """Change the saturation of hue, saturation and value, and keep the others."""
+    # Grey has no hue; the published code takes it as red, so that added saturation reddens it, and so does this.
+    value = pixels.max(axis=2, keepdims=True)
+    span = value - pixels.min(axis=2, keepdims=True)
+    lack = np.where(span > 0, (value - pixels) / np.where(span > 0, span, 1), [0, 1, 1])
+    saturation = np.where(value > 0, span / np.where(value > 0, value, 1), 0)
+    return value * (1 - lack * np.clip(saturation * factor + added, 0, 1))
