@@ -44,8 +44,8 @@ def prediction_parts(per: Sequence[str]) -> tuple[Part, ...]:
             dots=("confidence_bin",),
             guide="equal",
             per=per,
-            note="On the thin line, confidence is right; below it, too high. A dot is a tenth of the scale of confidence, "
-            "of five images or more.",
+            note="On the thin line, confidence is right; below it, too high. A dot is a tenth of the scale of "
+            "confidence, of five images or more.",
         ),
         Pivot(
             name="confidence",

@@ -161,15 +161,13 @@ def _against_baseline(by_place: Places, brief: Brief, family: str = " in each pl
         "worse": [test for test in every if test.worse],
         "equivalent": [test for test in every if not test.differs and test.equivalent],
     }
-    level = len(every) - sum(map(len, sides.values()))
+    sides["not told apart"] = [test for test in every if not any(test in own for own in sides.values())]
     if len(by_place) == 1:
         parts = [f"{few([test.entity for test in own], f'{brief.label}s')} {'is' if len(own) == 1 else 'are'} {word}"
                  for word, own in sides.items() if own]  # fmt: skip
-        parts += [f"{level} {'is' if level == 1 else 'are'} not told apart"] if level else []
         yield f"Against {brief.baseline}, {listed(parts)} ({HOLM})."
     else:
         counts = [f"{len(own)} {'is' if len(own) == 1 else 'are'} {word}" for word, own in sides.items() if own]
-        counts += [f"{level} {'is' if level == 1 else 'are'} not told apart"] if level else []
         yield f"Against {brief.baseline}, of {len(every)} tests {listed(counts)} ({HOLM}{family})."
 
 
