@@ -16,7 +16,10 @@ COMPLEXITY = "size"
 
 
 def paper_results(paper: str, table: str, runs: Sequence[PaperRun]) -> tuple[PaperResult, ...]:
-    """Return our numbers of a paper's table."""
+    """Return our numbers of a paper's table, read from runs of the evaluations that it is made of.
+
+    Data sets beyond the table's are left out where any of its own is among them; where none is, all are taken.
+    """
     return read_numbers(paper_table(paper, table), runs)
 
 

@@ -169,7 +169,12 @@ def compare_with_paper(
     margin: float = MARGIN,
     show: str = "interval",
 ) -> PaperComparison:
-    """Put our numbers of a table beside the printed ones."""
+    """Put our numbers of a table, as `paper_results` reads them, beside the printed ones.
+
+    Args:
+        margin: fraction; a share that is shown to be no further from the printed one is reproduced.
+        show: what stands behind ours: the 95 % "interval", or the "deviation" over seeds with ±, as papers print it.
+    """
     if show not in SHOWS:
         raise unknown_name("show", show, SHOWS)
     require_fraction(margin=margin)
