@@ -7,8 +7,9 @@ Own                          what rows cannot say, drawn by a function
 ENTITY, METRIC, BASELINE     the keys of who and what, and against whom
 """
 
-from openworld.report.layout.charts import Bars, Lines, Map, Ranks, Scatter
+from openworld.report.layout.charts import Bars, Lines, Scatter
 from openworld.report.layout.layout import Layout, Own
+from openworld.report.layout.maps import Map, Ranks
 from openworld.report.layout.parts import BASELINE, ENTITY, METRIC, Brief, Mark
 from openworld.report.layout.tables import Pivot, Tests
 

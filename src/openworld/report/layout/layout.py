@@ -10,7 +10,8 @@ from itertools import groupby
 from openworld.report.album import Album
 from openworld.report.figure import Figure
 from openworld.report.layout.captions import columns_of, headed
-from openworld.report.layout.charts import Charts, Lines, Map
+from openworld.report.layout.charts import Charts, Lines
+from openworld.report.layout.maps import Map
 from openworld.report.layout.parts import ENTITY, METRIC, Brief, Part
 from openworld.report.layout.tables import Pivot, Tests
 from openworld.report.layout.verdict import verdict
