@@ -40,29 +40,16 @@ _CLIP_IMAGE = {
     "hidden_act": "quick_gelu",
     "layer_norm_eps": 1e-5,
 }
-_SIGLIP_TEXT = {
-    "vocab_size": 32000,
+_SIGLIP_TOWER = {
     "hidden_size": 768,
     "intermediate_size": 3072,
     "num_hidden_layers": 12,
     "num_attention_heads": 12,
-    "max_position_embeddings": 64,
     "hidden_act": "gelu_pytorch_tanh",
     "layer_norm_eps": 1e-6,
-    "pad_token_id": 1,
 }
-_SIGLIP_IMAGE = {
-    "hidden_size": 768,
-    "intermediate_size": 3072,
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "num_channels": 3,
-    "image_size": 224,
-    "patch_size": 16,
-    "hidden_act": "gelu_pytorch_tanh",
-    "layer_norm_eps": 1e-6,
-    "vision_use_head": True,
-}
+_SIGLIP_TEXT = {**_SIGLIP_TOWER, "vocab_size": 32000, "max_position_embeddings": 64, "pad_token_id": 1}
+_SIGLIP_IMAGE = {**_SIGLIP_TOWER, "num_channels": 3, "image_size": 224, "patch_size": 16, "vision_use_head": True}
 _ELSEWHERE = (
     "for what needs no prompted tower another library runs it: name it transformers:REPOSITORY or "
     "open_clip:hf-hub:REPOSITORY."

@@ -19,11 +19,9 @@ class Preparation(Protocol):
 
     def prepare(self, image: Image.Image) -> np.ndarray:
         """A picture of any size and mode as an array, of one shape and dtype for all pictures."""
-        ...
 
     def scale(self, pixels: Tensor) -> Tensor:
         """Prepared pictures, stacked, [..., *shape] as the floating numbers that `encode_image` reads."""
-        ...
 
 
 class Picture(Protocol):
@@ -57,40 +55,32 @@ class DualEncoder(Protocol):
     @property
     def config(self) -> EncoderConfig:
         """Sizes."""
-        ...
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        ...
 
     @property
     def dtype(self) -> torch.dtype:
         """The floating type of the weights; pixels must come in it."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) of configuration and weights as they are in memory."""
-        ...
 
     @property
     def preprocess_fingerprint(self) -> str:
         """SHA-256 (hex) of how pictures are prepared."""
-        ...
 
     @property
     def logit_scale(self) -> Tensor:
         """What cosines are multiplied by, 0-d, above 0, at least float32."""
-        ...
 
     def encode_image(self, pixels: Tensor) -> Tensor:
         """Scaled pictures float[B, ...] to unnormalised joint embeddings float[B, D]."""
-        ...
 
     def encode_text(self, texts: Sequence[str]) -> Tensor:
         """C sentences to unnormalised joint embeddings float[C, D].
 
         Raises OpenworldError for an empty list and for a sentence longer than the model reads: none is cut off.
         """
-        ...

@@ -64,7 +64,7 @@ def load(place: Path | str, architecture: str | None = None, classnames: Sequenc
     own_names, stated = described(path) if description_of(path).is_file() else (None, None)
     weights = _read(path)
     network, title, usual = _network(path, weights, architecture or "", stated)
-    _fill(network, weights, path, title)
+    fill(network, weights, path, title)
     return _named(network, title, stated or usual, _classes_of(network, path), classnames or own_names)
 
 
@@ -133,8 +133,8 @@ def _shaped(layout: type[nn.Module], weights: Mapping[str, Tensor], path: Path) 
         raise OpenworldError(f"{path} is no whole state dict: {error} is missing, or has another shape.") from error
 
 
-def _fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path, title: str) -> None:
-    """Load weights, all and no others; counts of batches, which older files lack, may be missing."""
+def fill(network: nn.Module, weights: Mapping[str, Tensor], where: Path | str, title: str) -> None:
+    """Load weights into a network, all and no others; counts of batches, which older files lack, may be missing."""
     wanted = network.state_dict()
     missing = [name for name in wanted if name not in weights and not name.endswith("num_batches_tracked")]
     over = [name for name in weights if name not in wanted]
@@ -143,8 +143,9 @@ def _fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path, title: 
     faults = [f"{len(names)} {what} ({_some(names)})" for what, names in
               (("missing", missing), ("left over", over), ("of another shape", shapes)) if names]  # fmt: skip
     if faults:
-        raise OpenworldError(f"{path} has other weights than {title}: {'; '.join(faults)}.")
-    require_finite({name: weights[name] for name, _ in network.named_parameters()}, str(path))
+        raise OpenworldError(f"{where} has other weights than {title}: {'; '.join(faults)}.")
+    # Buffers are left out: a mask may hold infinity.
+    require_finite({name: weights[name] for name, _ in network.named_parameters()}, str(where))
     network.load_state_dict(weights, strict=False)
 
 

@@ -12,7 +12,6 @@ from openworld._errors import OpenworldError
 from openworld._functions import FORM
 from openworld._plain import read_plain
 from openworld._types import checked
-from openworld.backbones.layouts import require_finite
 from openworld.backbones.names_in_files import not_said
 from openworld.backbones.preprocess import Preprocess
 from openworld.classifiers import _timm, checkpoints, exported
@@ -91,7 +90,7 @@ def load(saved: Path | str | Mapping[str, bytes], *, architecture: str | None = 
     if architecture is None and is_foreign(named):
         raise without_function(where, named, "architecture={!r} (in a spec, architecture beside the folder)")
     network = build(architecture or named, len(names), said.preprocess.crop)
-    _fill(network, contents[WEIGHTS], where)
+    _fill(network, contents[WEIGHTS], where, architecture or named)
     seen = _seen(contents.get(SEEN), where)
     return Classifier(network, names, said.preprocess, architecture or named, said.history, seen)
 
@@ -144,7 +143,7 @@ def from_weights(
     path, names = Path(weights), tuple(classnames)
     network = build(architecture, len(names), preprocess.crop if preprocess else 224)
     try:
-        _fill(network, path.read_bytes(), str(path))
+        _fill(network, path.read_bytes(), str(path), architecture)
     except OSError as error:
         raise OpenworldError(f"{path} cannot be read ({error.strerror}); give a .safetensors file.") from error
     return Classifier(network, names, preprocess or _timm.preprocess_of(network, None), architecture)
@@ -203,17 +202,12 @@ def is_foreign(architecture: str) -> bool:
     return architecture not in ARCHITECTURES and not re.fullmatch(rf"{_timm.PREFIX}[\w.]+", architecture)
 
 
-def _fill(network: nn.Module, content: bytes, where: str) -> None:
+def _fill(network: nn.Module, content: bytes, where: str, architecture: str) -> None:
     from safetensors import SafetensorError
     from safetensors.torch import load as from_bytes
 
     try:
         weights = from_bytes(content)
-        # Buffers are left out: a mask may hold infinity.
-        require_finite({name: weights[name] for name, _ in network.named_parameters() if name in weights}, where)
-        network.load_state_dict(weights)
     except SafetensorError as error:
         raise OpenworldError(f"{where}: the weights are no whole safetensors file ({error}).") from error
-    except RuntimeError as error:  # names that are missing or left over, shapes that differ
-        reason = " ".join(str(error).split())
-        raise OpenworldError(f"{where}: the weights are not of this network. {reason}") from error
+    checkpoints.fill(network, weights, where, architecture)

@@ -49,7 +49,10 @@ def load(
     own = _rows_of(path, columns, part, domain)
     folder = Path(root or path.parent)
     paths = tuple(_below(columns["path"][row], folder, path) for row in own)
-    rows = ImageRows(paths, labels[own], _groups(columns, own))
+    groups = None
+    if "group" in columns:
+        groups = np.unique(np.array(columns["group"], dtype=str), return_inverse=True)[1].astype(np.int64)[own]
+    rows = ImageRows(paths, labels[own], groups)
     chosen = None if shots is None else few_shot(rows.labels, shots, random.Random(seed))
     return replace(image_set(path.stem, folder, names, rows, chosen), domain=domain or "")
 
@@ -149,10 +152,3 @@ def _rows_of(path: Path, columns: dict[str, list[str]], part: str, domain: str |
         hint = "" if "split" in columns else ": without a column `split` every row is a test image"
         raise OpenworldError(f"{path} has no row of part {part!r}{f' and domain {domain!r}' if domain else ''}{hint}.")
     return own
-
-
-def _groups(columns: dict[str, list[str]], own: np.ndarray) -> np.ndarray | None:
-    if "group" not in columns:
-        return None
-    _, groups = np.unique(np.array(columns["group"], dtype=str), return_inverse=True)
-    return groups.astype(np.int64)[own]
