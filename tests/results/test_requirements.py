@@ -147,7 +147,7 @@ def test_a_report_is_as_bad_as_its_worst_and_says_so_in_every_form():
     suite = ElementTree.fromstring(junit(whole))
     assert suite.attrib["tests"] == "3" and suite.attrib["failures"] == "1" and suite.attrib["skipped"] == "1"
     assert len(suite.findall("testcase/failure")) == 1
-    assert report.export("markdown").count("| GMoP |") == 3
+    assert report.export("markdown").count("| GMoP, OpenworldAUC") == 3
     assert report.to_dict()["decision"] == BROKEN and len(report.to_dict()["checks"]) == len(report.results) == 3
 
 

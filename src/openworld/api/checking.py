@@ -13,13 +13,19 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.api.finished_run import as_run
 from openworld.evaluations.finished_runs import compare_runs
-from openworld.report.page import Page, Section
+from openworld.report.layout import ENTITY, Brief, Layout, Pivot
 from openworld.report.report import Report
-from openworld.report.table import Column, Row, Table
-from openworld.results import TEXT, Result, Results
+from openworld.results import Result, Results
 from openworld.results.requirements import BROKEN, HOLDS, OPEN, Check, Requirement, judge, judge_difference
 
 EXIT_CODES = {HOLDS: 0, BROKEN: 3, OPEN: 4}
+NUMBERS = Pivot(
+    name="check",
+    title="What is required",
+    rows=(ENTITY, "required"),
+    note="A requirement holds where the whole interval is on its right side.",
+)
+LAYOUT = Layout("Is it good enough?", "", (NUMBERS,))
 
 
 @dataclass(frozen=True)
@@ -85,43 +91,35 @@ def check(
     return check_report(CheckedRun(run.title or str(run.folder), checks))
 
 
-def check_report(answered: CheckedRun) -> Report:
-    """Return a report whose rows are the numbers that were answered, told apart by `where["required"]`."""
-    counts = Counter(check.decision for check in answered.checks)
+def check_report(outcome: CheckedRun) -> Report:
+    """Return a report whose rows are the numbers that were checked, told apart by `where["required"]`."""
+    counts = Counter(check.decision for check in outcome.checks)
     listed = ", ".join(f"{count} {decision}" for decision, count in counts.items())
-    answer = f"{answered.run}: {answered.decision} ({len(answered.checks)} answered: {listed})."
-    rows = (Result(check.title, check.metric, check.value, {"required": check.required}) for check in answered.checks)
-    results = Results("check", tuple({row.key: row for row in rows}.values()))  # a requirement may come twice
-    table = _table(answered)
-    page = Page(
-        title="Is it good enough?",
-        subtitle=(answered.run,),
-        verdict=(answer, *(f"{check.sentence}." for check in answered.checks)),
-        sections=(Section("What is required", tables=(table,)),),
+    answer = f"{outcome.run}: {outcome.decision} ({len(outcome.checks)} checked: {listed})."
+    rows, decisions, further = {}, {}, {}
+    for check in outcome.checks:  # of which one may come twice
+        row = Result(check.title, check.metric, check.value, {"required": check.required})
+        label = ", ".join(filter(None, (check.title, check.required)))
+        rows[row.key], decisions[label] = row, check.decision
+        further[label] = f"{check.more:,} more {check.value.intervals[0].over}" if check.more else check.reason
+    brief = Brief(
+        Results("check", tuple(rows.values())),
+        label="number",
+        subtitle=(outcome.run,),
+        words={"check": {"decision": decisions, "to tell": further}},
+        sentences=(answer, *(f"{check.sentence}." for check in outcome.checks)),
     )
-    checks = [{"decision": check.decision, "says": check.sentence, "more": check.more} for check in answered.checks]
-    facts = {"decision": answered.decision, "checks": checks}
-    return Report(results, (table,), page, text=(), made={"run": answered.run}, found=answered, facts=facts)
+    checks = [{"decision": check.decision, "says": check.sentence, "more": check.more} for check in outcome.checks]
+    facts = {"decision": outcome.decision, "checks": checks}
+    return LAYOUT.report(brief, text=(), made={"run": outcome.run}, found=outcome, facts=facts)
 
 
-def _table(answered: CheckedRun) -> Table:
-    metrics = dict.fromkeys(check.metric for check in answered.checks)
-    columns = (Column(TEXT, "required"), *map(Column, metrics), Column(TEXT, "decision"), Column(TEXT, "to tell"))
-    rows = []
-    for check in answered.checks:
-        values = (check.value if metric == check.metric else None for metric in metrics)
-        more = f"{check.more:,} more {check.value.intervals[0].over}" if check.more else check.reason
-        rows.append(Row(check.title, (check.required, *values, check.decision, more)))
-    caption = "[95 %]: a requirement holds where the whole interval is on its right side."
-    return Table("check", f"What is required of {answered.run}", caption, "", columns, tuple(rows), best="")
-
-
-def junit(answered: CheckedRun) -> str:
+def junit(outcome: CheckedRun) -> str:
     """Return JUnit XML: what is broken is a failure, what cannot be told is skipped."""
-    counts = Counter(check.decision for check in answered.checks)
-    totals = {"tests": str(len(answered.checks)), "failures": str(counts[BROKEN]), "skipped": str(counts[OPEN])}
-    suite = ElementTree.Element("testsuite", {"name": f"openworld check {answered.run}", **totals})
-    for check in answered.checks:
+    counts = Counter(check.decision for check in outcome.checks)
+    totals = {"tests": str(len(outcome.checks)), "failures": str(counts[BROKEN]), "skipped": str(counts[OPEN])}
+    suite = ElementTree.Element("testsuite", {"name": f"openworld check {outcome.run}", **totals})
+    for check in outcome.checks:
         case = ElementTree.SubElement(suite, "testcase", {"classname": check.title, "name": check.required})
         if check.decision != HOLDS:
             tag = "failure" if check.decision == BROKEN else "skipped"
