@@ -76,7 +76,7 @@ def test_beside_a_model_that_names_new_images_each_has_what_is_defined():
     closed, named = values(run, "resnet"), values(run, "open CLIP")
     assert closed["openworld_auc"].value is None and named["openworld_auc"].value > 0
     assert "aurc" in closed and "aurc" not in named
-    assert run.verdict[0].startswith("open CLIP's OpenworldAUC") and run.verdict[0].endswith("; resnet has none.")
+    assert run.verdict[0].startswith("OpenworldAUC of open CLIP is") and run.verdict[0].endswith("; resnet has none.")
     assert all(test.p is None for test in run.comparisons)
 
 
