@@ -70,20 +70,13 @@ class Crew:
 
 @dataclass(frozen=True)
 class Stage:
-    """Artifacts of one kind, of which those are built that the cache does not have.
+    """Artifacts of one kind, of which those are built that the cache does not have."""
 
-    Args:
-        doing, done: what it is called while and after, such as "encoding" and "encoded"; one of a kind in its run.
-        counted: what is counted, such as "images".
-        machine: where they are built and kept.
-        artifacts: finds them; asked once nobody else works on the stage.
-    """
-
-    doing: str
-    done: str
-    counted: str
+    doing: str  # "encoding"; one of a kind in its run
+    done: str  # "encoded"
+    counted: str  # such as "images"
     machine: Machine
-    artifacts: Callable[[], Iterable[Artifact]]
+    artifacts: Callable[[], Iterable[Artifact]]  # asked once nobody else works on the stage
 
     def work(self, crew: Crew, progress: Progress | None = None) -> int:
         """Build what is missing; return how much of `counted` that was. See `build_all`."""
@@ -147,12 +140,7 @@ def _require_shared(artifact: Artifact, machine: Machine) -> None:
 
 
 def build_artifact(kind: str, artifact: Mapping, machine: Mapping) -> UnitResult:
-    """Build one artifact: the unit of every stage.
-
-    Args:
-        kind: "module:class" of the artifact.
-        artifact, machine: as JSON.
-    """
+    """Build one artifact of the class "module:class", as JSON: the unit of every stage."""
     module, name = kind.split(":")
     read_spec(artifact, getattr(import_module(module), name)).build(read_spec(machine, Machine))
     return UnitResult()
@@ -169,13 +157,7 @@ def folder_of(artifact: Artifact, machine: Machine) -> Path:
 
 
 def keep(folder: Path, files: Mapping[str, bytes], about: Mapping) -> None:
-    """Write the files of an artifact with their checksums, and last its manifest.
-
-    Args:
-        folder: of the artifact.
-        files: by name.
-        about: what the manifest says, for people and `openworld cache`: name, domain, count.
-    """
+    """Write the files of an artifact with their checksums, and last its manifest, which says `about` for people."""
     for name, content in files.items():
         write_with_checksum(folder / name, content)
     write_file(folder / MANIFEST, readable_json(about))

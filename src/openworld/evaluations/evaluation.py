@@ -18,23 +18,14 @@ class EvaluationTask(Protocol):
 
 @dataclass(frozen=True)
 class ClassList:
-    """The names of one data set as a run meets them.
+    """The names of one data set as a run meets them."""
 
-    Args:
-        title: what people call it, data set and domain.
-        dataset: by which its sentence is known.
-        names: in label order, without those that the run leaves out.
-        base_count: how many of the first are base classes, in every unit alike; the others are new, or may be.
-        against: names of other data sets that meet these, by data set.
-        by_order: whether their order alone says which are base, so that another order would cut them otherwise.
-    """
-
-    title: str
-    dataset: str
-    names: tuple[str, ...]
-    base_count: int
-    against: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    by_order: bool = True
+    title: str  # data set and domain
+    dataset: str  # by which its sentence is known
+    names: tuple[str, ...]  # in label order, without those that the run leaves out
+    base_count: int  # of the first, in every unit alike
+    against: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # names of other data sets that meet these
+    by_order: bool = True  # whether their order alone says which are base
 
     @classmethod
     def of(cls, data: Any) -> "ClassList":

@@ -31,13 +31,7 @@ def read_report(folder: Path | str) -> Report:
 def compare_runs(
     first: Path | str, second: Path | str, metric: str = "", names: tuple[str, str] | None = None
 ) -> RunComparison:
-    """Two runs side by side.
-
-    Args:
-        first, second: folders of runs of one evaluation on the same data.
-        metric: what is compared; "" the first metric of the evaluation.
-        names: what the runs are called; None for their folders.
-    """
+    """Return two runs of one evaluation on the same data side by side."""
     reports = [_report(evaluation_name(folder)) for folder in (first, second)]
     runs = [RunFolder.read(folder) for folder in (first, second)]
     kinds = [run.evaluation or "recognition" for run in runs]

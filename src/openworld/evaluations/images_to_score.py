@@ -28,19 +28,11 @@ class ReadableImages:
 
 @dataclass(frozen=True)
 class ImagesToScore:
-    """Images in words.
+    """Images in words."""
 
-    Args:
-        title: what people call them.
-        selections: image sets, one behind the other; of several, the labels say nothing.
-        cells: the images of a given division, instead.
-        encoded_by: the backbone that has encoded them before, and what taught what splits its features, where that has
-            shown which of them can be read; () where all must be.
-    """
-
-    title: str
-    selections: tuple[ImageSelection, ...] = ()
-    cells: CellsSpec | None = None
+    title: str  # what people call them
+    selections: tuple[ImageSelection, ...] = ()  # one behind the other; of several, the labels say nothing
+    cells: CellsSpec | None = None  # the images of a given division, instead
     encoded_by: tuple[str, ...] = ()
 
     def load(self, machine: Machine) -> ReadableImages:

@@ -124,11 +124,7 @@ def learner_inputs(learner: LearnerTraining | LearnerFolder | None) -> dict[str,
 
 
 def resolved_settings(learner: str, settings: Mapping[str, Any], template: str, dataset: str) -> dict[str, Any]:
-    """Return the settings of a learner written out whole: published ones for OOD detection, and others over them.
-
-    Args:
-        template: the sentence of frozen text features, where the learner reads one; "" for that of the data set.
-    """
+    """Return the settings of a learner written out whole: published ones for OOD detection, and others over them."""
     kind = find_learner(learner)
     made = configure(kind, settings, dataset, "ood")
     if template:

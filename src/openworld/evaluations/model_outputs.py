@@ -34,20 +34,13 @@ _TOGETHER = 1024  # images in memory at a time: those of a shard of an encoded s
 
 @dataclass(frozen=True)
 class ModelOutputs:
-    """Outputs of some models on one image set.
+    """Outputs of some models on one image set."""
 
-    Args:
-        name: what people call it.
-        images: on which models are run.
-        classifiers, backbones: the models.
-        threads: how many one image's sums may take.
-    """
-
-    name: str
-    images: ImageSelection
+    name: str  # what people call it
+    images: ImageSelection  # on which models are run
     classifiers: tuple[Checkpoint, ...]
     backbones: tuple[str, ...]
-    threads: int
+    threads: int  # how many one image's sums may take
 
     @property
     def key(self) -> str:

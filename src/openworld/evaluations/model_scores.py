@@ -29,28 +29,16 @@ from openworld.results.settings_search import SettingsSearch
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """What a model says.
+    """What a model says."""
 
-    Args:
-        test: scores float64[n] by the label of the detector, larger = more in-distribution.
-        sets: the same of every set of others.
-        prediction: int64[n], classes of the test images.
-        warnings: sentences on detectors that are known to fail on such models.
-        inside: beside every set, of detectors that look at the stream, scores of the test images in its stream; empty
-            where all sets are one stream.
-        learner: how the learner came to be; None of other models.
-        probabilities: places int64[k] of images in all sets -> the model's softmax, float64[k, C], for a few of them.
-        searches: of settings, where validation images were given.
-    """
-
-    test: dict[str, np.ndarray]
-    sets: tuple[dict[str, np.ndarray], ...]
-    prediction: np.ndarray
-    warnings: tuple[str, ...]
-    inside: tuple[dict[str, np.ndarray], ...] = ()
-    learner: LearnerFacts | None = None
-    probabilities: Callable[[np.ndarray], np.ndarray] | None = None
-    searches: tuple[SettingsSearch, ...] = ()
+    test: dict[str, np.ndarray]  # float64[n] by the label of the detector, larger = more in-distribution
+    sets: tuple[dict[str, np.ndarray], ...]  # the same of every set of others
+    prediction: np.ndarray  # int64[n], classes of the test images
+    warnings: tuple[str, ...]  # on detectors that are known to fail on such models
+    inside: tuple[dict[str, np.ndarray], ...] = ()  # beside every set, scores of the test images in its stream
+    learner: LearnerFacts | None = None  # how it came to be
+    probabilities: Callable[[np.ndarray], np.ndarray] | None = None  # places int64[k] -> softmax float64[k, C]
+    searches: tuple[SettingsSearch, ...] = ()  # of settings, on validation images
 
     @property
     def pool(self) -> dict[str, np.ndarray]:

@@ -60,13 +60,8 @@ def prediction_parts(per: Sequence[str]) -> tuple[Part, ...]:
 
 
 def prediction_rows(tables: Mapping[str, Sequence[Table]], classnames: Sequence[str], place: Place) -> Iterator[Result]:
-    """Yield the most frequent pairs and the bins of confidence of every entity.
-
-    Args:
-        tables: {entity: per-image tables, one per seed} with the columns label and prediction (int[N], -1 where nothing
-            was named), and perhaps confidence (float[N] in [0, 1]) and correct (bool[N]); what lacks some tells less.
-        classnames: by number. place: where the rows are.
-    """
+    """Yield the most frequent pairs and the bins of confidence of every entity, of a table per seed."""
+    # label and prediction are int[N], -1 where nothing was named; a table that lacks a column tells less.
     told = {
         entity: own
         for entity, own in tables.items()

@@ -65,13 +65,7 @@ def given_cells(spec: CellsSpec) -> GivenCells:
 
 
 def some_images(spec: CellsSpec, start: int, stop: int) -> ImageSet:
-    """Return some images of a division, in the order of `given_cells`, without looking at the others.
-
-    So that a process that scores a few thousand of ten million images need not know of all: labels say nothing here.
-
-    Args:
-        start, stop: places among all images.
-    """
+    """Return some images of a division, in the order of `given_cells`, without looking at the others."""
     if spec.generated:
         images = given_cells(spec).images.subset(np.arange(start, stop))
         return replace(images, classnames=("any",), labels=np.zeros(len(images), np.int64))

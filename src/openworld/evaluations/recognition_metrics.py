@@ -27,18 +27,8 @@ GROUPS = Metric("groups", "groups", "count", 0, 0, (0.0, None))
 
 
 def image_table(answer, features, base_count: int) -> dict[str, np.ndarray]:
-    """What one learner said about each test image.
-
-    Args:
-        answer: logits float[N, C] over base names, then new names, scale included; baseness float[N], larger = more
-            base-like; base_logits float[N, base_count], or None where they are those columns.
-        features: the images' labels int64[N] (columns of the true names), groups and rows in their image set.
-        base_count: number of base names.
-
-    Returns:
-        Columns id, side ("base" or "new"), label, prediction (among the names of its own side), joint_prediction (among
-        all names), correct, score (the baseness), confidence (softmax of the prediction on its own side), group.
-    """
+    """Return what one learner said about each test image: the columns of docs/records.md."""
+    # logits float[N, C]: base names, then new ones; base images by base_logits, where a learner has others for them.
     logits, labels = np.asarray(answer.logits, np.float64), features.labels
     is_base = labels < base_count
     competing = np.where((np.arange(logits.shape[1]) < base_count) == is_base[:, None], logits, -np.inf)
@@ -68,13 +58,7 @@ def score(fitted, features) -> dict[str, np.ndarray]:
 def recognition_rows(
     table: Table, learner: str, *, where: Mapping[str, str] | None = None, closed_set: bool = False
 ) -> Iterator[Result]:
-    """Yield every number of open-world recognition that a per-image table gives.
-
-    Args:
-        table: as `image_table` gives it. where: the place of the rows.
-        closed_set: whether new images have no right name; AURC is measured then, and what rests on names of new
-            images is None.
-    """
+    """Yield every number of open-world recognition that a per-image table gives."""
     base, new = sides({name: table[name] for name in MEASURED if name in table})
     areas = openworld_auc_of(base, new, closed_set=closed_set)
     detection = metrics.detection_metrics(base["score"], new["score"])

@@ -36,13 +36,7 @@ def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int],
 
 
 def thumbnails(table: Mapping[str, np.ndarray], picture: Callable, folder: str = "pictures") -> dict[str, bytes]:
-    """64-pixel PNGs of the images that a report shows, as attachments by their id.
-
-    Args:
-        table: of images, as `image_table` gives it.
-        picture: id -> PIL image.
-        folder: of the attachments.
-    """
+    """Return 64-pixel PNGs of the images that a report shows, as attachments by their id."""
     ids = {int(table["id"][image.place]) for picked in album.choose(table).values() for image in picked}
     return {f"{folder}/{number}.png": thumbnail(picture(number)) for number in sorted(ids)}
 

@@ -19,14 +19,7 @@ ROWS = "rows.parquet"
 def results_of_unit(
     evaluation: str, rows: Iterable[Result], *, seed: int | None = None, shared: Iterable[Result] = ()
 ) -> Results:
-    """Return the rows of a unit.
-
-    Args:
-        evaluation: its name.
-        rows: what the unit measured; places and names as in the results of the run.
-        seed: of the unit; None where none decides its numbers.
-        shared: what every unit of the run says alike, such as how many images there are; without a seed.
-    """
+    """Return the rows of a unit; `shared` is what every unit of the run says alike, without a seed."""
     of_seed = rows
     if seed is not None:
         of_seed = (replace(row, seeds=(seed,), per_seed=(row.value.value,)) for row in rows)

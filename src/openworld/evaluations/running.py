@@ -79,14 +79,7 @@ class SeriesProgress:
 
 
 def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT) -> None:
-    """Encode and run every unit of a spec that is not done yet.
-
-    Args:
-        spec: checked, of any evaluation.
-        given: as it was given.
-        options: where and how.
-        observer: told how far it is, and what is to be said meanwhile.
-    """
+    """Encode and run every unit of a checked spec that is not done yet; the observer is told how far it is."""
     from openworld.evaluations.class_lists import require_data
     from openworld.evaluations.name_audit import audit_names
 

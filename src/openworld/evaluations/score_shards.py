@@ -79,20 +79,13 @@ class ScoreShard:
 
 @dataclass(frozen=True)
 class ClassifierScoring:
-    """A classifier whose detectors score images.
+    """A classifier whose detectors score images."""
 
-    Args:
-        name: of the model and seed.
-        classifier, detectors, threads: see `ScoreShard`.
-        training: images that detectors learn from.
-        scored: images that they score, in distribution ones first.
-    """
-
-    name: str
+    name: str  # of the model and seed
     classifier: Checkpoint
     detectors: tuple[DetectorSpec, ...]
-    training: ImagesToScore
-    scored: tuple[ImagesToScore, ...]
+    training: ImagesToScore  # what detectors learn from
+    scored: tuple[ImagesToScore, ...]  # in distribution ones first
     threads: int
 
     @property

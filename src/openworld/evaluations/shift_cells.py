@@ -165,17 +165,11 @@ class PoolLevels:
 
 @dataclass(frozen=True, eq=False)
 class DividedPool:
-    """The pictures of the pool that can be read, and where they stand.
-
-    Args:
-        pool: all pictures. rows: int64[n], places in it.
-        levels: int64[n] from 0 by half; counts: how many levels there are.
-        degrees: float64[n] by half, and cuts: where levels begin; None where cells are given.
-    """
+    """The pictures of the pool that can be read, and where they stand."""
 
     pool: Pool
-    rows: np.ndarray
-    levels: dict[str, np.ndarray]
+    rows: np.ndarray  # int64[n], places in the pool
+    levels: dict[str, np.ndarray]  # int64[n] from 0 by half
     counts: dict[str, int]
     degrees: dict[str, np.ndarray] | None = None
     cuts: dict[str, tuple[float, ...]] | None = None
