@@ -16,7 +16,9 @@ import openworld as ow
 from openworld.report.standalone import standalone
 
 MOST = 2  # charts of a figure that are shown
-LEAVE_OUT = {"parameters", "fit-time", "score-time", "error-time", "semantic-common", "counts"}  # like others, or large
+# Like others, or large.
+LEAVE_OUT = {"counts", "counts-otherwise", "cells-otherwise", "cells-of-rates", "levels-common", "levels-of-rates"}
+LEAVE_OUT |= {"cell-images", "marginal-images", "marginal", "examples"}
 PAGES = {"demo": "recognition", "accuracy-estimation": "accuracy-without-labels"}
 HEAD = """# Gallery
 
@@ -81,7 +83,7 @@ def of_figure(figure, name: str, docs: Path):
         path.write_text(standalone(panel.svg, dict(figure.styles)), encoding="utf-8")
         title = f"<figcaption>{escape(panel.title)}</figcaption>\n" if len(figure.panels) > 1 else ""
         yield f"<figure markdown>\n![{panel.title}](gallery/{path.name}){{ .chart }}\n{title}</figure>\n"
-    yield "</div>\n\n" + escape(" ".join(figure.caption)) + "\n"
+    yield f"</div>\n\n{escape(' '.join(figure.caption))}\n"
 
 
 if __name__ == "__main__":
