@@ -33,7 +33,7 @@ class SourceWorld:
     source_part: str = "test"  # where the labelled source set lies
     held_out: int | None = None  # how many training images are the labelled source set instead
     cut: int | None = None
-    shots: int | None = None  # training pictures of each class and source; None for all
+    shots: int | None = None  # training images of each class and source; None for all
     images: int | None = None  # of a condition at most; None for all
     own_models: tuple[ModelSpec, ...] = ()
     corrupted_files: str = ""
@@ -75,7 +75,7 @@ class SourceWorld:
         return replace(self, targets=targets, corruption_row=corrupted)
 
 
-_LARGE = 224  # pixels of a corrupted picture of ImageNet
+_LARGE = 224  # pixels of a corrupted image of ImageNet
 _V2 = ("imagenetv2", "imagenetv2-threshold", "imagenetv2-top")
 
 

@@ -2,7 +2,7 @@
 
 On downloaded data the division is the published one: the image lists of qqwsad5/IS-OOD @ 7b52db8, read in that
 repository's own layout below the folder of data (`imglist/imagenet21k` and `imagenet21k`, `imglist/SynIS` and `SynIS`;
-`imglist/imagenet1k/test_imagenet.txt` for the in-distribution test pictures), and the judged classifier is a saved one.
+`imglist/imagenet1k/test_imagenet.txt` for the in-distribution test images), and the judged classifier is a saved one.
 On embedded data drawings are divided here, by LAID, and a rendered twin of Syn-IS is made. Table 3 is a run of its own:
 zero-shot accuracy with whole features and their halves, on clean and shifted images.
 """

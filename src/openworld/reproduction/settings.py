@@ -138,7 +138,7 @@ class ReproductionSetup:
 
     @property
     def shots(self) -> int:
-        """Training pictures of each class."""
+        """Training images of each class."""
         return self.changes.shots or PAPERS_SHOTS
 
     def suffix(self, *parts: str) -> str:
