@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from openworld import detectors
-from openworld.datasets import templates
+from openworld.datasets import ImageSet, templates
 from openworld.detectors import Activations
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.name_pools import Encode, encoder_of, name_pools
@@ -18,8 +18,10 @@ from openworld.detectors.engine.tuned_learners import (
     encoder_of_learner,
     require_served,
 )
+from openworld.evaluations.judged_models import SeededModel, require_names
+from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_entries import JudgedSpec
-from openworld.evaluations.runtime import Machine, backbone
+from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.evaluations.settled_detectors import settled_of_features
 from openworld.features import Features
 from openworld.learners import FittedLearner
@@ -46,7 +48,39 @@ class ModelScores:
         return {label: np.concatenate([part[label] for part in self.sets]) for label in self.test}
 
 
-def two_tower_scores(
+def encoded_scores(
+    seeded: SeededModel,
+    known: tuple[ImageSet, ImageSet],
+    sets: Sequence[ImageSet],
+    machine: Machine,
+    *,
+    one_stream: bool,
+    validation: Sequence[ImageSet] = (),
+) -> ModelScores:
+    """Return what a two-tower model, or a learner, says of images, which are encoded first.
+
+    Args:
+        known: training and in-distribution test images. sets: of others.
+        one_stream: whether detectors that look at the stream get all sets in one, or each in one of its own.
+        validation: images on which settings are searched, in-distribution ones first.
+    """
+    model, encoding = seeded.model, seeded.model.encoding
+    fitted = seeded.learner.load(machine) if seeded.learner else None
+    if fitted:
+        require_names(model, fitted.classnames, known[1].classnames)
+        encoding = encoding_of_images(fitted.learner, model.build().values())
+    every = (encoded(images, model.backbone, machine, encoding) for images in (*known, *sets, *validation))
+    learned, tested, *others = every
+    others, held_out = others[: len(sets)], others[len(sets) :]
+    if fitted:
+        scores = _tuned_scores(model, fitted, learned, tested, others, one_stream=one_stream, validation=held_out)
+        return replace(scores, learner=training_facts(fitted, seeded.learner))
+    dataset, others = seeded.ground.sources[0].dataset, [_joined(others)] if one_stream else others
+    shared = {"one_stream": one_stream, "validation": held_out}
+    return _two_tower_scores(model, learned, tested, others, dataset, machine, **shared)
+
+
+def _two_tower_scores(
     model: JudgedSpec,
     training: Features,
     test: Features,
@@ -54,8 +88,8 @@ def two_tower_scores(
     dataset: str,
     machine: Machine,
     *,
-    one_stream: bool,  # whether detectors that look at the stream get all sets in one, or each in one of its own
-    validation: Sequence[Features] = (),  # as for `classifier_scores`
+    one_stream: bool,
+    validation: Sequence[Features] = (),
 ) -> ModelScores:
     """What a two-tower model says of encoded images; classes are those of the training images."""
     clip = backbone(model.backbone, machine.device)
@@ -74,7 +108,7 @@ def two_tower_scores(
 
 
 @torch.no_grad()
-def tuned_scores(
+def _tuned_scores(
     model: JudgedSpec,
     fitted: FittedLearner,
     training: Features,
@@ -84,7 +118,7 @@ def tuned_scores(
     one_stream: bool,
     validation: Sequence[Features] = (),
 ) -> ModelScores:
-    """What a learner says of encoded images, among the in-distribution names; arguments as for `two_tower_scores`."""
+    """What a learner says of encoded images, among the in-distribution names."""
     chosen, tried = model.build(), model.candidates(search=bool(validation))
     require_served(fitted, model.label, chosen)
     bank, texts, notes = fitted.text_bank(fitted.classnames), None, ()
@@ -101,7 +135,7 @@ def tuned_scores(
     return replace(_scores_of(known, seen, one_stream, notes), searches=searches)
 
 
-def joined(parts: list[Features]) -> Features:
+def _joined(parts: list[Features]) -> Features:
     """Encoded image sets one behind the other, `rows` counted through, labels of no meaning."""
     arrays = {
         name: np.concatenate([getattr(part, name)[:] for part in parts])

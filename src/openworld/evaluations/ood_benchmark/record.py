@@ -8,15 +8,7 @@ from openworld.report.learner_facts import LearnerFacts
 
 @dataclass(frozen=True)
 class OODBenchmarkRecord:
-    """What a unit was.
-
-    Args:
-        model, kind, seed: of the unit; kind "classifier", "two-tower" or "learner".
-        classes: in distribution. training_images: that detectors learned from.
-        detector_settings: as in the spec, by label.
-        warnings: sentences on detectors that are known to fail on such models.
-        learner: how the learner came to be; None of other models.
-    """
+    """What a unit was, and sentences on detectors that are known to fail on such models; None: no learner."""
 
     protocol: Literal["ood-benchmark"]
     model: str

@@ -23,15 +23,7 @@ from openworld.results.scored_sets import SAME_CLASSES
 
 @dataclass(frozen=True)
 class OODBenchmarkTask:
-    """One model and seed.
-
-    Args:
-        judged: the model.
-        seed: of its training, and of the bootstrap.
-        ground: the in-distribution images.
-        sets: what is tested beside them.
-        replicates, threads, validation_sets, validation_part: as in the spec.
-    """
+    """One model and seed, of its training and of the bootstrap; all else as in the spec."""
 
     judged: JudgedSpec
     seed: int
@@ -69,10 +61,8 @@ class OODBenchmarkTask:
 
     @property
     def scoring(self) -> ClassifierScoring | None:
-        """What the detectors of a classifier score: test images and all sets; None for any other model.
-
-        None too where settings are searched: which detectors there are is known in the unit alone.
-        """
+        """What the detectors of a classifier score: test images and all sets; None for any other model."""
+        # None too where settings are searched: which detectors there are is known in the unit alone.
         if self.validation_sets:
             return None
         training, test = (
@@ -116,14 +106,9 @@ def inputs(task: OODBenchmarkTask, machine: Machine) -> dict[str, str]:
 
 
 def images_of(entry: PoolSpec, ground: ShiftGround) -> ImageSelection:
-    """Return the images of a set, in words; all of a folder without parts.
-
-    Of a data set that is in distribution, too, those of some classes:
-    the in-distribution ones where the set shows the same classes (`SAME_CLASSES`), else the others.
-
-    Raises:
-        OpenworldError: no class left.
-    """
+    """Return the images of a set, in words; all of a folder without parts."""
+    # Of a data set that is in distribution, too, those of some classes: the in-distribution ones where the set shows
+    # the same classes (`SAME_CLASSES`), else the others.
     is_whole = (
         is_folder(entry.dataset)
         and not entry.domain

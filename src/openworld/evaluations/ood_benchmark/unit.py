@@ -1,7 +1,6 @@
 """The work of a unit: the detectors of a model score the test images and every set, which are then held apart."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -9,12 +8,7 @@ from openworld.datasets import ImageSet
 from openworld.evaluations.classifier_scores import classifier_scores
 from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
-from openworld.evaluations.learner_models import encoding_of_images, training_facts
-from openworld.evaluations.model_scores import (
-    ModelScores,
-    tuned_scores,
-    two_tower_scores,
-)
+from openworld.evaluations.model_scores import ModelScores, encoded_scores
 from openworld.evaluations.ood_benchmark.record import OODBenchmarkRecord
 from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask
 from openworld.evaluations.record_images import thumbnail
@@ -87,25 +81,14 @@ def _scores(task: OODBenchmarkTask, readable: list[ReadableImages], machine: Mac
     if task.scoring:
         require_names(model, task.seeded.classifier.load(machine).classnames, test.images.classnames)
         return classifier_scores(task.scoring, machine)
-    known = _readable(task, task.ground.training.load(), machine)
-    validation = [_readable(task, images.load(), machine) for images in task.validation]
+    training, validation = task.ground.training.load(), [images.load() for images in task.validation]
     if classifier := task.seeded.classifier:
         loaded = classifier.load(machine)
         require_names(model, loaded.classnames, test.images.classnames)
-        return searched_classifier_scores(model, loaded, known, readable, machine.device, validation)
-    fitted = task.seeded.learner.load(machine) if task.seeded.learner else None
-    encoding = model.encoding
-    if fitted:
-        require_names(model, fitted.classnames, test.images.classnames)
-        encoding = encoding_of_images(fitted.learner, model.build().values())
-    parts = (known, *readable, *validation)
-    learned, tested, *rest = (encoded(part.images, model.backbone, machine, encoding) for part in parts)
-    rest, held_out = rest[: len(task.sets)], rest[len(task.sets) :]
-    if fitted:
-        scores = tuned_scores(model, fitted, learned, tested, rest, one_stream=False, validation=held_out)
-        return replace(scores, learner=training_facts(fitted, task.seeded.learner))
-    dataset = task.ground.sources[0].dataset
-    return two_tower_scores(model, learned, tested, rest, dataset, machine, one_stream=False, validation=held_out)
+        known, *held_out = (_readable(task, images, machine) for images in (training, *validation))
+        return searched_classifier_scores(model, loaded, known, readable, machine.device, held_out)
+    images, sets = (training, test.images), [part.images for part in readable[1:]]
+    return encoded_scores(task.seeded, images, sets, machine, one_stream=False, validation=validation)
 
 
 def _readable(task: OODBenchmarkTask, images: ImageSet, machine: Machine) -> ReadableImages:

@@ -41,15 +41,9 @@ def cell_images(facts: ShiftFacts, room: int = IMAGE_BYTES, *, small: bool = Tru
 
 
 def example_images(facts: ShiftFacts, room: int, *, small: bool = True) -> dict[Place, list[CellImage]]:
-    """Return up to four images of every cell, with what each shows: thumbnails of the first record that keeps any.
-
-    Where they have no room together, every cell keeps its first image before any has its second, the lightest first.
-
-    Args:
-        facts: of a run.
-        room: bytes that all may take together.
-        small: whether they are shrunk to what a cell of a page shows of one among four.
-    """
+    """Return up to four images of every cell, with what each shows: thumbnails of the first unit that keeps any."""
+    # Where they have no room together, bytes, every cell keeps its first image before any has its second, the
+    # lightest first.
     found: dict[Place, list[tuple[int, str]]] = {}
     for unit in facts.units:
         for name in sorted(unit.stored.attachments):

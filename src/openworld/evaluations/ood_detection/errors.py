@@ -46,15 +46,7 @@ class JointErrors:
         return cls.of(dict(zip(labels, spreads, strict=True)), sums.covariance[number])
 
     def error(self, contrast: Mapping[str, float]) -> Spread:
-        """The error of a detector's number, or of a difference.
-
-        Args:
-            contrast: what detectors count: {"MSP": 1} or {"MSP": 1, "KNN": -1}.
-
-        >>> joint = JointErrors(("a", "b"), np.array([[4.0, 3.5], [3.5, 4.0]]), np.array([9.0, 8.0]))
-        >>> joint.error({"a": 1, "b": -1})
-        Spread(standard_error=1.0, degrees_of_freedom=8.0, reason=None, groups=())
-        """
+        """The error of what detectors count: {"MSP": 1}, or of a difference, {"MSP": 1, "KNN": -1}."""
         places = [self.detectors.index(label) for label in contrast]
         factors, degrees = np.array([*contrast.values()]), self.degrees_of_freedom[places]
         variance = float(factors @ self.covariance[np.ix_(places, places)] @ factors)
@@ -108,14 +100,7 @@ def read_errors(table: Mapping[str, np.ndarray]) -> Errors:
 def with_error(
     number: float, error: Spread, metric: Metric, over: str, *, n: int | None = None, deviation: float | None = None
 ) -> tuple[Value, float | None]:
-    """Return a number with Student's interval, cut at the bounds of the metric, and the p-value of its being 0.
-
-    Args:
-        error: standard error and degrees of freedom; where they are not known there is no interval and no p-value.
-        over: "images", "seeds", "seeds and images", or "levels", of the straight line through a curve.
-        n: how many of these, where that is one number.
-        deviation: over the seeds.
-    """
+    """Return a number with Student's interval, cut at the metric's bounds, and the p-value of its being 0."""
     quantile = student_quantile(LEVEL, error.degrees_of_freedom)
     if quantile is None:
         return Value(number, deviation=deviation), None
@@ -131,13 +116,8 @@ def with_error(
 def seed_mean(
     values: Sequence[float | None], metric: Metric, over_images: Sequence[Spread] = (), reason: str = ""
 ) -> tuple[Value, float | None]:
-    """Return the mean over seeds with its interval, and the p-value of its being 0.
-
-    Args:
-        values: one per seed.
-        over_images: their errors; where any is unknown, several seeds have an error over seeds alone.
-        reason: why there is no mean, where a seed has no value.
-    """
+    """Return the mean over seeds with its interval, and the p-value of its being 0."""
+    # Where the error of any seed over images is unknown, several seeds have an error over seeds alone.
     if not values or None in values or not np.isfinite(values).all():
         return Value(None, reason=reason or "it is not defined for every seed"), None
     mean, count = float(np.mean(values)), len(values)
@@ -162,12 +142,7 @@ def _sum_of(variances: Sequence[tuple[float, float]]) -> Spread:
 
 
 def line_error(curve: np.ndarray) -> Spread:
-    """Return the error of the slope of the straight line through a curve, NaN where left out; none below three levels.
-
-    >>> error = line_error(np.array([0.0, 2.0, 1.0]))  # slope .5, residual sum 1.5, one degree of freedom
-    >>> round(error.standard_error, 3), error.degrees_of_freedom
-    (0.866, 1)
-    """
+    """The error of the slope of the straight line through a curve, NaN where left out; none below three levels."""
     x = np.flatnonzero(np.isfinite(curve)).astype(np.float64)
     y = curve[np.isfinite(curve)]
     if x.size < 3:

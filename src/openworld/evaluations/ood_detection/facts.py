@@ -23,11 +23,7 @@ SCORES = "scores"
 
 @dataclass(frozen=True, eq=False)
 class DetectionUnit:
-    """A model with a seed: what it was, its rows and their errors, and the tables of images and thumbnails.
-
-    Args:
-        rows: entities are labels of detectors, but for the accuracy of the model.
-    """
+    """A model with a seed: what it was, its rows by label of detector, their errors, and the tables that it keeps."""
 
     record: DetectionRecord
     rows: Results
@@ -37,12 +33,7 @@ class DetectionUnit:
 
 @dataclass(frozen=True)
 class Detector:
-    """A detector of a model.
-
-    Args:
-        shared: whether the run has other models too.
-        sequential: whether its scores depend on the order of the images and on which others there are.
-    """
+    """A detector of a model; `shared`: the run has other models; `sequential`: scores depend on the order."""
 
     label: str
     model: str
@@ -57,23 +48,14 @@ class Detector:
 
 @dataclass(frozen=True, eq=False)
 class ShiftFacts:
-    """The units of a run, models in the order of its spec and their seeds in increasing order.
-
-    Args:
-        units: one per model and seed.
-        least: cells with fewer images are N/A.
-    """
+    """The units of a run, models in the order of its spec, seeds in increasing order; cells have `least` images."""
 
     units: tuple[DetectionUnit, ...]
     least: int
 
     @classmethod
     def read(cls, run: RunFolder) -> "ShiftFacts":
-        """The units of a run.
-
-        Raises:
-            OpenworldError: records of another evaluation.
-        """
+        """The units of a run."""
         resolved = run.resolved or {}
         units = [
             DetectionUnit(record, read_rows(stored), read_errors(stored.table(TABLE)), stored)

@@ -21,12 +21,7 @@ from openworld.results import Result, Value, interval_of
 
 @dataclass(frozen=True, eq=False)
 class PoolSides:
-    """The images of a pool that count, in the cells that have enough of both kinds.
-
-    Args:
-        cell: int64[n], covariate level x columns + semantic level. columns: semantic levels.
-        generated: bool[n]. group: int64[n]. places: int64[n], among the scores of the pool.
-    """
+    """Images that count, in cells with enough of both kinds: cell, kind and group, and places in the pool int64[n]."""
 
     cell: np.ndarray
     columns: int
@@ -79,11 +74,7 @@ class PoolSides:
 
 
 def generated_rows(pool: ScoredPool, errors: Errors, *, id_kept: bool, least: int) -> Iterator[Result]:
-    """Yield what each detector says of real and of generated images at equal degree; nothing where no cell has both.
-
-    Args:
-        errors: which those of the numbers join.
-    """
+    """Yield what each detector says of real and of generated images at equal degree; nothing where no cell has both."""
     sides = None if pool.generated is None else PoolSides.of(pool, id_kept=id_kept, least=least)
     if sides is None or not sides.cells.size:
         return

@@ -24,14 +24,7 @@ BY = "MSP"
 def marginal_images(
     model: JudgedSpec, test: ReadableImages, divided: DividedPool, scores: ModelScores
 ) -> MarginalImages | None:
-    """Return the marginal images of a pool; None where it has no image of another class.
-
-    Args:
-        model: whose detectors gave the scores.
-        test: the in-distribution test images.
-        divided: the pool.
-        scores: of both.
-    """
+    """Return the marginal images of a pool; None where it has no image of another class."""
     others, level = ~divided.known, divided.levels["semantic"]
     if not others.any():
         return None

@@ -30,10 +30,7 @@ def marginal_rows(facts: ShiftFacts) -> Iterator[Result]:
 
 
 def marginal_figure(facts: ShiftFacts) -> Figure | None:
-    """Return a chart per model: marginal images, above each a known one of the class that it is taken for.
-
-    None where no record keeps thumbnails of them.
-    """
+    """Return a chart per model, marginal images above known ones of their names; None without thumbnails."""
     charts = [_chart(record, stored) for record, stored in _first_of_models(facts)]
     charts = [chart for chart in charts if any(cell.images for cell in chart.cells.values())][:MOST_MODELS]
     if not charts:

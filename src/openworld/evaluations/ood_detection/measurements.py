@@ -60,12 +60,9 @@ class Measurements:
 
 
 def measure(pool: ScoredPool, *, id_kept: bool, least: int) -> Measurements:
-    """Return every number of scores and places.
-
-    Args:
-        id_kept: whether the pool's images of in-distribution classes count in the main numbers; the others are AUROCs.
-        least: cells with fewer images are N/A.
-    """
+    """Return every number of scores and places; cells with fewer than `least` images are N/A."""
+    # Where images of in-distribution classes count in the main numbers (`id_kept`), AUROCs without them are beside
+    # them.
     scores = (np.stack([*side.values()]) for side in (pool.test, pool.pool))
     ranked, errors = rank_sides(*scores, groups=pool.groups), {}
     rows = [*_against_subsets(pool, ranked, errors, "all" if id_kept else "unknown")]
@@ -152,12 +149,8 @@ def _along(
     intervals: Mapping[tuple, Sequence[Ends]],
     errors: Errors,
 ) -> Iterator[Result]:
-    """Yield the curves of a metric along both axes, their slopes, and their correlations with the level.
-
-    Args:
-        table: float64[R, C], the metric in every cell, NaN where it is N/A.
-        intervals: of curves by (cells, axis); none of a metric whose slopes have the error of a straight line.
-    """
+    """Yield the curves of a metric along both axes, their slopes, and their correlations with the level."""
+    # The table is float64[R, C], NaN where a cell is N/A; only an AUROC has intervals of its curves, by (cells, axis).
     for cells in CELLS:
         trend = shift_trend(table, np.isfinite(table), common=cells == COMMON)
         for axis in AXES:

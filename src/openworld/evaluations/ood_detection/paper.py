@@ -32,10 +32,7 @@ CELLS = {
 
 
 def rows(_: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
-    """Yield the numbers of every detector of the first classifier, by the seeds' own numbers where there are several.
-
-    The paper prints slopes without their sign.
-    """
+    """Yield the numbers of every detector of the first classifier; slopes are printed without their sign."""
     for run in runs:
         results, facts = run.read(_load)
         classifiers = [unit.record.model for unit in facts.units if unit.record.kind == "classifier"]

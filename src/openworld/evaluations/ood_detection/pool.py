@@ -41,11 +41,9 @@ class ScoredPool:
 
     @property
     def subsets(self) -> dict[str, np.ndarray]:
-        """Images of the pool, bool[N], with those whose label, or whose meaning, is in distribution, and without them.
-
-        IS-OOD (Long et al., 2024, Table 8) holds the whole pool against "subsets with larger semantic shift" and does
-        not say which; here they are the upper half of the levels.
-        """
+        """Images of the pool, bool[N], with and without those whose label, or meaning, is in distribution."""
+        # IS-OOD (Long et al., 2024, Table 8) holds the whole pool against "subsets with larger semantic shift" and
+        # does not say which; here they are the upper half of the levels.
         far = self.levels.levels["semantic"] >= self.levels.counts["semantic"] // 2
         return {
             "all": np.ones_like(self.known),
@@ -72,14 +70,7 @@ class ScoredPool:
 
 
 def levels_of(degrees: Mapping[str, np.ndarray], count: int) -> PoolLevels:
-    """Return the levels of degrees, cut as IS-OOD cuts them.
-
-    Args:
-        degrees: float64[N] by half, cosine distances. count: levels of each axis, at least 3.
-
-    Raises:
-        OpenworldError: fewer levels, degrees that are all alike.
-    """
+    """Return the levels of degrees float64[N] by half, cut as IS-OOD cuts them; `count` of each axis, at least 3."""
     cut = {}
     for half in HALVES:
         try:

@@ -11,15 +11,10 @@ THUMBNAILS = "pictures/marginal"
 
 @dataclass(frozen=True)
 class MarginalImage:
-    """An image of another class that a model takes for one that it knows.
+    """An image of another class that a model takes for one that it knows."""
 
-    Args:
-        id: its place in the pool.
-        label: its class. prediction: what the model names it. confidence: of that, the largest softmax probability.
-        score: of the detector that chose it.
-        covariate_level: of its cell.
-        known: the place among the test images of one of the predicted class; None where there is none.
-    """
+    # id: its place in the pool; known: that of a test image of the predicted class, None where there is none;
+    # confidence: the largest softmax probability; score: of the detector that chose it; covariate_level: of its cell.
 
     id: int
     label: str
@@ -32,15 +27,10 @@ class MarginalImage:
 
 @dataclass(frozen=True)
 class MarginalImages:
-    """The images of other classes nearest in meaning to known ones, and those of them that are accepted most surely.
+    """The n images of other classes nearest in meaning to known ones, and those of them that pass most surely."""
 
-    Args:
-        detector: label of the one that ranks them: MSP where the model has it, else its first.
-        semantic_level: of all of them, the nearest at which other classes have any image.
-        n: how many they are.
-        accepted: the share of them that passes where 95 % of the in-distribution test images do.
-        images: the surest, at most one of a group, the surest first.
-    """
+    # accepted: the share that passes `detector` (MSP where the model has it, else its first) where 95 % of the
+    # in-distribution test images do; images: the surest first, at most one of a group.
 
     detector: str
     semantic_level: int

@@ -45,10 +45,8 @@ def areas_of_cells(results: Results, facts: ShiftFacts) -> dict[str, list[Result
 
 
 def is_blind(area: Value) -> bool:
-    """Whether a detector does not significantly tell the images of a cell from in-distribution ones.
-
-    That is: the interval over images reaches down to chance, or there is none and the AUROC is not above it.
-    """
+    """Whether a detector does not significantly tell the images of a cell from in-distribution ones."""
+    # That is: the interval over images reaches down to chance, or there is none and the AUROC is not above it.
     return area.value is not None and not _end(area, "low") > CHANCE
 
 

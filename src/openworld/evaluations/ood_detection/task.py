@@ -20,12 +20,7 @@ from openworld.runs import digest
 
 @dataclass(frozen=True)
 class DetectionTask:
-    """One model and seed.
-
-    Args:
-        model: its place in `models`. seed: of its training.
-        id_kept: whether the detectors' tables count pool images of in-distribution classes.
-    """
+    """One model, by its place in `models`, and a seed of its training."""
 
     model: int
     seed: int

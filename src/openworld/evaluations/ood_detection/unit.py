@@ -13,9 +13,8 @@ from openworld.detectors import is_sequential
 from openworld.evaluations.classifier_scores import classifier_scores
 from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
-from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_entries import DetectorSpec
-from openworld.evaluations.model_scores import ModelScores, joined, tuned_scores, two_tower_scores
+from openworld.evaluations.model_scores import ModelScores, encoded_scores
 from openworld.evaluations.ood_detection.errors import TABLE, errors_table
 from openworld.evaluations.ood_detection.marginal import marginal_images, marginal_thumbnails
 from openworld.evaluations.ood_detection.measurements import measure
@@ -24,7 +23,7 @@ from openworld.evaluations.ood_detection.record import DetectionRecord, Marginal
 from openworld.evaluations.ood_detection.task import DetectionTask
 from openworld.evaluations.record_images import with_names
 from openworld.evaluations.rows import rows_of_unit
-from openworld.evaluations.runtime import Clock, Machine, encoded
+from openworld.evaluations.runtime import Clock, Machine
 from openworld.evaluations.shift_cells import DividedPool, divide_pool, test_degrees
 from openworld.results import METRICS, Result, Value
 from openworld.results.scored_sets import SCORE_COLUMN
@@ -134,19 +133,8 @@ def _scores(
         return classifier_scores(task.scoring, machine)
     if task.ground.cells:  # whose places are those of the lists, so that none may be left out
         machine = replace(machine, allow_corrupt=0)
-    name, encoding = task.judged_model.backbone, task.judged_model.encoding
-    fitted = task.learner.load(machine) if task.learner else None
-    if fitted:
-        require_names(task.judged_model, fitted.classnames, test.images.classnames)
-        encoding = encoding_of_images(fitted.learner, task.judged_model.build().values())
-    learned, tested = (encoded(readable.images, name, machine, encoding) for readable in (known, test))
-    parts = [images.load() for images in task.ground.tested] or [divided.pool.images]
-    pools = [encoded(images, name, machine, encoding) for images in parts]
-    if fitted:
-        scores = tuned_scores(task.judged_model, fitted, learned, tested, pools, one_stream=True)
-        return replace(scores, learner=training_facts(fitted, task.learner))
-    dataset = task.ground.sources[0].dataset
-    return two_tower_scores(task.judged_model, learned, tested, [joined(pools)], dataset, machine, one_stream=True)
+    pools = [images.load() for images in task.ground.tested] or [divided.pool.images]
+    return encoded_scores(task.seeded, (known.images, test.images), pools, machine, one_stream=True)
 
 
 def _settings(entry: DetectorSpec) -> dict[str, Any]:
