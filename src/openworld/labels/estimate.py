@@ -24,7 +24,7 @@ from openworld.labels.errors import Residuals, best_trust, over_images, spread_o
 from openworld.labels.label_plan import LabelPlan
 from openworld.labels.sample import Batch, influences, pair_correction, pseudo_outcomes, read_batches
 from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC
-from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_quantile
+from openworld.metrics.estimate import ROUNDING, Spread, share_interval, student_p, student_quantile
 from openworld.metrics.soft_openworld_auc import of_outcomes
 
 ENOUGH = 10
@@ -101,9 +101,7 @@ class LabelledNumber:
         error = self.images_like_these if like_these else self.these_images
         if not self.is_difference or self.value is None or not error.standard_error:
             return None
-        from scipy.special import stdtr
-
-        return 2 * float(stdtr(error.degrees_of_freedom, -abs(self.value) / error.standard_error))
+        return student_p(self.value, error.standard_error, error.degrees_of_freedom)
 
 
 @dataclass(frozen=True, eq=False)

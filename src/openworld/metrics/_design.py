@@ -15,26 +15,21 @@ SAFE = 1e100  # weights up to this size, and down to its inverse, can be squared
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One of the two samples.
-
-    weights: float64[n], any scale, or None where all count 1. groups: int64[n], codes below `n_codes` that both sides
-    share, or None where every sample is a group of its own.
-    """
+    """One of the two samples."""
 
     name: str
     n: int
-    weights: np.ndarray | None
-    groups: np.ndarray | None
+    weights: np.ndarray | None  # float64[n], any scale; None where all count 1
+    groups: np.ndarray | None  # int64[n], codes below `n_codes` that both sides share; None: each its own
     n_codes: int
 
     @cached_property
     def total(self) -> float:
-        """Sum of the weights."""
         return self.n if self.weights is None else float(self.weights.sum())
 
     @property
     def empty(self) -> str | None:
-        """Why nothing can be computed from this side, or None."""
+        """Return why nothing can be computed from this side, or None."""
         if self.n == 0:
             return f"there is no {self.name} sample"
         return f"all {self.name} weights are 0" if self.total == 0 else None
@@ -50,14 +45,14 @@ class Side:
 
     @cached_property
     def n_groups(self) -> int:
-        """How many independent groups have any weight."""
+        """Return how many independent groups have any weight."""
         if self.weights is None and self.groups is None:
             return self.n
         return 0 if self.empty else int(np.count_nonzero(self.group_sums(np.ones(self.n))))
 
     @property
     def too_few(self) -> str | None:
-        """Why this side shows no variation between samples, or None."""
+        """Return why this side shows no variation between samples, or None."""
         few = self.n_groups < 2 or self.effective_groups - 1 <= ALONE
         return f"there are fewer than 2 independent {self.name} samples" if few else None
 
@@ -66,8 +61,9 @@ class Side:
         """Kish's number of equally heavy groups, 1 / sum of squared group shares; n where all is plain."""
         if self.weights is None and self.groups is None:
             return float(self.n)
-        shares = self.group_sums(np.ones(self.n))
-        return float(1 / np.square(shares).sum())
+        sums = np.ones(self.n) if self.weights is None else self.weights
+        sums = sums if self.groups is None else np.bincount(self.groups, sums, self.n_codes)
+        return float(self.total**2 / np.square(sums).sum())  # of counts exactly n where all groups are alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +76,6 @@ class Design:
 
     @property
     def empty(self) -> str | None:
-        """Why a two-sided number is undefined, or None."""
         return self.base.empty or self.new.empty
 
     @property
@@ -88,20 +83,13 @@ class Design:
         return self.base.groups is not None
 
     def same_as(self, other: "Design") -> bool:
-        """Whether both describe the same samples, as far as sizes, weights and groups can tell."""
+        """Return whether both describe the same samples, as far as sizes, weights and groups can tell."""
         pairs = ((self.base, other.base), (self.new, other.new))
         return all(a.n == b.n and _equal(a.weights, b.weights) and _equal(a.groups, b.groups) for a, b in pairs)
 
 
 def design(sizes, weights=(None, None), groups=(None, None), names=("base", "new")) -> Design:
-    """Validate weights and groups of two samples and put them together.
-
-    Args:
-        sizes: (n_base, n_new).
-        weights: two float[n], not negative, any scale, each or both None.
-        groups: two arrays of labels (integers or strings) from one name space, or None for both.
-        names: what error messages call the two sides.
-    """
+    """Validate weights and groups (labels from one name space) of two samples, which `names` call in messages."""
     checked = [_weights(weight, n, name) for weight, n, name in zip(weights, sizes, names, strict=True)]
     codes, n_groups = _codes(groups, sizes, names)
     sides = [Side(*parts, n_groups) for parts in zip(names, sizes, checked, codes, strict=True)]
@@ -111,10 +99,11 @@ def design(sizes, weights=(None, None), groups=(None, None), names=("base", "new
 def _weights(weights, n: int, name: str) -> np.ndarray | None:
     if weights is None:
         return None
-    weights = as_scores(weights, f"{name}_weights")
-    require_length(weights, f"{name}_weights", n)
+    label = f"{name}_weights".lstrip("_")
+    weights = as_scores(weights, label)
+    require_length(weights, label, n)
     if weights.size and weights.min() < 0:
-        raise OpenworldError(f"{name}_weights holds {weights.min():g}; a weight is 0 or more.")
+        raise OpenworldError(f"{label} holds {weights.min():g}; a weight is 0 or more.")
     largest = weights.max(initial=0.0)
     return weights if not largest or 1 / SAFE < largest < SAFE else weights / largest  # any scale means the same
 
@@ -125,7 +114,9 @@ def _codes(groups, sizes, names):
     if groups[0] is None or groups[1] is None:
         missing = names[0] if groups[0] is None else names[1]
         raise OpenworldError(f"{missing}_groups is missing: give groups for both sides, from one name space, or none.")
-    labels = [as_groups(group, f"{name}_groups", n) for group, n, name in zip(groups, sizes, names, strict=True)]
+    labels = [
+        as_groups(group, f"{name}_groups".lstrip("_"), n) for group, n, name in zip(groups, sizes, names, strict=True)
+    ]
     if all(label.size for label in labels) and (labels[0].dtype.kind in "US") != (labels[1].dtype.kind in "US"):
         raise OpenworldError(f"{names[0]}_groups and {names[1]}_groups mix numbers and strings; use one kind for both.")
     every = np.concatenate([label for label in labels if label.size] or labels)
@@ -134,10 +125,8 @@ def _codes(groups, sizes, names):
 
 
 def _numbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """The place of each label among the distinct ones in order, int64[N], and how many there are.
-
-    Whole numbers that lie close are counted in place of sorted: a third of the time and of the memory.
-    """
+    """Return the place int64[N] of each label among the distinct ones in order, and how many there are."""
+    # whole numbers that lie close are counted in place of sorted: a third of the time and of the memory
     least, most = (int(labels.min()), int(labels.max())) if labels.dtype.kind in "iu" and labels.size else (0, -1)
     if not 0 <= most - least < DENSE * labels.size:
         known, codes = np.unique(labels, return_inverse=True)

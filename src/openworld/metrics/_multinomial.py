@@ -32,7 +32,7 @@ class Multinomial:
         self.table = np.where(lowest == highest, lowest, SPLIT).astype(np.uint8)
 
     def __call__(self, generator: np.random.Generator) -> np.ndarray:
-        """int32[n] that add up to n."""
+        """Return int32[n] that add up to n."""
         counts = self._poisson(generator)
         while (missing := self.n - int(counts.sum(dtype=np.int64))) < 0:
             counts = self._poisson(generator)

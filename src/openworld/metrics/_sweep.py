@@ -36,7 +36,6 @@ def place(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _places(ranked: np.ndarray, queries: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """`place`, block by block of the queries."""
     for start in range(0, queries.size, BLOCK):
         block = queries[start : start + BLOCK]
         first, last = np.searchsorted(ranked, block[0], "left"), np.searchsorted(ranked, block[-1], "right")
@@ -85,18 +84,14 @@ def win_shares(scores: np.ndarray, others: np.ndarray, weights: np.ndarray | Non
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """How many in- and out-samples score at or above each distinct score, from the largest score down.
+    """How many in- and out-samples score at or above each distinct score, from the largest score down."""
 
-    thresholds: float64[K] strictly decreasing; in_kept, out_kept: int64[K], rising to n_in and n_out.
-    """
-
-    thresholds: np.ndarray
-    in_kept: np.ndarray
-    out_kept: np.ndarray
+    thresholds: np.ndarray  # float64[K], strictly decreasing
+    in_kept: np.ndarray  # int64[K], rising to n_in
+    out_kept: np.ndarray  # int64[K], rising to n_out
 
     @classmethod
     def of(cls, in_scores, out_scores) -> "Sweep":
-        """Sort both sides once and merge them."""
         return cls.merged(np.sort(in_scores), np.sort(out_scores))
 
     @classmethod
@@ -123,7 +118,7 @@ class Sweep:
         return int(self.out_kept[-1]) if self.out_kept.size else 0
 
     def double_wins(self) -> int:
-        """Twice the wins of in over out plus the ties: `count_wins` of the two sides."""
+        """Return twice the wins of in over out plus the ties: `count_wins` of the two sides."""
         wins, in_above, out_above = 0, 0, 0
         for start in range(0, self.in_kept.size, BLOCK):
             in_kept, out_kept = self.in_kept[start : start + BLOCK], self.out_kept[start : start + BLOCK]

@@ -14,18 +14,16 @@ from openworld._arrays import (
     MANY,
     ArrayLike,
     as_correct,
-    as_groups,
     as_labels,
     as_scores,
     require_at_least,
     require_at_most,
-    require_length,
 )
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-
-ROUNDING = 1e-12  # a spread below this is rounding: the samples agree exactly
+from openworld.metrics._design import Side, design
+from openworld.metrics.estimate import Influence, require_level, spread, student_quantile
 
 
 @dataclass(frozen=True)
@@ -83,20 +81,19 @@ def accuracy(
     0.5
     """
     correct = as_correct(correct, "correct")
-    weights = _weights(weights, correct.size)
-    groups = _groups(groups, correct.size)
-    if not 0 < level < 1:
-        raise OpenworldError(f"level is {level}, expected a confidence inside (0, 1) such as 0.95.")
-    kept = weights > 0
-    correct, weights, groups = correct[kept], weights[kept], np.unique(groups[kept], return_inverse=True)[1]
-    if not correct.size:
+    require_level(level)
+    none = None if groups is None else np.zeros(0, int)
+    plan = design((correct.size, 0), (weights, None), (groups, none), names=("", "other"))
+    side = plan.base
+    count = side.n if side.weights is None else int(np.count_nonzero(side.weights))
+    if not count:
         return Accuracy(None, None, None, 0, None, level, "no samples (of positive weight)")
-    value = float(weights @ correct / weights.sum())
-    error = _standard_error(correct, weights, groups, value)
-    effective = _effective_n(weights, groups, value, error, level)
+    value = side.mean(correct)
+    error = spread(Influence(plan, correct - value, None)).standard_error
+    effective = _effective_n(side, count, value, error, level)
     interval = None if effective is None else wilson_interval(value, effective, level)
     reason = "a standard error needs two or more samples or groups that differ" if error is None else None
-    return Accuracy(value, error, interval, correct.size, effective, level, reason)
+    return Accuracy(value, error, interval, count, effective, level, reason)
 
 
 def wilson_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
@@ -194,49 +191,15 @@ def _per_class(hits: np.ndarray, totals: np.ndarray, counts: np.ndarray) -> PerC
     return PerClass(value, tuple(shares), tuple(counts.tolist()), reason)
 
 
-def _effective_groups(weights: np.ndarray, groups: np.ndarray) -> float:
-    """Kish's number of equally heavy groups, 1 / sum of squared group shares: G itself for equal ones."""
-    sums = np.bincount(groups, weights=weights)
-    return float(weights.sum() ** 2 / (sums @ sums))
-
-
-def _standard_error(correct: np.ndarray, weights: np.ndarray, groups: np.ndarray, value: float) -> float | None:
-    """Linearised (sandwich) error of the weighted mean, summed within groups, with the factor G / (G - 1)."""
-    residuals = np.bincount(groups, weights=weights * (correct - value)) / weights.sum()
-    count = _effective_groups(weights, groups)
-    if count - 1 <= ROUNDING or np.abs(residuals).max() <= ROUNDING:
-        return None
-    return float(np.sqrt(count / (count - 1) * residuals @ residuals))
-
-
-def _effective_n(weights: np.ndarray, groups: np.ndarray, value, error, level) -> float | None:
-    count, independent = _effective_groups(weights, groups), np.unique(groups).size == groups.size
-    if independent:
-        return count
-    if count - 1 <= ROUNDING:
+def _effective_n(side: Side, count: int, value: float, error: float | None, level: float) -> float | None:
+    if side.n_groups == count:  # independent
+        return side.effective_groups
+    if side.too_few:
         return None
     if error is None:  # all right, all wrong, or groups that agree: no more is known than one sample a group
-        return count
-    from scipy.special import stdtrit
-
-    upper = (1 + level) / 2
-    quantile = float(stdtrit(count - 1, upper))
-    shrink = NormalDist().inv_cdf(upper) / quantile if quantile else 1.0  # few groups: an uncertain error
-    most = float(weights.sum() ** 2 / (weights @ weights))  # as if every sample were independent
+        return side.effective_groups
+    quantile = student_quantile(level, side.effective_groups - 1)
+    shrink = NormalDist().inv_cdf((1 + level) / 2) / quantile if quantile else 1.0  # few groups: an uncertain error
+    weights = np.ones(side.n) if side.weights is None else side.weights
+    most = float(side.total**2 / np.square(weights).sum())  # as if every sample were independent
     return min(most, value * (1 - value) * (shrink / error) ** 2)
-
-
-def _weights(weights: np.ndarray, length: int) -> np.ndarray:
-    if weights is None:
-        return np.ones(length)
-    weights = as_scores(weights, "weights")
-    require_length(weights, "weights", length)
-    if (weights < 0).any():
-        raise OpenworldError(f"weights holds {weights.min():g}; a weight is 0 or more.")
-    return weights / weights.max() if weights.any() else weights  # so that no square overflows
-
-
-def _groups(groups: np.ndarray, length: int) -> np.ndarray:
-    if groups is None:
-        return np.arange(length)
-    return as_groups(groups, "groups", length)

@@ -90,8 +90,10 @@ def bootstrap(
         return Bootstrap(np.zeros(0), 0, reason)
     codes, sizes = _units(plan)
     laws = [Multinomial(size) for size in sizes]
-    drawn = codes if len(results) == 1 else _explicit(codes, plan)
-    layouts = [_Layout(result.samples, of, drawn) for result in results]
+    if len(results) > 1:  # no code is None, so that several results use one draw, each in its own order
+        pairs = zip(codes, (plan.base, plan.new), strict=True)
+        codes = tuple(np.arange(side.n) if code is None else code for code, side in pairs)
+    layouts = [_Layout(result.samples, of, codes) for result in results]
 
     def chunk(size: int, seeds: np.random.SeedSequence) -> list[float]:
         generator = np.random.default_rng(seeds)
@@ -107,7 +109,7 @@ def bootstrap(
 
 
 def _units(plan: Design):
-    """What is drawn: codes of the samples of each side (None: themselves) and how many; one size if drawn together."""
+    """Return codes of the samples of each side (None: themselves) and how many; one size if drawn together."""
     if not plan.grouped:
         return (None, None), (plan.base.n, plan.new.n)
     codes = plan.base.groups, plan.new.groups
@@ -115,13 +117,6 @@ def _units(plan: Design):
         return codes, (plan.n_groups,)
     known, codes = zip(*(np.unique(side, return_inverse=True) for side in codes), strict=True)
     return codes, tuple(side.size for side in known)
-
-
-def _explicit(codes: np.ndarray, plan: Design):
-    """Codes with no None, so that several results use one draw, each in its own order."""
-    return tuple(
-        np.arange(side.n) if code is None else code for code, side in zip(codes, (plan.base, plan.new), strict=True)
-    )
 
 
 class _Row:
@@ -137,7 +132,7 @@ class _Row:
         self.weights = None if weights is None else weights[order]
 
     def masses(self, counts: np.ndarray) -> np.ndarray:
-        """What each sample counts in a replicate, in this row's order."""
+        """Return what each sample counts in a replicate, in this row's order."""
         counts = counts if self.codes is None else counts.take(self.codes)
         return counts if self.weights is None else counts * self.weights
 
@@ -156,7 +151,7 @@ class _Layout:
         self.tied = not np.array_equal(self.below, self.upto)
 
     def value(self, base_counts: np.ndarray, new_counts: np.ndarray) -> float:
-        """The quantity with every sample counted so often; NaN where it is undefined."""
+        """Return the quantity with every sample counted so often; NaN where it is undefined."""
         base, new = self.base.masses(base_counts), self.new.masses(new_counts)
         n_base, n_new = base.sum(), new.sum()
         if n_base == 0 or n_new == 0:

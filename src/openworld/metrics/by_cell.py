@@ -132,7 +132,7 @@ def detection_by_cell(
 
 
 def split_cells(cells: np.ndarray, size: int, count: int) -> Iterator[np.ndarray]:
-    """Which images are in each cell, ascending; raises unless `cells` are int[size] in [-1, count)."""
+    """Return which images are in each cell, ascending; `cells` are int[size] in [-1, count)."""
     require_at_least(1, count=count)
     require_at_most(MANY, count=count)
     cells = as_array(cells, "cells")
@@ -168,7 +168,7 @@ def _detection(sweep: Sweep, rules: CellRules, error: Spread) -> CellDetection:
 
 
 def _spread(sweep: Sweep) -> Spread:
-    """DeLong's: the variances of each side's win shares, samples at one threshold taken together."""
+    """Return DeLong's error: the variances of each side's win shares, samples at one threshold taken together."""
     area, sizes = _area(sweep), (sweep.n_in, sweep.n_out)
     if min(sizes) < 2:
         return Spread(None, None, "there are fewer than 2 independent samples on a side")

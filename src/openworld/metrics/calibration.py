@@ -70,7 +70,10 @@ def expected_calibration_error(
     if confidence.size == 0:
         return CalibrationError(None, None, (), 0, "no samples")
     confidence = _within_unit(confidence)
-    edges = _mass_edges(confidence, bins) if equal_mass else np.arange(bins + 1) / bins
+    edges = np.arange(bins + 1) / bins
+    if equal_mass:  # edges are themselves confidences: no tie is split, the order of the samples does not matter
+        last = -(-np.arange(1, bins) * confidence.size // bins) - 1  # 0-based, the last sample of each bin
+        edges = np.unique(np.concatenate([[0.0], np.sort(confidence)[last], [1.0]]))
     table = _tabulate(confidence, correct, edges)
     gaps = [(bar.count, abs(bar.accuracy - bar.confidence)) for bar in table if bar.count]
     value = sum(count * gap for count, gap in gaps) / confidence.size
@@ -89,13 +92,6 @@ def _tabulate(confidence: np.ndarray, correct: np.ndarray, edges: np.ndarray) ->
             *(array.tolist() for array in (edges[:-1], edges[1:], counts, sums, hits)), strict=True
         )
     )
-
-
-def _mass_edges(confidence: np.ndarray, bins: int) -> np.ndarray:
-    """Edges that are themselves confidences: no tie is split, the order of the samples does not matter."""
-    last = -(-np.arange(1, bins) * confidence.size // bins) - 1  # 0-based, the last sample of each bin
-    inner = np.sort(confidence)[last]
-    return np.unique(np.concatenate([[0.0], inner, [1.0]]))
 
 
 def _within_unit(confidence: np.ndarray) -> np.ndarray:

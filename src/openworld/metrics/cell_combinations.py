@@ -175,18 +175,14 @@ def rank_sides(in_scores: ArrayLike, out_scores: ArrayLike, *, groups: tuple | N
 
 @dataclass(frozen=True, eq=False)
 class _Laid:
-    """Pictures laid out by cell.
-
-    members: int64[M], those in a cell, cell by cell; cell: int64[M], of each; sizes: int64[C]. pair: int64[M], number
-    of its (cell, group), or None where every picture is its own group; pair_cell, pair_group: int64[P].
-    """
+    """Pictures laid out by cell, and by (cell, group) where they are grouped."""
 
     plan: Design
-    members: np.ndarray
-    cell: np.ndarray
-    sizes: np.ndarray
-    pair: np.ndarray | None
-    pair_cell: np.ndarray
+    members: np.ndarray  # int64[M], those in a cell, cell by cell
+    cell: np.ndarray  # int64[M], of each
+    sizes: np.ndarray  # int64[C]
+    pair: np.ndarray | None  # int64[M], number of its (cell, group); None where every picture is its own group
+    pair_cell: np.ndarray  # int64[P]
     pair_group: np.ndarray | None
 
     @classmethod

@@ -16,7 +16,7 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.metrics.estimate import NO_VARIANCE, Spread, require_level, share_interval, student_quantile
 from openworld.metrics.level_errors import LevelErrors
-from openworld.metrics.paired import PairedTest
+from openworld.metrics.paired import PairedTest, against_zero
 from openworld.metrics.robustness import as_levels
 
 LEVEL_NUMBERS = (
@@ -107,13 +107,7 @@ def area_test(errors: LevelErrors, levels: ArrayLike, first: int, second: int) -
     weights = np.zeros(errors.accuracy.shape)
     weights[first] = area_weights(levels)
     weights[second] -= area_weights(levels)
-    difference, spread = float((weights * errors.accuracy).sum()), errors.spread(weights)
-    if spread.standard_error is None:
-        return PairedTest(difference, None, None, None, spread.reason)
-    from scipy.special import stdtr
-
-    p_value = 2 * float(stdtr(spread.degrees_of_freedom, -abs(difference) / spread.standard_error))
-    return PairedTest(difference, spread.standard_error, spread.degrees_of_freedom, p_value)
+    return against_zero(float((weights * errors.accuracy).sum()), errors.spread(weights))
 
 
 def _levels_of(errors: LevelErrors, levels) -> np.ndarray:
@@ -150,7 +144,7 @@ class _Curve:
         return self.errors.spread(weights)
 
     def half(self, slopes: np.ndarray, against: int | None = None, level: float | None = None) -> float:
-        """Half the width of the interval of a linear number; 0 where no pictures differ."""
+        """Return half the width of the interval of a linear number; 0 where no pictures differ."""
         spread = self.spread(slopes, against)
         if spread.standard_error is None:
             return 0.0
@@ -184,7 +178,7 @@ class _Curve:
         return self._around((value, value), self.half(slopes), self.spread(slopes))
 
     def area(self, against: int, sign: int) -> ImageInterval:
-        """Area of the curve above (sign 1) or below (-1) another."""
+        """Return the area of the curve above (sign 1) or below (-1) another."""
         gaps = sign * (self.accuracy - self.errors.accuracy[against])
         halves = np.array([self.half(row, against) for row in np.eye(gaps.size)])
         open_ones = np.abs(gaps) <= halves
@@ -195,7 +189,7 @@ class _Curve:
         return self._around(tuple(ends), 0.0, self._total(np.eye(gaps.size), against))
 
     def _total(self, rows, against: int | None = None) -> Spread:
-        """The first of several linear numbers that has an error, or why none has."""
+        """Return the first of several linear numbers that has an error, or why none has."""
         spreads = [self.spread(row, against) for row in rows]
         return next((spread for spread in spreads if spread.standard_error is not None), spreads[0])
 
@@ -208,7 +202,7 @@ class _Curve:
 
 
 def _area_above(levels: np.ndarray, gaps: np.ndarray) -> tuple[float, np.ndarray]:
-    """Area of the piecewise-linear curve above 0, and its slopes in the curve's values at the levels."""
+    """Return the area of the piecewise-linear curve above 0, and its slopes in the values at the levels."""
     widths, first, last = np.diff(levels), gaps[:-1], gaps[1:]
     cross = np.divide(first, first - last, out=np.zeros_like(first), where=first != last)
     start = np.where(first > 0, 0.0, np.where(last > 0, cross, 0.0))

@@ -182,7 +182,6 @@ def _sweep(in_scores: np.ndarray, out_scores: np.ndarray) -> tuple[Sweep, str | 
 
 
 def require_prevalence(prevalence: float | None) -> None:
-    """Raise unless it is a share that both sides have a part of, or None."""
     if prevalence is not None and not RARE <= prevalence <= 1 - RARE:
         raise OpenworldError(
             f"prevalence is {prevalence}, expected the share of positives, from {RARE:g} to 1 less that."
@@ -190,30 +189,22 @@ def require_prevalence(prevalence: float | None) -> None:
 
 
 def require_recall(recall: float) -> None:
-    """Raise unless it is a share of positives that can be asked for."""
     if not 0 < recall <= 1:
         raise OpenworldError(f"recall is {recall}, expected a share of positives in (0, 1] such as 0.95.")
 
 
 def inwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
-    """True and false positives when in is positive and the threshold falls."""
+    """Return true and false positives when in is positive and the threshold falls."""
     return sweep.in_kept, sweep.out_kept
 
 
 def outwards(sweep: Sweep) -> tuple[np.ndarray, np.ndarray]:
-    """True and false positives when out is positive and the threshold rises: what scores at or below it."""
+    """Return true and false positives when out is positive and the threshold rises: what scores at or below it."""
     return tuple(total[-1] - np.append(total[-2::-1], 0) for total in (sweep.out_kept, sweep.in_kept))
 
 
-def _precision(true: np.ndarray, false: np.ndarray, totals: tuple, prevalence) -> np.ndarray:
-    if prevalence is None:
-        return true / (true + false)
-    detected, mistaken = prevalence * true / totals[0], (1 - prevalence) * false / totals[1]
-    return detected / (detected + mistaken)
-
-
 def trapezoid(true: np.ndarray, false: np.ndarray, prevalence=None) -> float:
-    """Area under the precision-recall curve of counts int64[K] that rise together."""
+    """Return the area under the precision-recall curve of counts int64[K] that rise together."""
     parts, before = np.empty(true.size), (0.0, 1.0)  # the curve starts at recall 0, precision 1
     for some, recall, precision in _points(true, false, prevalence):
         parts[some] = np.diff(recall, prepend=before[0]) * (precision + np.append(before[1], precision[:-1]))
@@ -230,15 +221,18 @@ def _steps(true: np.ndarray, false: np.ndarray, prevalence=None) -> float:
 
 
 def _points(true: np.ndarray, false: np.ndarray, prevalence) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Recall and precision at some thresholds at a time, so that what is made of them on the way stays small."""
+    """Yield recall and precision at some thresholds at a time, so that what is made of them on the way stays small."""
     totals = true[-1], false[-1]
     for start in range(0, true.size, BLOCK):
         some = slice(start, start + BLOCK)
-        yield some, true[some] / totals[0], _precision(true[some], false[some], totals, prevalence)
+        detected, mistaken = true[some], false[some]
+        if prevalence is not None:
+            detected, mistaken = prevalence * detected / totals[0], (1 - prevalence) * mistaken / totals[1]
+        yield some, true[some] / totals[0], detected / (detected + mistaken)
 
 
 def false_positives(true: np.ndarray, false: np.ndarray, recall: float) -> float:
-    """Share of negatives taken where the share of positives first reaches `recall`."""
+    """Return the share of negatives taken where the share of positives first reaches `recall`."""
     # The quotient of two integers, rounded once, as `recall` is.
     reached = bisect_left(range(true.size), recall, key=lambda place: true[place] / true[-1])
     return float(false[reached] / false[-1])

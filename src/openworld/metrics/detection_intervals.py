@@ -51,12 +51,8 @@ def _draw(labels: list[np.ndarray], replicates: int, generator: np.random.Genera
     counts = np.zeros((replicates, known.size), np.uint8)
     law = Multinomial(known.size) if known.size else None
     for row in counts if law else ():
-        row[:] = _capped(law(generator))
+        row[:] = np.minimum(law(generator), 255)
     return [counts[:, own] for own in np.split(codes, np.cumsum([len(own) for own in labels])[:-1])]
-
-
-def _capped(counts: np.ndarray) -> np.ndarray:
-    return np.minimum(counts, 255).astype(np.uint8)
 
 
 def resampled(

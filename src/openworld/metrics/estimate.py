@@ -40,15 +40,12 @@ class Influence:
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard error and its degrees of freedom, or None and the reason.
-
-    groups: the effective number of independent groups of each side that the number depends on; () where unknown.
-    """
+    """Standard error and its degrees of freedom, or None and the reason."""
 
     standard_error: float | None
     degrees_of_freedom: float | None
     reason: str | None = None
-    groups: tuple[float, ...] = ()
+    groups: tuple[float, ...] = ()  # effective independent groups of each side that it depends on
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ class MetricEstimate:
 
 
 def proportion(plan: Design, correct, side: str = "base") -> MetricEstimate:
-    """Share of True in bool[n] of one side, with a lazy standard error."""
+    """Return the share of True in bool[n] of one side, with a lazy standard error."""
     chosen = getattr(plan, side)
     if chosen.empty:
         return MetricEstimate(None, chosen.empty)
@@ -137,11 +134,9 @@ def proportion(plan: Design, correct, side: str = "base") -> MetricEstimate:
 
 
 def spread(influence: Influence) -> Spread:
-    """Clustered standard error of the number that has this influence.
-
-    Each side's sums are scaled by sqrt(G / (G - 1)), G its effective number of groups, before the two sums of a group
-    are added: without groups that is S10 / n_base + S01 / n_new with sample variances (DeLong et al., 1988).
-    """
+    """Return the clustered standard error of the number that has this influence."""
+    # Each side's sums are scaled by sqrt(G / (G - 1)), G its effective number of groups, before the two sums of a group
+    # are added: without groups that is S10 / n_base + S01 / n_new with sample variances (DeLong et al., 1988).
     plan, sums, degrees = influence.design, [], []
     for side, values in ((plan.base, influence.base), (plan.new, influence.new)):
         if values is None:
@@ -166,10 +161,7 @@ def spread(influence: Influence) -> Spread:
 
 
 def correlation(estimates: Sequence[MetricEstimate]) -> np.ndarray | None:
-    """How numbers of the same samples move together, float64[k, k]; 0 beside one without a standard error.
-
-    None of more samples than are held for each of the k at a time.
-    """
+    """Return how numbers of the same samples move together, float64[k, k]; None of too many samples."""
     designs = [estimate.influence.design for estimate in estimates if estimate.influence is not None]
     if any(len(estimates) * (design.base.n + design.new.n) > 32 * KEPT for design in designs):
         return None
@@ -235,14 +227,20 @@ def student_quantile(level: float, degrees: float | None) -> float | None:
     return float(stdtrit(degrees, (1 + level) / 2))
 
 
+def student_p(number: float, standard_error: float, degrees: float) -> float:
+    """Return the two-sided p-value of a number being 0, against Student's t."""
+    from scipy.special import stdtr
+
+    return 2 * float(stdtr(degrees, -abs(number) / standard_error))
+
+
 def require_level(level: float) -> None:
-    """Raise unless `level` is a confidence in (0, 1)."""
     if not 0 < level < 1:
         raise OpenworldError(f"level is {level}, expected a confidence between 0 and 1 such as 0.95.")
 
 
 def combine(influences, factors) -> Influence:
-    """The influence of sum(factor x number), all numbers from the same samples."""
+    """Return the influence of sum(factor x number), all numbers from the same samples."""
     influences = list(influences)
     sides = [
         _sum([(factor, getattr(influence, side)) for factor, influence in zip(factors, influences, strict=True)])

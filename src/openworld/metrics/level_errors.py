@@ -104,7 +104,6 @@ def level_errors(groups: Sequence[Sequence], correct: Sequence[Sequence], *, exp
 
 
 def as_expectations(values: ArrayLike, name: str) -> np.ndarray:
-    """Read fractions in [0, 1] of methods and pictures, float64[M, n]."""
     return as_fractions(values, name, (2,))
 
 

@@ -45,17 +45,14 @@ class PointsLost:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The validated input: scores float64[n], correct bool[n], and the design that they belong to.
-
-    closed_set: whether new samples have no right name, so that `new_correct` says nothing.
-    """
+    """The validated input: scores float64[n], correct bool[n], and the design that they belong to."""
 
     base_scores: np.ndarray
     base_correct: np.ndarray
     new_scores: np.ndarray
     new_correct: np.ndarray
     design: Design
-    closed_set: bool = False
+    closed_set: bool = False  # whether new samples have no right name, so that `new_correct` says nothing
 
 
 @dataclass(frozen=True)
@@ -155,10 +152,8 @@ class OpenworldAUC:
         return MetricEstimate(value, None, lambda: self._influence(*slopes), ceiling)
 
     def _ceiling(self, level: float) -> float:
-        """What the value is surely below: it is at most the product of the accuracies.
-
-        Each has its upper end at half the error, so that both hold together at the level.
-        """
+        # The value is at most the product of the accuracies; each has its upper end at half the error, so that both
+        # hold together at the level.
         ends = [self.estimate(part).interval((1 + level) / 2) for part in ("base_accuracy", "new_accuracy")]
         return 1.0 if None in ends else ends[0][1] * ends[1][1]
 

@@ -58,8 +58,6 @@ class Costs:
         )
         if miss_rate.ndim and hit_rate.ndim:
             require_length(hit_rate, "hit_rate", len(miss_rate))
-        if miss_rate.ndim and hit_rate.ndim:
-            require_length(hit_rate, "hit_rate", len(miss_rate))
         share = new_share if self.new_share is None else self.new_share
         base = self.base_kept + miss_rate * (self.base_missed - self.base_kept)
         new = self.new_unhit + hit_rate * (self.new_hit - self.new_unhit)
@@ -173,7 +171,9 @@ def choose_threshold(
     if empty:
         return Threshold(None, rule, reason=f"there is no {empty} sample")
     candidates = _candidates(base, new)
-    misses, hits = _miss_rates(base, candidates), _hit_rates(new, candidates)
+    flagged, caught = (np.searchsorted(np.sort(scores[correct]), candidates) for scores, correct in (base, new))
+    misses = (flagged + (~base[1]).sum()) / base[0].size
+    hits = caught / max(new[0].size, 1)
     share = new[0].size / (new[0].size + base[0].size)
     chosen = _choose(misses, hits, share, miss_rate, hit_rate, costs)
     if isinstance(chosen, str):
@@ -236,16 +236,6 @@ def _candidates(base, new) -> np.ndarray:
     scores = np.unique(np.concatenate([base[0][base[1]], new[0][new[1]]]))
     top = scores[-1] if scores.size else max(side[0].max() for side in (base, new) if side[0].size)
     return np.append(scores, np.nextafter(top, np.inf))
-
-
-def _miss_rates(side, candidates: np.ndarray) -> np.ndarray:
-    scores, correct = side
-    return (np.searchsorted(np.sort(scores[correct]), candidates) + (~correct).sum()) / scores.size
-
-
-def _hit_rates(side, candidates: np.ndarray) -> np.ndarray:
-    scores, correct = side
-    return np.searchsorted(np.sort(scores[correct]), candidates) / max(scores.size, 1)
 
 
 def _choose(misses: np.ndarray, hits: np.ndarray, new_share, miss_rate, hit_rate, costs) -> int | str:

@@ -52,7 +52,7 @@ def mean_over_sets(results: Sequence, groups: Sequence[tuple], of: str = "openwo
 
 
 def _stack(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
-    """All sets as one, in which the images of each have an equal weight in sum."""
+    """Return all sets as one, in which the images of each have an equal weight in sum."""
     designs = [influence.design for influence in influences]
     sides = [[getattr(of_set, name) for of_set in designs] for name in ("base", "new")]
     sizes = tuple(sum(side.n for side in of_side) for of_side in sides)
@@ -63,7 +63,7 @@ def _stack(influences: list[Influence], groups: Sequence[tuple]) -> Influence:
 
 
 def _labels(place: int, designs: list[Design], groups: Sequence[tuple]) -> np.ndarray:
-    """Groups of all base (place 0) or all new images (1), set after set."""
+    """Return groups of all base (place 0) or all new images (1), set after set."""
     name = ("base", "new")[place]
     if any(len(pair) != 2 for pair in groups):
         raise OpenworldError("groups must hold a pair (base_groups, new_groups) for each set.")

@@ -16,7 +16,18 @@ from openworld._arrays import (
 )
 from openworld._errors import OpenworldError
 from openworld._types import checked
-from openworld.metrics.estimate import NO_CLOSED_FORM, ROUNDING, MetricEstimate, combine, spread, student_quantile
+from openworld.metrics.estimate import (
+    NO_CLOSED_FORM,
+    ROUNDING,
+    MetricEstimate,
+    Spread,
+    combine,
+    spread,
+    student_p,
+    student_quantile,
+)
+
+SAME_SEEDS = "no two seeds differ, and a zero variance is no evidence"
 
 
 @dataclass(frozen=True)
@@ -97,11 +108,14 @@ def paired_test(first, second, of: str = "openworld_auc") -> PairedTest:
             "these two results differ in one of them."
         )
     error = spread(combine([first.influence, second.influence], (1.0, -1.0)))
+    return against_zero(difference, error)
+
+
+def against_zero(difference: float, error: Spread) -> PairedTest:
+    """Return the test of a difference with this error."""
     if error.standard_error is None:
         return PairedTest(difference, None, None, None, error.reason)
-    from scipy.special import stdtr
-
-    p_value = 2 * float(stdtr(error.degrees_of_freedom, -abs(difference) / error.standard_error))
+    p_value = student_p(difference, error.standard_error, error.degrees_of_freedom)
     return PairedTest(difference, error.standard_error, error.degrees_of_freedom, p_value)
 
 
@@ -133,11 +147,8 @@ def seeds_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
         return PairedTest(mean, None, None, None, "one seed says nothing about other seeds")
     error = float(differences.std(ddof=1) / np.sqrt(first.size))
     if error <= ROUNDING:
-        return PairedTest(mean, None, None, None, "no two seeds differ, and a zero variance is no evidence")
-    from scipy.special import stdtr
-
-    p_value = 2 * float(stdtr(first.size - 1, -abs(mean) / error))
-    return PairedTest(mean, error, first.size - 1.0, p_value)
+        return PairedTest(mean, None, None, None, SAME_SEEDS)
+    return against_zero(mean, Spread(error, first.size - 1.0))
 
 
 @checked
@@ -172,11 +183,9 @@ def seeds_test_against_summary(values: ArrayLike, mean: float, deviation: float 
     errors = np.array([size * (ours / size).std(ddof=1) / np.sqrt(ours.size), deviation / np.sqrt(count)])
     error = float(np.hypot(*errors))
     if error <= ROUNDING:
-        return PairedTest(difference, None, None, None, "no two seeds differ, and a zero variance is no evidence")
-    from scipy.special import stdtr
-
+        return PairedTest(difference, None, None, None, SAME_SEEDS)
     freedom = float(1 / ((errors / error) ** 4 / np.maximum([ours.size - 1, count - 1], 1)).sum())
-    return PairedTest(difference, error, freedom, 2 * float(stdtr(freedom, -abs(difference) / error)))
+    return against_zero(difference, Spread(error, freedom))
 
 
 @checked
@@ -214,7 +223,7 @@ def _p_values(values) -> list[float | None]:
 
 
 def estimate_of(result, of: str) -> MetricEstimate:
-    """A MetricEstimate itself; a quantity of a result, or of an average over seeds."""
+    """Return a MetricEstimate itself; a quantity of a result, or of an average over seeds."""
     if isinstance(result, MetricEstimate):
         return result
     if isinstance(result, type) or not hasattr(result, "estimate"):

@@ -204,7 +204,7 @@ def _area_above(widths: np.ndarray, difference: np.ndarray) -> float:
 
 
 def as_levels(levels: np.ndarray) -> np.ndarray:
-    """Two or more fractions that strictly increase: float64[T]."""
+    """Return two or more fractions that strictly increase: float64[T]."""
     levels = as_fractions(levels, "levels")
     if levels.size < 2:
         raise OpenworldError(f"levels has {levels.size} entries; a curve needs at least two levels.")

@@ -80,18 +80,15 @@ def outcomes(
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """N scores, sorted once: order, int64[N], and the places, int64[N], where the ties of each sorted score start
-    and end.
-    """
+    """N scores, sorted once."""
 
-    order: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    order: np.ndarray  # int64[N]
+    start: np.ndarray  # int64[N], where the ties of each sorted score start
+    end: np.ndarray  # and end
     __repr__ = short_repr
 
     @classmethod
     def of(cls, scores: np.ndarray) -> "Ranking":
-        """Sort float64[N]."""
         order = np.argsort(scores)
         return cls(order, *place(scores[order], scores[order]))
 
@@ -100,7 +97,6 @@ class Ranking:
         return self._twice(weights, upwards=True)
 
     def twice_above(self, weights: np.ndarray) -> np.ndarray:
-        """The same of the other images above each image."""
         return self._twice(weights, upwards=False)
 
     def _twice(self, weights: np.ndarray, upwards: bool) -> np.ndarray:
@@ -211,7 +207,7 @@ class SoftOpenworldAUC:
         return (part - value * (given.base + given.new)) / (base + new)
 
     def _others(self, of: str) -> tuple[np.ndarray, np.ndarray]:
-        """G^a above and G^b below each image's score."""
+        """Return G^a above and G^b below each image's score."""
         if of not in self._kept:
             first, second = _pair(self.outcomes, of)
             twice = self.ranking.twice_above(first), self.ranking.twice_below(second)
@@ -254,7 +250,6 @@ def soft_openworld_auc(
 
 
 def of_outcomes(ranking: Ranking, given: Outcomes) -> SoftOpenworldAUC:
-    """`soft_openworld_auc` of scores that are sorted and outcomes that are read."""
     totals = float(given.base.sum()), float(given.new.sum())
     empty = [side for side, total in zip(("base", "new"), totals, strict=True) if not total > ROUNDING]
     if empty:
@@ -271,7 +266,7 @@ def _places(images: ArrayLike, given: Outcomes, size: int) -> np.ndarray:
 
 
 def _pair(given: Outcomes, of: str) -> tuple[np.ndarray, np.ndarray]:
-    """Who must win against whom."""
+    """Return who must win against whom."""
     return (given.base, given.new) if of == "auroc" else (given.base_right, given.new_right)
 
 

@@ -52,6 +52,6 @@ def thin(labels: np.ndarray, factor: float, generator: np.random.Generator) -> n
 
 
 def _classes(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(images of every class that is there, the number of every image's class among them)."""
+    """Return images of every class that is there, and the number of every image's class among them."""
     _, classes, counts = np.unique(as_labels(labels, "labels"), return_inverse=True, return_counts=True)
     return counts, classes.reshape(-1)

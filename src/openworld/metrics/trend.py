@@ -156,7 +156,7 @@ def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, Shif
 
 
 def _level_weights(present: np.ndarray) -> np.ndarray:
-    """float64[L, L, K] of bool[L, K]: what cells weigh in the mean of each level."""
+    """Return what cells weigh in the mean of each level, float64[L, L, K] of bool[L, K]."""
     shares = present / np.maximum(present.sum(axis=1, keepdims=True), 1)
     return np.eye(len(present))[:, :, None] * shares
 
@@ -170,7 +170,7 @@ def _slope_weights(curve: np.ndarray) -> np.ndarray | None:
 
 
 def _common(present: np.ndarray) -> np.ndarray:
-    """Rows that have every column that any row has: bool[R]."""
+    """Return rows bool[R] that have every column that any row has."""
     return present[:, present.any(axis=0)].all(axis=1) & present.any(axis=1)
 
 

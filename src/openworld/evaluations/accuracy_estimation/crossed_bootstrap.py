@@ -16,7 +16,7 @@ import numpy as np
 
 from openworld.evaluations.accuracy_estimation.arrays import AVERAGE, RunArrays, finite
 from openworld.evaluations.accuracy_estimation.cards import ERROR
-from openworld.metrics.estimate import ROUNDING
+from openworld.metrics.estimate import ROUNDING, student_p
 from openworld.results import Comparison, Interval, Metric, Result, Value, correct_for_many, student
 
 REPLICATES, SEED = 2000, 20
@@ -110,9 +110,7 @@ class CrossedBootstrap:
         error = float(self.replicates(difference, line).std(ddof=1))
         if error <= ROUNDING:
             return None, NO_VARIANCE
-        from scipy.special import stdtr
-
-        return 2 * float(stdtr(freedom, -abs(mean) / error)), ""
+        return student_p(mean, error, freedom), ""
 
     @cached_property
     def _models(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from math import inf, sqrt
 import numpy as np
 
 from openworld.metrics import CellSums
-from openworld.metrics.estimate import LEVEL, ROUNDING, Spread, student_quantile
+from openworld.metrics.estimate import LEVEL, ROUNDING, Spread, student_p, student_quantile
 from openworld.results import Interval, Metric, Value
 
 UNKNOWN = Spread(None, None)
@@ -104,12 +104,10 @@ def with_error(
     quantile = student_quantile(LEVEL, error.degrees_of_freedom)
     if quantile is None:
         return Value(number, deviation=deviation), None
-    from scipy.special import stdtr
-
     half, (least, most) = quantile * error.standard_error, metric.bounds
     low = max(-inf if least is None else least, number - half)
     high = min(inf if most is None else most, number + half)
-    p = 2 * float(stdtr(error.degrees_of_freedom, -abs(number) / error.standard_error))
+    p = student_p(number, error.standard_error, error.degrees_of_freedom)
     return Value(number, (Interval(low, high, over, n),), deviation=deviation), p
 
 
