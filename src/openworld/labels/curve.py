@@ -25,8 +25,8 @@ from openworld._types import checked
 from openworld.labels.draw import CERTAIN, draw_from_strata, sizes, strata
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, LabelledNumber
 from openworld.labels.inclusion import inclusion_probabilities, worth_of_labels
-from openworld.metrics.curve_intervals import area_weights
 from openworld.metrics.estimate import ROUNDING, Spread, student_quantile
+from openworld.metrics.robustness import area_weights
 
 EVEN = 0.2  # share of the labels that goes to all images alike
 FEW_LABELS_TRUST = 1.0  # of the proxies, which know at how many levels an image weighs, whatever their quality

@@ -3,7 +3,9 @@
 An undefined number is a result whose `value` is None with a `reason`. METRICS holds a card for every metric.
 """
 
-from openworld.metrics._card import MetricCard
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from openworld.metrics.accuracy import (
     Accuracy,
     PerClass,
@@ -57,6 +59,17 @@ from openworld.metrics.soft_openworld_auc import (
     soft_openworld_auc,
 )
 from openworld.metrics.trend import ShiftTrend, ShiftWeights, Trend, shift_trend, shift_weights, trend
+
+
+@dataclass(frozen=True)
+class MetricCard:
+    """A metric's function, what it tells in one line, its range (low, high), None where open, and its source."""
+
+    function: Callable
+    summary: str
+    range: tuple[float | None, float | None]
+    paper: str
+
 
 _SHARE = (0.0, 1.0)
 _HUA = "OpenworldAUC (Hua et al., 2025)"

@@ -17,7 +17,7 @@ from openworld._types import checked
 from openworld.metrics.estimate import NO_VARIANCE, Spread, require_level, share_interval, student_quantile
 from openworld.metrics.level_errors import LevelErrors
 from openworld.metrics.paired import PairedTest, against_zero
-from openworld.metrics.robustness import as_levels
+from openworld.metrics.robustness import area_above, area_weights, as_levels
 
 LEVEL_NUMBERS = (
     "initial_accuracy", "auc", "worst_accuracy", "variation",
@@ -33,16 +33,6 @@ class ImageInterval:
     low: float | None
     high: float | None
     reason: str | None = None
-
-
-def area_weights(levels) -> np.ndarray:
-    """float64[T]: what the accuracy at each level weighs in the area under the curve, by trapezoids.
-
-    >>> area_weights([0, 0.5, 1]).tolist()
-    [0.25, 0.5, 0.25]
-    """
-    widths = np.diff(levels)
-    return (np.append(widths, 0) + np.append(0, widths)) / 2
 
 
 @checked
@@ -184,7 +174,7 @@ class _Curve:
         open_ones = np.abs(gaps) <= halves
         ends = []
         for end in (-1, 1):
-            value, slopes = _area_above(self.levels, gaps + end * halves * open_ones)
+            value, slopes = area_above(self.levels, gaps + end * halves * open_ones)
             ends.append(value + end * self.half(slopes * ~open_ones, against))
         return self._around(tuple(ends), 0.0, self._total(np.eye(gaps.size), against))
 
@@ -199,14 +189,3 @@ class _Curve:
         if spread.standard_error is None:
             return ImageInterval(None, None, spread.reason)
         return ImageInterval(max(limits[0], float(ends[0] - half)), min(limits[1], float(ends[1] + half)))
-
-
-def _area_above(levels: np.ndarray, gaps: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the area of the piecewise-linear curve above 0, and its slopes in the values at the levels."""
-    widths, first, last = np.diff(levels), gaps[:-1], gaps[1:]
-    cross = np.divide(first, first - last, out=np.zeros_like(first), where=first != last)
-    start = np.where(first > 0, 0.0, np.where(last > 0, cross, 0.0))
-    stop = np.where(last > 0, 1.0, np.where(first > 0, cross, 0.0))
-    rising = widths * (stop**2 - start**2) / 2  # integral of the segment's second hat function where it is above
-    slopes = np.append(widths * (stop - start) - rising, 0) + np.append(0, rising)
-    return float(slopes @ gaps), slopes

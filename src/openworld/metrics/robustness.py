@@ -167,17 +167,17 @@ def robustness(levels: ArrayLike, accuracy: ArrayLike, zero_shot: ArrayLike | No
 
 
 def _one_curve(levels: np.ndarray, accuracy: np.ndarray, zero_shot, per_seed=()) -> Robustness:
-    widths, changes = np.diff(levels), np.diff(accuracy)
+    widths, changes, weights = np.diff(levels), np.diff(accuracy), area_weights(levels)
     mean_slope = (accuracy[-1] - accuracy[0]) / (levels[-1] - levels[0])
     above = below = gain = balance = None
     if zero_shot is not None:
-        above, below = _area_above(widths, accuracy - zero_shot), _area_above(widths, zero_shot - accuracy)
-        gain, balance = _area(widths, accuracy) - _area(widths, zero_shot), above - below
+        above, below = (area_above(levels, sign * (accuracy - zero_shot))[0] for sign in (1, -1))
+        gain, balance = float(weights @ accuracy) - float(weights @ zero_shot), above - below
     return Robustness(
         levels=tuple(levels.tolist()),
         accuracy=tuple(accuracy.tolist()),
         zero_shot=None if zero_shot is None else tuple(zero_shot.tolist()),
-        auc=_area(widths, accuracy),
+        auc=float(weights @ accuracy),
         worst_accuracy=float(accuracy.min()),
         variation=float(np.abs(changes).sum()),
         slope_variance=float(widths @ (changes / widths - mean_slope) ** 2),
@@ -190,17 +190,25 @@ def _one_curve(levels: np.ndarray, accuracy: np.ndarray, zero_shot, per_seed=())
     )
 
 
-def _area(widths: np.ndarray, heights: np.ndarray) -> float:
-    return float(widths @ (heights[:-1] + heights[1:]) / 2)
+def area_weights(levels) -> np.ndarray:
+    """float64[T]: what the accuracy at each level weighs in the area under the curve, by trapezoids.
+
+    >>> area_weights([0, 0.5, 1]).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    widths = np.diff(levels)
+    return (np.append(widths, 0) + np.append(0, widths)) / 2
 
 
-def _area_above(widths: np.ndarray, difference: np.ndarray) -> float:
-    # A segment from a to b is positive on the share (a+ + b+) / (|a| + |b|) of its width, there at the mean
-    # height (a+ + b+) / 2: true where it crosses (one of the two is 0) and where not (the share is 1 or 0).
-    positive = np.maximum(difference, 0)
-    sums, sizes = positive[:-1] + positive[1:], np.abs(difference[:-1]) + np.abs(difference[1:])
-    share = np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0)
-    return float(widths @ (share * sums) / 2)
+def area_above(levels: np.ndarray, gaps: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the area of the piecewise-linear curve above 0, and its slopes in the values at the levels."""
+    widths, first, last = np.diff(levels), gaps[:-1], gaps[1:]
+    cross = np.divide(first, first - last, out=np.zeros_like(first), where=first != last)
+    start = np.where(first > 0, 0.0, np.where(last > 0, cross, 0.0))
+    stop = np.where(last > 0, 1.0, np.where(first > 0, cross, 0.0))
+    rising = widths * (stop**2 - start**2) / 2  # integral of the segment's second hat function where it is above
+    slopes = np.append(widths * (stop - start) - rising, 0) + np.append(0, rising)
+    return float(slopes @ gaps), slopes
 
 
 def as_levels(levels: np.ndarray) -> np.ndarray:

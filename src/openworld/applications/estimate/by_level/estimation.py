@@ -26,8 +26,8 @@ from openworld.applications.estimate.reading import Progress
 from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.by_level import LevelAccuracies, accuracy_by_level, among
 from openworld.metrics import curve_intervals, robustness
-from openworld.metrics.curve_intervals import area_weights
 from openworld.metrics.estimate import share_interval
+from openworld.metrics.robustness import area_weights
 
 LEVEL = 0.95  # of confidence
 USUAL = ("ATC-MC", "AC", "ATC-NE")
