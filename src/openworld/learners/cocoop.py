@@ -15,13 +15,12 @@ from torch.nn.functional import cross_entropy, normalize, relu
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import apply_linear, start_linear
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, answer_of, cosine_logits
-from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.text_features import encode_behind, require_context, start_context
 from openworld.learners.engine.training import Schedule
 
 # Sentences (images times names) that are encoded together at test time. Their features are held at once: 8 MB at a
@@ -31,7 +30,7 @@ SENTENCES = 4096
 
 @checked
 @dataclass(frozen=True)
-class CoCoOp:
+class CoCoOp(PromptLearner):
     """Context plus the network's answer to the image, class name at the end.
 
     Args:
@@ -76,19 +75,11 @@ class CoCoOp:
             **start_linear(clip, "shift", hidden, width, generator),
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        """The tokenised names."""
-        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
-
     def loss(
         self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
     ) -> dict[str, Tensor]:
         """Cross-entropy of each image's own cosine logits; labels int64[B]."""
         return {"total": cross_entropy(conditional_logits(clip, parameters, images.embeddings, prepared), labels)}
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn context and network from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "NameBank":
         """The tokenised names: what is compared with an image is encoded when the image is there."""

@@ -1,26 +1,24 @@
 """CoOp (Zhou et al., 2022): one learned context in front of every class name, trained by cross-entropy."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from torch import Generator, Tensor
-from torch.nn.functional import cross_entropy, normalize
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.text_bank import cosine_logits
+from openworld.learners.engine.text_features import encode_behind, require_context
 from openworld.learners.engine.training import Schedule
 
 
 @checked
 @dataclass(frozen=True)
-class CoOp:
+class CoOp(PromptLearner):
     """Unified context, class name at the end.
 
     Args:
@@ -52,30 +50,9 @@ class CoOp:
             return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
-        """A fresh context float[N, W]."""
-        return {"context": start_context(clip, self.context_length, self.words, generator)}
-
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        """The tokenised names."""
-        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
-
     def loss(
         self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames
     ) -> dict[str, Tensor]:
         """Cross-entropy of cosine logits; labels int64[B]."""
         text = encode_behind(clip, parameters["context"], prepared)
         return {"total": cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)}
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the context from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
-
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Text features of all names behind the learned context."""
-        text = encode_behind(clip, parameters["context"], self.prepare(clip, names.all))
-        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(images.embeddings, bank)

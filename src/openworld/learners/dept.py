@@ -19,14 +19,12 @@ from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import apply_linear, start_linear
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import (
-    context_tokens,
     encode_behind,
     encode_names,
     require_context,
@@ -38,7 +36,7 @@ from openworld.learners.engine.training import Loop, Schedule
 
 @checked
 @dataclass(frozen=True)
-class DePT:
+class DePT(PromptLearner):
     """(1 - h) * cross-entropy of cosines + h * cross-entropy of the head + weight * guidance, h the head's share.
 
     It tunes 4,096 + 513 C numbers at ViT-B/16 for C base classes. The released code registers 267,264 + 513 C, which
@@ -96,7 +94,7 @@ class DePT:
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
-        return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
+        return self.prompted_names(clip, classnames), encode_names(clip, classnames, (self.template,))
 
     def loss(
         self,
@@ -119,13 +117,9 @@ class DePT:
         total = (1 - self.head_share) * entropy + self.head_share * head_entropy + self.weight * guidance
         return {"cross_entropy": entropy, "head_cross_entropy": head_entropy, "guidance": guidance, "total": total}
 
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn all together, from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
-
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "HeadBank":
         """Text features of all names behind the learned context, and the head's outputs for the base names."""
-        text = normalize(encode_behind(clip, parameters["context"], self._prompts(clip, names.all)), dim=-1)
+        text = normalize(encode_behind(clip, parameters["context"], self.prompted_names(clip, names.all)), dim=-1)
         return HeadBank(text, len(names.base), clip.logit_scale, _outputs(names))
 
     def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: "HeadBank") -> Answer:
@@ -143,9 +137,6 @@ class DePT:
         """Head and affines learn faster than the context."""
         fast = ("image_scale", "text_scale", "image_shift", "text_shift", "head_weight", "head_bias")
         return Loop(rate_factors=dict.fromkeys(fast, self.rate_factor))
-
-    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of, whole_and_surest_patch
 from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
@@ -25,7 +24,7 @@ SIMILARITIES = 2**25  # patch cosines alive at a time, 128 MiB in float32
 
 @checked
 @dataclass(frozen=True)
-class GalLoP:
+class GalLoP(PromptLearner):
     """Cross-entropy of a few global contexts drawn for each image, plus the mean over the local ones.
 
     Args:
@@ -102,10 +101,6 @@ class GalLoP:
     def loop(self) -> Loop:
         """The global contexts that each image keeps in a step are drawn."""
         return Loop(draws=self._draws)
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn contexts and projection from augmented views of the training images and their patches."""
-        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> "PatchBank":
         """Text features of all names behind all contexts, and one matrix from patches to the joint space."""

@@ -19,11 +19,10 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
-from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.partitions import Partitions, divide_classes
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import (
@@ -43,7 +42,7 @@ Gate = Literal["sigmoid", "detached", "logit", "0-1", "none"]
 
 @checked
 @dataclass(frozen=True)
-class GMoP:
+class GMoP(PromptLearner):
     """The mixture and its ablations.
 
     Args:
@@ -142,10 +141,6 @@ class GMoP:
             new_logits = cosine_logits(embeddings, prepared.zero_shot, clip.logit_scale)
         return mixture_loss(base_logits, new_logits, detector_logits, labels, prepared.labels, self)
 
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn all prompts together, from plain images."""
-        return fit_prompts(self, clip, train, seed=seed)
-
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Base names by the tuned prompt, new names by zero-shot CLIP, all names by every detector."""
         classifier = parameters["context"] if self.single_prompt else parameters["classifier"]
@@ -236,12 +231,7 @@ def mixture_loss(
     detector_cross = (both * entropies / base_count.clamp(min=1)).mean()
     pair = (both * pairwise / (base_count * new_count).clamp(min=1)).mean()
     total = cross + settings.alpha * detector_cross + settings.lam * pair
-    return {
-        "cross_entropy": cross,
-        "detector_cross_entropy": detector_cross,
-        "pairwise": pair,
-        "total": total,
-    }
+    return {"cross_entropy": cross, "detector_cross_entropy": detector_cross, "pairwise": pair, "total": total}
 
 
 def _gates(base_logits: Tensor, new_logits: Tensor, labels: Tensor, gate: Gate) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,8 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
@@ -28,7 +27,7 @@ from openworld.learners.engine.training import Schedule
 
 @checked
 @dataclass(frozen=True)
-class IVLP:
+class IVLP(PromptLearner):
     """A context with deep text prompts, and deep image prompts.
 
     Args:
@@ -81,8 +80,8 @@ class IVLP:
             "image": start_image_prompts(clip, self.image_depth, self.image_length, generator),
         }
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        """The tokenised names."""
+    def prompted_names(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
+        """Tokenise names behind the words of the phrase that are not learned."""
         return name_behind_phrase(clip, classnames, self.text_length, self.words)
 
     def loss(
@@ -93,13 +92,9 @@ class IVLP:
         image = encode_prompted_image(clip, images.pixels, parameters["image"])
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn all prompts together, from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
-
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
-        text = encode_prompted_text(clip, parameters["text"], self.prepare(clip, names.all))
+        text = encode_prompted_text(clip, parameters["text"], self.prompted_names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
     def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:

@@ -4,32 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import KGCOOP, PHOTO
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
-from openworld.learners.engine.text_features import (
-    context_tokens,
-    encode_behind,
-    encode_names,
-    require_context,
-    require_templates,
-    start_context,
-)
+from openworld.learners.engine.text_bank import cosine_logits
+from openworld.learners.engine.text_features import encode_behind, encode_names, require_context, require_templates
 from openworld.learners.engine.training import Schedule
 
 
 @checked
 @dataclass(frozen=True)
-class KgCoOp:
+class KgCoOp(PromptLearner):
     """Cross-entropy plus knowledge guidance: weight * (1 - mean cosine to the frozen text features).
 
     Args:
@@ -66,13 +58,9 @@ class KgCoOp:
             return replace(default, words=None, schedule=unified(Schedule(batch_size=32), dataset))
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
-        """A fresh context float[N, W]."""
-        return {"context": start_context(clip, self.context_length, self.words, generator)}
-
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
-        return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
+        return self.prompted_names(clip, classnames), encode_names(clip, classnames, (self.template,))
 
     def loss(
         self,
@@ -88,19 +76,3 @@ class KgCoOp:
         entropy = cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)
         guidance = 1 - (text * teacher).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the context from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
-
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Text features of all names behind the learned context."""
-        text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
-        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(images.embeddings, bank)
-
-    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))

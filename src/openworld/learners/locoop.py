@@ -4,25 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from openworld._arrays import require_at_least
 from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import (
-    NameSets,
-    TextBank,
-    answer_by_cosine,
-    cosine_logits,
-    whole_and_surest_patch,
-)
-from openworld.learners.engine.text_features import context_tokens, encode_behind, require_context, start_context
+from openworld.learners.engine.text_bank import TextBank, cosine_logits, whole_and_surest_patch
+from openworld.learners.engine.text_features import encode_behind, require_context
 from openworld.learners.engine.training import Schedule
 
 EPSILON = 1e-5  # inside the logarithm of the entropy, as AtsuMiyai/LoCoOp @ a311b39 has it
@@ -31,7 +24,7 @@ TOP_SHARE = 0.2
 
 @checked
 @dataclass(frozen=True)
-class LoCoOp:
+class LoCoOp(PromptLearner):
     """Cross-entropy of the image minus weight * mean entropy of its background patches.
 
     Args:
@@ -69,13 +62,9 @@ class LoCoOp:
             return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
         return default
 
-    def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
-        """A fresh context float[N, W]."""
-        return {"context": start_context(clip, self.context_length, self.words, generator)}
-
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, int]:
         """The tokenised names, and K; a `top` that leaves no class outside is refused."""
-        return self._prompts(clip, classnames), self._top_of(len(classnames))
+        return self.prompted_names(clip, classnames), self._top_of(len(classnames))
 
     def loss(
         self,
@@ -91,33 +80,13 @@ class LoCoOp:
         entropy = cross_entropy(cosine_logits(images.embeddings, text, clip.logit_scale), labels)
         patches = clip.project_patches(images.patches.to(clip.dtype)).to(text.dtype)
         background = background_entropy(cosine_logits(patches, text, clip.logit_scale), labels, top)
-        return {
-            "cross_entropy": entropy,
-            "background_entropy": background,
-            "total": entropy - self.weight * background,
-        }
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the context from augmented views of the training images and their patches."""
-        return fit_prompts(self, clip, train, seed=seed)
-
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Text features of all names behind the learned context."""
-        text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
-        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits of the whole image over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(images.embeddings, bank)
+        return {"cross_entropy": entropy, "background_entropy": background, "total": entropy - self.weight * background}
 
     def own_score(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Tensor:
         """GL-MCM with the learned context, float[N]: as AtsuMiyai/LoCoOp @ a311b39 detects images of no known class."""
         patches = clip.project_patches(images.patches.to(clip.dtype)).to(bank.text.dtype)
         whole, parts = (normalize(seen, dim=-1) @ bank.text.mT for seen in (images.embeddings, patches))
         return whole_and_surest_patch(whole, parts)
-
-    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        return clip.prompt_names(classnames, context_tokens(clip, self.context_length, self.words))
 
     def _top_of(self, count: int) -> int:
         if self.top is None:

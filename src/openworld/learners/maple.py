@@ -11,10 +11,9 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import start_linear
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
@@ -29,7 +28,7 @@ from openworld.learners.engine.training import Schedule
 
 @checked
 @dataclass(frozen=True)
-class MaPLe:
+class MaPLe(PromptLearner):
     """Prompts of both towers, coupled block by block.
 
     Args:
@@ -81,8 +80,8 @@ class MaPLe:
         maps = {name: torch.stack([first[name]] + [deep[name]] * (len(text) - 1)) for name in first}
         return {"text": text} | maps
 
-    def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        """The tokenised names."""
+    def prompted_names(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
+        """Tokenise names behind the words of the phrase that are not learned."""
         return name_behind_phrase(clip, classnames, self.context_length, self.words)
 
     def loss(
@@ -93,13 +92,9 @@ class MaPLe:
         image = encode_prompted_image(clip, images.pixels, image_prompts(parameters))
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
 
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn prompts and maps from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
-
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
-        text = encode_prompted_text(clip, parameters["text"], self.prepare(clip, names.all))
+        text = encode_prompted_text(clip, parameters["text"], self.prompted_names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
     def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:

@@ -19,10 +19,9 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PackedText, TwoTower
 from openworld.datasets.templates import PHOTO, TEMPLATES, fill
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import start_linear
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_names, require_templates, widen
@@ -46,7 +45,7 @@ WEIGHTS = {
 
 @checked
 @dataclass(frozen=True)
-class MMRL:
+class MMRL(PromptLearner):
     """a CE of the class token + (1 - a) CE of the learned tokens + weight (2 - mean cosines to frozen features).
 
     It tunes 4,992,256 numbers at ViT-B/16, as the released modules do.
@@ -141,10 +140,6 @@ class MMRL:
         total = self._mix(entropy, token_entropy) + self.weight * (of_image + of_text)
         terms = {"cross_entropy": entropy, "token_cross_entropy": token_entropy}
         return terms | {"image": of_image, "text": of_text, "total": total}
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn tokens, maps and projection from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names, with the tokens among the rows of their sentences."""

@@ -11,9 +11,8 @@ from torch.nn.functional import cross_entropy, normalize
 from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
 from openworld.learners.engine.text_features import encode_behind, start_context
@@ -22,7 +21,7 @@ from openworld.learners.engine.training import Loop, Schedule
 
 @checked
 @dataclass(frozen=True)
-class ProDA:
+class ProDA(PromptLearner):
     """Upper bound of the expected cross-entropy of Gaussian classifiers, plus weight * orthogonality of the contexts.
 
     The authors' code is not public; positions, bound and settings are those of ml-stat-Sustech/CLIP_Calibration
@@ -97,10 +96,6 @@ class ProDA:
     def loop(self) -> Loop:
         """The contexts of a step are drawn."""
         return Loop(draws=self._draws)
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the contexts from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Means of unit text features over all contexts; they are shorter than 1, and stay so."""

@@ -17,11 +17,10 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PHOTO, PROGRAD
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import (
     encode_behind,
     encode_names,
@@ -34,7 +33,7 @@ from openworld.learners.engine.training import Loop, Schedule
 
 @checked
 @dataclass(frozen=True)
-class ProGrad:
+class ProGrad(PromptLearner):
     """CoOp under a projected gradient.
 
     Args:
@@ -99,7 +98,7 @@ class ProGrad:
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and zero-shot CLIP's unit text features float[C, D]."""
-        return self._prompts(clip, classnames), encode_names(clip, classnames, (self.template,))
+        return self.prompted_names(clip, classnames), encode_names(clip, classnames, (self.template,))
 
     def loss(
         self,
@@ -118,10 +117,6 @@ class ProGrad:
         entropy = cross_entropy(logits, labels)
         return {"cross_entropy": entropy, "knowledge": knowledge, "total": entropy}
 
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the context from augmented views of the training images, along projected gradients."""
-        return fit_prompts(self, clip, train, seed=seed)
-
     @property
     def loop(self) -> Loop:
         """Steps go along `gradient`."""
@@ -135,16 +130,7 @@ class ProGrad:
         pairs = zip(parameters, wanted, heeded, strict=True)
         return {name: project(gradient, knowledge, self.strength) for name, gradient, knowledge in pairs}
 
-    def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
-        """Text features of all names behind the learned context."""
-        text = encode_behind(clip, parameters["context"], self._prompts(clip, names.all))
-        return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(images.embeddings, bank)
-
-    def _prompts(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
+    def prompted_names(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
         return clip.prompt_names(classnames, self.context_length, fixed=self._fixed(clip))
 
     def _fixed(self, clip: TwoTower) -> str:

@@ -18,9 +18,8 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.templates import PROMPTSRC, fill
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import (
     encode_prompted_image,
     encode_prompted_text,
@@ -39,7 +38,7 @@ LATE = {"stanford_cars", "oxford_flowers", "fgvc_aircraft", "dtd", "eurosat"}
 
 @checked
 @dataclass(frozen=True)
-class PromptSRC:
+class PromptSRC(PromptLearner):
     """Self-regulating prompts.
 
     Args:
@@ -103,7 +102,11 @@ class PromptSRC:
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, Tensor]:
         """The tokenised names, and the teacher's unit text features float[C, D]."""
-        return self._names(clip, classnames), average_sentences(clip, classnames)
+        return self.prompted_names(clip, classnames), average_sentences(clip, classnames)
+
+    def prompted_names(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
+        """Tokenise names behind the words of the phrase that are not learned."""
+        return name_behind_phrase(clip, classnames, self.text_length, self.words)
 
     def loss(
         self,
@@ -129,13 +132,9 @@ class PromptSRC:
         held = self.text_weight * terms["text"] + self.image_weight * terms["image"] + terms["logits"]
         return terms | {"total": terms["cross_entropy"] + held}
 
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn all prompts together from augmented views, and keep their average over the epochs."""
-        return fit_prompts(self, clip, train, seed=seed)
-
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context."""
-        text = encode_prompted_text(clip, parameters["text"], self._names(clip, names.all))
+        text = encode_prompted_text(clip, parameters["text"], self.prompted_names(clip, names.all))
         return TextBank(normalize(text, dim=-1), len(names.base), clip.logit_scale)
 
     def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
@@ -146,9 +145,6 @@ class PromptSRC:
     def loop(self) -> Loop:
         """The prompts after each epoch are averaged by a Gaussian."""
         return Loop(epoch_weights=gaussian_weights(self.schedule.epochs, self.mean, self.deviation))
-
-    def _names(self, clip: TwoTower, classnames: Sequence[str]) -> PromptedNames:
-        return name_behind_phrase(clip, classnames, self.text_length, self.words)
 
 
 @torch.no_grad()

@@ -13,9 +13,8 @@ from openworld._spoken import spoken_name
 from openworld._types import checked
 from openworld.backbones import Recording, TwoTower
 from openworld.datasets.templates import PHOTO, fill
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import STANDARD_DEVIATION, require_templates
@@ -28,7 +27,7 @@ CHUNK = 32  # images or names recorded at a time: a recording of ViT-B/16 takes 
 
 @checked
 @dataclass(frozen=True)
-class RPO:
+class RPO(PromptLearner):
     """K pairs of read-only prompts; an image and a name are as close as their pairs are on average.
 
     Args:
@@ -89,10 +88,6 @@ class RPO:
         image = _image_pairs(clip, parameters["image"], images.pixels)
         text = _side_by_side(clip.read_text(parameters["text"].to(clip.dtype), prepared))
         return {"total": cross_entropy(cosine_logits(image, text, clip.logit_scale), labels)}
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the prompts from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """What the text prompts read in the sentences of all names, side by side: float[C, K * D]."""

@@ -21,9 +21,8 @@ from openworld._errors import OpenworldError
 from openworld._types import checked
 from openworld.backbones import EnteredText, TwoTower
 from openworld.datasets.templates import PHOTO, SKIP_TUNING, fill
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import encode_names, require_templates, widen
@@ -35,7 +34,7 @@ FARTHEST = 5.0  # ranks are spread over 0 to 5, where the density of the exponen
 
 @checked
 @dataclass(frozen=True)
-class SkipTuning:
+class SkipTuning(PromptLearner):
     """Cross-entropy of cosine logits over the names that are kept.
 
     It tunes 62,099,456 numbers at ViT-B/16: the last 6 blocks of both towers, norms and projections behind them. The
@@ -132,10 +131,6 @@ class SkipTuning:
             warmup_rate=self.warmup_rate,
             by_class=self.by_class,
         )
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the weights from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names by the tuned tower."""

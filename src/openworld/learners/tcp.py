@@ -17,12 +17,11 @@ from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.backbones.blocks import quick_gelu
 from openworld.datasets.templates import PHOTO, TCP_BEHIND, TCP_TEACHER
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
-from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.images import Images
 from openworld.learners.engine.linear import apply_linear, start_linear
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting, unified
-from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
+from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import (
     context_tokens,
     encode_behind,
@@ -39,7 +38,7 @@ PUBLISHED_EPOCHS = {"sun397": 25, "imagenet": 25}
 
 @checked
 @dataclass(frozen=True)
-class TCP:
+class TCP(PromptLearner):
     """Cross-entropy plus weight * (1 - mean cosine to the frozen text features).
 
     Args:
@@ -119,18 +118,10 @@ class TCP:
         guidance = 1 - (text * prepared[1]).sum(dim=-1).mean()
         return {"cross_entropy": entropy, "guidance": guidance, "total": entropy + self.weight * guidance}
 
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn context and network from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
-
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Text features of all names behind the learned context and their own class tokens."""
         text = self._text(clip, parameters, self.prepare(clip, names.all))
         return TextBank(text, len(names.base), clip.logit_scale)
-
-    def answer(self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, bank: TextBank) -> Answer:
-        """Cosine logits over all names, and the log of the largest base softmax."""
-        return answer_by_cosine(images.embeddings, bank)
 
     def class_tokens(self, parameters: dict[str, Tensor], teacher: Tensor) -> Tensor:
         """The tokens float[C, N, W] that the network makes from frozen unit text features float[C, D]."""

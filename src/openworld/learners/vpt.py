@@ -11,9 +11,8 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import PHOTO
-from openworld.features import Features
-from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import encode_prompted_image, start_image_prompts
 from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
@@ -23,7 +22,7 @@ from openworld.learners.engine.training import Schedule
 
 @checked
 @dataclass(frozen=True)
-class VPT:
+class VPT(PromptLearner):
     """Deep visual prompts; shallow ones with depth 1.
 
     Args:
@@ -74,10 +73,6 @@ class VPT:
         """Cross-entropy of cosine logits; labels int64[B]."""
         image = encode_prompted_image(clip, images.pixels, parameters["image"])
         return {"total": cross_entropy(cosine_logits(image, prepared, clip.logit_scale), labels)}
-
-    def fit(self, clip: TwoTower, train: Features, *, seed: int) -> FittedLearner:
-        """Learn the prompts from augmented views of the training images."""
-        return fit_prompts(self, clip, train, seed=seed)
 
     def text_bank(self, clip: TwoTower, parameters: dict[str, Tensor], names: NameSets) -> TextBank:
         """Frozen text features of all names."""
