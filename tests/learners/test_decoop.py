@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from openworld import OpenworldError
 from openworld.learners import DeCoOp, Images, NameSets, Schedule, ZeroShot
-from openworld.learners.decoop import classifier_terms, detector_terms
-from openworld.learners.engine.otsu import otsu
+from openworld.learners.decoop import classifier_terms, detector_terms, otsu
 from openworld.learners.engine.parameter_counts import tuned_parameters
 from openworld.learners.engine.text_bank import cosine_logits
 

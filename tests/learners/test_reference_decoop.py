@@ -9,8 +9,7 @@ from comparison import assert_close, images_of
 from tiny_clip import as_tensor, reference
 
 from openworld.learners import DeCoOp, NameSets
-from openworld.learners.decoop import classifier_terms, detector_terms
-from openworld.learners.engine.otsu import otsu
+from openworld.learners.decoop import classifier_terms, detector_terms, otsu
 from openworld.learners.engine.partitions import divide_classes
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_behind

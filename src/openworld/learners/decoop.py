@@ -24,7 +24,6 @@ from openworld.features import Features
 from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of
 from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
 from openworld.learners.engine.images import Answer, Images, select_images
-from openworld.learners.engine.otsu import otsu
 from openworld.learners.engine.partitions import divide_classes
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
@@ -220,18 +219,9 @@ class ExpertBank(TextBank):
 
 
 def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> dict[str, Tensor]:
-    """The first stage on the logits of one batch.
-
-    Args:
-        logits: float[K, B, m], each detector's logits over its own names.
-        columns: int64[K, B], the column of each image's class, -1 where it is pseudo new.
-        margin: in nats.
-
-    Returns:
-        0-d means over the detectors: "detector_cross_entropy" of pseudo base images; "base_entropy" and "new_entropy",
-        the mean entropy of the softmax on pseudo base and on pseudo new images; "hinge", max(0, margin + base - new);
-        and "total". Without pseudo base images a detector's terms are zero, without one of both kinds its hinge is.
-    """
+    """Return the first stage's terms, 0-d means over the detectors, and their "total"."""
+    # logits float[K, B, m] over a detector's own names; columns int64[K, B] of an image's class there, -1: pseudo new.
+    # Without pseudo base images a detector's terms are zero, without one of both kinds its hinge is.
     base, logs = columns >= 0, logits.log_softmax(dim=-1)
     entropies = -(logs.exp() * logs).sum(dim=-1)
     known, unknown = _mean_over(entropies, base), _mean_over(entropies, ~base)
@@ -242,19 +232,8 @@ def detector_terms(logits: Tensor, columns: Tensor, margin: float) -> dict[str, 
 
 
 def classifier_terms(logits: Tensor, zero_shot: Tensor, accepted: Tensor, labels: Tensor) -> dict[str, Tensor]:
-    """The second stage on the logits of one batch.
-
-    Args:
-        logits: float[K, B, n], each expert's logits over all base names.
-        zero_shot: float[B, n], zero-shot logits over them.
-        accepted: bool[K, B], whether an expert's detector accepts the image.
-        labels: int64[B].
-
-    Returns:
-        0-d means over the experts: "classifier_cross_entropy" of accepted images, "divergence", the Kullback-Leibler
-        divergence of the expert's softmax from zero-shot CLIP's on the others, and "total", their sum. A term without
-        images is zero.
-    """
+    """Return the second stage's terms, 0-d means over the experts; a term without images is zero."""
+    # logits float[K, B, n] of each expert and zero-shot float[B, n] over all base names; accepted bool[K, B]
     entropies = cross_entropy(logits.mT, labels.expand(len(logits), -1), reduction="none")
     targets = zero_shot.log_softmax(dim=-1).expand_as(logits)
     divergences = kl_div(logits.log_softmax(dim=-1), targets, reduction="none", log_target=True).sum(dim=-1)
@@ -263,12 +242,12 @@ def classifier_terms(logits: Tensor, zero_shot: Tensor, accepted: Tensor, labels
 
 
 def _mean_over(values: Tensor, chosen: Tensor) -> Tensor:
-    """float[K], the mean of the chosen entries of each row of [K, B]; zero where there is none."""
+    """Return the mean of the chosen entries of each row of [K, B], float[K]; zero where there is none."""
     return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)
 
 
 def _mean_logits(images: Images, zero_shot: Tensor, scale: Tensor) -> Tensor:
-    """float[B, C], logits averaged over templates, of the mean of their unit text features float[C, D]."""
+    """Return logits float[B, C] averaged over templates, of the mean of their unit text features [C, D]."""
     return scale * normalize(images.embeddings, dim=-1) @ zero_shot.mT
 
 
@@ -276,3 +255,20 @@ def _learn(start: dict[str, Tensor], known: dict[str, Tensor], loss: Callable, b
     """`train` from `start`, with what is `known` already held fixed beside it."""
     learning = trainable(start)
     return train(learning, lambda images, labels: loss(known | learning, images, labels), batches, schedule)
+
+
+BINS = 256
+
+
+def otsu(scores: np.ndarray) -> float:
+    """Return the threshold that parts scores float[N] into two groups of largest variance between them (Otsu, 1979)."""
+    scores = np.asarray(scores, np.float64)
+    if scores.min() == scores.max():
+        return float(scores[0])
+    # The centre of the last bin of the lower group; of the first such bin where several are as good.
+    counts, edges = np.histogram(scores, BINS)
+    centres = (edges[:-1] + edges[1:]) / 2
+    below, sums = np.cumsum(counts)[:-1], np.cumsum(counts * centres)
+    above = len(scores) - below
+    between = below * above * (sums[:-1] / below - (sums[-1] - sums[:-1]) / above) ** 2
+    return float(centres[np.argmax(between)])

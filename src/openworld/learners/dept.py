@@ -141,10 +141,7 @@ class DePT(PromptLearner):
 
 @dataclass(frozen=True)
 class HeadBank(TextBank):
-    """A text bank with the head's output for each base name; None where the head has not learned all of them.
-
-    A head that knows only some of the base names would push these ahead of the others, so it then keeps silent.
-    """
+    """A text bank with the head's output for each base name; None where it has not learned all of them."""
 
     outputs: tuple[int, ...] | None
 
@@ -152,6 +149,7 @@ class HeadBank(TextBank):
 def _outputs(names: NameSets) -> tuple[int, ...] | None:
     places = {normalise_class_name(name): place for place, name in enumerate(names.training)}
     columns = [places.get(normalise_class_name(name)) for name in names.base]
+    # A head that knows only some of the base names would push these ahead of the others: it keeps silent.
     return None if None in columns else tuple(columns)
 
 

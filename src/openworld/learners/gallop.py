@@ -141,31 +141,19 @@ class GalLoP(PromptLearner):
 
 @dataclass(frozen=True)
 class PatchBank(TextBank):
-    """A text bank for images and for patches.
+    """A text bank for images and for patches; `text` are means over the global contexts, not normalised again."""
 
-    Args:
-        text: float[C, D], means of unit features over the global contexts, not normalised again.
-        local: float[L, C, D], unit features behind each local context.
-        projection: float[V, D], from patch rows to the joint space: the learned projection, then the tower's.
-    """
-
-    local: Tensor
-    projection: Tensor
+    local: Tensor  # float[L, C, D], unit features behind each local context
+    projection: Tensor  # float[V, D], from patch rows to the joint space: the learned one, then the tower's
 
 
 def joint_projection(clip: TwoTower, projection: Tensor) -> Tensor:
-    """The learned projection float[V, V] and the tower's as one matrix float[V, D], wide; rows stand at its left."""
+    """Return the learned projection float[V, V] and the tower's as one matrix float[V, D]; rows at its left."""
     return projection.mT @ clip.image.projection.weight.mT.to(projection.dtype)
 
 
 def closest_patch_cosines(patches: Tensor, text: Tensor, top: Sequence[int]) -> Tensor:
-    """Return the mean cosine of the k closest patches of each context and class: float[L, B, C].
-
-    Args:
-        patches: float[B, P, D], any lengths.
-        text: float[L, C, D], unit features.
-        top: L numbers k; those beyond P count as P.
-    """
+    """Return the mean cosine of the k closest patches of each context and class, float[L, B, C]."""
     patches = normalize(patches, dim=-1)
     batch, places, _ = patches.shape
     rows = patches.flatten(0, 1)

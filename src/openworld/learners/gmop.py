@@ -204,19 +204,10 @@ def mixture_loss(
     detector_labels: Tensor,
     settings: GMoP,
 ) -> dict[str, Tensor]:
-    """GMoP's loss on the logits of one batch.
-
-    Args:
-        base_logits, new_logits: float[B, n], tuned and zero-shot logits over all base names.
-        detector_logits: float[K, B, m], each detector's logits over its own names.
-        labels: int64[B], base classes.
-        detector_labels: int64[K, n], column of a class for each detector, -1 where it is pseudo new.
-        settings: gives `gate`, `alpha` and `lam`.
-
-    Returns:
-        0-d "cross_entropy", "detector_cross_entropy", "pairwise" (means over the K detectors) and "total". A detector
-        whose batch lacks pseudo base or pseudo new images adds zero and still counts in the mean.
-    """
+    """Return GMoP's terms on the logits of one batch: means over the K detectors, and their "total"."""
+    # base_logits, new_logits float[B, n] over all base names; detector_logits float[K, B, m] over a detector's own;
+    # detector_labels int64[K, n]: the column of a class there, -1 where it is pseudo new. A detector whose batch lacks
+    # pseudo base or pseudo new images adds zero and still counts in the mean.
     columns = detector_labels[:, labels]
     is_base = columns >= 0
     base_count, new_count = is_base.sum(dim=1), (~is_base).sum(dim=1)
@@ -235,7 +226,7 @@ def mixture_loss(
 
 
 def _gates(base_logits: Tensor, new_logits: Tensor, labels: Tensor, gate: Gate) -> tuple[Tensor, Tensor]:
-    """How much a base image and a new image count in a pair: float[B] each."""
+    """Return how much a base image and a new image count in a pair, float[B] each."""
 
     def of(logits: Tensor) -> Tensor:
         if gate == "none":

@@ -100,13 +100,7 @@ class LoCoOp(PromptLearner):
 
 
 def background_entropy(logits: Tensor, labels: Tensor, top: int) -> Tensor:
-    """Mean entropy (nats) of the background patches of a batch, 0 where there is none.
-
-    Args:
-        logits: float[B, P, C] of patches, scale included.
-        labels: int64[B], classes of the images.
-        top: K, a patch is background where its image's class is not among its K largest logits.
-    """
+    """Return the mean entropy of patches whose image's class is not among their `top` largest logits."""
     of_label = logits.gather(-1, labels[:, None, None].expand(-1, logits.shape[1], 1))
     is_background = (logits > of_label).sum(dim=-1) >= top
     probabilities = logits.softmax(dim=-1)

@@ -136,32 +136,16 @@ class ProDA(PromptLearner):
 
 
 def upper_bound_logits(embeddings: Tensor, text: Tensor, labels: Tensor, scale: Tensor) -> Tensor:
-    """Logits whose cross-entropy bounds the expected one from above: s f.m + s^2 / 2 times a variance.
-
-    Args:
-        embeddings: float[B, D], any length.
-        text: float[b, C, D], unit features of C names behind b contexts.
-        labels: int64[B].
-        scale: s, 0-d.
-
-    Returns:
-        float[B, C].
-    """
+    """Return logits float[B, C] whose cross-entropy bounds the expected one: s f.m + s^2 / 2 times a variance."""
+    # embeddings float[B, D] of any length; text float[b, C, D], unit features of C names behind b contexts
     images, mean = normalize(embeddings, dim=-1), text.mean(dim=0)
     variances = variances_to_label(images, text - mean, labels)
     return scale * images @ mean.mT + 0.5 * scale.square() * variances
 
 
 def variances_to_label(images: Tensor, deviations: Tensor, labels: Tensor) -> Tensor:
-    """Variance of f.(w_k - w_y) for every class k: float[B, C], at least 0, and 0 at the label y.
-
-    Equal to the quadratic form in the C x C covariances of all D dimensions, divisor b + 1, without building them.
-
-    Args:
-        images: float[B, D], unit.
-        deviations: float[b, C, D], text features minus their mean over the contexts.
-        labels: int64[B].
-    """
+    """Return the variance of f.(w_k - w_y) for every class k, float[B, C], at least 0, and 0 at the label y."""
+    # The quadratic form in the C x C covariances of all D dimensions, divisor b + 1, without building them.
     weights = images.square()
     squares = weights @ deviations.square().sum(dim=0).mT
     shared = torch.einsum("bkd,bcd->kc", weights * deviations[:, labels], deviations)
@@ -169,7 +153,7 @@ def variances_to_label(images: Tensor, deviations: Tensor, labels: Tensor) -> Te
 
 
 def mean_absolute_cosine(features: Tensor) -> Tensor:
-    """Mean |cosine| over all pairs of different rows of float[P, D], 0-d."""
+    """Return the mean |cosine| over all pairs of different rows of float[P, D], 0-d."""
     unit = normalize(features, dim=-1)
     pairs = ~torch.eye(len(unit), dtype=torch.bool, device=unit.device)
     return (unit @ unit.mT)[pairs].abs().mean()

@@ -143,11 +143,7 @@ class ProGrad(PromptLearner):
 
 
 def project(gradient: Tensor, other: Tensor, strength: float = 1.0) -> Tensor:
-    """`gradient` without its part against `other`, both tensors taken as one vector; unchanged where they agree.
-
-    >>> project(torch.tensor([1.0, -1.0]), torch.tensor([0.0, 2.0]))
-    tensor([1., 0.])
-    """
+    """Return `gradient` without its part against `other`, both as one vector; unchanged where they agree."""
     # A gradient of length zero has no direction: `normalize` leaves it zero, and nothing is taken out.
     direction = normalize(other.flatten(), dim=0).view_as(other)
     against = (gradient * direction).sum().clamp(max=0)

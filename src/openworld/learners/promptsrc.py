@@ -149,17 +149,13 @@ class PromptSRC(PromptLearner):
 
 @torch.no_grad()
 def average_sentences(clip: TwoTower, classnames: Sequence[str]) -> Tensor:
-    """Unit mean float32[C, D] of the unnormalised text features of 60 sentences, the same for all data sets."""
+    """Return the unit mean float32[C, D] of the unnormalised text features of 60 sentences."""
     features = torch.stack([clip.encode_text(fill(template, classnames)) for template in PROMPTSRC])
     return normalize(features.to(torch.promote_types(features.dtype, torch.float32)).mean(dim=0), dim=-1)
 
 
 def gaussian_weights(epochs: int, mean: float, deviation: float) -> list[float]:
-    """The weight of every epoch, from the first: a Gaussian in its number, counted from 1, that sums to one.
-
-    >>> [round(weight, 3) for weight in gaussian_weights(3, mean=2, deviation=1)]
-    [0.274, 0.452, 0.274]
-    """
+    """Return a Gaussian in the number of every epoch, counted from 1, that sums to one."""
     distances = (torch.arange(1, epochs + 1, dtype=torch.float64) - mean) / deviation
     # A softmax, because far from the mean every weight itself would round to zero.
     return (-0.5 * distances.square()).softmax(dim=0).tolist()

@@ -7,7 +7,7 @@ it, anonymity-007/SkipT @ c675f2d (Koorye/SkipTuning holds no code in what could
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import ClassVar
@@ -126,7 +126,7 @@ class SkipTuning(PromptLearner):
     def loop(self) -> Loop:
         """The image tower learns slower; which ranks are kept is drawn once; a step has images of one class."""
         return Loop(
-            draws=_one_seed,
+            draws=lambda generator: repeat(torch.randint(2**62, (), generator=generator)),
             rate_factors={"image": self.image_factor},
             warmup_rate=self.warmup_rate,
             by_class=self.by_class,
@@ -159,16 +159,12 @@ class SkipTuning(PromptLearner):
 
 
 def first_block(layers: int, depth: int) -> int:
-    """The first of the last `depth` blocks of a tower; 0 where it has no more.
-
-    >>> first_block(12, 6), first_block(4, 6)
-    (6, 0)
-    """
+    """Return the first of the last `depth` blocks of a tower; 0 where it has no more."""
     return max(layers - depth, 0)
 
 
 def tuned_weights(clip: TwoTower, depth: int) -> list[str]:
-    """Names of the weights of the last `depth` blocks of both towers, and of the norms and projections behind them."""
+    """Return names of the weights of the last `depth` blocks of both towers, and of what is behind them."""
     prefixes = []
     for side, tower in (("image", clip.image), ("text", clip.text)):
         blocks = range(first_block(len(tower.blocks), depth), len(tower.blocks))
@@ -177,24 +173,12 @@ def tuned_weights(clip: TwoTower, depth: int) -> list[str]:
 
 
 def kept_ranks(count: int, top: float, most: int, spread: float, seed: int) -> Tensor:
-    """bool[count], which ranks are kept, closest first: the first ones surely, the others by an exponential density.
-
-    The density is stretched to go from 1, behind the sure ones, to 0 at the last rank (a single rank is kept; the
-    released code divides zero by zero there).
-
-    >>> kept_ranks(6, top=0.5, most=2, spread=1e-9, seed=0).tolist()
-    [True, True, True, False, False, False]
-    """
+    """Return which ranks are kept, bool[count]: the first ones surely, the others by an exponential density."""
     sure = min(math.ceil(top * count), most)
     if top == 1 or sure >= count:
         return torch.ones(count, dtype=torch.bool)
     density = torch.exp(-torch.linspace(0, FARTHEST, count - sure, dtype=torch.float64) / spread)
-    if len(density) > 1:
+    if len(density) > 1:  # from 1, behind the sure ranks, to 0; the released code divides zero by zero for a single one
         density = (density - density[-1]) / (1 - density[-1])
     drawn = torch.rand(count, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return drawn < torch.cat([torch.ones(sure), density])
-
-
-def _one_seed(generator: Generator) -> Iterator[Tensor]:
-    """The same seed for every step: int64, 0-d."""
-    return repeat(torch.randint(2**62, (), generator=generator))

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from openworld.learners.engine import lifted
-from openworld.learners.engine.lifted import Lifted
+from openworld.learners.engine import images
+from openworld.learners.engine.images import Lifted
 
 
 class Doubling:
@@ -17,7 +17,7 @@ class Doubling:
 
 
 def run(most, monkeypatch):
-    monkeypatch.setattr(lifted, "MOST", most)
+    monkeypatch.setattr(images, "MOST", most)
     learner, pixels = Doubling(), torch.arange(4.0)[:, None]
     views = Lifted(learner, None)
     for some in ([0, 1], [1, 2], [3, 0], [2, 2]):

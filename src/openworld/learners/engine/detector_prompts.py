@@ -19,20 +19,14 @@ from openworld.learners.engine.text_features import encode_behind
 
 @dataclass(frozen=True)
 class Detectors:
-    """K detectors among V names.
+    """K detectors among V names."""
 
-    Args:
-        text: float[K, V, D], unit text features of all names behind each detector's context.
-        own_names: bool[K, V], the names a detector was trained to accept.
-        candidates: bool[K, V], the names that compete: its own and those of the evaluation.
-    """
-
-    text: Tensor
-    own_names: Tensor
-    candidates: Tensor
+    text: Tensor  # float[K, V, D], unit text features of all names behind each detector's context
+    own_names: Tensor  # bool[K, V], the names a detector was trained to accept
+    candidates: Tensor  # bool[K, V], the names that compete: its own and those of the evaluation
 
     def log_scores(self, embeddings: Tensor, scale: Tensor) -> Tensor:
-        """float[K, B], at most 0: log of the largest softmax of an own name, over the names that a detector sees."""
+        """Return the log of the largest softmax of an own name, over the names that a detector sees, float[K, B]."""
         logits = cosine_logits(embeddings, self.text, scale).masked_fill(~self.candidates[:, None], -torch.inf)
         return logits.log_softmax(dim=-1).masked_fill(~self.own_names[:, None], -torch.inf).amax(dim=-1)
 

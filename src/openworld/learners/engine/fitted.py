@@ -18,8 +18,7 @@ from openworld._types import checked
 from openworld.backbones import DualEncoder
 from openworld.backbones.layouts import require_finite
 from openworld.features import Encoding, Features
-from openworld.learners.engine.images import Answer, Consumes, Images, select_images
-from openworld.learners.engine.lifted import Lifted
+from openworld.learners.engine.images import Answer, Consumes, Images, Lifted, select_images
 from openworld.learners.engine.saved_folders import LearnerDescription, describe
 from openworld.learners.engine.settings import PublishedSetting, configure
 from openworld.learners.engine.text_bank import NameSets, Subset, TextBank, require_distinct
@@ -171,7 +170,7 @@ class FittedLearner:
         return _joined(self._in_parts(self.learner.own_score, features, bank))
 
     def _in_parts(self, ask: Callable, features: Features, bank: Any) -> list:
-        """What a method of the learner says of images, `CHUNK` of them at a time."""
+        """Return what a method of the learner says of images, `CHUNK` of them at a time."""
 
         def part(rows: slice):
             images = select_images(features, self.clip, self.learner.consumes, np.arange(rows.start, rows.stop))
@@ -216,7 +215,7 @@ def encoding_for(learner: Learner | type[Learner], encoding: Encoding = PLAIN_IM
 
 
 def schedules_of(learner: Learner) -> list[Schedule]:
-    """The stages of a learner's training; none where it tunes nothing."""
+    """Return the stages of a learner's training; none where it tunes nothing."""
     return [value for field in fields(learner) if isinstance(value := getattr(learner, field.name), Schedule)]
 
 
@@ -245,19 +244,7 @@ def load(folder: Path, clip: DualEncoder) -> FittedLearner:
 
 
 def fit_prompts(learner: TrainedLearner, clip: DualEncoder, features: Features, *, seed: int) -> FittedLearner:
-    """Train a learner from its `start` by its `loss` under its `schedule`, and its `loop` where it has one.
-
-    Args:
-        learner: offers `start`, `prepare`, `loss`, `schedule`, `consumes`, and `loop` where its training differs from
-            plain descent.
-        clip: the frozen backbone.
-        features: of the training images, encoded with `encoding_for(learner, Encoding(views=...))`.
-        seed: of initial prompts, shuffles and draws of views.
-
-    Raises:
-        OpenworldError: no image, names that prompts cannot tell apart, features of another backbone's width or without
-            what the learner trains on, a loss that is not finite.
-    """
+    """Train a learner from its `start` by its `loss` under its `schedule`, and its `loop` where it has one."""
     require_trainable(learner, features)
     loop = getattr(learner, "loop", PLAIN)
     generator = torch.Generator().manual_seed(seed)
@@ -293,10 +280,7 @@ def batches_of(
     schedule: Schedule | None = None,
     consumes: Consumes | None = None,
 ):
-    """For `train`, return a function from epoch to images and labels of its steps, one view of each.
-
-    loop, schedule, consumes: of a stage of training, where they are not the learner's own.
-    """
+    """Return, for `train`, a function from epoch to images and labels of its steps, one view of each."""
     labels = torch.as_tensor(features.labels, device=clip.device)
     schedule, consumes = schedule or learner.schedule, consumes or learner.consumes
     augmented = consumes != "embeddings"

@@ -1,5 +1,6 @@
-"""What a learner is select_images of some images, and what it answers."""
+"""What a learner is shown of some images, what it answers, and what its frozen part makes of their views."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
-from openworld.backbones import DualEncoder
+from openworld.backbones import DualEncoder, TwoTower
 from openworld.features import Features
 
 Consumes = Literal["embeddings", "views", "patches", "pixels"]
@@ -60,18 +61,7 @@ class Answer:
 def select_images(
     features: Features, clip: DualEncoder, consumes: Consumes, rows: np.ndarray, views: np.ndarray | None = None
 ) -> Images:
-    """The images at `rows` of encoded features, or one view of each.
-
-    Args:
-        features: encoded with this backbone.
-        clip: the backbone.
-        consumes: what the learner is to be select_images.
-        rows: int64[B].
-        views: int64[B], which view of each image; None for the images as they are.
-
-    Raises:
-        OpenworldError: features of another backbone's width, or without what the learner consumes.
-    """
+    """Return the images at `rows` int64[B] of encoded features, or one view (`views` int64[B]) of each."""
     width, expected = features.embeddings.shape[1], clip.config.joint_dimension
     if width != expected:
         raise OpenworldError(
@@ -101,3 +91,32 @@ def _wide(array: np.ndarray, clip: DualEncoder) -> Tensor:
 
 def _pixels(array: np.ndarray, clip: DualEncoder) -> Tensor:
     return clip.preprocess.scale(torch.as_tensor(array, device=clip.device)).to(clip.dtype)
+
+
+MOST = 2**31  # bytes kept, in the main memory; views beyond them are lifted anew whenever they come
+
+
+class Lifted:
+    """What the `lift` of a learner makes of views on one backbone, by any key that tells views apart.
+
+    A learner that tunes or prompts upper blocks alone says in `lift` what its lower blocks make of an image; a training
+    run sees the few views of an image again and again.
+    """
+
+    def __init__(self, learner, clip: TwoTower):
+        self._learner, self._clip = learner, clip
+        self._known: dict[Hashable, Tensor] = {}
+        self._room = MOST
+
+    def rows(self, keys: Sequence[Hashable], pixels: Tensor) -> Tensor:
+        """Return B views lifted, float[B, ..], of their keys and pixels float[B, 3, H, W]."""
+        missing = [place for place, key in enumerate(keys) if key not in self._known]
+        made = {}
+        if missing:
+            lifted = self._learner.lift(self._clip, pixels[missing])
+            made = {keys[place]: row for place, row in zip(missing, lifted.cpu(), strict=True)}
+            size = lifted.numel() * lifted.element_size()
+            if size <= self._room:
+                self._room -= size
+                self._known |= made
+        return torch.stack([made[key] if key in made else self._known[key] for key in keys]).to(pixels.device)

@@ -47,7 +47,10 @@ def fit_together(
     if len(trains) != len(seeds) or not seeds:
         raise OpenworldError(f"got {len(trains)} training sets for {len(seeds)} seeds; give one for each.")
     alike = len({(train.classnames, len(train)) for train in trains}) == 1
-    if not alike or not _shares_passes(learner):
+    loop = getattr(learner, "loop", PLAIN)
+    one_stage = hasattr(learner, "schedule") and not getattr(learner, "in_stages", False)
+    shares_passes = one_stage and learner.consumes != "pixels" and loop.gradient is None and loop.draws is None
+    if not alike or not shares_passes:
         return [learner.fit(clip, train, seed=seed) for train, seed in zip(trains, seeds, strict=True)]
     names = trains[0].classnames
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -56,28 +59,19 @@ def fit_together(
     parameters = trainable(_stack([learner.start(clip, names, generator) for generator in generators]))
     loss = _map_over_seeds(learner, clip, parameters, learner.prepare(clip, names))
     each = [batches_of(learner, clip, *pair) for pair in zip(trains, generators, strict=True)]
-    loop = getattr(learner, "loop", PLAIN)
     learned, history = train(parameters, loss, lambda epoch: _side_by_side(each, epoch), learner.schedule, loop)
-    return [
-        FittedLearner(
-            learner,
-            clip,
-            tuple(names),
-            {name: tensor[place].clone() for name, tensor in learned.items()},
-            tuple(_own_terms(terms, place) for terms in history),
-        )
-        for place in range(len(seeds))
-    ]
-
-
-def _shares_passes(learner: Learner) -> bool:
-    one_stage = hasattr(learner, "schedule") and not getattr(learner, "in_stages", False)
-    loop = getattr(learner, "loop", PLAIN)
-    return one_stage and learner.consumes != "pixels" and loop.gradient is None and loop.draws is None
+    fitted = []
+    for place in range(len(seeds)):
+        own = {name: tensor[place].clone() for name, tensor in learned.items()}
+        start = f"{place} "
+        terms = tuple({key.removeprefix(start): value for key, value in epoch.items() if key.startswith(start)}
+                      for epoch in history)  # fmt: skip
+        fitted.append(FittedLearner(learner, clip, tuple(names), own, terms))
+    return fitted
 
 
 def _map_over_seeds(learner: TrainedLearner, clip: DualEncoder, parameters: dict[str, Tensor], prepared):
-    """The loss of all seeds: every term of every seed under its place, and the sum of the totals."""
+    """Return the loss of all seeds: every term of every seed under its place, and the sum of the totals."""
 
     def of_one(values: dict[str, Tensor], given: dict[str, Tensor], labels: Tensor) -> dict[str, Tensor]:
         return learner.loss(clip, values, Images(**given), labels, prepared)
@@ -100,8 +94,3 @@ def _side_by_side(each: list, epoch: int) -> Iterator[tuple[Images, Tensor]]:
 
 def _stack(each: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([tensors[name] for tensors in each]) for name in each[0]}
-
-
-def _own_terms(terms: dict[str, float], place: int) -> dict[str, float]:
-    start = f"{place} "
-    return {name.removeprefix(start): value for name, value in terms.items() if name.startswith(start)}

@@ -23,31 +23,16 @@ LONGEST = 2.0
 
 @dataclass(frozen=True)
 class Latency:
-    """What `measure_latency` returns.
-
-    Args:
-        seconds: median over the repeats, of one batch.
-        batch: images at a time.
-        repeats: how often it was measured, after `WARM_UP` runs that do not count.
-        memory: most bytes of the GPU in use meanwhile, weights included; None on other devices.
-    """
+    """Seconds of one batch: the median over the repeats, after `WARM_UP` runs that do not count."""
 
     seconds: float
-    batch: int
+    batch: int  # images at a time
     repeats: int
-    memory: int | None
+    memory: int | None  # most bytes of the GPU in use meanwhile, weights included; None on other devices
 
 
 def measure_latency(fitted: FittedLearner, bank: TextBank, pixels: np.ndarray) -> Latency:
-    """Time how long a fitted learner takes for images that come together, the image tower included.
-
-    The clock stops when the answer is in NumPy arrays, so that a GPU has finished.
-
-    Args:
-        fitted: of a learner's `fit`.
-        bank: its names.
-        pixels: [B, 3, H, W], B images as the backbone's `preprocess.prepare` gives them.
-    """
+    """Time a fitted learner on images [B, 3, H, W] that come together, the image tower included."""
     device = fitted.clip.device
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
@@ -56,6 +41,7 @@ def measure_latency(fitted: FittedLearner, bank: TextBank, pixels: np.ndarray) -
     while len(seconds) < WARM_UP + 1 or (len(seconds) < WARM_UP + REPEATS and time.perf_counter() - began < LONGEST):
         start = time.perf_counter()
         fitted.answer(_encoded(fitted, pixels), bank)
+        # The answer is in NumPy arrays, so that a GPU has finished.
         seconds.append(time.perf_counter() - start)
     memory = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
     return Latency(median(seconds[WARM_UP:]), len(pixels), len(seconds) - WARM_UP, memory)
@@ -63,7 +49,7 @@ def measure_latency(fitted: FittedLearner, bank: TextBank, pixels: np.ndarray) -
 
 @torch.no_grad()
 def _encoded(fitted: FittedLearner, pixels: np.ndarray) -> Features:
-    """The images as the learner consumes them; one that consumes pixels runs the tower itself when it answers."""
+    """Return images as the learner consumes them; one that consumes pixels runs the tower itself."""
     clip, numbers = fitted.clip, np.zeros(len(pixels), dtype=np.int64)
     width = clip.config.joint_dimension
     plain = Features(np.zeros((len(pixels), width), np.float32), numbers, numbers, numbers, fitted.classnames, "")

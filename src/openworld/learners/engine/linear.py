@@ -11,10 +11,8 @@ from openworld.backbones import TwoTower
 
 
 def start_linear(clip: TwoTower, name: str, inputs: int, outputs: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """A fresh layer, every number Uniform(-1 / sqrt(inputs), 1 / sqrt(inputs)), as torch's own layers start.
-
-    Drawn on the CPU, so that a seed gives the same layer on every device.
-    """
+    """Return a layer whose numbers are Uniform(-1 / sqrt(inputs), 1 / sqrt(inputs)), as torch's own layers start."""
+    # Drawn on the CPU, so that a seed gives the same layer on every device.
     bound = 1 / math.sqrt(inputs)
 
     def draw(*shape: int) -> Tensor:
@@ -24,5 +22,5 @@ def start_linear(clip: TwoTower, name: str, inputs: int, outputs: int, generator
 
 
 def apply_linear(parameters: Mapping[str, Tensor], name: str, rows: Tensor) -> Tensor:
-    """float[..., outputs] of rows float[..., inputs]."""
+    """Return float[..., outputs] of rows float[..., inputs]."""
     return linear(rows, parameters[f"{name}_weight"], parameters[f"{name}_bias"])

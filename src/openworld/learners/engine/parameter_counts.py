@@ -26,21 +26,19 @@ _WORDS = re.compile(r"[^\W\d_]+|\d|(?:[^\w\s]|_)+")
 
 
 class WordTokenizer:
-    """One token per word, its id a hash of the word: for models without trained weights.
-
-    vocabulary: number of ids; the last is the end token, the one before it the start token. positions: tokens that fit.
-
-    >>> [len(tokens) for tokens in WordTokenizer()(["a photo of a wild dog.", "owl"])]
-    [9, 3]
-    """
+    """One token per word, its id a hash of the word; the last two ids are the start and the end token."""
 
     def __init__(self, vocabulary: int = 49408, positions: int = 77):
         self.vocabulary, self.positions = vocabulary, positions
 
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, start and end included. Raises OpenworldError naming a text that is too long."""
+        """Return token ids of each text, start and end included; a text that is too long is refused."""
         start, end = self.vocabulary - 2, self.vocabulary - 1
-        ids = [[start, *map(self._id, _WORDS.findall(text.lower())), end] for text in texts]
+
+        def number(word: str) -> int:
+            return 1 + zlib.crc32(word.encode()) % (self.vocabulary - 3)
+
+        ids = [[start, *map(number, _WORDS.findall(text.lower())), end] for text in texts]
         for text, tokens in zip(texts, ids, strict=True):
             if len(tokens) > self.positions:
                 raise OpenworldError(
@@ -49,17 +47,9 @@ class WordTokenizer:
                 )
         return ids
 
-    def _id(self, word: str) -> int:
-        return 1 + zlib.crc32(word.encode()) % (self.vocabulary - 3)
-
 
 def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig = VIT_B_16) -> int:
-    """How many numbers `learner` tunes for so many base classes on a backbone of this shape; 0 where it tunes nothing.
-
-    >>> from openworld.learners import CoOp
-    >>> tuned_parameters(CoOp(context_length=16))
-    8192
-    """
+    """Return how many numbers `learner` tunes for so many base classes on a backbone of this shape."""
     if not hasattr(learner, "start"):
         return 0
     names = numbered_names(classes)
@@ -76,7 +66,7 @@ def tuned_parameters(learner: Learner, classes: int = 50, config: TwoTowerConfig
 
 @cache
 def _with_zeros(config: TwoTowerConfig) -> TwoTower:
-    """A model on the CPU: on the meta device, which needs no zeros, indexing and adding import PyTorch's compiler."""
+    # On the meta device, which needs no zeros, indexing and adding import PyTorch's compiler: they are made on the CPU.
     with torch.device("meta"), _DrawNothing():
         model = TwoTower(config, tokenizer=WordTokenizer(config.text.vocabulary, config.text.positions), name="shapes")
     zero = torch.zeros(())

@@ -14,34 +14,18 @@ from openworld._errors import OpenworldError
 
 @dataclass(frozen=True)
 class Partitions:
-    """One division of n base classes for each of K detectors.
+    """One division of n base classes for each of K detectors, which hold m = ceil(n (K - 1) / K) names each."""
 
-    Args:
-        names: int64[K, m], the classes whose names detector i holds, m = ceil(n (K - 1) / K). Where detector i has one
-            pseudo base class too few, class i's own name fills the last place.
-        labels: int64[K, n], for each detector the column of a class in `names`, or -1 where the class is pseudo new
-            (also for the class whose name only fills a place).
-    """
-
-    names: np.ndarray
-    labels: np.ndarray
+    names: np.ndarray  # int64[K, m]; of one class too few, class i's own name fills detector i's last place
+    labels: np.ndarray  # int64[K, n], column of a class in `names`; -1 where it is pseudo new, or fills a place
 
     def name(self, classnames: Sequence[str]) -> list[list[str]]:
-        """The m class names of each detector."""
+        """Return the m class names of each detector."""
         return [[classnames[index] for index in indices] for indices in self.names]
 
 
 def divide_classes(count: int, detectors: int, order: np.ndarray | None = None) -> Partitions:
-    """Divide `count` base classes among `detectors`.
-
-    Args:
-        count: number of base classes n.
-        detectors: K, from 2 to n.
-        order: a permutation of the classes to divide instead of 0..n-1 (the random-partition ablation).
-
-    >>> divide_classes(5, 3).names.tolist()
-    [[1, 2, 4, 0], [0, 2, 3, 1], [0, 1, 3, 4]]
-    """
+    """Divide `count` base classes, or a permutation of them, among `detectors`, from 2 to `count`."""
     if not 2 <= detectors <= count:
         raise OpenworldError(
             f"{detectors} detector(s) cannot divide {count} base class(es); K must be at least 2 and at most the "

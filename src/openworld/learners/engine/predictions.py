@@ -88,8 +88,12 @@ def predict(
     zero_shot_guesses = _guesses(fitted, new_names, plain.logits, top)
     scores = answer.baseness.astype(np.float64)
     ranks = 1 + len(scores) - np.searchsorted(np.sort(scores), scores, side="right")
-    sides = _by_side(fitted.classnames, new_names, answer)
-    rows = zip(features.rows, guesses, scores, ranks, zero_shot_guesses, *sides, strict=True)
+    base = fitted.classnames
+    among_base = answer.logits[:, : len(base)] if answer.base_logits is None else answer.base_logits
+    as_base, as_new = [base[column] for column in among_base.argmax(axis=1)], [None] * len(scores)
+    if len(new_names):
+        as_new = [new_names[column] for column in answer.logits[:, len(base) :].argmax(axis=1)]
+    rows = zip(features.rows, guesses, scores, ranks, zero_shot_guesses, as_base, as_new, strict=True)
     return tuple(Prediction(int(row), guess, float(score), int(rank), *rest) for row, guess, score, rank, *rest in rows)
 
 
@@ -99,15 +103,6 @@ def zero_shot_answer(
     """Return what zero-shot CLIP on a learner's backbone says of images, among the learner's names and new ones."""
     zero_shot = FittedLearner(ZeroShot((template,)), fitted.clip, fitted.classnames, {})
     return zero_shot.answer(features, zero_shot.text_bank(fitted.classnames, new_names))
-
-
-def _by_side(base: Sequence[str], new: Sequence[str], answer: Answer) -> tuple[list[str], list[str | None]]:
-    """Every picture's name among the base names, and among the new ones, as accuracies of either side are counted."""
-    among_base = answer.logits[:, : len(base)] if answer.base_logits is None else answer.base_logits
-    as_base = [base[column] for column in among_base.argmax(axis=1)]
-    if not new:
-        return as_base, [None] * len(as_base)
-    return as_base, [new[column] for column in answer.logits[:, len(base) :].argmax(axis=1)]
 
 
 def _guesses(fitted: FittedLearner, new_names: Sequence[str], logits: np.ndarray, top: int) -> list[tuple[Guess, ...]]:

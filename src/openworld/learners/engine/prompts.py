@@ -16,19 +16,14 @@ from openworld.learners.engine.text_features import STANDARD_DEVIATION, encode_b
 
 
 def start_image_prompts(clip: TwoTower, depth: int, length: int, generator: Generator) -> Tensor:
-    """float32[D, N, W] from Normal(0, 0.02), drawn on the CPU, so that a seed gives the same on every device.
-
-    D is `depth`, or the number of blocks of a tower that has fewer.
-    """
+    """Return float32[D, N, W] from Normal(0, 0.02); D is `depth`, or the number of blocks if fewer."""
+    # Drawn on the CPU, so that a seed gives the same on every device.
     shape = (min(depth, clip.config.image.layers), length, clip.config.image.width)
     return (torch.randn(shape, generator=generator) * STANDARD_DEVIATION).to(clip.device)
 
 
 def start_text_prompts(clip: TwoTower, depth: int, length: int, words: str | None, generator: Generator) -> Tensor:
-    """float32[D, N, W]: the first words of a phrase, if one is given, before block 0; else Normal(0, 0.02).
-
-    D is `depth`, or the number of blocks of a tower that has fewer.
-    """
+    """Return the first words of a phrase before block 0, else Normal(0, 0.02), float32[D, N, W]."""
     prompts = start_context(clip, length, None, generator, count=min(depth, clip.config.text.layers))
     if words is not None:
         learned, _ = split_phrase(clip, words, length)
@@ -37,13 +32,13 @@ def start_text_prompts(clip: TwoTower, depth: int, length: int, words: str | Non
 
 
 def name_behind_phrase(clip: TwoTower, classnames: Sequence[str], length: int, words: str | None) -> PromptedNames:
-    """Class names behind N learned tokens and, as fixed tokens, the words of the phrase that N does not reach."""
+    """Return class names behind N learned tokens and the words of the phrase that N does not reach."""
     fixed = "" if words is None else split_phrase(clip, words, length)[1]
     return clip.prompt_names(classnames, length, fixed=fixed)
 
 
 def split_phrase(clip: TwoTower, words: str, length: int) -> tuple[str, str]:
-    """The first words of a phrase, which make up `length` tokens, and the other words; raises where no words do."""
+    """Return the first words of a phrase, which make up `length` tokens, and the other words."""
     spelled = words.split()
     for count in range(1, len(spelled) + 1):
         if len(clip.embed_words(" ".join(spelled[:count]))) == length:
@@ -55,14 +50,11 @@ def split_phrase(clip: TwoTower, words: str, length: int) -> tuple[str, str]:
 
 
 def encode_prompted_text(clip: TwoTower, prompts: Tensor, names: PromptedNames) -> Tensor:
-    """Unnormalised text features float32[C, D] of prepared names, with prompts [D, N, W] in the text tower."""
+    """Return unnormalised text features float32[C, D], with prompts [D, N, W] in the text tower."""
     return encode_behind(clip, prompts[0], names, replace=dict(enumerate(prompts[1:], start=1)))
 
 
 def encode_prompted_image(clip: TwoTower, pixels: Tensor, prompts: Tensor) -> Tensor:
-    """Unnormalised image features float32[B, D] of pixels [B, 3, H, W], with prompts [D, N, W] in the image tower.
-
-    Without any (D = 0) they are those of the frozen tower.
-    """
+    """Return unnormalised image features float32[B, D], with prompts [D, N, W], or none, in the tower."""
     features = clip.encode_image(pixels, prompts=dict(enumerate(prompts.to(clip.dtype))) or None)
     return features.to(torch.promote_types(features.dtype, torch.float32))

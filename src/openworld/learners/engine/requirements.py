@@ -24,19 +24,12 @@ _NAMES = numbered_names(8)  # enough for learners that cut the classes into part
 
 
 def offers_everything(clip: DualEncoder) -> bool:
-    """Whether no learner could miss anything: towers of ours, a causal text tower, a class token."""
+    """Return whether no learner could miss anything: towers of ours, a causal text tower, a class token."""
     return isinstance(clip, TwoTower) and clip.config.text.causal and clip.config.image.class_token
 
 
 def require_able(clip: DualEncoder, learner: Learner) -> None:
-    """Refuse a learner that needs more than a backbone has.
-
-    Args:
-        clip: any backbone. learner: configured.
-
-    Raises:
-        OpenworldError: names the learner, what is missing, and what runs.
-    """
+    """Refuse a learner that needs more than a backbone has: it is named, with what is missing and what runs."""
     missing = lacking(clip, learner)
     if missing:
         raise OpenworldError(f"{learner.name} cannot run on {clip.name!r}: {missing} {_INSTEAD}")
@@ -44,18 +37,12 @@ def require_able(clip: DualEncoder, learner: Learner) -> None:
 
 @torch.no_grad()
 def lacking(clip: DualEncoder, learner: Learner) -> str | None:
-    """What a learner needs and a backbone does not have, in a sentence; None where nothing is missing.
-
-    >>> from openworld.learners import CoOp
-    >>> from openworld.testing import small_world
-    >>> lacking(small_world().clip, CoOp()) is None
-    True
-    """
+    """Return what a learner needs and a backbone does not have, in a sentence; None where nothing is missing."""
     return missing_part(lambda: _ask(clip, learner))
 
 
 def missing_part(ask: Callable[[], object]) -> str | None:
-    """What a backbone says that it lacks when it is asked for something; None where it has it."""
+    """Return what a backbone says that it lacks when it is asked for something; None where it has it."""
     try:
         ask()
     except Lacks as error:

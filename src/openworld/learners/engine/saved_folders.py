@@ -14,38 +14,25 @@ DESCRIPTION = "learner.json"
 
 @dataclass(frozen=True)
 class LearnerDescription:
-    """What learner.json says.
-
-    Args:
-        learner, settings: its name and settings. classnames: that it was tuned on. history: loss terms of each epoch.
-        backbone, backbone_fingerprint, precision: that it was fitted on, and in which that computed.
-    """
+    """What learner.json says: the learner, and the backbone that it was fitted on."""
 
     learner: str
     settings: dict[str, Any]
     classnames: tuple[str, ...]
     backbone: str
     backbone_fingerprint: str
-    history: tuple[dict[str, float], ...]
-    precision: Precision = "float32"
+    history: tuple[dict[str, float], ...]  # loss terms of each epoch
+    precision: Precision = "float32"  # in which the backbone computed
 
 
 def describe(folder: Path | str) -> LearnerDescription:
-    """Return what the learner.json of a folder says.
-
-    Raises:
-        OpenworldError: there is none, or a damaged one.
-    """
+    """Return what the learner.json of a folder says."""
     remedy = "give a folder that `FittedLearner.save` wrote, or fit again."
     return read_saved(Path(folder) / DESCRIPTION, LearnerDescription, f"{folder} holds no whole learner", remedy)
 
 
 def is_saved(learner: str) -> bool:
-    """Whether an entry `learner` is a folder, not a name of `openworld list learners`.
-
-    >>> is_saved("LoCoOp"), is_saved("runs/mine/learner"), is_saved("tuned-{seed}")
-    (False, True, True)
-    """
+    """Return whether an entry `learner` is a folder ("/" or "{seed}" in it, or one is there), not a name."""
     return "/" in learner or "{seed}" in learner or Path(learner).is_dir()
 
 
@@ -55,11 +42,7 @@ def holds_learner(folder: str) -> bool:
 
 
 def saved_folder(folder: str) -> Path:
-    """Return the folder that holds learner.json: itself, or that in the folder of a run's unit.
-
-    Raises:
-        OpenworldError: there is none.
-    """
+    """Return the folder that holds learner.json: itself, or that in the folder of a run's unit."""
     found = _inside(folder)
     if found is not None:
         return found
@@ -70,14 +53,7 @@ def saved_folder(folder: str) -> Path:
 
 
 def backbone_of(folder: Path | str, say: str) -> str:
-    """Return the name of the backbone that a saved learner was fitted on.
-
-    Args:
-        folder: of the learner. say: how whoever starts the command names another backbone, such as "--backbone {}".
-
-    Raises:
-        OpenworldError: no learner there, a damaged one, or one whose backbone is code, or would be fetched.
-    """
+    """Return the name of a saved learner's backbone; `say` is how another one is named, such as "--backbone {}"."""
     place = saved_folder(str(folder))
     return require_data(describe(place).backbone, place / DESCRIPTION, say)
 

@@ -38,12 +38,7 @@ SENTENCES = ("template", "templates", "behind")
 
 
 def with_sentences_of(learner, dataset: str, other: str):
-    """The learner with the sentences of another data set, where it has the published ones of its own.
-
-    Args:
-        learner: as configured for `dataset`.
-        dataset, other: names of data sets.
-    """
+    """Return a learner with the sentences of another data set, where it has the published ones of its own."""
     home, away = (_sentences(type(learner), name) for name in (dataset, other))
     return replace(learner, **{name: away[name] for name in home if getattr(learner, name) == home[name]})
 
@@ -54,13 +49,12 @@ def _sentences(kind: type, dataset: str) -> dict[str, str | tuple[str, ...]]:
 
 
 def require_task(task: str) -> None:
-    """Refuse a task that no settings are published for."""
     if task not in TASKS:
         raise unknown_name("task", task, TASKS)
 
 
 def unified(schedule: Schedule, dataset: str) -> Schedule:
-    """A schedule as OpenPL unifies it: 0.002 for 50 epochs, 10 on ImageNet (OpenPL, experimental setting)."""
+    """Return a schedule as OpenPL unifies it: 0.002 for 50 epochs, 10 on ImageNet (OpenPL, experimental setting)."""
     return replace(schedule, learning_rate=2e-3, epochs=10 if dataset == "imagenet" else 50)
 
 

@@ -79,35 +79,27 @@ def require_distinct(names: Sequence[str]) -> None:
 
 
 def cosine_logits(embeddings: Tensor, text: Tensor, scale: Tensor) -> Tensor:
-    """scale * cosine: float[..., N, C] from embeddings [..., N, D] and text features [..., C, D], any lengths."""
+    """Return scale * cosine, float[..., N, C], of embeddings [..., N, D] with text features [..., C, D]."""
     return scale * normalize(embeddings, dim=-1) @ normalize(text, dim=-1).mT
 
 
 def answer_by_cosine(embeddings: Tensor, bank: TextBank) -> Answer:
-    """Cosine logits of embeddings float[N, D] over all names of a bank, and the default detection score."""
+    """Return cosine logits of embeddings float[N, D] over all names, and the default detection score."""
     return answer_of(cosine_logits(embeddings, bank.text, bank.scale), bank.base_count)
 
 
 def answer_of(logits: Tensor, base_count: int) -> Answer:
-    """Logits float[N, C] over base names, then new names, with the default detection score."""
+    """Return logits float[N, C] over base names, then new names, with the default detection score."""
     return Answer(logits, largest_base_log_probability(logits, base_count))
 
 
 def whole_and_surest_patch(cosines: Tensor, patches: Tensor) -> Tensor:
-    """GL-MCM of cosines: the largest softmax over names of the whole image plus that of its surest patch, in (0, 2].
-
-    Args:
-        cosines: float[N, C] of images with names. patches: float[N, P, C] of their patches.
-
-    Source: Miyai et al., 2025; by it LoCoOp and GalLoP detect images of no known class, at temperature 1.
-    """
+    """Return GL-MCM (Miyai et al., 2025) of cosines [N, C] and of those of patches [N, P, C], in (0, 2]."""
     return cosines.softmax(dim=-1).amax(dim=-1) + patches.softmax(dim=-1).amax(dim=(1, 2))
 
 
 def largest_base_log_probability(logits: Tensor, base_count: int) -> Tensor:
-    """float[N], at most 0: log of the largest base softmax over base and new names.
-
-    The detection score of every learner that brings none of its own (OpenworldAUC, Hua et al., 2025, appendix C.3).
-    The logarithm keeps scores near probability one apart in float32; their order is the softmax's.
-    """
+    """Return the log of the largest base softmax over base and new names, float[N]."""
+    # Appendix C.3 of OpenworldAUC (Hua et al., 2025). The logarithm keeps scores near probability one apart in float32;
+    # their order is the softmax's.
     return logits.log_softmax(dim=-1)[:, :base_count].amax(dim=-1)

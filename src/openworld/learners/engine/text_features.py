@@ -21,41 +21,36 @@ STANDARD_DEVIATION = 0.02
 
 @torch.no_grad()
 def encode_names(clip: DualEncoder, names: Sequence[str], templates: Sequence[str]) -> Tensor:
-    """Unit text features float32[C, D] of names in one or several templates; "_" in a name is read as a space."""
+    """Return unit text features float32[C, D] of names in templates; "_" in a name is read as a space."""
     features = [normalize(widen(clip.encode_text(sentences.fill(template, names))), dim=-1) for template in templates]
     return normalize(torch.stack(features).mean(dim=0), dim=-1)
 
 
 def encode_behind(clip: TwoTower, context: Tensor, prompts: PromptedNames, **replaced: Mapping[int, Tensor]) -> Tensor:
-    """Unnormalised text features of prepared names behind a context: float32[C, D] of [N, W], [K, C, D] of [K, N, W].
-
-    The context is cast to the backbone's type on entry, its features come back wide: logits and losses on them never
-    run in half precision. replaced: `replace` and `replace_per_class` of `encode_prompts`, cast alike.
-    """
+    """Return unnormalised features float32[C, D] of names behind a context [N, W]; [K, C, D] of [K, N, W]."""
+    # The context is cast to the backbone's type on entry, its features come back wide: logits and losses on them never
+    # run in half precision. `replaced`: `replace` and `replace_per_class` of `encode_prompts`, cast alike.
     narrow = {way: {block: rows.to(clip.dtype) for block, rows in blocks.items()} for way, blocks in replaced.items()}
     return widen(clip.encode_prompts(context.to(clip.dtype), prompts, **narrow))
 
 
 def context_tokens(clip: TwoTower, length: int, words: str | None) -> int:
-    """How many context tokens a learner has: those of its phrase, else `length`."""
+    """Return how many context tokens a learner has: those of its phrase, else `length`."""
     return length if words is None else len(clip.embed_words(words))
 
 
 def start_context(
     clip: TwoTower, length: int, words: str | None, generator: torch.Generator, count: int | None = None
 ) -> Tensor:
-    """float32[N, W], or float32[count, N, W] for several contexts: Normal(0, 0.02), or a phrase's embeddings.
-
-    Drawn on the CPU, so that a seed gives the same context on every device.
-    """
+    """Return Normal(0, 0.02) or a phrase's embeddings, float32[N, W]; of `count` contexts [count, N, W]."""
     if words is not None:
         return clip.embed_words(words).detach().float().clone()
+    # Drawn on the CPU, so that a seed gives the same context on every device.
     shape = (length, clip.config.text.width) if count is None else (count, length, clip.config.text.width)
     return (torch.randn(shape, generator=generator) * STANDARD_DEVIATION).to(clip.device)
 
 
 def require_context(context_length: int, words: str | None) -> None:
-    """Refuse a context without tokens."""
     require_at_least(1, context_length=context_length)
     if words is not None and not words.strip():
         raise OpenworldError("words is an empty phrase; give one, or None to start from random numbers.")
@@ -70,5 +65,5 @@ def require_templates(*templates: str) -> None:
 
 
 def widen(tensor: Tensor) -> Tensor:
-    """The tensor in float32 where it comes in half precision."""
+    """Return a tensor in float32 where it comes in half precision."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))

@@ -126,23 +126,14 @@ def train(
     schedule: Schedule,
     loop: Loop = PLAIN,
 ) -> tuple[dict[str, Tensor], tuple[dict[str, float], ...]]:
-    """Minimise `loss` by its gradients with respect to `parameters`.
-
-    Args:
-        parameters: leaf tensors by name; changed in place.
-        loss: (images, labels) of a batch to its terms; "total" is minimised.
-        batches: epoch to the (images, labels) of its steps.
-        schedule: epochs, learning rates, optimizer.
-        loop: where the learner steps in.
-
-    Returns:
-        What was learned, detached (the parameters after the last epoch, or their weighted sum over the epochs), and the
-        mean of every loss term, one dict per epoch.
-
-    Raises:
-        OpenworldError: a loss that is not finite; a step that does not fit in the memory of a GPU.
-    """
-    optimizer, steps, history = _optimizer(parameters, schedule), 0, []
+    """Minimise `loss` by its gradients; return what was learned, and the mean loss terms of each epoch."""
+    groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
+    settings = {"lr": 0.0, "weight_decay": schedule.weight_decay}
+    if schedule.optimizer == "SGD":
+        optimizer = torch.optim.SGD(groups, momentum=schedule.momentum, **settings)
+    else:
+        optimizer = getattr(torch.optim, schedule.optimizer)(groups, eps=schedule.adam_epsilon, **settings)
+    steps, history = 0, []
     average = {name: torch.zeros_like(tensor) for name, tensor in parameters.items()}
     for epoch in range(schedule.epochs):
         terms = []
@@ -151,7 +142,9 @@ def train(
             with keeping_batch(schedule.batch_size):
                 terms.append(_step(optimizer, parameters, loss(images, labels), loop.gradient))
             steps += 1
-        history.append(_mean_terms(terms))
+        history.append({name: float(torch.stack([step[name] for step in terms]).mean()) for name in terms[0]})
+        if not math.isfinite(history[-1]["total"]):
+            raise OpenworldError("training diverged: the loss is not finite; lower the learning rate.")
         if loop.epoch_weights is not None:
             for name, tensor in parameters.items():
                 average[name] += loop.epoch_weights[epoch] * tensor.detach()
@@ -160,17 +153,12 @@ def train(
 
 
 def draw_batches(count: int, schedule: Schedule, generator: torch.Generator) -> list[Tensor]:
-    """The images int64[b] of every step of one epoch, shuffled by a CPU generator."""
+    """Return the images int64[b] of every step of one epoch, shuffled by a CPU generator."""
     return list(torch.randperm(count, generator=generator).split(schedule.batch_size))[: schedule.steps(count)]
 
 
 def draw_batches_by_class(labels: Tensor, schedule: Schedule, generator: torch.Generator) -> list[Tensor]:
-    """The images int64[batch size] of every step of one epoch, all of one class; those that are over are left out.
-
-    Shuffled all together, as `draw_batches` has them, where a class has fewer images than a step.
-
-    labels: int64[N] on the CPU.
-    """
+    """Return the same, all of one class in a step, where every class has enough images for one."""
     size, batches = schedule.batch_size, []
     if int(labels.bincount().min()) < size:
         return draw_batches(len(labels), schedule, generator)
@@ -179,14 +167,6 @@ def draw_batches_by_class(labels: Tensor, schedule: Schedule, generator: torch.G
         shuffled = rows[torch.randperm(len(rows), generator=generator)]
         batches += [batch for batch in shuffled.split(size) if len(batch) == size]
     return [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
-
-
-def _optimizer(parameters: dict[str, Tensor], schedule: Schedule) -> torch.optim.Optimizer:
-    groups = [{"params": [tensor], "name": name} for name, tensor in parameters.items()]
-    if schedule.optimizer in ("Adam", "AdamW"):
-        kind = getattr(torch.optim, schedule.optimizer)
-        return kind(groups, lr=0.0, eps=schedule.adam_epsilon, weight_decay=schedule.weight_decay)
-    return torch.optim.SGD(groups, lr=0.0, momentum=schedule.momentum, weight_decay=schedule.weight_decay)
 
 
 def _set_rates(optimizer: torch.optim.Optimizer, schedule: Schedule, loop: Loop, epoch: int, step: int) -> None:
@@ -211,10 +191,3 @@ def _step(
             parameters[name].grad = value
     optimizer.step()
     return {name: term.detach() for name, term in terms.items()}
-
-
-def _mean_terms(steps: list[Terms]) -> dict[str, float]:
-    means = {name: float(torch.stack([step[name] for step in steps]).mean()) for name in steps[0]}
-    if not math.isfinite(means["total"]):
-        raise OpenworldError("training diverged: the loss is not finite; lower the learning rate.")
-    return means
