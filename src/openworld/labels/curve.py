@@ -14,7 +14,7 @@ are not read from a few labels.
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -23,9 +23,11 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.labels.draw import CERTAIN, draw_from_strata, sizes, strata
+from openworld.labels.errors import Residuals, best_trust, spread_of
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, LabelledNumber
 from openworld.labels.inclusion import inclusion_probabilities, worth_of_labels
-from openworld.metrics.estimate import ROUNDING, Spread, student_quantile
+from openworld.labels.sample import Batch
+from openworld.metrics.estimate import Spread, student_quantile
 from openworld.metrics.robustness import area_weights
 
 EVEN = 0.2  # share of the labels that goes to all images alike
@@ -81,6 +83,7 @@ class CurvePlan:
     stratum: np.ndarray
     inclusion: np.ndarray
     spread: np.ndarray
+    is_poisson: ClassVar[bool] = False
     __repr__ = short_repr
 
     def __len__(self) -> int:
@@ -91,10 +94,18 @@ class CurvePlan:
         """The chosen images' own names."""
         return self.stream.images[self.chosen]
 
+    @cached_property
+    def batch(self) -> Batch:
+        """The draw as the errors of labels read it."""
+        return Batch(self, 1.0, self.chosen, (), len(self))
+
     @checked
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of the interval to be expected on these images, if the proxies hold."""
-        variance, _ = _variance(self, np.square(_by_stratum(self, self.spread)))
+        inside = self.stratum != CERTAIN
+        squares = np.bincount(self.stratum[inside], self.spread[inside] ** 2) / self.batch.held
+        none = np.zeros(len(self))
+        variance, _ = _variance(self, Residuals(self.batch, none, none, self.stratum.size).factors * squares)
         return student_quantile(level, max(len(self) - 1, 1)) * sqrt(variance)
 
 
@@ -195,18 +206,18 @@ class LabelledCurve:
             none = Spread(None, None, reason)
             return LabelledNumber(None, reason, None, none, none, 0.0, len(plan), 0, 0, difference)
         right, hat = self._outcomes(weights, difference)
-        drawn, trust = hat[plan.chosen], _trust(plan, right, hat[plan.chosen])
+        batch, drawn = plan.batch, hat[plan.chosen]
+        residuals = Residuals(batch, right, drawn, plan.stratum.size)
+        trust = best_trust([residuals]) if len(plan) >= ENOUGH_TO_WEIGH else FEW_LABELS_TRUST
         residual = right - trust * drawn
-        counts = np.bincount(plan.stratum[plan.chosen])
-        means = np.bincount(plan.stratum[plan.chosen], residual) / counts
-        held = np.bincount(plan.stratum[plan.stratum != CERTAIN])
-        value = (trust * hat[plan.stratum != CERTAIN].sum() + held @ means) / plan.stratum.size
-        variance, degrees = _variance(plan, _squares(plan, residual))
+        means = np.bincount(batch.stratum, residual) / batch.drawn
+        value = (trust * hat[plan.stratum != CERTAIN].sum() + batch.held @ means) / plan.stratum.size
+        variance, degrees = _variance(plan, residuals.cross(residual, residual))
         second = float((right**2 / plan.inclusion[plan.chosen]).sum()) / plan.stratum.size
         images = max(second - value**2, 0.0) / max(plan.stratum.size - 1, 1)
         value = float(value if difference else np.clip(value, 0, 1))
-        like = _spread(variance + images, degrees if variance > images else float(max(len(plan) - 1, 1)))
-        these = Spread(0.0, degrees) if (counts == held).all() else _spread(variance, degrees)
+        like = spread_of(variance + images, degrees if variance > images else float(max(len(plan) - 1, 1)), ())
+        these = Spread(0.0, degrees) if (batch.drawn == batch.held).all() else spread_of(variance, degrees, ())
         return LabelledNumber(value, None, None, these, like, trust, len(plan), 0, 0, difference)
 
     def _refusal(self, difference: bool) -> str | None:
@@ -219,7 +230,7 @@ class LabelledCurve:
         return None
 
     def _outcomes(self, weights: np.ndarray, difference: bool) -> tuple[np.ndarray, np.ndarray]:
-        """c of the labelled images, float64[n], and what the proxies expect of all, float64[N]."""
+        """Return c of the labelled images, float64[n], and what the proxies expect of all, float64[N]."""
         stream = self.plan.stream
         truth = np.full(len(stream.images), NO_LABEL)
         truth[self.plan.chosen] = self.classes
@@ -272,7 +283,7 @@ def _shares(values: ArrayLike, name: str, rows: int, classes: int | None = None)
 
 
 def _worth(stream: CurveStream, of: str) -> tuple[np.ndarray, np.ndarray]:
-    """Which images may be drawn, bool[N], and how much a label of each may change the number, float64[N]."""
+    """Return which images may be drawn, bool[N], and how much a label of each may change the number, float64[N]."""
     weights, p = area_weights(stream.levels), stream.expected
     if of == "auc":
         return np.ones(len(stream.images), bool), stream.over_images(weights, np.sqrt(p * (1 - p)))
@@ -281,40 +292,8 @@ def _worth(stream: CurveStream, of: str) -> tuple[np.ndarray, np.ndarray]:
     return np.bincount(stream.image, stream.differs, len(stream.images)) > 0, stream.over_images(weights, spread)
 
 
-def _by_stratum(plan: CurvePlan, values: np.ndarray) -> np.ndarray:
-    """Return the root mean square of values float64[N] in every stratum."""
-    inside = plan.stratum != CERTAIN
-    stratum = plan.stratum[inside]
-    return np.sqrt(np.bincount(stratum, values[inside] ** 2) / np.bincount(stratum))
-
-
-def _squares(plan: CurvePlan, residual: np.ndarray) -> np.ndarray:
-    """Return the variance of residuals float64[n] in every stratum."""
-    stratum = plan.stratum[plan.chosen]
-    counts = np.bincount(stratum)
-    centred = residual - (np.bincount(stratum, residual) / counts)[stratum]
-    return np.bincount(stratum, centred**2) / np.maximum(counts - 1, 1)
-
-
-def _variance(plan: CurvePlan, squares: np.ndarray) -> tuple[float, float]:
-    """Return the variance of the mean over the draw, and Satterthwaite's degrees of freedom."""
-    drawn, held = np.bincount(plan.stratum[plan.chosen]), np.bincount(plan.stratum[plan.stratum != CERTAIN])
-    terms = (held / plan.stratum.size) ** 2 * (1 - drawn / held) * squares / drawn
-    loose, total = float((terms**2 / np.maximum(drawn - 1, 1)).sum()), float(terms.sum())
+def _variance(plan: CurvePlan, terms: np.ndarray) -> tuple[float, float]:
+    """Return the variance over the draw, of what strata add to it, and Satterthwaite's degrees of freedom."""
+    loose, total = float((terms**2 / np.maximum(plan.batch.drawn - 1, 1)).sum()), float(terms.sum())
     most = float(max(len(plan) - 1, 1))
     return total, min(total**2 / loose, most) if loose > 0 else most
-
-
-def _trust(plan: CurvePlan, right: np.ndarray, hat: np.ndarray) -> float:
-    """Return the weight of the proxies: that of the least variance, from enough labels on."""
-    if len(plan) < ENOUGH_TO_WEIGH:
-        return FEW_LABELS_TRUST
-    both, own = (_variance(plan, _squares(plan, values))[0] for values in (right + hat, hat))
-    alone = _variance(plan, _squares(plan, right))[0]
-    return float(np.clip((both - own - alone) / (2 * own), 0, 1)) if own > ROUNDING**2 else 0.0
-
-
-def _spread(variance: float, degrees: float) -> Spread:
-    if variance <= ROUNDING**2:
-        return Spread(None, None, "the labels do not differ, and a zero variance is no evidence")
-    return Spread(sqrt(variance), degrees)

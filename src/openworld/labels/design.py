@@ -55,7 +55,7 @@ class DesignChoice:
 def choice_of(
     streams: tuple[ScoredStream, ...], tau: np.ndarray, n: int, of: str, settings: PlanSettings, earlier: Earlier
 ) -> DesignChoice:
-    """Return the design of the next n labels, of streams recalibrated on `earlier` and their `influence_spread` tau."""
+    """Return the design of the next n labels, of recalibrated streams and their `influence_spread` tau."""
     if settings.design != AUTO:
         return DesignChoice(settings.design, "")
     labels = known_images(earlier).size
@@ -77,7 +77,7 @@ def choice_of(
 def draw_probabilities(
     streams: tuple[ScoredStream, ...], tau: np.ndarray, may: np.ndarray, n: int, of: str, settings: PlanSettings
 ) -> np.ndarray:
-    """Inclusion probabilities before strata are cut, float64[N]; 1 where nothing is to be drawn."""
+    """Return inclusion probabilities before strata are cut, float64[N]; 1 where nothing is to be drawn."""
     q = np.ones(tau.size)
     if settings.design == "random":
         q[may] = n / np.count_nonzero(may)
@@ -92,18 +92,18 @@ def draw_probabilities(
 
 
 def candidates(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
-    """Where a label can change the number, bool[N]."""
+    """Return where a label can change the number, bool[N]."""
     same = same_names(streams, "joint_name") if len(streams) == 2 and of == "overall_accuracy" else None
     return np.ones(len(streams[0]), bool) if same is None else ~same
 
 
 def known_images(earlier: Earlier) -> np.ndarray:
-    """The images that earlier batches labelled, int64, in their order."""
+    """Return the images that earlier batches labelled, int64, in their order."""
     return np.concatenate([np.zeros(0, np.int64), *(plan.chosen for plan, _ in earlier)])
 
 
 def recalibrated_streams(streams: tuple[ScoredStream, ...], earlier: Earlier) -> tuple[ScoredStream, ...]:
-    """Proxies that agree with the labels of earlier batches."""
+    """Return streams whose proxies agree with the labels of earlier batches."""
     if not earlier:
         return streams
     images, weights = known_images(earlier), _weights(earlier)
@@ -120,7 +120,7 @@ def _truth(earlier: Earlier, model: int) -> Outcomes:
 
 
 def _variance_ratio(streams, q: np.ndarray, size: int, n: int, of: str, earlier: Earlier):
-    """R and its standard error; None where the pilot shows no variance, or has no answers on the quantity."""
+    """Return R and its standard error; None where the pilot shows no variance, or has no answers on it."""
     images, weights, models = known_images(earlier), _weights(earlier), range(len(streams))
     truth = [_truth(earlier, model) for model in models]
     if of == "overall_accuracy" and truth[0].right is None:
@@ -148,10 +148,7 @@ STEPS, RIDGE = 200, np.eye(2) / PRIOR
 
 
 def recalibrated(stream: ScoredStream, images: np.ndarray, truth: Outcomes, weights: np.ndarray) -> ScoredStream:
-    """Return the stream with proxies that agree better with labelled images, int64[n].
-
-    A label stands for its weight, float64[n], whose mean is made 1.
-    """
+    """Return a stream whose proxies agree better with labels of images int64[n], of weights float64[n]."""
     hat, weights = stream.expected, weights / weights.mean()
     base = _corrected(hat.base, images, truth.base, weights)
     base_named = _corrected(_share(hat.base_right, hat.base), images, truth.base_right, weights * truth.base)
@@ -163,19 +160,17 @@ def recalibrated(stream: ScoredStream, images: np.ndarray, truth: Outcomes, weig
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """How likely a name is right within its side; one half where the side is out of the question."""
+    """Return how likely a name is right within its side; one half where the side is out of the question."""
     return np.divide(part, whole, out=np.full(part.size, 0.5), where=whole > 0)
 
 
 def _corrected(hat: np.ndarray, images: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Probabilities float64[N] after a line on their log-odds was fitted to the outcomes of some.
-
-    No step overshoots: a logistic likelihood is curved at most a quarter as much as a linear fit (Boehning, 1992).
-    """
+    """Return probabilities float64[N] after a line on their log-odds was fitted to the outcomes of some."""
     clipped = np.clip(hat, SURE, 1 - SURE)
     odds = np.log(clipped / (1 - clipped))
     features = np.stack([np.ones(images.size), odds[images]])
     line = prior = np.array([0.0, 1.0])
+    # No step overshoots: a logistic likelihood is curved at most a quarter as much as a linear fit (Boehning, 1992).
     step = np.linalg.inv((features * weights / 4) @ features.T + RIDGE)
     for _ in range(STEPS):
         slope = features @ (weights * (truth - _logistic(line @ features))) - RIDGE @ (line - prior)

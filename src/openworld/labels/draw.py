@@ -9,10 +9,7 @@ MOST_STRATA, LABELS_PER_STRATUM = 8, 8
 
 
 def strata(order: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
-    """Cut the images `order` into strata of equal cumulated q, int64[N].
-
-    Those beside each other resemble one another.
-    """
+    """Cut the images `order`, of which neighbours resemble one another, into strata of equal cumulated q, int64[N]."""
     count = count_of_strata(n)
     heaped = np.cumsum(q[order])
     stratum = np.full(q.size, CERTAIN)
@@ -21,16 +18,11 @@ def strata(order: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
 
 
 def count_of_strata(n: int) -> int:
-    """How many strata n labels are dealt to."""
     return max(min(MOST_STRATA, n // LABELS_PER_STRATUM), 1)
 
 
 def sizes(stratum: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
-    """How many images to draw of each stratum: in proportion to its q, at least two (or all of it), n in all.
-
-    >>> sizes(np.array([0, 0, 0, 1, 1, 1]), np.array([0.9, 0.9, 0.9, 0.1, 0.1, 0.1]), 4).tolist()
-    [2, 2]
-    """
+    """Return how many images to draw of each stratum: in proportion to its q, at least two (or all of it), n in all."""
     inside = stratum >= 0
     held, wanted = np.bincount(stratum[inside]), np.bincount(stratum[inside], q[inside])
     drawn = np.minimum(np.maximum(np.floor(wanted).astype(int), FEWEST), held)
@@ -44,7 +36,7 @@ def sizes(stratum: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
 
 
 def draw_from_strata(stratum: np.ndarray, drawn: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """The images drawn, int64[n], in random order, so that whoever stops early has a sample of each stratum."""
+    """Draw images, int64[n], in random order, so that whoever stops early has a sample of each stratum."""
     by_stratum = np.argsort(stratum, kind="stable")
     edges = np.searchsorted(stratum[by_stratum], np.arange(drawn.size + 1))
     chosen = [
@@ -55,7 +47,7 @@ def draw_from_strata(stratum: np.ndarray, drawn: np.ndarray, generator: np.rando
 
 
 def draw_each(q: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Each image by itself with its probability, int64[about n], in random order."""
+    """Draw each image by itself with its probability, int64[about n], in random order."""
     return generator.permutation(np.flatnonzero(generator.random(q.size) < q))
 
 

@@ -34,7 +34,7 @@ class Residuals:
     size: int
 
     def cross(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """What each stratum (Poisson: each image) adds to the covariance of the two totals' means."""
+        """Return what each stratum (Poisson: each image) adds to the covariance of the two totals' means."""
         batch = self.batch
         if batch.plan.is_poisson:
             q = batch.q[: batch.n]
@@ -46,23 +46,25 @@ class Residuals:
 
     @cached_property
     def factors(self) -> np.ndarray:
-        """(N_h / N)^2 (1 - n_h / N_h) / n_h of each stratum."""
+        """Return (N_h / N)^2 (1 - n_h / N_h) / n_h of each stratum."""
         batch = self.batch
         share = batch.held / self.size
         return share**2 * (1 - batch.drawn / batch.held) / np.maximum(batch.drawn, 1)
 
 
 def best_trust(parts: Sequence[Residuals]) -> float:
-    """l*: the weight of the proxies, in [0, 1], with which the variance is least."""
+    """Return l*, the weight of the proxies, in [0, 1], with which the variance is least."""
     shared = sum(float(part.cross(part.psi, part.hat).sum()) for part in parts)
     own = sum(float(part.cross(part.hat, part.hat).sum()) for part in parts)
     return min(max(shared / own, 0.0), 1.0) if own > ROUNDING**2 else 0.0
 
 
 def variance(parts: Sequence[Residuals], trust: float) -> tuple[float, float]:
-    """Variance over the draw, and its degrees of freedom."""
+    """Return the variance over the draw, and its degrees of freedom."""
     total = loose = 0.0
-    average = _mean_square(parts)
+    weighed = [(part.batch.weight / part.batch.q[: part.batch.n], part.psi**2) for part in parts]
+    # the mean of psi^2 over all images, from those drawn
+    average = sum(float(each @ square) for each, square in weighed) / sum(float(each.sum()) for each, _ in weighed)
     for part in parts:
         error = part.psi - trust * part.hat
         terms = part.cross(error, error)
@@ -78,17 +80,9 @@ def variance(parts: Sequence[Residuals], trust: float) -> tuple[float, float]:
     return total, float(min(total**2 / loose, most)) if loose > 0 else float(most)
 
 
-def _mean_square(parts: Sequence[Residuals]) -> float:
-    """Mean of psi^2 over all images, from those drawn."""
-    weighed = [(part.batch.weight / part.batch.q[: part.batch.n], part.psi**2) for part in parts]
-    return sum(float(weights @ square) for weights, square in weighed) / sum(float(each.sum()) for each, _ in weighed)
-
-
 def over_images(batches: Sequence[Batch], psi: Sequence[np.ndarray], pseudo: np.ndarray, groups: np.ndarray | None):
-    """Return the variance of the mean influence over images like these, and its degrees of freedom.
-
-    psi float64[m] is of each batch's images, pseudo float64[N] that of the pseudo-outcomes, groups int64[N] are codes.
-    """
+    """Return the variance of the mean influence over images like these, and its degrees of freedom."""
+    # psi float64[m] is of each batch's images, pseudo float64[N] of the pseudo-outcomes, groups int64[N] are codes.
     size = pseudo.size
     alone = sum(batch.weight * float((each**2 / batch.q).sum()) for batch, each in zip(batches, psi, strict=True))
     if groups is None:
@@ -99,6 +93,5 @@ def over_images(batches: Sequence[Batch], psi: Sequence[np.ndarray], pseudo: np.
 
 
 def spread_of(total: float, degrees: float, groups: tuple[float, ...]) -> Spread:
-    """The standard error, unless it is zero."""
     error = float(np.sqrt(total))
     return Spread(None, None, NO_VARIANCE, groups) if error <= ROUNDING else Spread(error, degrees, None, groups)

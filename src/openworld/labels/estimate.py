@@ -152,7 +152,7 @@ class LabelledQuality:
         return self._found[quantity, models]
 
     def _refusal(self, quantity: str, models: tuple[int, ...]) -> str | None:
-        """Why the plan or the answers cannot say anything of a quantity."""
+        """Return why the plan or the answers cannot say anything of a quantity."""
         if quantity == "overall_accuracy" and self.batches[0].truth[0].right is None:
             return "overall_accuracy needs answers on the name among all names; pass `right` to `label_answers`."
         plan = self.batches[-1].plan
@@ -177,7 +177,7 @@ class LabelledQuality:
         return LabelledNumber(value, None, None, these, like, trust, *counts, len(models) == 2)
 
     def _trust(self, quantity: str, models: tuple[int, ...]) -> float:
-        """The weight of the proxies that these labels are read with."""
+        """Return the weight of the proxies that these labels are read with."""
         if self._counts[0] >= ENOUGH_TO_WEIGH:
             trust = best_trust(self._residuals(quantity, models, self._softs(models, FIXED_TRUST)))
         else:
@@ -224,7 +224,7 @@ class LabelledQuality:
 
     @cached_property
     def _counts(self) -> tuple[int, int, int]:
-        """Labels, and how many fell on base and on new images."""
+        """Return labels, and how many fell on base and on new images."""
         base = sum(int(batch.truth[0].base[: batch.n].sum()) for batch in self.batches)
         labels = sum(batch.n for batch in self.batches)
         return labels, base, labels - base
@@ -234,7 +234,7 @@ class LabelledQuality:
         return self.batches[-1].images.size == self.batches[-1].plan.inclusion.size
 
     def _too_few(self, quantity: str) -> tuple[str | None, int | None]:
-        """Why there is no number yet, and about how many more labels would give one."""
+        """Return why there is no number yet, and about how many more labels would give one."""
         if self._all_labelled:
             return None, None
         labels, base, new = self._counts
@@ -248,7 +248,7 @@ class LabelledQuality:
 
     @cached_property
     def _weights(self) -> dict[str, np.ndarray]:
-        """What each labelled image stands for, float64[N]: all of them, those of base classes and the new ones."""
+        """Return what each labelled image stands for, float64[N]: all, those of base, the new ones."""
         weights = np.zeros(self.batches[-1].plan.inclusion.size)
         base = np.zeros(weights.size)
         for batch in self.batches:
@@ -257,13 +257,13 @@ class LabelledQuality:
         return {"": weights, "base": weights * base, "new": weights * (1 - base)}
 
     def _effective(self, quantity: str) -> tuple[float, ...]:
-        """Kish's number of equally heavy labels of each side, larger where a good part of the images is labelled."""
+        """Return Kish's number of equally heavy labels of each side, larger where many are labelled."""
         chosen = [self._weights[side] for side in SIDES[quantity] or ("",)]
         return tuple(float(side.sum() ** 2 / max((side**2 - side).sum(), ROUNDING)) for side in chosen)
 
 
 def _refusal(side: str, count: int, labels: int, share: float, needed: int) -> tuple[str, int | None]:
-    """What is said of a side with too few labels, and about how many more labels would do."""
+    """Return what is said of a side with too few labels, and about how many more labels would do."""
     more = ceil((needed - count) * labels / count) if count else None
     advice = f"label about {more} more" if more else f"label more images, chosen where {side} ones are to be expected"
     fell = f"{count} of {labels} labels fell on {side} images" if side else f"there are {count} labels"
@@ -272,11 +272,9 @@ def _refusal(side: str, count: int, labels: int, share: float, needed: int) -> t
 
 
 def _share_interval(value: float, error: Spread, level: float) -> tuple[float, float] | None:
-    """`share_interval`, without its upper margin for a number of two sides.
-
-    Mistakes that no label shows can lower a number of pairs by what they are on either side; rights that no label shows
-    raise it by a product, so that the margin of a share is no margin of it.
-    """
+    """Return `share_interval`, without its upper margin for a number of two sides."""
+    # Mistakes that no label shows can lower a number of pairs by what they are on either side; rights that no label
+    # shows raise it by a product, so that the margin of a share is no margin of it.
     ends = share_interval(value, error, level)
     if ends is None or len(error.groups) < 2 or not ROUNDING < value < 1 - ROUNDING:
         return ends

@@ -16,10 +16,7 @@ Scenarios = list[tuple[np.ndarray, tuple[Outcomes, ...]]]
 
 
 def influence_spread(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
-    """tau: standard deviation of each image's influence under its possible outcomes, float64[N].
-
-    Of two models, that of the difference of the influences.
-    """
+    """Return tau, the standard deviation of each image's influence (of two models, their difference)."""
     for stream in streams:
         if stream.expectation.value_of(of) is None:
             side = stream.expectation.reason or "the stream has no `right`"
@@ -36,11 +33,7 @@ def influence_spread(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
 
 
 def inclusion_probabilities(worth: np.ndarray, n: int) -> np.ndarray:
-    """q in proportion to `worth`, none above 1, that add up to n.
-
-    >>> inclusion_probabilities(np.array([6.0, 1.0, 1.0]), 2).tolist()
-    [1.0, 0.5, 0.5]
-    """
+    """Return q in proportion to `worth`, none above 1, that add up to n."""
     q = np.zeros(worth.size)
     free, left = worth > 0, float(n)
     if np.count_nonzero(free) <= n:
@@ -56,10 +49,7 @@ def inclusion_probabilities(worth: np.ndarray, n: int) -> np.ndarray:
 
 
 def worth_of_labels(tau: np.ndarray, even: float, expected: Outcomes | None, n: int, least: float) -> np.ndarray:
-    """Return what each image's label is worth, float64[N], sum 1: tau, an even share, and what a rare side needs.
-
-    Each side of `expected`, proxies, needs `least` labels; None where sides do not matter.
-    """
+    """Return what each label is worth, float64[N], sum 1: tau, an even share, what a rare side needs."""
     total = tau.sum()
     worth = np.full(tau.size, 1 / tau.size)
     if total > 0:
@@ -72,7 +62,7 @@ def worth_of_labels(tau: np.ndarray, even: float, expected: Outcomes | None, n: 
 
 
 def _raised(worth: np.ndarray, side: np.ndarray, wanted: float) -> np.ndarray:
-    """At most half of the labels are led to where a side is expected, until a share `wanted` of them falls on it."""
+    """Lead at most half of the labels to where a side is expected, until a share `wanted` of them falls on it."""
     if not side.sum() > 0:
         return worth
     led = side / side.sum()
@@ -84,23 +74,23 @@ def _raised(worth: np.ndarray, side: np.ndarray, wanted: float) -> np.ndarray:
 
 
 def _scenarios(streams: tuple[ScoredStream, ...], of: str) -> Scenarios:
-    """Possible outcomes of an image with their probabilities float64[N]."""
+    """Return possible outcomes of an image with their probabilities float64[N]."""
     if of == "overall_accuracy":
-        return _right_or_wrong(streams)
+        parts = [stream.expected.right for stream in streams]
+        named = _named(np.ones(len(streams[0])), parts, _same(streams, "joint_name"))
+        return [(chance, tuple(Outcomes(0.0, 0.0, 1.0, 0.0, right) for right in rights)) for chance, rights in named]
     expected = [stream.expected for stream in streams]
     base, new = (sum(getattr(each, side) for each in expected) / len(expected) for side in ("base", "new"))
     scenarios = []
     for whole, side, name in ((base, "base", "base_name"), (new, "new", "new_name")):
         parts = [getattr(each, f"{side}_right") for each in expected]
         for probability, rights in _named(whole, parts, _same(streams, name)):
-            scenarios.append((probability, tuple(_sure(side, right) for right in rights)))
+            if side == "base":
+                outcomes = tuple(Outcomes(right, 0.0, 1.0, 0.0) for right in rights)
+            else:
+                outcomes = tuple(Outcomes(0.0, right, 0.0, 1.0) for right in rights)
+            scenarios.append((probability, outcomes))
     return scenarios
-
-
-def _right_or_wrong(streams: tuple[ScoredStream, ...]) -> Scenarios:
-    parts = [stream.expected.right for stream in streams]
-    found = _named(np.ones(len(streams[0])), parts, _same(streams, "joint_name"))
-    return [(chance, tuple(Outcomes(0.0, 0.0, 1.0, 0.0, right) for right in rights)) for chance, rights in found]
 
 
 def _same(streams: tuple[ScoredStream, ...], name: str) -> np.ndarray | None:
@@ -108,13 +98,10 @@ def _same(streams: tuple[ScoredStream, ...], name: str) -> np.ndarray | None:
 
 
 def _named(whole: np.ndarray, parts: list[np.ndarray], same: np.ndarray | None):
-    """(probability, (right of each model)) within a side: alike where names agree, never both right where they differ.
-
-    Where the names are not known the models are right independently of each other.
-    """
+    """Return (probability, (right of each model)) within a side: alike where names agree, else never both right."""
     if len(parts) == 1:
         return [(parts[0], (1.0,)), (whole - parts[0], (0.0,))]
-    first, second = parts
+    first, second = parts  # right independently of each other, where the names are not known
     both = first * second / np.maximum(whole, 1e-12)
     if same is not None:
         both = np.where(same, (first + second) / 2, 0.0)
@@ -122,7 +109,3 @@ def _named(whole: np.ndarray, parts: list[np.ndarray], same: np.ndarray | None):
         first, second = (np.where(same, both, part * shrunk) for part in parts)
     neither = np.maximum(whole - first - second + both, 0.0)
     return [(both, (1.0, 1.0)), (first - both, (1.0, 0.0)), (second - both, (0.0, 1.0)), (neither, (0.0, 0.0))]
-
-
-def _sure(side: str, right: float) -> Outcomes:
-    return Outcomes(right, 0.0, 1.0, 0.0) if side == "base" else Outcomes(0.0, right, 0.0, 1.0)

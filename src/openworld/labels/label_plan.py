@@ -90,7 +90,7 @@ class LabelPlan:
         return digest.hexdigest()
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything as named arrays for one .npz file; what is no array is JSON in `metadata`."""
+        """Return everything as named arrays for one .npz file; what is no array is JSON in `metadata`."""
         named = {name: getattr(self, name) for name in ("chosen", "inclusion", "stratum", "spread", "known")}
         for place, stream in enumerate(self.streams):
             named |= {f"stream{place}.{name}": array for name, array in stream.arrays().items()}

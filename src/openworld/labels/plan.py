@@ -36,12 +36,7 @@ STREAM = 0x6C6162656C
 
 @checked
 def plan(
-    streams: Streams,
-    n: int,
-    *,
-    of: str = "openworld_auc",
-    settings: PlanSettings | None = None,
-    earlier: Earlier = (),
+    streams: Streams, n: int, *, of: str = "openworld_auc", settings: PlanSettings | None = None, earlier: Earlier = ()
 ) -> LabelPlan:
     """Draw n images to label.
 
@@ -77,7 +72,9 @@ def plan(
     if settings.design == "poisson":
         stratum, chosen = np.where(may, 0, CERTAIN), draw_each(np.where(may, q, 0.0), generator)
     else:
-        stratum = _strata(streams, tau, q, may, n, settings)
+        images = np.flatnonzero(may)
+        ranked = images[np.argsort(q[images], kind="stable")]
+        stratum = np.where(may, 0, CERTAIN) if settings.design == "random" else strata(ranked, q, n)
         drawn = sizes(stratum, q, n)
         chosen = draw_from_strata(stratum, drawn, generator)
         q = np.where(may, (drawn / np.bincount(stratum[may]))[stratum], 1.0)
@@ -89,12 +86,7 @@ def plan(
 
 @checked
 def choose_design(
-    streams: Streams,
-    n: int,
-    *,
-    of: str = "openworld_auc",
-    settings: PlanSettings | None = None,
-    earlier: Earlier = (),
+    streams: Streams, n: int, *, of: str = "openworld_auc", settings: PlanSettings | None = None, earlier: Earlier = ()
 ) -> DesignChoice:
     """Say how `plan` would draw n images to label, and why.
 
@@ -139,7 +131,6 @@ def plan_from_draw(
 
 
 def read_streams(streams: Streams, of: str) -> tuple[ScoredStream, ...]:
-    """One or two models on the same images."""
     streams = streams if isinstance(streams, tuple) else (streams,)
     if of not in SOFT_QUANTITIES:
         raise unknown_name("quantity", of, SOFT_QUANTITIES)
@@ -150,23 +141,11 @@ def read_streams(streams: Streams, of: str) -> tuple[ScoredStream, ...]:
 
 
 def read_after(streams: Streams, of: str, earlier: Earlier) -> tuple[ScoredStream, ...]:
-    """One or two models, their proxies recalibrated on the labels of earlier batches."""
+    """Return one or two models, their proxies recalibrated on the labels of earlier batches."""
     streams = read_streams(streams, of)
-    if earlier:
-        _require_same_scores(streams, earlier[-1][0])
-    return recalibrated_streams(streams, earlier)
-
-
-def _require_same_scores(streams: tuple[ScoredStream, ...], before: LabelPlan) -> None:
-    same = len(streams) == len(before.streams) and all(
-        np.array_equal(one.scores, other.scores) for one, other in zip(streams, before.streams, strict=True)
-    )
+    before = earlier[-1][0].streams if earlier else streams
+    pairs = zip(streams, before, strict=False)
+    same = len(streams) == len(before) and all(np.array_equal(own.scores, other.scores) for own, other in pairs)
     if not same:
         raise OpenworldError("the earlier batch is of other models or images; plan all batches on the same scores.")
-
-
-def _strata(streams, tau: np.ndarray, q: np.ndarray, may: np.ndarray, n: int, settings: PlanSettings) -> np.ndarray:
-    if settings.design == "random":
-        return np.where(may, 0, CERTAIN)
-    images = np.flatnonzero(may)
-    return strata(images[np.argsort(q[images], kind="stable")], q, n)
+    return recalibrated_streams(streams, earlier)

@@ -18,14 +18,7 @@ from openworld._types import checked
 from openworld.labels.design import Earlier, candidates, choice_of, draw_probabilities
 from openworld.labels.draw import CERTAIN, count_of_strata
 from openworld.labels.errors import UNSEEN
-from openworld.labels.estimate import (
-    ENOUGH,
-    ENOUGH_TO_WEIGH,
-    FIXED_TRUST,
-    SIDES,
-    LabelledNumber,
-    estimate,
-)
+from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, FIXED_TRUST, SIDES, LabelledNumber, estimate
 from openworld.labels.inclusion import influence_spread
 from openworld.labels.label_plan import AUTO, LabelPlan, PlanSettings
 from openworld.labels.plan import FEWEST, Streams, read_after
@@ -131,22 +124,22 @@ class _Draw:
 
     @property
     def unseen(self) -> float:
-        """The share of an average variance that is added for surprises that no label of a stratum shows."""
+        """Return the share of an average variance that is added for surprises that no label of a stratum shows."""
         count = count_of_strata(self.n) if self.design == "stratified" else 1
         return UNSEEN * count / self.n if count > 1 else 0.0
 
     @property
     def degrees(self) -> int:
-        """Labels that show a variance."""
+        """Return how many labels show a variance."""
         return self.n - (count_of_strata(self.n) if self.design == "stratified" else 1)
 
     def variance(self, residual: np.ndarray, influence: np.ndarray) -> float:
-        """Of the mean of residuals with the mean squares float64[N] `residual`, those of the influences beside them."""
+        """Return that of the mean of residuals of mean squares float64[N], with those of influences beside them."""
         odds = (1 - self.q) / self.q
         return self.weight**2 * float(odds @ (residual + self.unseen * influence.mean())) / self.q.size**2
 
     def most(self, variance: float, loss: float) -> float:
-        """The same at worst, where `variance` is that of one label, and `loss` the most that proxies lose."""
+        """Return the same at worst, of labels of this `variance`, where proxies lose at most `loss`."""
         share, count = self.may.mean(), np.count_nonzero(self.may)
         uneven = min(self.n / count / float(self.q[self.may].min()), loss)
         left = max(uneven - self.n / count, 0.0) + self.unseen * uneven
@@ -155,23 +148,17 @@ class _Draw:
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """What is expected of a number, and what is possible.
-
-    tau, hat: float64[N], what the proxies leave open of each image's influence, and what they expect of it. says:
-    whether the proxies say anything. least: share of the images of the rarest side that the number needs, at worst.
-    nearest: the possible value nearest to one half. loss: the most that a draw by proxies loses to a plain one, in
-    variance. design: of the next labels.
-    """
+    """What is expected of a number, and what is possible."""
 
     streams: tuple[ScoredStream, ...]
     of: str
-    tau: np.ndarray
-    hat: np.ndarray
-    says: bool
-    least: float
-    nearest: float
-    loss: float
-    design: str
+    tau: np.ndarray  # float64[N], what the proxies leave open of each image's influence
+    hat: np.ndarray  # float64[N], what they expect of it
+    says: bool  # whether the proxies say anything
+    least: float  # share of the images of the rarest side that the number needs, at worst
+    nearest: float  # the possible value nearest to one half
+    loss: float  # the most that a draw by proxies loses to a plain one, in variance
+    design: str  # of the next labels
 
     @classmethod
     def of_streams(cls, streams, of: str, n: int, settings: PlanSettings, earlier: Earlier) -> "_Case":
@@ -181,7 +168,9 @@ class _Case:
         pilot = choice_of(streams, tau, n, of, replace(settings, design=AUTO), earlier)
         loss = np.inf if pilot.ratio is None else max(pilot.ratio + 2 * pilot.standard_error, 1.0)
         hat = influences(of, range(len(streams)), [stream.expectation for stream in streams]) * np.ones(tau.size)
-        says = bool(earlier) or any(_vary(stream, of) for stream in streams)
+        names = ("right",) if of == "overall_accuracy" else ("base", "base_right", "new_right")
+        parts = [getattr(stream.expected, name) for stream in streams for name in names]
+        says = bool(earlier) or any(float(np.ptp(part)) > ROUNDING for part in parts)
         shares = {side: float(getattr(streams[0].expected, side).mean()) * RARER for side in SIDES[of]}
         nearest = 0.5
         if earlier:
@@ -195,7 +184,7 @@ class _Case:
         return cls(streams, of, tau, hat, says, min(shares.values(), default=1.0), nearest, loss, choice.design)
 
     def best(self, draws: list[_Draw], level: float) -> float | None:
-        """Half the width of the interval, if the proxies hold."""
+        """Return half the width of the interval, if the proxies hold."""
         if not self.says:
             return None
         left = self.tau**2 + (1 - self._trust(draws, 1.0)) ** 2 * self.hat**2
@@ -209,7 +198,7 @@ class _Case:
         return (high - low) / 2
 
     def worst(self, draws: list[_Draw], level: float) -> float:
-        """Half the width of the interval, if the proxies are worth nothing."""
+        """Return half the width of the interval, if the proxies are worth nothing."""
         n = sum(draw.n for draw in draws)
         share = max(self.least, min(ENOUGH / n, 0.5)) if SIDES[self.of] else 1.0
         one = 1.0 if self.streams[1:] else self.nearest * (1 - self.nearest)
@@ -219,20 +208,13 @@ class _Case:
         return student_quantile(level, max(sum(draw.degrees for draw in draws), 1)) * error
 
     def _trust(self, draws: list[_Draw], of_many: float) -> float:
-        """The weight that the proxies will have: `of_many` where there are labels enough to find it."""
+        """Return the weight that the proxies will have: `of_many` where there are labels enough to find it."""
         if sum(draw.n for draw in draws) >= ENOUGH_TO_WEIGH:
             return of_many
         return 0.0 if all(draw.design == "random" for draw in draws) else FIXED_TRUST
 
     def _effective(self, draws: list[_Draw], side: str) -> float:
-        """Kish's number of labels of a side, as the proxies expect it."""
+        """Return Kish's number of labels of a side, as the proxies expect it."""
         expected = getattr(self.streams[0].expected, side) if side else np.ones(self.tau.size)
         heavier = sum(draw.weight**2 * float(expected @ (1 / draw.q)) for draw in draws) - float(expected.sum())
         return float(expected.sum()) ** 2 / max(heavier, ROUNDING)
-
-
-def _vary(stream: ScoredStream, of: str) -> bool:
-    """Whether the proxies expect different things of different images."""
-    expected = stream.expected
-    parts = (expected.right,) if of == "overall_accuracy" else (expected.base, expected.base_right, expected.new_right)
-    return any(float(np.ptp(part)) > ROUNDING for part in parts)

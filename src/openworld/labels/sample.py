@@ -27,50 +27,45 @@ FIELDS = ("base_right", "new_right", "base", "new", "right")
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """One batch as it is read.
-
-    plan: its draw. weight: what it counts among the batches. images: int64[m], those drawn, then those whose outcomes
-    were known beforehand. truth: the outcomes of each model on them, float64[m] each. n: how many were drawn.
-    """
+    """One batch as it is read."""
 
     plan: LabelPlan
-    weight: float
-    images: np.ndarray
-    truth: tuple[Outcomes, ...]
-    n: int
+    weight: float  # what it counts among the batches
+    images: np.ndarray  # int64[m], those drawn, then those whose outcomes were known beforehand
+    truth: tuple[Outcomes, ...]  # of each model on them, float64[m] each
+    n: int  # how many were drawn
 
     @cached_property
     def q(self) -> np.ndarray:
-        """float64[m], 1 for those known beforehand."""
+        """Return float64[m], 1 for those known beforehand."""
         return self.plan.inclusion[self.images]
 
     @cached_property
     def stratum(self) -> np.ndarray:
-        """int64[n] of those drawn."""
+        """Return int64[n] of those drawn."""
         return self.plan.stratum[self.images[: self.n]]
 
     @cached_property
     def held(self) -> np.ndarray:
-        """int64[H], images in each stratum."""
+        """Return int64[H], images in each stratum."""
         return np.bincount(self.plan.stratum[self.plan.stratum != CERTAIN], minlength=self.drawn.size)
 
     @cached_property
     def drawn(self) -> np.ndarray:
-        """int64[H], images drawn from each stratum."""
+        """Return int64[H], images drawn from each stratum."""
         return np.bincount(self.stratum)
 
     @cached_property
     def expected(self) -> tuple[Outcomes, ...]:
-        """The proxies of each model on `images`, float64[m] each; 0 where there is none."""
+        """Return the proxies of each model on `images`, float64[m] each; 0 where there is none."""
         return tuple(expected_at(stream, self.images) for stream in self.plan.streams)
 
     @property
     def both(self) -> tuple[tuple[Outcomes, ...], tuple[Outcomes, ...]]:
-        """The truth and the proxies of each model on `images`."""
         return self.truth, self.expected
 
     def residual(self, model: int, name: str, trust: float) -> np.ndarray:
-        """(a - l a^) / q of a model on `images`, float64[m]."""
+        """Return (a - l a^) / q of a model on `images`, float64[m]."""
         true, hat = getattr(self.truth[model], name), getattr(self.expected[model], name)
         return (true - trust * hat) / self.q
 
@@ -93,7 +88,7 @@ def read_batches(batches: Sequence[tuple[LabelPlan, LabelAnswers]]) -> tuple[Bat
 
 
 def pseudo_outcomes(batches: Sequence[Batch], model: int, trust: float) -> Outcomes:
-    """a~ and its siblings over all batches, float64[N] each."""
+    """Return a~ and its siblings over all batches, float64[N] each."""
     names = [name for name in FIELDS if getattr(batches[0].truth[model], name) is not None]
     found = {}
     for name in names:
@@ -108,11 +103,9 @@ def pseudo_outcomes(batches: Sequence[Batch], model: int, trust: float) -> Outco
 
 
 def pair_correction(batches: Sequence[Batch], model: int, trust: float, names: tuple[str, str]) -> float:
-    """Twice what the pair sum lacks of pairs within one stratum of fixed size.
-
-    Two images of one stratum are both drawn with probability n(n-1) / N(N-1), not q^2 = (n/N)^2, so that a product of
-    two residuals is to be multiplied by n(N-1) / N(n-1).
-    """
+    """Return twice what the pair sum lacks of pairs within one stratum of fixed size."""
+    # Two images of one stratum are both drawn with probability n(n-1) / N(N-1), not q^2 = (n/N)^2, so that a product of
+    # two residuals is to be multiplied by n(N-1) / N(n-1).
     lacking = 0.0
     for batch in batches:
         if batch.plan.is_poisson:
@@ -129,7 +122,7 @@ def pair_correction(batches: Sequence[Batch], model: int, trust: float, names: t
 
 
 def _batch(plan: LabelPlan, weight: float, answered: list[tuple[np.ndarray, tuple[Outcomes, ...]]]) -> Batch:
-    """A plan with its own answers, the last of `answered`, and what was known before."""
+    """Return a plan with its own answers, the last of `answered`, and what was known before."""
     seen = np.concatenate([chosen for chosen, _ in answered[:-1]] or [np.zeros(0, np.int64)])
     if not np.array_equal(seen, plan.known):
         raise OpenworldError("an earlier batch is missing, or not the one that this plan was made after.")
@@ -137,8 +130,10 @@ def _batch(plan: LabelPlan, weight: float, answered: list[tuple[np.ndarray, tupl
     agreeing[seen] = False
     alike = np.flatnonzero(agreeing)  # both models give one name: whatever it is worth, they do not differ
     images = np.concatenate([plan.chosen, seen, alike])
+    none, all_base = np.zeros(alike.size), np.ones(alike.size)
+    no_difference = Outcomes(none, none, all_base, none, none)
     truth = tuple(
-        joined([answered[-1][1][model], *(each[model] for _, each in answered[:-1]), _no_difference(alike.size)])
+        joined([answered[-1][1][model], *(each[model] for _, each in answered[:-1]), no_difference])
         for model in range(len(plan.streams))
     )
     return Batch(plan, weight, images, truth, plan.chosen.size)
@@ -154,13 +149,8 @@ def _outcomes(plan: LabelPlan, answers: LabelAnswers) -> tuple[Outcomes, ...]:
     return tuple(answers.outcomes(model) for model in range(len(plan.streams)))
 
 
-def _no_difference(count: int) -> Outcomes:
-    none, all_base = np.zeros(count), np.ones(count)
-    return Outcomes(none, none, all_base, none, none)
-
-
 def joined(parts: list[Outcomes]) -> Outcomes:
-    """Outcomes of several lots of images, one after the other."""
+    """Return outcomes of several lots of images, one after the other."""
     parts = [part for part in parts if len(part)] or parts[:1]
     columns = {name: [getattr(part, name) for part in parts] for name in FIELDS}
     return Outcomes(
@@ -172,14 +162,14 @@ def joined(parts: list[Outcomes]) -> Outcomes:
 
 
 def expected_at(stream: ScoredStream, images: np.ndarray) -> Outcomes:
-    """The proxies of some images, float64[n] each; 0 where there is none."""
+    """Return the proxies of some images, float64[n] each; 0 where there is none."""
     given = {name: getattr(stream.expected, name) for name in FIELDS}
     none = np.zeros(images.size)
     return Outcomes(**{name: none if array is None else array[images] for name, array in given.items()})
 
 
 def influences(quantity: str, models: Sequence[int], softs, given=None, images=None) -> np.ndarray:
-    """psi of a number, or of the first model's minus the second's; with other outcomes of some images, if given."""
+    """Return psi of a number, or of the first model's minus the second's; with other outcomes, if given."""
     each = [
         soft.influence(quantity, None if given is None else given[model], images)
         for soft, model in zip(softs, models, strict=True)

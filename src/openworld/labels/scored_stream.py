@@ -40,7 +40,6 @@ class ScoredStream:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """The scores, sorted once."""
         return Ranking.of(self.scores)
 
     @cached_property
@@ -49,7 +48,7 @@ class ScoredStream:
         return of_outcomes(self.ranking, self.expected)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Every array under its name, without those that are None."""
+        """Return every array under its name, without those that are None."""
         named = {"scores": self.scores, **vars(self.expected), **{name: getattr(self, name) for name in NAMES}}
         return {name: array for name, array in named.items() if array is not None}
 
@@ -120,7 +119,7 @@ def closed_set_stream(right: ArrayLike, name: ArrayLike | None = None) -> Scored
 
 
 def same_names(streams: tuple[ScoredStream, ...], name: str) -> np.ndarray | None:
-    """Where two models give the same name, bool[N]; None where one does not say its names."""
+    """Return where two models give the same name, bool[N]; None where one does not say its names."""
     first, second = (getattr(stream, name) for stream in streams)
     if first is None or second is None:
         return None
@@ -136,7 +135,7 @@ def _fractions(values: ArrayLike, name: str, length: int) -> np.ndarray:
 
 
 def _part(values: ArrayLike, name: str, whole: np.ndarray, of: str) -> np.ndarray:
-    """A probability that cannot be larger than another."""
+    """Return a probability that cannot be larger than another."""
     array = _fractions(values, name, whole.size)
     odd = np.flatnonzero(array > whole + SUM_ROUNDING)
     if odd.size:

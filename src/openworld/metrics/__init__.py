@@ -6,14 +6,7 @@ An undefined number is a result whose `value` is None with a `reason`. METRICS h
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from openworld.metrics.accuracy import (
-    Accuracy,
-    PerClass,
-    accuracy,
-    harmonic_mean,
-    macro_f1,
-    per_class_accuracy,
-)
+from openworld.metrics.accuracy import Accuracy, PerClass, accuracy, harmonic_mean, macro_f1, per_class_accuracy
 from openworld.metrics.auroc import auroc
 from openworld.metrics.averaging import SeedAverage, SeedInterval, average, seed_interval
 from openworld.metrics.bootstrap import Bootstrap, bootstrap

@@ -10,15 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from openworld._arrays import (
-    MANY,
-    ArrayLike,
-    as_correct,
-    as_labels,
-    as_scores,
-    require_at_least,
-    require_at_most,
-)
+from openworld._arrays import MANY, ArrayLike, as_correct, as_labels, as_scores, require_at_least, require_at_most
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked

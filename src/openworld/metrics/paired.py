@@ -50,10 +50,7 @@ class PairedTest:
         quantile = student_quantile(level, self.degrees_of_freedom)
         if quantile is None:
             return None
-        return (
-            self.difference - quantile * self.standard_error,
-            self.difference + quantile * self.standard_error,
-        )
+        return (self.difference - quantile * self.standard_error, self.difference + quantile * self.standard_error)
 
     @checked
     def equivalence(self, margin: float) -> float | None:

@@ -18,7 +18,15 @@ Syn-IS). Correlation and sensitivity of a metric over the cells are `openworld.m
 from openworld.shifts.appearance import LOOKS, AppearanceEncoder, in_looks, picture_grid
 from openworld.shifts.decomposition import HALVES, Decomposition, load_decomposition, overlap
 from openworld.shifts.degrees import Far, ShiftDegrees, farthest, merge_degrees, shift_degrees
-from openworld.shifts.grid import PUBLISHED_QUANTILES, Levels, ShiftGrid, equal_width_levels, shift_grid
+from openworld.shifts.grid import (
+    PUBLISHED_QUANTILES,
+    EqualSubsets,
+    Levels,
+    ShiftGrid,
+    equal_subsets,
+    equal_width_levels,
+    shift_grid,
+)
 from openworld.shifts.laid import LAID
 from openworld.shifts.losses import TripletDistances, share_right, triplet_distances, triplet_losses
 from openworld.shifts.nearest import ENGINES, Nearest, merge_nearest, nearest
@@ -26,7 +34,6 @@ from openworld.shifts.open_world import OpenWorldByShift, open_world_by_shift, o
 from openworld.shifts.orthogonal import deviation, nearest_orthogonal, random_orthogonal
 from openworld.shifts.pca import PCA
 from openworld.shifts.sharding import Shards, sharded_degrees, streamed_degrees
-from openworld.shifts.subsets import EqualSubsets, equal_subsets
 from openworld.shifts.triplets import Triplets, write_texts
 from openworld.shifts.whitening import Whitening, whitening
 from openworld.shifts.zero_shot import DecomposedAccuracy, decomposed_nearest_mean, decomposed_zero_shot

@@ -13,10 +13,7 @@ _SMALLEST = 1e-150  # what is smaller, or larger than its inverse, has squares t
 
 
 def as_rows(values, name: str, *, width: int | None = None) -> Tensor:
-    """A matrix of features as a floating tensor[N, D], every row finite and with a direction.
-
-    Tensors stay on their device and keep their floating type; anything else is read by NumPy, on the CPU.
-    """
+    """Return a matrix of features as a floating tensor[N, D], every row finite and with a direction."""
     rows = as_tensor(values, name)
     if rows.dim() != 2 or not rows.shape[1]:
         raise OpenworldError(f"{name} has shape {list(rows.shape)}, expected [N, D]: one row of features each.")
@@ -30,7 +27,7 @@ def as_rows(values, name: str, *, width: int | None = None) -> Tensor:
 
 
 def as_matrix(values: Tensor, name: str, like: str = "[D, D]") -> Tensor:
-    """A dense floating tensor of two dimensions, without its gradient, whose finite numbers have finite squares."""
+    """Return a dense floating tensor of two dimensions, without gradient, whose finite numbers have finite squares."""
     matrix = as_tensor(values, name)
     if matrix.dim() != 2 or not matrix.numel():
         raise OpenworldError(f"{name} has shape {list(matrix.shape)}, expected {like}.")
@@ -40,13 +37,12 @@ def as_matrix(values: Tensor, name: str, like: str = "[D, D]") -> Tensor:
 
 
 def require_square(matrix: Tensor, name: str = "the matrix") -> None:
-    """Raise unless it has as many rows as columns."""
     if matrix.dim() != 2 or matrix.shape[0] != matrix.shape[1]:
         raise OpenworldError(f"{name} has shape {list(matrix.shape)}, expected [D, D].")
 
 
 def as_texts(values, name: str = "texts") -> Tensor:
-    """Features of all labels in all templates as a floating tensor[S, C, D]; checked like `as_rows`."""
+    """Return features of all labels in all templates as a floating tensor[S, C, D]; checked like `as_rows`."""
     texts = as_tensor(values, name)
     if texts.dim() != 3 or not texts.numel():
         raise OpenworldError(
@@ -57,11 +53,7 @@ def as_texts(values, name: str = "texts") -> Tensor:
 
 
 def unit(rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-    """Rows divided by their length, computed in float32 at least, and then cast.
-
-    >>> unit(torch.tensor([[3.0, 4.0]])).tolist()
-    [[0.6000000238418579, 0.800000011920929]]
-    """
+    """Return rows divided by their length, computed in float32 at least, and then cast."""
     dtype = at_least_float32(rows.dtype) if dtype is None else dtype
     wide = rows.to(torch.promote_types(at_least_float32(rows.dtype), at_least_float32(dtype)))
     # Squares of small or large float32 numbers leave float32.
@@ -70,18 +62,14 @@ def unit(rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:
 
 
 def exact_unit(rows: Tensor) -> Tensor:
-    """Rows divided by their length in float64, the same bits whatever the other rows and the machine."""
+    """Return rows divided by their length in float64, the same bits whatever the other rows and the machine."""
     wide = rows.to(torch.float64)
     return wide / sum_in_order(wide.square()).sqrt_()[..., None]
 
 
 def sum_in_order(values: Tensor) -> Tensor:
-    """Sums over the last axis of float[..., D], by halving it: no library chooses the order. Overwrites the values.
-
-    >>> sum_in_order(torch.tensor([[1.0, 2.0, 3.0]])).tolist()
-    [6.0]
-    """
-    width = values.shape[-1]
+    """Return sums over the last axis of float[..., D], by halving it; overwrites the values."""
+    width = values.shape[-1]  # halved, so that no library chooses the order
     while width > 1:
         kept = (width + 1) // 2
         values[..., : width - kept] += values[..., kept:width]
@@ -90,29 +78,26 @@ def sum_in_order(values: Tensor) -> Tensor:
 
 
 def same_product(rows: Tensor, basis: Tensor, longest: float) -> Tensor:
-    """Return rows @ basis, float64[n, D] and float64[D, A], the same bits in any blocks, threads and libraries.
-
-    Libraries sum in orders of their own, which depend on the shape. Here both factors are first rounded to multiples of
-    a 2^-26th of `longest`, at least the length of each row, so that (Cauchy and Schwarz) all products and sums are
-    whole numbers below 2^53 and exact in any order. What that rounding does to unit vectors is less than float32 would
-    do.
-    """
+    """Return rows @ basis, float64[n, D] and float64[D, A], the same bits in any blocks, threads and libraries."""
+    # Libraries sum in orders of their own, which depend on the shape. Here both factors are first rounded to multiples
+    # of a 2^-26th of `longest`, at least the length of each row, so that (Cauchy and Schwarz) all products and sums are
+    # whole numbers below 2^53 and exact in any order. What that rounding does to unit vectors is less than float32
+    # would do.
     row_step, step = longest * 2.0**-26, longest_of(basis.T) * 2.0**-26
     return ((rows / row_step).round_() @ (basis / step).round_()).mul_(row_step * step)
 
 
 def longest_of(rows: Tensor) -> float:
-    """Length of the longest row, as `exact_unit` finds it."""
+    """Return the length of the longest row, as `exact_unit` finds it."""
     return float(sum_in_order(rows.to(torch.float64).square()).max().sqrt())
 
 
 def at_least_float32(dtype: torch.dtype) -> torch.dtype:
-    """float64 for float64, else float32."""
     return torch.promote_types(dtype, torch.float32)
 
 
 def as_tensor(values, name: str) -> Tensor:
-    """A dense floating tensor, without its gradient: tensors as they are, anything else read by NumPy."""
+    """Return a dense floating tensor, without its gradient: tensors as they are, anything else read by NumPy."""
     if not isinstance(values, Tensor):
         array = as_array(values, name)
         with np.errstate(over="ignore"):  # wider floats may become infinite, which is refused with their row

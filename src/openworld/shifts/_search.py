@@ -28,16 +28,12 @@ _STALE = 4  # as soon as one in so many of the kept may be replaced, finds are m
 
 @dataclass(frozen=True, eq=False)
 class SearchReference:
-    """Reference rows and their unit vectors in the arithmetic of the products.
-
-    given: float[M, D]. dtype: of the products.
-    units: dtype[M, D] made once, or None to make them when asked.
-    scratch: what searches leave behind for the next: memory to write on, an index.
-    """
+    """Reference rows float[M, D] and their unit vectors in the arithmetic `dtype` of the products."""
 
     given: Tensor
     dtype: torch.dtype
-    units: Tensor | None = None
+    units: Tensor | None = None  # made once, or None to make them when asked
+    # what searches leave behind for the next: memory to write on, an index
     scratch: dict[str, object] = field(default_factory=dict)
 
     @classmethod
@@ -52,14 +48,12 @@ class SearchReference:
         return len(self.given)
 
     def part(self, start: int, stop: int) -> Tensor:
-        """Unit vectors of neighbouring rows."""
+        """Return unit vectors of neighbouring rows."""
         return unit(self.given[start:stop], self.dtype) if self.units is None else self.units[start:stop]
 
     def room(self, name: str, rows: int, columns: int) -> Tensor:
-        """An uninitialised [rows, columns] in the arithmetic of the products, the same memory at every call of a name.
-
-        Memory that is new at every block of queries took 10 % of the time, in page faults.
-        """
+        """Return an uninitialised [rows, columns], the same memory at every call of a name."""
+        # Memory that is new at every block of queries took 10 % of the time, in page faults.
         kept = self.scratch.get(name)
         if kept is None or kept.numel() < rows * columns:
             kept = self.scratch[name] = self.given.new_empty(rows * columns, dtype=self.dtype)
@@ -68,14 +62,10 @@ class SearchReference:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Where the largest products of b queries are.
+    """Where the largest products of b queries are."""
 
-    places: int64[b, n] of reference rows, in any order.
-    rest: float64[b], no row that is missing in `places` has a larger product, as the engine computed it.
-    """
-
-    places: Tensor
-    rest: Tensor
+    places: Tensor  # int64[b, n] of reference rows, in any order
+    rest: Tensor  # float64[b], no row that is missing in `places` has a larger product, as the engine computed it
 
 
 Engine = Callable[[Tensor, SearchReference, int], Candidates]
@@ -99,11 +89,7 @@ def matrix_search(queries: Tensor, reference: SearchReference, count: int) -> Ca
 
 
 class _Best:
-    """The largest products of b queries so far.
-
-    products: [b, count], descending, -inf for none. places: int64[b, count]. Both have, behind, a waiting room for
-    better ones: finds of several tiles are merged at once.
-    """
+    """The largest products [b, count] of b queries so far, descending; behind, a waiting room for better ones."""
 
     def __init__(self, queries: Tensor, count: int):
         self._count, self._room = count, _ROOM * count
@@ -138,7 +124,7 @@ class _Best:
         self._set(self._products[:, :used], self._places[:, :used])
 
     def _better(self, tile: Tensor, highest: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
-        """Query, row and product of all that is larger than the least kept, in order of queries; None if it is much."""
+        """Return query, row and product of all above the least kept, in order of queries; None if it is much."""
         groups = highest.shape[1]
         opened = _true(highest > self._least)
         if _CROWDED * len(opened) > highest.numel():
@@ -178,14 +164,14 @@ class _Best:
 
 
 def _true(mask: Tensor) -> Tensor:
-    """Flat places int64[n] of what holds, ascending."""
+    """Return flat places int64[n] of what holds, ascending."""
     if mask.is_cuda:
         return torch.nonzero(mask.flatten()).flatten()
     return torch.from_numpy(np.flatnonzero(mask.numpy()))  # ten times as fast
 
 
 def _products(queries: Tensor, rows: Tensor, reference: SearchReference, columns: int) -> Tensor:
-    """queries[i] . rows[j], [b, columns]; -inf behind the last row."""
+    """Return queries[i] . rows[j], [b, columns]; -inf behind the last row."""
     if columns == len(rows) and reference.scratch.setdefault("oneDNN", _has_onednn(queries)):
         tile = torch.ops.mkldnn._linear_pointwise(queries, rows, None, "none", [], "")
         few = queries[:1].double() @ rows[:GROUP].double().T
@@ -199,18 +185,16 @@ def _products(queries: Tensor, rows: Tensor, reference: SearchReference, columns
 
 
 def _has_onednn(queries: Tensor) -> bool:
-    """Whether oneDNN's products are the fastest: it looks at what the processor can, OpenBLAS at which one it is.
-
-    On a processor with AVX-512 that its OpenBLAS did not know, NumPy took 4.4 ns for 256 products and sums, torch's MKL
-    5.2 and oneDNN 2.3; OpenBLAS that is made to use AVX-512 takes 2.3 too.
-    """
+    """Return whether oneDNN's products are the fastest."""
+    # It looks at what the processor can, OpenBLAS at which one it is. On a processor with AVX-512 that its OpenBLAS did
+    # not know, NumPy took 4.4 ns for 256 products and sums, torch's MKL 5.2 and oneDNN 2.3; OpenBLAS that is made to
+    # use AVX-512 takes 2.3 too.
     if queries.is_cuda or queries.dtype != torch.float32 or torch.backends.cpu.get_cpu_capability() != "AVX512":
         return False
     return hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
 def _multiply(queries: Tensor, rows: Tensor, out: Tensor) -> None:
-    """out[i, j] = queries[i] . rows[j]."""
     if rows.is_cuda or rows.dtype not in (torch.float32, torch.float64):
         torch.mm(queries, rows.T, out=out)
     else:

@@ -91,7 +91,8 @@ class AppearanceEncoder:
             return rows
 
         embedding = self.clip.image(pixels, edit=remember)
-        statistics = [part for depth in self.depths for part in _statistics(patches[depth])]
+        rows = [patches[depth].float() for depth in self.depths]
+        statistics = [part for own in rows for part in (own.mean(dim=1), own.std(dim=1, correction=0))]
         length = (self.share / len(statistics)) ** 0.5
         return torch.cat([unit(embedding) * (1 - self.share) ** 0.5, *(unit(part) * length for part in statistics)], 1)
 
@@ -116,11 +117,7 @@ def in_looks(images: ImageSet, looks: Sequence[str] = LOOKS, *, seed: int = 0) -
 
 @checked
 def picture_grid(
-    clip,
-    sets: Sequence[ImageSet],
-    *,
-    cache: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    clip, sets: Sequence[ImageSet], *, cache: Path | None = None, progress: Callable[[int, int], None] | None = None
 ) -> Tensor:
     """Features of the same things in several looks, for `LAID.fit`: float32[N, looks, D], on the CPU.
 
@@ -140,12 +137,6 @@ def picture_grid(
         if progress:
             progress(count, len(sets))
     return torch.stack(columns, dim=1)
-
-
-def _statistics(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation over the patches of [B, P, W], float32[B, W] each."""
-    rows = rows.float()
-    return rows.mean(dim=1), rows.std(dim=1, correction=0)
 
 
 def _in_look(images: ImageSet, look: str, seed: int) -> ImageSet:

@@ -142,7 +142,6 @@ def _require_centre(centre: Tensor | None, name: str, width: int) -> None:
 
 
 def _part(units: Tensor, basis: Tensor, centre: Tensor | None, *, exact: bool) -> Tensor:
-    """(units - centre) basis in float64."""
     moved = units if centre is None else units - centre.to(units)
     if exact:
         return moved @ basis
@@ -153,7 +152,7 @@ _CENTRES = ("semantic_centre", "covariate_centre")
 
 
 def split_at(width: int, semantic_width: int | None) -> int:
-    """How many of `width` numbers are semantic: what was asked, or half; raises where none or all would be."""
+    """Return how many of `width` numbers are semantic: what was asked, or half; raises where none or all would be."""
     if semantic_width is None and width % 2:
         raise OpenworldError(f"features have {width} numbers, which cannot be halved; say semantic_width.")
     wanted = width // 2 if semantic_width is None else semantic_width

@@ -129,10 +129,9 @@ def farthest(degrees, names: Sequence[str]) -> tuple[Far, ...]:
     if len(names) != len(values):
         raise OpenworldError(f"got {len(names)} names for {len(values)} degrees, expected one for each.")
     held = np.asarray(names, dtype=object)
-    classes = [_summed(name, values[held == name]) for name in sorted(set(names))]
+    classes = []
+    for name in sorted(set(names)):
+        own = values[held == name]
+        low, middle, high = np.quantile(own, (0.25, 0.5, 0.75)).tolist()
+        classes.append(Far(name, len(own), middle, (low, high)))
     return tuple(sorted(classes, key=lambda far: -far.median))
-
-
-def _summed(name: str, values: np.ndarray) -> Far:
-    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
-    return Far(name, len(values), middle, (low, high))

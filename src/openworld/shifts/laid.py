@@ -149,7 +149,7 @@ class LAID:
         return white.before(halves) if white else halves
 
     def _descend(self, start: Tensor, batches: Iterator[Triplets]) -> tuple[Tensor, list[dict[str, Any]]]:
-        """The matrix after the last step, and mean losses of up to `REMEMBERED` stretches of the training."""
+        """Return the matrix after the last step, and mean losses of up to `REMEMBERED` stretches of the training."""
         free = torch.zeros_like(start) if self.orthogonality == "construction" else start.clone()
         free.requires_grad_(True)
         optimizer = torch.optim.Adam([free], lr=self.learning_rate)
@@ -169,7 +169,7 @@ class LAID:
         return turned(start, free) if self.orthogonality == "construction" else free
 
     def _shares(self, matrix: Tensor, texts: Tensor, labels: Tensor, templates: Tensor, seed: int) -> dict | None:
-        """Shares of triplets in the right order; None without two labels and two templates."""
+        """Return shares of triplets in the right order; None without two labels and two templates."""
         if min(len(labels), len(templates)) < 2:
             return None
         batch = draw_triplets(texts, labels, templates, VALIDATED, seed)

@@ -61,7 +61,6 @@ def triplet_distances(matrix: Tensor, batch: Triplets, semantic_width: int | Non
 
 
 def distances_under(matrix: Tensor, batch: Triplets, semantic_width: int | None) -> TripletDistances:
-    """`triplet_distances` of what is known to fit, in training."""
     half = split_at(matrix.shape[1], semantic_width)
     standard, other_label, other_template = (
         rows @ matrix for rows in (batch.standard, batch.semantic_shift, batch.covariate_shift)

@@ -129,7 +129,7 @@ def join_nearest(parts: Sequence[Nearest]) -> Nearest:
 
 
 def _nearest(queries: Tensor, whole: SearchReference, k: int, engine: Engine, size: int) -> tuple[Tensor, Tensor]:
-    """Distances float64[N, k] and places int64[N, k], `size` queries at a time."""
+    """Return distances float64[N, k] and places int64[N, k], `size` queries at a time."""
     distances = queries.new_empty(len(queries), k, dtype=torch.float64)
     places = torch.empty_like(distances, dtype=torch.int64)
     unsure = torch.arange(len(queries), device=queries.device)
@@ -157,7 +157,7 @@ def _searches(whole: SearchReference, k: int) -> Iterator[tuple[SearchReference,
 
 
 def _measured(queries: Tensor, reference: SearchReference, k: int, engine: Engine, count: int) -> tuple[Tensor, ...]:
-    """Distances float64[b, k], places int64[b, k], and whether no other row can be as near: bool[b]."""
+    """Return distances float64[b, k], places int64[b, k], and whether no other row can be as near: bool[b]."""
     rows = engine(unit(queries, reference.dtype), reference, min(count, len(reference)))
     places = rows.places.sort(dim=1).values  # so that of equally near rows the first comes first
     distances = _distances(queries, reference.given, places)
@@ -167,10 +167,8 @@ def _measured(queries: Tensor, reference: SearchReference, k: int, engine: Engin
 
 
 def _distances(queries: Tensor, given: Tensor, places: Tensor) -> Tensor:
-    """Cosine distances float64[b, n]: 1 - cos = |u - v|^2 / 2, which keeps all digits of a near duplicate.
-
-    Each from its pair of rows alone, in an order of its own.
-    """
+    """Return cosine distances float64[b, n], each from its pair of rows alone."""
+    # 1 - cos = |u - v|^2 / 2, which keeps all digits of a near duplicate
     units = exact_unit(queries)
     some = max(1, _MEASURED // (places.shape[1] * queries.shape[1]))
     parts = []
@@ -182,11 +180,9 @@ def _distances(queries: Tensor, given: Tensor, places: Tensor) -> Tensor:
 
 
 def _error(dtype: torch.dtype, queries: Tensor) -> float:
-    """The most by which a product of two unit vectors can be wrong in this arithmetic, and one of distances with it.
-
-    Both inputs are rounded and so is the result; sums are kept in float32 or better. A third more for what a GPU may
-    round in between.
-    """
+    """Return the most by which a product of unit vectors can be wrong in this arithmetic, and a distance with it."""
+    # Both inputs are rounded and so is the result; sums are kept in float32 or better. A third more for what a GPU may
+    # round in between.
     width, coarse = queries.shape[1], dtype
     if dtype == torch.float32 and queries.is_cuda and torch.get_float32_matmul_precision() != "highest":
         coarse = torch.bfloat16  # the user lets matrix products be made in less than float32

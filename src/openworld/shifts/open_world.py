@@ -102,7 +102,7 @@ class _Sides:
     least: int
 
     def held(self, base: np.ndarray, new: np.ndarray) -> OpenworldAUC | None:
-        """Some base images against some new ones, int64 places."""
+        """Return OpenworldAUC of some base images against some new ones, int64 places."""
         if min(len(base), len(new)) < self.least:
             return None
         first, second = _rows(self.base, base), _rows(self.new, new)

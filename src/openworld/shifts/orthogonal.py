@@ -61,14 +61,10 @@ def deviation(matrix: Tensor) -> Tensor:
 
 
 def squared_deviation(matrix: Tensor) -> Tensor:
-    """`deviation` of a matrix that is known to be one, in training."""
     square = matrix.T @ matrix
     return (square - torch.eye(len(square), dtype=square.dtype, device=square.device)).square().sum()
 
 
 def turned(start: Tensor, free: Tensor) -> Tensor:
-    """`start` turned by the rotation exp(A - A') that any A = `free` float[D, D] stands for; differentiable.
-
-    Orthogonal whenever `start` is, and `start` itself where A is 0.
-    """
+    """Return `start` turned by the rotation exp(A - A') that any A = `free` float[D, D] stands for."""
     return start @ torch.linalg.matrix_exp(free - free.T)

@@ -69,7 +69,7 @@ class PCA:
         return Decomposition(semantic, covariate, centre, centre, about)
 
     def _directions(self, rows: Tensor, name: str) -> Tensor:
-        """float32[D, A]: the fewest principal directions of rows float64[n, D] that hold the share of variance."""
+        """Return the fewest principal directions float32[D, A] of rows that hold the share of variance."""
         _, sizes, directions = torch.linalg.svd(rows - rows.mean(dim=0), full_matrices=False)
         held = sizes.square().cumsum(dim=0)
         if held[-1] <= 1e-12 * rows.square().sum():

@@ -70,7 +70,9 @@ def streamed_degrees(
     Raises:
         OpenworldError: what `shift_degrees` raises.
     """
-    _require_sliceable(images=images, reference=reference)
+    for name, rows in (("images", images), ("reference", reference)):
+        if isinstance(rows, Mapping) or not hasattr(rows, "__getitem__") or not getattr(rows, "ndim", 1):
+            raise wrong(rows, "features [N, D] that give rows for a slice, such as a memory map", name)
     cuts = _cuts(len(images), len(reference), k, shards or Shards())
     return _merge(cuts, (_piece(decomposition, images, reference, k, cut) for cut in cuts))
 
@@ -116,7 +118,7 @@ def sharded_degrees(
 def measure_piece(
     images: Sequence[int], reference: Sequence[int], k: int, files: Mapping[str, str], inputs: Mapping[str, str]
 ) -> UnitResult:
-    """The unit: images [start, end) against reference rows [start, end). `inputs` only says what the files hold."""
+    """Measure images [start, end) against reference rows [start, end); `inputs` only says what the files hold."""
     rows = [_rows_of(Path(files[name])) for name in ("images", "reference")]
     measured = _piece(load_decomposition(Path(files["decomposition"])), *rows, k, (images, reference))
     nearest = {half: getattr(measured, half) for half in HALVES}
@@ -124,15 +126,9 @@ def measure_piece(
 
 
 def _cuts(count: int, known: int, k: int, shards: Shards) -> list[Cut]:
-    """All pieces, those of one part of the images together."""
+    """Return all pieces, those of one part of the images together."""
     require_at_least(1, k=k, images=count, reference_images=known)
     return list(product(_spans(count, shards.images), _spans(known, shards.reference)))
-
-
-def _require_sliceable(**features) -> None:
-    for name, rows in features.items():
-        if isinstance(rows, Mapping) or not hasattr(rows, "__getitem__") or not getattr(rows, "ndim", 1):
-            raise wrong(rows, "features [N, D] that give rows for a slice, such as a memory map", name)
 
 
 def _spans(count: int, size: int) -> list[tuple[int, int]]:

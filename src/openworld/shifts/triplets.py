@@ -77,7 +77,7 @@ def hold_out(labels: int, templates: int, shares: tuple[float, float], generator
 
 
 def draw_triplets(texts: Tensor, labels: Tensor, templates: Tensor, count: int, seed: int) -> Triplets:
-    """`count` triplets, uniform over those that the given labels and templates allow."""
+    """Draw `count` triplets, uniform over those that the given labels and templates allow."""
     generator = torch.Generator().manual_seed(seed)
     return next(triplets(texts, labels, templates, count, generator))
 

@@ -67,13 +67,11 @@ def whitening(features: Tensor, width: int) -> Whitening:
 
 
 def require_width(width: int, most: int) -> int:
-    """The width itself; fewer than 2 numbers, or more than there are, are refused."""
     if not 2 <= width <= most:
         raise OpenworldError(f"whitened is {width}, expected 2 to {most}, how many numbers features have.")
     return width
 
 
 def _covariance(moved: Tensor) -> Tensor:
-    """[D, D] of centred [S, C, D]."""
     rows = moved.flatten(0, 1)
     return rows.T @ rows / len(rows)

@@ -112,7 +112,7 @@ def _parts(decomposition: Decomposition, rows: Tensor) -> tuple[Tensor, ...]:
 
 
 def _means(rows: Tensor, labels: np.ndarray) -> Tensor:
-    """Mean unit rows of every class, [C, A]."""
+    """Return mean unit rows of every class, [C, A]."""
     places = torch.from_numpy(labels).to(rows.device)
     sums = rows.new_zeros(int(labels.max()) + 1, rows.shape[1]).index_add_(0, places, unit(rows, rows.dtype))
     return sums / torch.bincount(places)[:, None]
@@ -125,7 +125,7 @@ def _row(part: str, images: Tensor, classes: Tensor, truth: np.ndarray, groups) 
 
 
 def ranks(images: Tensor, classes: Tensor, truth: np.ndarray) -> np.ndarray:
-    """How many classes come before the true one, by cosine: int64[N]; of equal ones the first comes first."""
+    """Return how many classes come before the true one, by cosine, int64[N]; of equal ones the first comes first."""
     truth = torch.from_numpy(truth).to(images.device)
     columns = torch.arange(len(classes), device=images.device)
     dtype = at_least_float32(torch.promote_types(images.dtype, classes.dtype))

@@ -45,10 +45,7 @@ def worksheet_text(plan: str, ids: Sequence[str], images: Sequence[str], names: 
 
 
 def read_answers(
-    files: Sequence[Path],
-    names: Mapping[str, Mapping[str, Names]],
-    base_names: Sequence[str],
-    new_names: Sequence[str],
+    files: Sequence[Path], names: Mapping[str, Mapping[str, Names]], base_names: Sequence[str], new_names: Sequence[str]
 ) -> GivenAnswers:
     """Read answers from worksheets and the page; names: {mark: {id: names}} of the images to label."""
     known: dict[str, ImageAnswer] = {}

@@ -9,12 +9,7 @@ from typing import Any
 
 from openworld._errors import OpenworldError, failing
 from openworld._observer import SILENT, Observer
-from openworld.applications.shift.decomposition import (
-    DecompositionSource,
-    decomposition_for,
-    distinct_names,
-    lines_of,
-)
+from openworld.applications.shift.decomposition import DecompositionSource, decomposition_for, distinct_names, lines_of
 from openworld.applications.shift.images import Reader, gather
 from openworld.applications.synthesize import plan as planning
 from openworld.applications.synthesize.painters import (

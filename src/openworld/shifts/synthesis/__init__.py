@@ -16,9 +16,8 @@ from openworld.shifts.synthesis.diffusion import DiffusionPainter, sdxl_turbo
 from openworld.shifts.synthesis.generated_set import GeneratedSet, is_generated, read_generated
 from openworld.shifts.synthesis.generating import Painter, Screen, begin, generate
 from openworld.shifts.synthesis.planning import Commission, SynthesisPlan, plan_synthesis
-from openworld.shifts.synthesis.prompts import Prompts, PromptStyle, prompt_styles, published_styles
+from openworld.shifts.synthesis.prompts import Prompts, PromptStyle, prompt_degrees, prompt_styles, published_styles
 from openworld.shifts.synthesis.rendering import RenderedPainter, rendered_styles
-from openworld.shifts.synthesis.text_degrees import prompt_degrees
 
 __all__ = [
     "Commission",

@@ -86,11 +86,7 @@ class DiffusionPainter:
 
 
 def fitting_batch(free: int, image: int) -> int:
-    """Return how many images of `image` bytes each fit four fifths of the free bytes: 1 to 64.
-
-    >>> fitting_batch(free=10_000, image=1_000), fitting_batch(free=500, image=1_000)
-    (8, 1)
-    """
+    """Return how many images of `image` bytes each fit four fifths of the free bytes: 1 to 64."""
     return max(1, min(_MOST, int(_SHARE * free / max(image, 1))))
 
 
@@ -132,13 +128,17 @@ def sdxl_turbo(
     except OpenworldError:
         raise
     except Exception as error:  # other people's files and loaders fail in any way; the failure is named
-        raise _unloaded(weights, error) from error
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise OpenworldError(
+            f"{weights} cannot be loaded as a text-to-image pipeline: {first}. Expected a repository of the Hugging "
+            "Face hub, or a folder with the model_index.json of a diffusers pipeline."
+        ) from error
     pipeline.set_progress_bar_config(disable=True)
     return DiffusionPainter(pipeline, name, **settings)
 
 
 def _found(weights: str, revision: str | None, half: bool, download: bool) -> tuple[str, str]:
-    """The folder of the weights, and a name that tells other weights apart: by their commit, or by their bytes."""
+    """Return the folder of the weights, and a name that tells others apart: by their commit, or by their bytes."""
     if Path(weights).is_dir():
         return weights, f"{Path(weights).resolve().name}@{_hash(Path(weights))}"
     if not _REPOSITORY.fullmatch(weights):
@@ -170,23 +170,14 @@ def _require_data(folder: Path) -> None:
 
 
 def _files(weights: str, half: bool) -> dict[str, Any]:
-    """Which of a repository's files are read; the published weights lie there in float16 too, half as large."""
+    """Return which of a repository's files are read; the published weights lie there in float16 too, half as large."""
     return {"use_safetensors": True, "variant": "fp16" if half and weights == TURBO else None}
 
 
 def _hash(folder: Path) -> str:
-    """Return the hash of all weights and settings in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors", ".txt"))
     digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
             digest.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
     return digest.hexdigest()[:16]
-
-
-def _unloaded(weights: str, error: Exception) -> OpenworldError:
-    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    return OpenworldError(
-        f"{weights} cannot be loaded as a text-to-image pipeline: {first}. Expected a repository of the Hugging Face "
-        "hub, or a folder with the model_index.json of a diffusers pipeline."
-    )

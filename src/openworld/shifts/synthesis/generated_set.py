@@ -26,8 +26,6 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class _Manifest:
-    """What manifest.json says, checked as it is read."""
-
     version: int
     order: dict[str, Any]
     labels: tuple[str, ...]

@@ -78,13 +78,27 @@ def generate(
         OpenworldError: a folder of another order, a painter that gives another number of pictures, memory too small
             for one picture.
     """
+    import torch
+
     folder = begin(plan, painter, folder, screen)
     done = set_files.read_journal(folder, len(plan))
     waiting = [number for number in range(len(plan)) if number not in done]
     if waiting:
         size = painter.fitting() if batch is None else batch
         require_at_least(1, batch=size)
-        _work_off(plan, waiting, _Work(painter, screen, folder, done, progress), size)
+    while waiting:
+        try:
+            rows = _make(plan, waiting[:size], painter, screen, folder)
+        except torch.OutOfMemoryError as error:
+            if size == 1:
+                raise OpenworldError("one image does not fit the memory; paint smaller ones, or elsewhere.") from error
+            size //= 2
+            continue
+        set_files.append(folder, rows)
+        done |= {row["number"]: row for row in rows}
+        waiting = waiting[len(rows) :]
+        if progress is not None:
+            progress(len(done), len(plan))
     set_files.finish(folder, plan, [done[number] for number in range(len(plan))])
     return read_generated(folder)
 
@@ -101,43 +115,16 @@ def begin(plan: SynthesisPlan, painter: Painter, folder: str | Path, screen: Scr
     return Path(folder)
 
 
-@dataclass(frozen=True)
-class _Work:
-    painter: Painter
-    screen: Screen | None
-    folder: Path
-    done: dict[int, dict]
-    progress: Callable[[int, int], None] | None
-
-
-def _work_off(plan: SynthesisPlan, waiting: list[int], work: _Work, size: int) -> None:
-    import torch
-
-    while waiting:
-        try:
-            rows = _make(plan, waiting[:size], work)
-        except torch.OutOfMemoryError as error:
-            if size == 1:
-                raise OpenworldError("one image does not fit the memory; paint smaller ones, or elsewhere.") from error
-            size //= 2
-            continue
-        set_files.append(work.folder, rows)
-        work.done.update({row["number"]: row for row in rows})
-        waiting = waiting[len(rows) :]
-        if work.progress is not None:
-            work.progress(len(work.done), len(plan))
-
-
-def _make(plan: SynthesisPlan, numbers: list[int], work: _Work) -> list[dict]:
-    """Paint, screen and write images; a row of the journal for each, in order."""
+def _make(plan: SynthesisPlan, numbers: list[int], painter: Painter, screen: Screen | None, folder: Path) -> list[dict]:
+    """Paint, screen and write images; return a row of the journal for each, in order."""
     rows, missing = {}, numbers
-    for attempt in range(work.screen.attempts if work.screen else 1):
+    for attempt in range(screen.attempts if screen else 1):
         orders = [plan.commission(number, attempt) for number in missing]
-        images = _paint(work.painter, orders)
-        kept = _allowed(work.screen, images)
+        images = _paint(painter, orders)
+        kept = _allowed(screen, images)
         for order, picture, keep in zip(orders, images, kept, strict=True):
             if keep:
-                sha = set_files.write_picture(work.folder / order.file, picture)
+                sha = set_files.write_picture(folder / order.file, picture)
                 rows[order.number] = set_files.row(order.number, order.file, attempt, sha)
         missing = [number for number in missing if number not in rows]
         if not missing:

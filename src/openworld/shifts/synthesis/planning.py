@@ -13,8 +13,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.runs.canonical import digest
-from openworld.shifts.grid import ShiftGrid
-from openworld.shifts.subsets import equal_subsets
+from openworld.shifts.grid import ShiftGrid, equal_subsets
 from openworld.shifts.synthesis.prompts import Prompts
 
 
@@ -129,22 +128,9 @@ def plan_synthesis(prompts: Prompts, grid: ShiftGrid, count: int, *, seed: int =
     cells = np.array(list(drawn.members), np.int64)
     prompt = np.concatenate(list(drawn.members.values()))
     covariate, semantic = (np.repeat(cells[:, axis], count) for axis in (0, 1))
-    return SynthesisPlan(
-        prompts,
-        grid.shape,
-        prompt,
-        covariate,
-        semantic,
-        _repeat(prompt),
-        grid.counts,
-        drawn.unique,
-        drawn.repeats,
-        seed,
-    )
-
-
-def _repeat(prompt: np.ndarray) -> np.ndarray:
-    """How often each entry came before; equal entries stand beside each other, for a prompt lies in one cell."""
+    # how often each entry came before; equal entries stand beside each other, for a prompt lies in one cell
     starts = np.flatnonzero(np.diff(prompt, prepend=-1))
-    lengths = np.diff(np.append(starts, len(prompt)))
-    return np.arange(len(prompt)) - np.repeat(starts, lengths)
+    repeat = np.arange(len(prompt)) - np.repeat(starts, np.diff(np.append(starts, len(prompt))))
+    return SynthesisPlan(
+        prompts, grid.shape, prompt, covariate, semantic, repeat, grid.counts, drawn.unique, drawn.repeats, seed
+    )

@@ -76,7 +76,7 @@ class RenderedPainter:
         return redrawn(self.images.image(indices[order.seed % len(indices)]), order.style, order.seed)
 
     def _own(self, label: str) -> np.ndarray:
-        """The pictures of a label."""
+        """Return the pictures of a label."""
         if label not in self.images.classnames:
             raise unknown_name("class", label, self.images.classnames)
         indices = np.flatnonzero(self.images.labels == self.images.classnames.index(label))

@@ -29,8 +29,6 @@ DIVISION = "division"
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of the journal."""
-
     number: int
     file: str | None
     attempt: int | None
@@ -59,28 +57,28 @@ def require_own(folder: Path | None, inputs: Sequence[Any] = ()) -> None:
 
 
 def read_journal(folder: Path, count: int) -> dict[int, dict]:
-    """Finished images by number: lines whose file is there with its hash; a line cut short by a crash is dropped.
-
-    Scratch files that a killed process left are removed: one process at a time makes a set.
-    """
-    for scratch in folder.rglob(".*.writing"):
+    """Return finished images by number: lines whose file is there with its hash."""
+    for scratch in folder.rglob(".*.writing"):  # of a killed process: one at a time makes a set
         scratch.unlink()
     path = folder / JOURNAL
-    rows: dict[int, dict] = {}
+    whole: dict[int, dict] = {}
     for line in path.read_bytes().split(b"\n") if path.exists() else ():
         try:
-            entry = read_spec(parse_json(line), _Line)
-        except ValueError:
+            entry = asdict(read_spec(parse_json(line), _Line))
+        except ValueError:  # cut short by a crash
             continue
-        if 0 <= entry.number < count:
-            rows[entry.number] = asdict(entry)
-    whole = {number: entry for number, entry in rows.items() if entry["sha256"] is None or _is_whole(folder, entry)}
+        if 0 <= entry["number"] < count:
+            whole[entry["number"]] = entry
+    for number, entry in list(whole.items()):
+        file = None if entry["sha256"] is None else folder / entry["file"]
+        if file and not (file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == entry["sha256"]):
+            del whole[number]
     write_file(path, b"".join(map(_line, whole.values())))
     return whole
 
 
 def row(number: int, file: str | None, attempt: int | None, sha256: str | None) -> dict:
-    """A line of the journal; one without a file is an image that was refused."""
+    """Return a line of the journal; one without a file is an image that was refused."""
     return {"number": number, "file": file, "attempt": attempt, "sha256": sha256}
 
 
@@ -93,7 +91,7 @@ def append(folder: Path, rows: Sequence[dict]) -> None:
 
 
 def write_picture(path: Path, picture: Image.Image) -> str:
-    """Write a PNG in one step; the SHA-256 of its bytes."""
+    """Write a PNG in one step; return the SHA-256 of its bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = as_png(picture)
     write_file(path, data)
@@ -101,7 +99,6 @@ def write_picture(path: Path, picture: Image.Image) -> str:
 
 
 def as_png(picture: Image.Image) -> bytes:
-    """The file of a picture."""
     buffer = io.BytesIO()
     picture.convert("RGB").save(buffer, "PNG")
     return buffer.getvalue()
@@ -153,8 +150,3 @@ def _parse(path: Path) -> dict:
         raise ValueError("it is no table of keys")
     except ValueError as error:
         raise OpenworldError(f"{path} is not JSON ({error}); remove the folder and begin anew.") from error
-
-
-def _is_whole(folder: Path, row: dict) -> bool:
-    path = folder / row["file"]
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == row["sha256"]
