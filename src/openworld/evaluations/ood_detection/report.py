@@ -168,17 +168,16 @@ def _sentences(results: Results, facts: ShiftFacts) -> Iterator[str]:
 
 
 def _axis_sentence(results: Results, facts: ShiftFacts, axis: str) -> str:
-    """Whether shift along an axis raises the AUROC of most detectors, and whether the mix of cells makes that."""
+    """Whether shift along an axis raises or lowers AUROCs, and whether the mix of cells makes that."""
     tests = [test for test in results.comparisons if test.other == NO_SLOPE and test.where["axis"] == axis]
     first, other = f"{axis.capitalize()} shift ({AXES[axis]})", "column" if axis == "covariate" else "row"
     if any(test.difference is None for test in tests):
         return f"{first}: fewer than two levels have a cell, so nothing can be said."
     up, down = (sum(test.differs and sign * test.difference > 0 for test in tests) for sign in (1, -1))
-    most = {2 * up > len(tests): "raises", 2 * down > len(tests): "lowers"}.get(True, "is not shown to move")
+    moved = [f"{verb} the AUROC of {count}" for verb, count in (("raises", up), ("lowers", down)) if count]
+    moves = " and ".join(moved) if moved else "is not shown to move the AUROC of any"
     size = SLOPE.write(fmean(test.difference for test in tests))
-    ways = " and ".join([f"up for {up}"] * bool(up) + [f"down for {down}"] * bool(down)) or "for none"
-    sure = f"significantly {ways} of {counted(len(tests), 'detector')}, {HOLM}"
-    text = f"{first} {most} the AUROC: {size} points per level ({sure})."
+    text = f"{first} {moves} of {counted(len(tests), 'detector')} ({HOLM}); on average {size} points per level."
     if tests[0].where["cells"] != COMMON:
         return f"{text} No {other} is present at all levels, so the mix of cells may make this trend."
     place = {"id_classes": facts.counting, "axis": axis, "cells": ALL}
