@@ -20,6 +20,7 @@ class Order:
         """Gather for every head of tensors of G groups."""
         device = self.rows.device
         group, head = torch.arange(groups, device=device)[:, None], torch.arange(heads, device=device)
+        # Rows [G, M, heads * d] as flat rows [G * M * heads, d]: one index for every group, row and head.
         source = (group * len(self.places) + self.rows[:, None, None]) * heads + head
         source = source.flatten(1).T
         there = torch.cat([part.flatten() for part in source.split(self.sizes, dim=1)])

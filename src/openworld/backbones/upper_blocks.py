@@ -63,6 +63,7 @@ class EnteredText:
         places = [place * longest + 1 + shared + token for place in order for token in range(own[place])]
         rows = self.rows.flatten(0, 1)[torch.tensor(places, device=device)][None]
         blocks = tower.blocks[self.block :]
+        # A last block projects queries of kept rows alone, so that nothing is known of it ahead.
         first = blocks[0].qkv(blocks[0].norm_1(rows)) if len(blocks) > 1 else None
         start = record_keys_and_values(blocks, self.rows[0, :1])
         slots = torch.zeros((len(self), 0), dtype=torch.int64, device=device)
@@ -105,6 +106,7 @@ def leave_image(tower: ImageTower, rows: Tensor, block: int, prompts: Mapping[in
             return rows
         return torch.cat([rows[:, :places], prompts[block + index].expand(len(rows), -1, -1)], dim=1)
 
+    # The last block computes the class token and the prompts, which stand behind the patches, alone.
     count = len(prompts[block]) if prompts else 0
     keep = torch.tensor([0, *range(places, places + count)], device=rows.device)
     return tower.norm_out(run_blocks(tower.blocks[block:], rows, attend_all, edit=edit, keep=keep))

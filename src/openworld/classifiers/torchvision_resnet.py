@@ -67,7 +67,7 @@ class _ShapedBlock(nn.Module):
         self.conv1 = nn.Conv2d(entering, inner, kernel, 1 if self.deep else stride, kernel // 2, bias=False)
         self.bn1 = nn.BatchNorm2d(inner)
         middle, per_group, *_ = weights[f"{prefix}conv2.weight"].shape
-        groups = max(1, inner // per_group)
+        groups = max(1, inner // per_group)  # weights of a grouped convolution hold the channels of one group
         self.conv2 = nn.Conv2d(inner, middle, 3, stride if self.deep else 1, 1, groups=groups, bias=False)
         self.bn2 = nn.BatchNorm2d(middle)
         leaving = middle

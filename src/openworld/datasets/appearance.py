@@ -33,6 +33,7 @@ def _numbers(image: Image.Image) -> np.ndarray:
     pixels = np.asarray(image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX), np.float32) / 255
     red, green, blue = np.moveaxis(pixels, -1, 0)
     grey, warm, cold = pixels.mean(axis=-1), red - green, blue - (red + green) / 2
+    # Laplace's operator; its logarithm, kept finite for a blank image, because sharpness varies by factors.
     edges = 4 * grey[1:-1, 1:-1] - grey[:-2, 1:-1] - grey[2:, 1:-1] - grey[1:-1, :-2] - grey[1:-1, 2:]
     return np.array(
         [

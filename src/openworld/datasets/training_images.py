@@ -49,6 +49,7 @@ class SeenPictures:
         """Difference hashes that one training picture alone has; none where new pictures often have one by chance."""
         pictures = np.unique(np.stack([self.same, self.alike], axis=1), axis=0)
         hashes, counts = np.unique(pictures[:, 1], return_counts=True)
+        # Good and Turing: of new images, 2 n2 / N have a hash that one of N has, where n2 hashes are shared by two.
         by_chance = 2 * (counts == 2).sum() / max(1, len(pictures))
         return hashes[(counts == 1) & (by_chance <= BY_CHANCE)]
 

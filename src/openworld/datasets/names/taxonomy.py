@@ -92,6 +92,7 @@ def _similarity_row(steps, depths, number: int) -> tuple[np.ndarray, np.ndarray]
     own = np.flatnonzero(np.isfinite(steps[number]))
     both = steps[:, own] + steps[number, own]
     shared = np.isfinite(both)
+    # Wu and Palmer's ancestor is the deepest in common; of several as deep, the nearest counts.
     deepest = np.where(shared, depths[own], 0).max(axis=1)
     nearest = np.where(shared & (depths[own] == deepest[:, None]), both, np.inf).min(axis=1)
     unrelated = np.where(shared.any(axis=1), 0.0, np.nan)

@@ -119,6 +119,7 @@ def _split(node: str, half: int, hierarchy: Hierarchy) -> tuple[tuple[str, ...],
     below = hierarchy.children(node)
     while len(below) == 1:
         below = hierarchy.children(below[0])
+    # The target takes what the source leaves while it has room; a lone class goes to the source as long as that has.
     source: list[str] = []
     target: list[str] = []
     for own in sorted(map(hierarchy.leaves, below), key=len, reverse=True):

@@ -45,7 +45,7 @@ def few_colours(pixels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]
     numbers = numbers.reshape(found.shape)
     colours = means(pixels, numbers, len(used))
     order = np.argsort(-luma(colours), kind="stable")
-    return np.argsort(order, kind="stable")[numbers], colours[order]
+    return np.argsort(order, kind="stable")[numbers], colours[order]  # the inverse of the order numbers anew
 
 
 def means(pixels: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
@@ -95,6 +95,7 @@ def _monochrome(pixels: np.ndarray, draws: Draws) -> np.ndarray:
 def _recolour(pixels: np.ndarray, draws: Draws) -> np.ndarray:
     """Turn all hues by one angle between a sixth and five sixths of the circle; brightness stays."""
     angle = draws.uniform(np.pi / 3, 5 * np.pi / 3)
+    # In YIQ the first axis is brightness: a rotation of the other two turns hues and leaves it.
     sine, cosine = np.sin(angle), np.cos(angle)
     turn = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
     return pixels @ (np.linalg.inv(_TO_YIQ) @ turn @ _TO_YIQ).T
