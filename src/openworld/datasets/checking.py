@@ -64,14 +64,10 @@ def check(name: str, root: str | Path | None = None, *, decoded: bool = False) -
 
 @checked
 def require_places(names: Iterable[str], root: str | Path | None = None) -> None:
-    """Refuse to begin while the folder or a list of a data set to download is missing; pictures are not looked at.
+    """Refuse to begin while the folder or a list of a data set to download is missing; images are not looked at.
 
-    Args:
-        names: data sets; those that need no download are passed over.
-        root: as for `check`.
-
-    Raises:
-        OpenworldError: what is missing of each, and the command that says where to get it.
+    Data sets that need no download are passed over; `root` as for `check`. Raises OpenworldError with what is missing
+    of each, and the command that says where to get it.
     """
     wanted = [name for name in dict.fromkeys(names) if name in PUBLISHED or name in SHIFTED or name in BENCHMARKS]
     if not wanted:

@@ -19,17 +19,10 @@ Draw = Literal["coop", "openworldauc"]
 
 @checked
 def base_new_split(classes: int, order: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Class indices of the base half, the first ceil(n / 2), and of the new half, the rest.
+    """Return class indices of the base half, the first ceil(n / 2), and of the new half, the rest, int64 each.
 
-    Args:
-        classes: number n of classes, at least 2.
-        order: permutation int[n] of the class indices to cut instead of 0, 1, 2, ... (OpenPL draws one per seed).
-
-    Returns:
-        (base int64[ceil(n / 2)], new int64[floor(n / 2)]), each in the order given.
-
-    Raises:
-        OpenworldError: fewer than two classes, or an order that is no permutation.
+    `order`, a permutation int[n] of the class indices, is cut instead of 0, 1, 2, ... (OpenPL draws one per seed).
+    Raises OpenworldError for fewer than two classes, or an order that is no permutation.
 
     >>> base_new_split(5)
     (array([0, 1, 2]), array([3, 4]))
@@ -133,18 +126,12 @@ class ClassSplit:
 
 @checked
 def few_shot(labels: ArrayLike, shots: int, generator: random.Random) -> np.ndarray:
-    """Indices of `shots` pictures of every class, drawn without repetition; all of a class that has fewer.
+    """Return indices of `shots` images of every class, drawn without repetition; all of a class that has fewer.
 
     Classes are visited in order of first appearance and drawn with `random.sample`, so a generator seeded as Dassl
-    seeds the global one gives the pictures of the published runs (train first, then validation from the same one).
-
-    Args:
-        labels: int[N] class index of every picture.
-        shots: pictures per class, at least 1.
-        generator: source of randomness; consumed.
-
-    Returns:
-        int64[at most classes * shots], grouped by class.
+    seeds the global one gives the images of the published runs (train first, then validation from the same one). Labels
+    are int[N], `shots` at least 1, and the generator is consumed; the result int64[at most classes * shots] is grouped
+    by class.
 
     >>> few_shot([7, 3, 7, 7], 1, random.Random(0)).tolist()
     [2, 1]
@@ -156,17 +143,11 @@ def few_shot(labels: ArrayLike, shots: int, generator: random.Random) -> np.ndar
 
 @checked
 def reseeded_few_shot(labels: ArrayLike, shots: int, seed: int) -> np.ndarray:
-    """Indices of `shots` pictures of every class as OpenworldAUC's released code draws them, which is not CoOp's way.
+    """Return indices of `shots` images of every class as OpenworldAUC's released code draws them, not CoOp's way.
 
-    The generator begins anew at the seed for every class, so that classes with as many pictures give those at the same
-    places; a class that has fewer is drawn with repetition (Hua et al., 2025, huacong/OpenworldAUC @ 8bb934a).
-
-    Args:
-        labels, shots: as for `few_shot`.
-        seed: of every class.
-
-    Returns:
-        int64[classes * shots], grouped by class.
+    The generator begins anew at the seed for every class, so that classes with as many images give those at the same
+    places; a class that has fewer is drawn with repetition (Hua et al., 2025, huacong/OpenworldAUC @ 8bb934a). The
+    result int64[classes * shots] is grouped by class.
 
     >>> reseeded_few_shot([0, 1, 0, 1, 0, 1], 2, 1).tolist(), reseeded_few_shot([5], 2, 1).tolist()
     ([0, 4, 1, 5], [0, 0])
@@ -189,15 +170,10 @@ def _places(labels: ArrayLike) -> dict[int, list[int]]:
 
 @checked
 def coop_draw(train: ArrayLike, validation: ArrayLike, shots: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shots, and the few validation pictures that CoOp draws after them from the same generator.
+    """Return shots, and the few validation images that CoOp draws after them from the same generator.
 
-    Args:
-        train, validation: int[N], int[M], class index of every picture of the two parts.
-        shots: training pictures per class; of the validation pictures min(shots, 4) are drawn.
-        seed: of both draws.
-
-    Returns:
-        Indices into the two parts, each grouped by class.
+    Of the labels int[N] and int[M] of the two parts, `shots` and min(shots, 4) images per class are drawn; the result
+    is indices into the two parts, each grouped by class.
 
     >>> shots, checks = coop_draw([0, 0, 1, 1, 1], [0, 1], shots=2, seed=1)
     >>> len(shots), checks.tolist()

@@ -64,17 +64,10 @@ def read(name: str, root: str | Path | None, parts: tuple[str, ...]) -> Split:
 
 @checked
 def imagenet_labels(name: str, root: str | Path | None = None) -> np.ndarray:
-    """ImageNet's label of every class of ImageNet or a variant, joined by WordNet id.
+    """Return ImageNet's label of every class of ImageNet or a variant, int64[C], increasing, joined by WordNet id.
 
-    Args:
-        name: "imagenet", "imagenetv2", "imagenet-sketch", "imagenet-a" or "imagenet-r".
-        root: as for `load`.
-
-    Returns:
-        int64[C], increasing: 0 to 999 where all classes are there, 200 of these for A and R.
-
-    Raises:
-        OpenworldError: another data set, or files that are missing.
+    `name` is "imagenet", "imagenetv2", "imagenet-sketch", "imagenet-a" or "imagenet-r"; `root` as for `load`. There are
+    1,000 labels, 200 for A and R. Raises OpenworldError for another data set, or files that are missing.
     """
     card = find(name)
     if not isinstance(card.layout, ClassFolders):
@@ -107,16 +100,8 @@ def use_root(root: str | Path) -> Path:
     """From now on find data sets below a folder, here and in every process that is started from here.
 
     The folder goes into `$OPENWORLD_DATA`, which worker processes inherit, and into nothing else: what a run computes
-    depends on the pictures, whose fingerprints it keeps, and not on where they lie.
-
-    Args:
-        root: the folder of all data sets.
-
-    Returns:
-        The folder as an absolute path.
-
-    Raises:
-        OpenworldError: there is no such folder.
+    depends on the images, whose fingerprints it keeps, and not on where they lie. Returns the folder as an absolute
+    path; raises OpenworldError where there is none.
     """
     folder = Path(root).expanduser().absolute()
     if not folder.is_dir():
