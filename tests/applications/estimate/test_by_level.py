@@ -68,7 +68,7 @@ def test_the_numbers_are_those_of_the_curve_of_the_estimator_anchored_at_labels(
     for name in ("auc", "worst_accuracy", "variation", "slope_variance", "initial_accuracy"):
         number = found.numbers["AC"][name]
         assert number.value == pytest.approx(getattr(expected, name)), name
-        assert number.interval[0] <= number.value <= number.interval[1], name
+        assert number.over().low <= number.value <= number.over().high, name
     assert found.levels[0].unlabelled["AC"] == pytest.approx(at[0]) and found.truth is None
     assert [point.classes for point in found.levels] == [3, 4, 6]
 

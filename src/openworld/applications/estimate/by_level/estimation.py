@@ -1,19 +1,15 @@
-"""From saved scores of a source and of a stream by level to a dynamic robustness curve."""
+"""From saved scores of a source and of a stream by level to a dynamic robustness curve, by every method.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+Accuracies are fractions in [0, 1]; None is a number that is not given, with a reason.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.applications.estimate.accuracy_estimate import ScoredSet
-from openworld.applications.estimate.by_level.curve_estimate import (
-    OWN_NUMBERS,
-    CurveEstimate,
-    CurveNumber,
-    LevelPoint,
-    ZeroShotComparison,
-)
 from openworld.applications.estimate.by_level.reading import (
     UNKNOWN,
     LevelScores,
@@ -23,13 +19,15 @@ from openworld.applications.estimate.by_level.reading import (
     require_table,
 )
 from openworld.applications.estimate.reading import Progress
+from openworld.applications.estimate.results import NO_ACCURACY
 from openworld.estimators import Outputs, find_estimator
 from openworld.estimators.by_level import LevelAccuracies, accuracy_by_level, among
 from openworld.metrics import curve_intervals, robustness
-from openworld.metrics.estimate import share_interval
+from openworld.metrics.estimate import LEVEL, share_interval
 from openworld.metrics.robustness import area_weights
+from openworld.results import Value, interval_of
 
-LEVEL = 0.95  # of confidence
+OWN_NUMBERS = ("initial_accuracy", "auc", "worst_accuracy", "variation", "slope_variance")
 USUAL = ("ATC-MC", "AC", "ATC-NE")
 """Estimated unless somebody names estimators; the first is quoted."""
 
@@ -39,6 +37,66 @@ BY_CONSTRUCTION = (
 UNSEEN = (
     "where the truth was known, the difference of two estimates had the wrong sign in a quarter of the cases or more"
 )
+NO_GROUPS = (
+    "the stream has no column group, id, image or path: every row counts as an image of its own in intervals; name "
+    "images that stand at several levels"
+)
+
+
+@dataclass(frozen=True)
+class LevelPoint:
+    """A level."""
+
+    name: str  # as the stream has it
+    level: float  # its place from 0 to 1
+    n: int
+    classes: int
+    methods: Mapping[str, Value]  # at level 0 the accuracy of the labelled source, the same for all
+    accuracy: float | None = None  # the true one
+    differ: float | None = None  # share of images that zero-shot names otherwise
+    unlabelled: Mapping[str, float] = field(default_factory=dict)  # at level 0, of the stream's own images there
+
+
+@dataclass(frozen=True)
+class ZeroShotComparison:
+    """Model and its zero-shot on the same images."""
+
+    table: str  # of zero-shot's scores
+    bound: float  # what the difference of the areas is at most, by the shares of images that are named differently
+    differ: float  # the share of all images that are
+    images: int  # how many, each counted once
+    why: str  # no difference is quoted
+
+
+@dataclass(frozen=True)
+class CurveEstimate:
+    """What `openworld estimate --levels` says."""
+
+    source: ScoredSet
+    target: ScoredSet
+    methods: tuple[str, ...]  # the first is quoted
+    levels: tuple[LevelPoint, ...]
+    numbers: Mapping[str, Mapping[str, Value]]  # by method and number of the curve
+    truth: Mapping[str, float] | None = None  # the same of the true curve, which is only compared with
+    zero_shot: ZeroShotComparison | None = None
+    grouped_by: str = ""  # the column that says which rows are not independent; "" where all are
+    warnings: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def quoted(self) -> str:
+        """The method whose curve is quoted."""
+        return self.methods[0]
+
+    @property
+    def alerts(self) -> tuple[str, ...]:
+        """Nothing: a curve is tested against no alert."""
+        return ()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The stream's name where the quoted method gives no area."""
+        return () if self.numbers[self.quoted]["auc"].value is not None else (self.target.name,)
 
 
 def estimate_curve(
@@ -52,10 +110,7 @@ def estimate_curve(
 
     Args:
         source: with labels. stream: with a column of levels. estimators: names, the first is quoted; none for USUAL.
-        zero_shot: the table of zero-shot's scores in the stream, to say where the two part. progress: as of `Pass`.
-    Raises:
-        OpenworldError: a source without labels or with none at level 0, names of a level that the source lacks, an
-            estimator whose needs the scores do not hold.
+        zero_shot: the table of zero-shot's scores in the stream, to say where the two part.
     """
     source = source.labelled
     if not len(source):
@@ -68,7 +123,6 @@ def estimate_curve(
     levels, methods = levels_of(stream), tuple(estimators) or USUAL
     if zero_shot:
         require_table(zero_shot, stream)
-    names_present(source.logits, source.name)
     home_names, home_rows = _home(source, levels)
     known, at_home = _outputs(source), _outputs(source, home_rows, home_names)
     behind = [level for level in levels if level.level > 0]
@@ -79,11 +133,23 @@ def estimate_curve(
         if progress:
             progress(f"reading {len(levels)} levels", done)
         found[name] = _accuracies(name, known, at_home, views, groups, home_rows)
-    at = np.array([0.0, *(level.level for level in behind)])
-    points = tuple(_points(source, stream, levels, found, home_names, home_rows, zero_shot))
-    truth = [point.accuracy for point in points]
+
+    own = levels[0] if levels[0].level == 0 else None
+    right = float((~at_home.wrong).mean())
+    first = LevelPoint(
+        name=own.name if own else "source",
+        level=0.0,
+        n=len(home_rows),
+        classes=len(home_names),
+        methods={name: _point(accuracies, 0) for name, accuracies in found.items()},
+        accuracy=_true(stream, own) if own else None if stream.labels is None else right,
+        differ=_differ(stream, own.rows, zero_shot) if own else _differ(source, home_rows, zero_shot),
+        unlabelled=dict(_of_own_images(known, stream, own, methods)) if own else {},
+    )
+    points = (first, *_behind(stream, behind, found, zero_shot))
+    at, truth = np.array([point.level for point in points]), [point.accuracy for point in points]
     return CurveEstimate(
-        source=ScoredSet(source.name, len(source), source.logits.shape[1], float((~at_home.wrong).mean())),
+        source=ScoredSet(source.name, len(source), source.logits.shape[1], right),
         target=ScoredSet(stream.name, len(stream), stream.logits.shape[1]),
         methods=methods,
         levels=points,
@@ -91,7 +157,7 @@ def estimate_curve(
         truth=None if None in truth else {name: float(getattr(robustness(at, truth), name)) for name in OWN_NUMBERS},
         zero_shot=_comparison(stream, points, methods, zero_shot) if zero_shot else None,
         grouped_by=stream.grouped_by,
-        warnings=_warnings(found, stream, points),
+        warnings=tuple(dict.fromkeys(_warnings(found, stream, points))),
     )
 
 
@@ -128,10 +194,8 @@ def _same_names(table: np.ndarray, logits: np.ndarray) -> np.ndarray:
 def _accuracies(name: str, known: Outputs, at_home: Outputs, views, groups, home_rows) -> LevelAccuracies:
     estimator = find_estimator(name)
     needs = [need for need in estimator.needs if need != "labels"]
-    given = [[getattr(outputs, need) for outputs in (known, *views)] for need in needs]
-    missing = [
-        need for need, own in zip(needs, given, strict=True) if any(each is None or not len(each) for each in own)
-    ]
+    given = {need: [getattr(outputs, need) for outputs in (known, *views)] for need in needs}
+    missing = [need for need, own in given.items() if any(each is None or not len(each) for each in own)]
     if hasattr(estimator, "score") or missing:
         raise OpenworldError(
             f"{name} needs {' and '.join(missing) or 'labelled shifted sets'} beside the logits of both files; "
@@ -140,42 +204,23 @@ def _accuracies(name: str, known: Outputs, at_home: Outputs, views, groups, home
     return accuracy_by_level(estimator(), known, at_home, views, groups, home_rows=home_rows)
 
 
-def _numbers(found: LevelAccuracies, at: np.ndarray) -> dict[str, CurveNumber]:
+def _numbers(found: LevelAccuracies, at: np.ndarray) -> dict[str, Value]:
     if np.isnan(found.accuracy).any():
-        return {name: CurveNumber(None, reason=found.reason) for name in OWN_NUMBERS}
+        return dict.fromkeys(OWN_NUMBERS, Value(None, reason=found.reason or NO_ACCURACY))
     curve = robustness(at, found.accuracy)
     intervals = {} if found.errors is None else curve_intervals(found.errors, at, 0)
     numbers = {}
     for name in OWN_NUMBERS:
         ends = intervals.get(name)
-        known = ends is not None and ends.low is not None
-        numbers[name] = CurveNumber(float(getattr(curve, name)), (ends.low, ends.high) if known else None)
+        numbers[name] = Value(float(getattr(curve, name)), interval_of(ends and (ends.low, ends.high), "images"))
     return numbers
 
 
-def _points(
-    source: LevelScores,
-    stream: LevelScores,
-    levels: Sequence[StreamLevel],
-    found: dict[str, LevelAccuracies],
-    home_names: np.ndarray,
-    home_rows: np.ndarray,
-    zero_shot: str,
+def _behind(
+    stream: LevelScores, levels: Sequence[StreamLevel], found: Mapping[str, LevelAccuracies], zero_shot: str
 ) -> Iterator[LevelPoint]:
-    """Return level 0, then the levels behind it."""
-    own = levels[0] if levels[0].level == 0 else None
-    right = ~_outputs(source, home_rows, home_names).wrong
-    yield LevelPoint(
-        name=own.name if own else "source",
-        level=0.0,
-        n=len(home_rows),
-        classes=len(home_names),
-        methods={name: _point(accuracies, 0) for name, accuracies in found.items()},
-        accuracy=_true(stream, own) if own else None if stream.labels is None else float(right.mean()),
-        differ=_differ_at_home(source, stream, own, home_rows, zero_shot),
-        unlabelled=_of_own_images(source, stream, own, found) if own else {},
-    )
-    for place, level in enumerate(levels[1:] if own else levels, 1):
+    """Yield the levels behind level 0."""
+    for place, level in enumerate(levels, 1):
         yield LevelPoint(
             name=level.name,
             level=level.level,
@@ -183,26 +228,29 @@ def _points(
             classes=len(level.classes),
             methods={name: _point(accuracies, place) for name, accuracies in found.items()},
             accuracy=_true(stream, level),
-            differ=_differ(stream, level.rows, zero_shot) if zero_shot else None,
+            differ=_differ(stream, level.rows, zero_shot),
         )
 
 
-def _point(found: LevelAccuracies, place: int) -> CurveNumber:
-    value = found.accuracy[place]
+def _point(found: LevelAccuracies, place: int) -> Value:
+    value = float(found.accuracy[place])
     if np.isnan(value):
-        return CurveNumber(None, reason=found.reason)
+        return Value(None, reason=found.reason or NO_ACCURACY)
     if found.errors is None:
-        return CurveNumber(float(value))
+        return Value(value)
     spread = found.errors.spread(np.eye(found.accuracy.size)[None, place])
-    return CurveNumber(float(value), share_interval(float(value), spread, LEVEL))
+    return Value(value, interval_of(share_interval(value, spread, LEVEL), "images"))
 
 
 def _of_own_images(
-    source: LevelScores, stream: LevelScores, own: StreamLevel, found: dict[str, LevelAccuracies]
-) -> dict[str, float]:
-    known, view = _outputs(source), replace(_outputs(stream, own.rows, own.classes), labels=None)
-    said = {name: find_estimator(name)().fit(known).estimate(view, interval=False).accuracy for name in found}
-    return {name: accuracy for name, accuracy in said.items() if accuracy is not None}
+    known: Outputs, stream: LevelScores, own: StreamLevel, methods: Sequence[str]
+) -> Iterator[tuple[str, float]]:
+    """Yield what methods say of the stream's own images at level 0."""
+    view = replace(_outputs(stream, own.rows, own.classes), labels=None)
+    for name in methods:
+        accuracy = find_estimator(name)().fit(known).estimate(view, interval=False).accuracy
+        if accuracy is not None:
+            yield name, accuracy
 
 
 def _true(stream: LevelScores, level: StreamLevel) -> float | None:
@@ -211,23 +259,16 @@ def _true(stream: LevelScores, level: StreamLevel) -> float | None:
     return float((stream.logits[level.rows].argmax(axis=1) == stream.labels[level.rows]).mean())
 
 
-def _differ(stream: LevelScores, rows: np.ndarray, zero_shot: str) -> float:
-    return float(named_differently(stream, rows, zero_shot).mean())
-
-
-def _differ_at_home(
-    source: LevelScores, stream: LevelScores, own: StreamLevel | None, home_rows: np.ndarray, zero_shot: str
-) -> float | None:
-    """Return the share of images at level 0, the stream's own or else the source's; None where nobody knows."""
-    if not zero_shot or (own is None and zero_shot not in source.tables):
-        return None
-    return _differ(source, home_rows, zero_shot) if own is None else _differ(stream, own.rows, zero_shot)
-
-
-def named_differently(stream: LevelScores, rows: np.ndarray, zero_shot: str) -> np.ndarray:
+def _named_differently(scores: LevelScores, rows: np.ndarray, zero_shot: str) -> np.ndarray:
     """Return which of these rows the model and zero-shot name differently, bool[n]."""
-    logits = stream.logits[rows]
-    return logits.argmax(axis=1) != _same_names(stream.tables[zero_shot][rows], logits).argmax(axis=1)
+    logits = scores.logits[rows]
+    return logits.argmax(axis=1) != _same_names(scores.tables[zero_shot][rows], logits).argmax(axis=1)
+
+
+def _differ(scores: LevelScores, rows: np.ndarray, zero_shot: str) -> float | None:
+    if zero_shot not in scores.tables:
+        return None
+    return float(_named_differently(scores, rows, zero_shot).mean())
 
 
 def _comparison(
@@ -237,7 +278,7 @@ def _comparison(
     shares = np.array([1.0 if point.differ is None else point.differ for point in points])
     resting = [name for name in methods if "reference" in find_estimator(name).needs]
     by_construction = BY_CONSTRUCTION.format(name=" and ".join(resting), table=zero_shot)
-    differ = named_differently(stream, np.arange(len(stream)), zero_shot)
+    differ = _named_differently(stream, np.arange(len(stream)), zero_shot)
     return ZeroShotComparison(
         table=zero_shot,
         bound=float(area_weights([point.level for point in points]) @ shares),
@@ -247,16 +288,12 @@ def _comparison(
     )
 
 
-def _warnings(found: dict[str, LevelAccuracies], stream: LevelScores, points: Sequence[LevelPoint]) -> tuple[str, ...]:
-    warnings = [f"{name}: {warning}" for name, own in found.items() for warning in own.warnings]
+def _warnings(found: dict[str, LevelAccuracies], stream: LevelScores, points: Sequence[LevelPoint]) -> Iterator[str]:
+    yield from (f"{name}: {warning}" for name, own in found.items() for warning in own.warnings)
     if not stream.grouped_by:
-        warnings.append(
-            "the stream has no column group, id, image or path: every row counts as an image of its own in intervals; "
-            "name images that stand at several levels"
-        )
+        yield NO_GROUPS
     if not points[0].unlabelled and points[0].classes > points[1].classes:
-        warnings.append(
+        yield (
             f"level 0 stands among {points[0].classes} names and level {points[1].name} among {points[1].classes}: "
             "write -inf in the source for names that have not come at level 0, or give the stream images of level 0"
         )
-    return tuple(dict.fromkeys(warnings))

@@ -3,23 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from openworld.applications.estimate.by_level.curve_estimate import (
-    COMPARISONS,
-    OWN_NUMBERS,
-    CurveEstimate,
-    CurveNumber,
-    LevelPoint,
-)
+from openworld.applications.estimate.by_level.estimation import OWN_NUMBERS, CurveEstimate, LevelPoint
 from openworld.applications.estimate.results import DIFFERENCE, ESTIMATED, IMAGES, TARGET, TRUE
 from openworld.estimators import find_estimator
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Pivot
 from openworld.report.page import chart_files
 from openworld.report.report import Report
 from openworld.report.sentences import counted
-from openworld.report.text import bracketed, percent
-from openworld.results import METRICS, Metric, Result, Results, Value, interval_of
+from openworld.report.text import percent
+from openworld.results import METRICS, Metric, Result, Results, Value
 
 JSON = "estimate.json"
+COMPARISONS = ("positive_area", "negative_area", "delta_auc", "delta_pn")
 APART = 0.05  # what is estimated of level 0, and what labels say
 PREMISE = (
     "Intervals say what other images would change, of the stream and of the labelled source. They do not say whether "
@@ -88,7 +83,7 @@ LAYOUT = Layout(
 
 def report(estimate: CurveEstimate) -> Report:
     """Return all that is to be said of a curve estimate; its file is the chart."""
-    said, notes = sentences(estimate), tuple(f"Note: {warning}." for warning in estimate.warnings)
+    said, notes = tuple(sentences(estimate)), tuple(f"Note: {warning}." for warning in estimate.warnings)
     levels = counted(len(estimate.levels), "level")
     summaries = {name: find_estimator(name).summary for name in estimate.methods}
     brief = Brief(
@@ -118,19 +113,14 @@ def report(estimate: CurveEstimate) -> Report:
 
 def results_of(estimate: CurveEstimate) -> Results:
     """Return all rows; `level` says which level a row is of."""
-    rows = [row for point in estimate.levels for row in _level(estimate, point)]
-    sets = {"source": estimate.source, "target": estimate.target}
-    rows += [Result("", IMAGES, Value(own.n), {"images": name}) for name, own in sets.items()]
-    return Results("estimate", (*rows, *_curves(estimate), *_comparisons(estimate)))
+    rows = [row for point in estimate.levels for row in _level(point)]
+    for name, images in (("source", estimate.source), ("target", estimate.target)):
+        rows.append(Result("", IMAGES, Value(images.n), {"images": name}))
+    return Results("estimate", (*rows, *_curves(estimate)))
 
 
-def where(point: LevelPoint) -> dict:
-    """Return the place of a level."""
-    return {**TARGET, "level": point.level, "level_name": point.name}
-
-
-def _level(estimate: CurveEstimate, point: LevelPoint) -> Iterator[Result]:
-    place = where(point)
+def _level(point: LevelPoint) -> Iterator[Result]:
+    place = {**TARGET, "level": point.level, "level_name": point.name}
     yield Result("", IMAGES, Value(point.n), place)
     yield Result("", CLASSES, Value(point.classes), place)
     if point.accuracy is not None:
@@ -138,7 +128,7 @@ def _level(estimate: CurveEstimate, point: LevelPoint) -> Iterator[Result]:
     if point.differ is not None:
         yield Result("zero-shot", NAMED_DIFFERENTLY, Value(point.differ), place)
     for name, number in point.methods.items():
-        yield Result(name, ESTIMATED, value_of(number), place)
+        yield Result(name, ESTIMATED, number, place)
         if name in point.unlabelled:
             yield Result(name, UNLABELLED, Value(point.unlabelled[name]), place)
         if point.accuracy is not None and number.value is not None and point.level > 0:
@@ -146,71 +136,42 @@ def _level(estimate: CurveEstimate, point: LevelPoint) -> Iterator[Result]:
 
 
 def _curves(estimate: CurveEstimate) -> Iterator[Result]:
-    for name in estimate.methods:
-        for key in OWN_NUMBERS:
-            yield Result(name, METRICS[key], value_of(estimate.numbers[name][key]), TARGET)
-    for key in OWN_NUMBERS if estimate.truth else ():
-        yield Result("truth", METRICS[key], Value(estimate.truth[key]), TARGET)
-
-
-def _comparisons(estimate: CurveEstimate) -> Iterator[Result]:
-    """Yield the numbers that compare with zero-shot, none of which is given, and what bounds them."""
+    """Yield the numbers of curves, and those that compare with zero-shot, none of which is given without labels."""
     compared = estimate.zero_shot
     reason = NO_ZERO_SHOT if compared is None else NEEDS_LABELS + compared.why
     for name in estimate.methods:
-        for key in COMPARISONS:
-            yield Result(name, METRICS[key], Value(None, reason=reason), TARGET)
+        yield from (Result(name, METRICS[key], estimate.numbers[name][key], TARGET) for key in OWN_NUMBERS)
+        yield from (Result(name, METRICS[key], Value(None, reason=reason), TARGET) for key in COMPARISONS)
+    for key in OWN_NUMBERS if estimate.truth else ():
+        yield Result("truth", METRICS[key], Value(estimate.truth[key]), TARGET)
     if compared is not None:
         yield Result("zero-shot", BOUND, Value(compared.bound), TARGET)
         yield Result("zero-shot", NAMED_DIFFERENTLY, Value(compared.differ), TARGET)
 
 
-def value_of(number: CurveNumber) -> Value:
-    """Return a number with its interval over images."""
-    intervals = interval_of(number.interval, "images")
-    return Value(number.value, intervals, "" if number.value is not None else number.reason or "the method tells none")
-
-
-def sentences(estimate: CurveEstimate) -> tuple[str, ...]:
-    """Return everything that is to be said, the area first."""
-    return tuple(filter(None, (headline(estimate), own_images(estimate), PREMISE, compared(estimate))))
-
-
-def headline(estimate: CurveEstimate) -> str:
-    """Return the area under the quoted curve, or that there is none."""
+def sentences(estimate: CurveEstimate) -> Iterator[str]:
+    """Yield everything that is to be said, the area under the quoted curve first."""
     quoted, area = estimate.quoted, estimate.numbers[estimate.quoted]["auc"]
     of = f"{estimate.target.name} ({counted(estimate.target.n, 'row')}, {counted(len(estimate.levels), 'level')})"
     if area.value is None:
-        return f"The curve of {of} cannot be told: {quoted} tells nothing, {area.reason}."
-    return (
-        f"Estimated area under the curve of {of}: {percent(area.value)} % {bracketed(area.interval)}, by {quoted}."
-    ).replace("  ", " ")
-
-
-def own_images(estimate: CurveEstimate) -> str:
-    """Return what is estimated of the stream's own images at level 0, where there are any."""
-    first = estimate.levels[0]
-    said = first.unlabelled.get(estimate.quoted)
-    if said is None or estimate.source.accuracy is None:
-        return ""
-    gap = abs(said - estimate.source.accuracy)
-    apart = " They part: the first step of the curve is that gap as much as ageing, and EVM and VS hold it." * (
-        gap > APART
-    )
-    return (
-        f"Of the stream's own images at level 0 {estimate.quoted} says {percent(said)} %, beside "
-        f"{percent(estimate.source.accuracy)} % of the labelled ones that stand for that level in the curve.{apart}"
-    )
-
-
-def compared(estimate: CurveEstimate) -> str:
-    """Return why no difference to zero-shot is quoted, what bounds it, and what settles it."""
+        yield f"The curve of {of} cannot be told: {quoted} tells nothing, {area.reason}."
+    else:
+        number = f"{percent(area.value)} % {METRICS['auc'].write_interval(area.over())}".rstrip()
+        yield f"Estimated area under the curve of {of}: {number}, by {quoted}."
+    said, source = estimate.levels[0].unlabelled.get(quoted), estimate.source.accuracy
+    if said is not None:
+        apart = " They part: the first step of the curve is that gap as much as ageing, and EVM and VS hold it."
+        yield (
+            f"Of the stream's own images at level 0 {quoted} says {percent(said)} %, beside {percent(source)} % of the "
+            f"labelled ones that stand for that level in the curve.{apart if abs(said - source) > APART else ''}"
+        )
+    yield PREMISE
     zero_shot = estimate.zero_shot
-    if zero_shot is None:
-        return ""
-    return (
-        f"No difference to zero-shot is quoted (PA, NA, ΔAUC, ΔPN): {zero_shot.why}. What is sure: the two name "
-        f"{percent(zero_shot.differ)} % of the rows differently, so that ΔAUC lies between "
-        f"{BOUND.write(-zero_shot.bound)} and {BOUND.write(zero_shot.bound)} points. Labels settle it, and only of the "
-        f"{zero_shot.images:,} images that the two name differently at some level: labels.plan_curve draws them."
-    )
+    if zero_shot is not None:
+        yield (
+            f"No difference to zero-shot is quoted (PA, NA, ΔAUC, ΔPN): {zero_shot.why}. What is sure: the two name "
+            f"{percent(zero_shot.differ)} % of the rows differently, so that ΔAUC lies between "
+            f"{BOUND.write(-zero_shot.bound)} and {BOUND.write(zero_shot.bound)} points. Labels settle it, and only of "
+            f"the {zero_shot.images:,} images that the two name differently at some level: labels.plan_curve draws "
+            "them."
+        )
