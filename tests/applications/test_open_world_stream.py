@@ -51,7 +51,7 @@ def test_every_format_gives_back_what_was_written(tmp_path, ending):
     np.testing.assert_array_equal(stream.base_prediction, table["logits"][:, :2].argmax(axis=1))
     np.testing.assert_array_equal(stream.new_prediction, table["logits"][:, 2:].argmax(axis=1))
     np.testing.assert_array_equal(stream.joint_prediction, table["logits"].argmax(axis=1))
-    assert stream.image.tolist() == table["image"].tolist()
+    assert stream.columns["image"].tolist() == table["image"].tolist()
     assert stream.labels is None
 
 

@@ -193,10 +193,7 @@ def _parts(table: Columns, runs: Coded, count: int) -> Coded:
 
 
 def _correct(table: Columns, count: int) -> np.ndarray:
-    """Which images are named right: as the file says, or where label and prediction agree; they must not contradict.
-
-    False for new images of a model that names base images alone.
-    """
+    """Which images are named right, as the file says or by label and prediction; False where a name cannot be right."""
     unnamed = table["closed_set"] & (table["side"] == "new")
     if "correct" not in table:
         return (table["label"] == table["prediction"]) & ~unnamed

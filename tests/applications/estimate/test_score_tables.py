@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from openworld import OpenworldError
 from openworld import _score_files as score_files
-from openworld.applications.estimate.entries import logarithms
+from openworld.applications.estimate.columns import logarithms
 from openworld.applications.estimate.score_tables import open_table
 from openworld.estimators.engine.probability_rows import are_probabilities
 

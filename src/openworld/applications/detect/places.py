@@ -11,8 +11,7 @@ from openworld import datasets
 from openworld._arrays import as_labels, require_once
 from openworld._errors import OpenworldError
 from openworld._score_files import Columns, ScoreFile, open_scores
-from openworld.applications.estimate.columns import listed_names
-from openworld.applications.estimate.entries import class_numbers
+from openworld.applications.estimate.columns import class_numbers, listed_names
 from openworld.applications.images import UNLABELLED, are_images, labelled_images
 from openworld.datasets import DATASETS, ImageSet
 from openworld.datasets.formats import numbered_list, unlabelled_folder

@@ -17,11 +17,7 @@ LEAST = 0.5  # images of another class below which it is not worth a word
 def with_classes(
     estimate: AccuracyEstimate, fitted: Mapping[str, FittedEstimator], source: Pass, target: Pass
 ) -> AccuracyEstimate:
-    """Return an estimate with a line for every class, or with a warning why there is none.
-
-    Args:
-        estimate: of the whole. fitted: its methods by name. source, target: as they were read.
-    """
+    """Return an estimate with a line for every class, or with a warning why there is none."""
     quote, known, outputs = estimate.quote, source.outputs, target.outputs
     if quote.accuracy is None:
         return _without(estimate, "as nothing is of the whole", ",")

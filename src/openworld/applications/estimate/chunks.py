@@ -20,18 +20,12 @@ _ZONE = re.compile(r"[T ]\d\d.*?(Z|[+-]\d\d(:?\d\d)?)$")
 
 @dataclass(frozen=True)
 class Chunking:
-    """How to cut. One of: parts, rows of each chunk, or a period of the calendar such as "6h", "1d", "2w", "1month".
-
-    times: whether there are time stamps, which name the chunks.
-
-    Raises:
-        OpenworldError: none of the three or several, a period without time stamps, or that is none.
-    """
+    """How to cut: into parts, by rows of each chunk, or by a period of the calendar such as "6h", "2w", "1month"."""
 
     parts: int = 0
     rows: int = 0
     period: str = ""
-    times: bool = False
+    times: bool = False  # whether there are time stamps, which name the chunks
 
     def __post_init__(self):
         given = [name for name in ("parts", "rows", "period") if getattr(self, name)]
@@ -75,14 +69,7 @@ def _period(period: str) -> tuple[int, str]:
 
 
 class Keyed:
-    """Blocks of a target, each image with the number of the chunk that it is in; iterate over it once.
-
-    Args:
-        blocks: of the target. chunking: how it is cut. n: images of the target. row: how many images came before, in
-            earlier targets.
-    Raises:
-        OpenworldError: more parts than images; while iterating, time stamps that fall or are missing.
-    """
+    """Blocks of a target, each image with the number of the chunk that it is in; iterate over it once."""
 
     def __init__(self, blocks: Iterable[ScoreBlock], chunking: Chunking, n: int, row: int = 0):
         if chunking.parts > n:
@@ -114,14 +101,7 @@ class Keyed:
 
 
 def as_times(values: np.ndarray) -> np.ndarray:
-    """Return datetime64[s]: of dates, text in ISO 8601, or seconds since 1970; in UTC where they have a zone.
-
-    Raises:
-        OpenworldError: missing or unreadable time stamps, numbers that can be no seconds, zones in some rows alone.
-
-    >>> as_times(np.array(["2024-02-29T12:00"])), as_times(np.array([86400]))
-    (array(['2024-02-29T12:00:00'], dtype='datetime64[s]'), array(['1970-01-02T00:00:00'], dtype='datetime64[s]'))
-    """
+    """Return datetime64[s]: of dates, text in ISO 8601, or seconds since 1970; in UTC where they have a zone."""
     values = np.asarray(values)
     if values.dtype.kind in "iuf":
         if not np.isfinite(values).all() or np.abs(values).max() > MILLISECONDS:

@@ -15,12 +15,23 @@ Class names come with the columns, an array or list "classnames" (npz; safetenso
 JSON list), or from the caller. A column of time stamps is read where it is asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import parse_json
-from openworld._score_files import ScoreFile
+from openworld._score_files import Columns, ScoreFile
+from openworld.estimators.engine.probability_rows import (
+    DIGITS,
+    EXACT,
+    WIDEST,
+    adds_up,
+    digits_of,
+    half_unit,
+    precision_of,
+)
 
 LABELS = ("labels", "label")
 MODEL = ("logits", "probabilities")
@@ -30,6 +41,8 @@ FEATURES = "embeddings"
 APPEARANCE = "appearance"
 IMAGE_COLUMNS = ("id", "ids", "image", "path")
 """Say which image a row is of."""
+
+_LEAST_HALF = 2.0**-25  # half of the smallest float16: what a 0 in half precision stands for at most
 
 
 @dataclass(frozen=True)
@@ -117,22 +130,27 @@ def order_of(own: Sequence[str], expected: Sequence[str], where: str, other: str
     )
 
 
+def class_columns(
+    file: ScoreFile, is_table: Callable[[str], bool]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Return the columns of every table, and the class names behind their colons where they have some."""
+    tables: dict[str, tuple[str, ...]] = {}
+    for column in file.columns:
+        table = column.partition(":")[0]
+        if is_table(table):
+            tables[table] = (*tables.get(table, ()), column)
+    named = {table: tuple(own.partition(":")[2] for own in found if ":" in own) for table, found in tables.items()}
+    for table, names in named.items():
+        if names and len(names) != len(tables[table]):
+            raise OpenworldError(f"{file.path} has {table} as a table and as columns of single classes; keep one.")
+    return tables, {table: names for table, names in named.items() if names}
+
+
 def _tables(
     file: ScoreFile, in_list: tuple[str, ...] | None, given: tuple[str, ...] | None
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Return tables of scores by name, and the class names behind their colons, or ()."""
-    tables: dict[str, tuple[str, ...]] = {}
-    named: dict[str, tuple[str, ...]] = {}
-    for column in file.columns:
-        table, colon, name = column.partition(":")
-        if table not in (*MODEL, "reference") and not table.startswith(PARTNER):
-            continue
-        tables[table] = (*tables.get(table, ()), column)
-        if colon:
-            named[table] = (*named.get(table, ()), name)
-    for table, columns in tables.items():
-        if len(columns) != len(named.get(table, columns)):
-            raise OpenworldError(f"{file.path} has {table} as a table and as columns of single classes; keep one.")
+    tables, named = class_columns(file, lambda table: table in (*MODEL, "reference") or table.startswith(PARTNER))
     first = next(iter(named), "")
     expected = in_list or (given if len(named) < len(tables) else None) or named.get(first, ())
     whose = f"those of {first}" if expected == named.get(first) else "those expected"
@@ -156,3 +174,67 @@ def listed(names: Sequence) -> str:
     """Return some names in a sentence."""
     first = ", ".join(map(str, names[:6]))
     return f"{first}, ... ({len(names)})" if len(names) > 6 else first or "none"
+
+
+def score_table(columns: Columns, names: Sequence[str], order: Sequence[int] | None) -> np.ndarray:
+    """Return float[n, C] of one wide column or of a column per class; `order` holds the places of classes there."""
+    table = np.stack([columns[name] for name in names], axis=1) if ":" in names[0] else columns[names[0]]
+    if table.ndim != 2:
+        raise OpenworldError(f"column {names[0]} has shape {table.shape}, expected a row of numbers per image.")
+    return table if order is None else table[:, order]
+
+
+def class_numbers(labels: np.ndarray, classnames: Sequence[str] | None, order: Sequence[int] | None) -> np.ndarray:
+    """Return class numbers of labels that are names, or numbers of classes in the order of the file."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind == "f" and np.array_equal(labels, np.trunc(labels)) and np.isfinite(labels).all():
+        labels = labels.astype(np.int64)  # whole numbers that passed through a data frame
+    if labels.dtype.kind in "iu":
+        if order is None or not np.isin(labels, order).all():  # numbers of no class are refused with the scores
+            return labels
+        return np.argsort(order)[labels]
+    if labels.dtype.kind == "f":
+        raise OpenworldError(
+            "labels are fractions or infinite in some rows; every image needs a class, or none has one."
+        )
+    if classnames is None:
+        raise OpenworldError("labels are names, but the classes have none; give numbers from 0, or class names.")
+    number = {name: place for place, name in enumerate(classnames)}
+    for name in labels.tolist():
+        if name not in number:
+            raise unknown_name("label", str(name), classnames)
+    return np.array([number[name] for name in labels.tolist()], np.int64)
+
+
+def logarithms(probabilities: np.ndarray) -> np.ndarray:
+    """Return logits of probabilities float[n, C]: logarithms of rows that add up to 1; refuse rows that are none."""
+    table = np.asarray(probabilities, np.float64)
+    wrong = np.flatnonzero(~adds_up(table) | (table < 0).any(axis=1))
+    if wrong.size:
+        raise OpenworldError(_complaint(table, wrong))
+    sums, digits = table.sum(axis=1, keepdims=True), digits_of(table)
+    if digits in DIGITS:
+        least = half_unit(digits) / table.shape[1]
+    else:
+        least = _LEAST_HALF / table.shape[1] if precision_of(table) == "float16" else np.finfo(np.float64).tiny
+    table = np.where(np.abs(sums - 1) > EXACT, table / sums, table)
+    return np.log(np.maximum(table, least))
+
+
+def rounded_rows(probabilities: np.ndarray) -> int:
+    """Return how many rows do not add up to 1 as they stand."""
+    sums = np.asarray(probabilities, np.float64).sum(axis=1)
+    return int((np.abs(sums - 1) > EXACT).sum())
+
+
+def _complaint(table: np.ndarray, wrong: np.ndarray) -> str:
+    row = table[wrong[0]]
+    what = (
+        f"{wrong.size} row(s) of probabilities are negative or do not add up to 1, first {wrong[0]}: "
+        f"{listed(row.round(4).tolist())}"
+    )
+    if (table < 0).any() or np.isnan(table).any():
+        return f"{what}; what a model says before the softmax belongs into columns called logits."
+    if (np.abs(table.sum(axis=1) - 100) <= 100 * WIDEST).all():
+        return f"{what}; these are percent: divide them by 100."
+    return f"{what}, their sum is {row.sum():.4g}; save all classes, with enough digits for a sum of 1."

@@ -21,8 +21,7 @@ from openworld._csv import csv_text, read_csv
 from openworld._errors import OpenworldError
 from openworld._score_files import ScoreFile, empty_entries, finite_numbers, open_scores, require_filled
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, PeriodLabels
-from openworld.applications.estimate.columns import IMAGE_COLUMNS, LABELS
-from openworld.applications.estimate.entries import class_numbers
+from openworld.applications.estimate.columns import IMAGE_COLUMNS, LABELS, class_numbers
 from openworld.applications.estimate.reading import Progress, blocks_of
 from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators.engine.temperature import confidences
@@ -218,10 +217,7 @@ def period_labels(
     n: int,
     sampled: bool = False,
 ) -> PeriodLabels | None:
-    """Return what labels say of n images from `first` on; None without any.
-
-    sampled: whether these are a uniform sample of a period's images, whose interval is then one of images like them.
-    """
+    """Return what labels say of n images from `first` on; `sampled`: these stand for images like them."""
     rows = np.array([row for row in sorted(right) if first <= row < first + n], int)
     if not rows.size:
         return None

@@ -108,10 +108,7 @@ def _is_classifier(name: Any) -> bool:
 
 
 def _saved(folder: str, classnames: Sequence[str] | None, device: str, architectures: Sequence[str]) -> ScoringModel:
-    """Return a saved classifier; a function that builds it must have been named, since it runs somebody's code.
-
-    A single name is taken for a folder's own function under another name: modules are moved.
-    """
+    """Return a saved classifier; a function that builds it must have been named, since it runs somebody's code."""
     if is_checkpoint(folder):
         architecture = architectures[0] if architectures else None
         return _scoring(classifiers.load(folder, architecture=architecture), folder, classnames, device)

@@ -33,24 +33,16 @@ STEPS = 4  # sizes that differ by less than the STEPS-th root of 2 share what is
 
 @dataclass(frozen=True, eq=False)
 class Quoting:
-    """Decides what may be quoted; measures the methods on source-like sets of a size once.
+    """Decides what may be quoted; measures the methods on source-like sets of a size once."""
 
-    Args:
-        source: its outputs, with labels. estimators: by name, all that are wanted. first: the name of the one to quote;
-            None to go by the rules. seed: of the draws. progress: called with how many resampled sources are done.
-        shifts: labelled shifts to learn from, if there are any. vouched: what somebody knows of the class shares, one
-            of `SHARES`.
-        measured: what was measured before, by size and whether the rules rest on it; what is measured later is added.
-    """
-
-    source: Outputs
-    estimators: Mapping[str, object]
-    first: str | None = None
+    source: Outputs  # with labels
+    estimators: Mapping[str, object]  # by name, all that are wanted
+    first: str | None = None  # the one to quote; None to go by the rules
     seed: int = 0
-    progress: Callable[[str, int], None] | None = None
-    shifts: Sequence[LabelledShift] = ()
-    vouched: str = "unknown"
-    measured: dict[tuple[int, bool], dict[str, Null]] = field(default_factory=dict)
+    progress: Callable[[str, int], None] | None = None  # called with how many resampled sources are done
+    shifts: Sequence[LabelledShift] = ()  # labelled ones to learn from
+    vouched: str = "unknown"  # what somebody knows of the class shares, one of `SHARES`
+    measured: dict[tuple[int, bool], dict[str, Null]] = field(default_factory=dict)  # by size, and if rules need it
     _learned: dict[int, LearnedShifts] = field(default_factory=dict, init=False)
 
     @property

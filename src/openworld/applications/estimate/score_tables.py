@@ -9,8 +9,15 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._score_files import Columns, ScoreFile, open_scores
-from openworld.applications.estimate.columns import IMAGE_COLUMNS, ScoreLayout, layout_of
-from openworld.applications.estimate.entries import class_numbers, logarithms, rounded_rows, score_table
+from openworld.applications.estimate.columns import (
+    IMAGE_COLUMNS,
+    ScoreLayout,
+    class_numbers,
+    layout_of,
+    logarithms,
+    rounded_rows,
+    score_table,
+)
 from openworld.estimators import Outputs
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from openworld._errors import OpenworldError
 from openworld._score_files import ScoreFile, open_scores
 from openworld._short_repr import short_repr
-from openworld.applications.estimate.columns import MODEL, layout_of
-from openworld.applications.estimate.entries import score_table
+from openworld.applications.estimate.columns import MODEL, layout_of, score_table
 from openworld.applications.label.question import Names
 from openworld.applications.open_world_stream import OpenWorldStream, read_stream
 from openworld.datasets.names.forms import normalise_class_name
@@ -104,7 +103,7 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
                 "numbers."
             )
     left_out = len(stream) - rows.size
-    ids = _ids(stream.id, len(stream), stream.name)[rows]
+    ids = _ids(stream.columns.get("id"), len(stream), stream.name)[rows]
     stream = stream.rows(rows) if left_out else stream
     model = NamedModel(
         stream.name.rpartition(".")[0] or stream.name,
@@ -115,8 +114,9 @@ def _of_stream(file: ScoreFile, base_names: Sequence[str] | None) -> LabelFrame:
         expected_outcomes(stream),
         _expects(stream),
     )
-    images = None if stream.image is None else stream.image.astype(str)
-    groups = None if stream.group is None else np.unique(stream.group.astype(str), return_inverse=True)[1]
+    images, groups = stream.columns.get("image"), stream.columns.get("group")
+    images = None if images is None else images.astype(str)
+    groups = None if groups is None else np.unique(groups.astype(str), return_inverse=True)[1]
     known = (stream.base_names, stream.new_names)
     return LabelFrame(stream.name, (model,), *known, ids, images, groups, False, left_out, file.path.parent)
 

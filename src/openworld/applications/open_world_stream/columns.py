@@ -21,6 +21,7 @@ import numpy as np
 from openworld._errors import OpenworldError, unknown_name
 from openworld._plain import parse_json
 from openworld._score_files import Columns, ScoreFile
+from openworld.applications.estimate.columns import class_columns
 from openworld.datasets.names.forms import normalise_class_name
 
 LOGITS = ("base_logits", "new_logits", "logits")
@@ -88,18 +89,10 @@ def stream_columns(file: ScoreFile, base_names: Sequence[str] | None = None) -> 
 
 def _matrices(file: ScoreFile) -> tuple[dict[str, tuple[str, ...]], dict[str, list[str]]]:
     """Return the columns of every matrix, and the names behind their colons where they have some."""
-    columns: dict[str, tuple[str, ...]] = {}
-    for column in file.columns:
-        matrix = column.partition(":")[0]
-        if matrix in MATRICES:
-            columns[matrix] = (*columns.get(matrix, ()), column)
-    named = {matrix: [own.partition(":")[2] for own in found if ":" in own] for matrix, found in columns.items()}
-    for matrix, names in named.items():
-        if names and len(names) != len(columns[matrix]):
-            raise OpenworldError(f"{file.path} has {matrix} as a table and as columns of single classes; keep one.")
+    columns, named = class_columns(file, MATRICES.__contains__)
     if len(columns.keys() & REFERENCES.keys()) > 1:
         raise OpenworldError(f"{file.path} has both {' and '.join(REFERENCES)}; keep one of them.")
-    return columns, {matrix: names for matrix, names in named.items() if names}
+    return columns, {matrix: list(names) for matrix, names in named.items()}
 
 
 def _all_names(file: ScoreFile, columns, named, base_names) -> np.ndarray:

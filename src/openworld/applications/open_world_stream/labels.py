@@ -4,8 +4,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld._score_files import ScoreFile, empty_entries
-from openworld.applications.open_world_stream.entries import distinct, texts
-from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames
+from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames, distinct, texts
 from openworld.applications.open_world_stream.stream import StreamLabels
 
 

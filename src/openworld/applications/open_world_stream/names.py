@@ -1,11 +1,13 @@
-"""The base names and new names of a stream: all of them where logits are over them, else those that occur."""
+"""The base names and new names of a stream: all of them where logits are over them, else those that occur; as text."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from openworld._csv import from_cell
 from openworld._errors import OpenworldError
-from openworld.applications.open_world_stream.entries import distinct
+from openworld._score_files import ScoreFile
 from openworld.datasets.names.forms import normalise_class_name
 
 BASE, NEW = "base", "new"
@@ -51,3 +53,30 @@ class StreamNames:
         both = sorted(self.places[BASE].keys() & self.places[NEW].keys())
         if both:
             raise OpenworldError(f"{both[0]!r} is a base name and a new name in {where}; a class is of one side.")
+
+
+def one_entry(values: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
+    """Return a column as an array [n]; anything wider is refused."""
+    if np.ndim(values) != 1:
+        raise OpenworldError(f"column {name} of {file.path} has shape {np.shape(values)}, expected one entry an image.")
+    return np.asarray(values)
+
+
+def texts(values: np.ndarray, name: str, file: ScoreFile) -> np.ndarray:
+    """Return names as text, object[n]; whole numbers as people write them."""
+    values = one_entry(values, name, file)
+    if values.dtype.kind in "iuf":
+        numbers, codes = np.unique(values, return_inverse=True)
+        spelled = [str(int(number) if float(number).is_integer() else number) for number in numbers.tolist()]
+        return np.array(spelled, object)[codes] if spelled else np.empty(0, object)
+    spelled = [text if type(text) is str else str(text) for text in values.tolist()]
+    if file.path.suffix.lower() == ".csv":
+        spelled = list(map(from_cell, spelled))
+    return np.array(spelled, object)
+
+
+def distinct(values: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Return the distinct texts in the order of their first rows, and the place among them of every row, int64[n]."""
+    places: dict[Any, int] = {}
+    codes = np.fromiter((places.setdefault(text, len(places)) for text in values.tolist()), np.int64, len(values))
+    return list(places), codes

@@ -14,9 +14,8 @@ from openworld.applications.open_world_stream.columns import (
     StreamColumns,
     stream_columns,
 )
-from openworld.applications.open_world_stream.entries import one_entry, texts
 from openworld.applications.open_world_stream.labels import stream_labels
-from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames
+from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames, one_entry, texts
 from openworld.applications.open_world_stream.stream import PER_IMAGE, PROXIES, OpenWorldStream
 
 SCORE, SIDE, LABEL = "score", "side", "label"
@@ -36,18 +35,7 @@ def read_stream(
     logits: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> OpenWorldStream:
-    """Read a stream.
-
-    Args:
-        source: a file, or arrays as `scores_of` gives them, or several that follow each other.
-        base_names: which names are of base classes, where the file does not say.
-        logits: False to keep scores and names alone, whatever the number of classes.
-        progress: hears how many images have been read.
-
-    Raises:
-        OpenworldError: a file that is not what its name says, without scores or names, with an entry that is empty,
-            not finite or no name, with columns that contradict one another; the message says what to do.
-    """
+    """Read a stream: a file, arrays as `scores_of` gives them, or several; without `logits` scores and names alone."""
     sources = [source] if isinstance(source, str | Path | ScoreFile) else list(source)
     files = [open_scores(one) for one in sources]
     if not files:

@@ -55,31 +55,6 @@ class OpenWorldStream:
         """Base names, then new names."""
         return self.base_names + self.new_names
 
-    @property
-    def image(self) -> np.ndarray | None:
-        """The paths of the images, text [n]."""
-        return self.columns.get("image")
-
-    @property
-    def id(self) -> np.ndarray | None:
-        """A number or text [n] that no other image has."""
-        return self.columns.get("id")
-
-    @property
-    def group(self) -> np.ndarray | None:
-        """A number or text [n]; images that share it belong together."""
-        return self.columns.get("group")
-
-    @property
-    def time(self) -> np.ndarray | None:
-        """Time stamps [n], as the file has them."""
-        return self.columns.get("time")
-
-    @property
-    def level(self) -> np.ndarray | None:
-        """Levels of a shift [n], as the file has them."""
-        return self.columns.get("level")
-
     def rows(self, chosen: np.ndarray) -> "OpenWorldStream":
         """Return the stream of some images: a mask bool[n], or places int[m]."""
 

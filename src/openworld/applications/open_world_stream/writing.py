@@ -23,19 +23,7 @@ def require_kind(path: Path) -> None:
 
 
 def write_stream(path: Path, columns: Mapping[str, np.ndarray], classnames: tuple[str, ...], base: int) -> Path:
-    """Write a stream and return its path.
-
-    Args:
-        path: its ending is the format.
-        columns: numbers or text [n], matrices [n, C], under the names of `open_world_stream`.
-        classnames: base names, then new names. base: number of base names.
-
-    Raises:
-        OpenworldError: another ending.
-
-    Logits lie once where those within a half are those over all names. In CSV each class has a column of its own, named
-    after it, in both halves, which is where base names stand.
-    """
+    """Write a stream and return its path; classnames: base names, then new names, `base` of the former."""
     require_kind(path)
     write = {".parquet": _parquet, ".csv": _csv, ".npz": _npz, ".safetensors": _safetensors}[path.suffix.lower()]
     about = {"classnames": list(classnames), "n_base": base}
@@ -64,7 +52,7 @@ def _csv(columns: dict[str, np.ndarray], about: dict) -> bytes:
     classnames, base = about["classnames"], about["n_base"]
     halves = {"base_logits": classnames[:base], "new_logits": classnames[base:]}
     names = {**halves, "logits": classnames, **dict.fromkeys(REFERENCES, classnames)}
-    if "logits" in columns:
+    if "logits" in columns:  # in both halves, whose columns say which names are base ones
         columns = {"base_logits": columns["logits"][:, :base], "new_logits": columns["logits"][:, base:]} | columns
     flat: dict[str, list] = {}
     for name in sorted(columns, key=lambda name: name in MATRICES):  # what people read comes first

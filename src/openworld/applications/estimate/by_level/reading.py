@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._score_files import ScoreFile, empty_entries, open_scores
-from openworld.applications.estimate.columns import ScoreLayout, layout_of
-from openworld.applications.estimate.entries import class_numbers, logarithms, score_table
+from openworld._score_files import ScoreFile, empty_entries
+from openworld.applications.estimate.columns import ScoreLayout, class_numbers, logarithms, score_table
+from openworld.applications.estimate.score_tables import open_table
 
 UNKNOWN = -1  # class of an image whose label nobody gave
 SAME_IMAGE = ("group", "id", "image", "path")
@@ -62,31 +62,17 @@ class StreamLevel:
 def read_scores(
     given: Sequence, *, levels: str = "", classnames: Sequence[str] | None = None, title: str = ""
 ) -> LevelScores:
-    """Read files of scores that follow each other, whole.
-
-    Args:
-        given: paths or `ScoreFile`s. levels: the column of levels; "" for a source. classnames: in order, where the
-            caller knows them. title: what messages call it.
-    Raises:
-        OpenworldError: no scores, no such column, columns that differ from file to file.
-    """
-    files = tuple(map(open_scores, given))
-    layouts = [layout_of(file, classnames, levels) for file in files]
-    own = layouts[0].classnames
-    if any(layout.classnames != own or set(layout.tables) != set(layouts[0].tables) for layout in layouts):
-        raise OpenworldError(f"the files of {title} differ in columns or classes; files that go together are alike.")
-    parts = [_read(file, layout, levels) for file, layout in zip(files, layouts, strict=True)]
-    labelled = [part["labels"] is not None for part in parts]
-    if any(labelled) and not all(labelled):
-        raise OpenworldError(f"some files of {title} have labels and some have none; files that go together are alike.")
+    """Read files of scores that follow each other, whole; `levels` is the column of levels, "" for a source."""
+    table = open_table(given, classnames=classnames, times=levels, title=title)
+    parts = [_read(file, layout, levels) for file, layout in zip(table.files, table.layouts, strict=True)]
     grouped = parts[0]["grouped_by"]
     tables = {name: np.concatenate([part["tables"][name] for part in parts]) for name in parts[0]["tables"]}
     return LevelScores(
         name=title,
         logits=tables.pop("logits"),
-        labels=np.concatenate([part["labels"] for part in parts]) if labelled[0] else None,
+        labels=None if parts[0]["labels"] is None else np.concatenate([part["labels"] for part in parts]),
         tables=tables,
-        names=own,
+        names=table.classnames,
         groups=np.unique(np.concatenate([part["groups"] for part in parts]), return_inverse=True)[1]
         if grouped
         else np.arange(sum(len(part["groups"]) for part in parts)),
