@@ -89,8 +89,8 @@ LAYOUT = Layout(
             title="What every method says",
             metrics=("estimated_accuracy", "source_like_accuracy", "accuracy_less_bias", "signed_error"),
             of=TARGET,
-            note="Of the source: what it says of as many images like the source, on average; by what it is off there "
-            "it is less its bias.",
+            note="Of the source: what a method says of as many images like the source, on average. Less its bias: "
+            "without what it is off there.",
         ),
         Own(name="methods", title="What every method says", draw=_methods_chart),
         Pivot(

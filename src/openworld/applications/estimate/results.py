@@ -50,7 +50,7 @@ LOST = Metric("accuracy_change", "lost", "points", better=0, bounds=(-1.0, 1.0))
 SIGN_P = Metric("shift_p", "p", "number", 3, 0, (0.0, 1.0))
 SIGN_ADJUSTED = Metric("shift_p_corrected", "p, corrected for all", "number", 3, 0, (0.0, 1.0))
 SIGN_DISTANCE = Metric("shift_distance", "distance", "number", 3, 0, (None, None))
-SIGN_CHANGE = Metric("shift_change", "here", "points", better=0, bounds=(-1.0, 1.0))
+SIGN_CHANGE = Metric("shift_change", "change", "points", better=0, bounds=(-1.0, 1.0))
 UNSEEN = Metric("unseen_fall", "a fall that may hide", better=0)
 POWER = Metric("power", "power", "number", 3, 0, (None, None))
 

@@ -88,8 +88,8 @@ def agreement(estimate: AccuracyEstimate) -> str:
     apart = f"they agree ({apart})" if high - low <= AGREE else apart
     rely = ": rely on none without some labels" if estimate.quote.accuracy is None and high - low > FAR else ""
     return (
-        f"Less what each is off on sets like the source, {len(answers)} methods say {percent(low)} % ({lowest}) to "
-        f"{percent(high)} % ({highest}), {apart}{rely}."
+        f"Corrected by what each is off on sets like the source, {len(answers)} methods say {percent(low)} % "
+        f"({lowest}) to {percent(high)} % ({highest}), {apart}{rely}."
     )
 
 
@@ -139,7 +139,7 @@ def causes(estimate: AccuracyEstimate) -> str:
     for cause, own in found.items():
         longest = sorted(sorted(own, key=lambda episode: -len(episode))[:CAUSED], key=lambda episode: episode.first)
         names = ", ".join(episode.name(labels) for episode in longest) + (", ..." if len(own) > CAUSED else "")
-        parts.append(f"{cause} in {sum(map(len, own))} ({names})")
+        parts.append(f"{cause} in {counted(sum(map(len, own)), 'chunk')} ({names})")
     return f"Likely cause of what moved, by {rests_on}: {'; '.join(parts)}."
 
 
@@ -176,15 +176,20 @@ def alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     verdict, alerts = f"No accuracy alarm at {at}", estimate.alerts
     if estimate.alarm is not None:
         verdict = f"Accuracy alarm: it is below {at}" if alerts else verdict
-        needed = _less(estimate.alarm.alone)
-        by_chance = f"by chance {rate} of targets that are {at} right get there"
+        raised = _below("by an accuracy", estimate.alarm.alone) or "by no accuracy that so few images can show"
+        by_chance = f"for {rate} of targets that are {at} right"
     else:
         verdict = f"Accuracy alarm: below {at} in {_where(alerts, part)}" if alerts else verdict
         last = estimate.chunks[-1].alarm
-        needed = f"many {part}s at {_less(last.lasting)}, or one at {_less(last.alone)}"
-        by_chance = f"by chance {rate} of years of 365 {part}s that are all {at} right get there"
+        ways = [_below(f"by one {part}", last.alone), _below(f"by many {part}s", last.lasting)]
+        raised = " or ".join(filter(None, ways)) or f"by no {part}s of so few images"
+        by_chance = f"in {rate} of years of 365 {part}s that are all {at} right"
     beside = " The source itself is below the alert." if estimate.source.accuracy < estimate.alert else ""
-    return f"{verdict}. It takes {needed}: {by_chance}.{beside}"
+    return f"{verdict}. It is raised {raised}, and by chance {by_chance}.{beside}"
+
+
+def _below(what: str, accuracy: float) -> str:
+    return f"{what} below {percent(accuracy)} %" if accuracy > 0 else ""
 
 
 def shift_alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
@@ -192,9 +197,9 @@ def shift_alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
     alarms = [chunk.shift_alarm for chunk in estimate.chunks if chunk.shift_alarm is not None]
     if not alarms:
         return ""
-    rate = f"by chance {100 * estimate.false_alarms:.3g} % of years of 365 {part}s like the source get there"
+    rate = f"by chance in {100 * estimate.false_alarms:.3g} % of years of 365 {part}s like the source"
     if not estimate.shift_alerts:
-        return f"No shift alarm: no {part}, nor all of them together, is unlike the source ({rate})."
+        return f"No shift alarm: no {part}, nor all of them together, is unlike the source (one stands {rate})."
     ((sign, _),) = Counter(alarm.sign for alarm in alarms if alarm.standing).most_common(1)
     where = f"in {_where(estimate.shift_alerts, part)}, most clearly by {sign}"
     return f"Shift alarm: the images are no longer like the source's {where} ({rate})."
@@ -203,10 +208,6 @@ def shift_alert(estimate: AccuracyEstimate, part: str = "chunk") -> str:
 def _where(alerts: Sequence[str], part: str) -> str:
     more = f" and {len(alerts) - NAMED} more" if len(alerts) > NAMED else ""
     return f"{counted(len(alerts), part)}, {', '.join(alerts[:NAMED])}{more}"
-
-
-def _less(accuracy: float) -> str:
-    return f"less than {percent(accuracy)} %" if accuracy > 0 else "less than can be"
 
 
 def what_would_settle(estimate: AccuracyEstimate) -> str:
