@@ -44,7 +44,7 @@ def test_each_period_has_its_cause_and_the_images_that_carry_it(files, tmp_path)
     rows = [image.row for image in second.cause.images]
     assert len(rows) == 8 and min(rows) >= 300 and np.mean(np.array(rows) >= 500) > 0.8
     assert {image.id for image in second.cause.images} == {f"n{row}" for row in rows}
-    assert "new classes in 1 (301 to 600)" in " ".join(report.page.verdict)
+    assert "new classes in 1 chunk (301 to 600)" in " ".join(report.page.verdict)
     page = (tmp_path / "out" / "report.html").read_text()
     assert "What moved" in page and f"n{rows[0]}" in page
     assert "not used" not in " ".join(report.notes)
