@@ -23,7 +23,7 @@ from openworld._errors import OpenworldError, failing
 from openworld._score_files import Columns
 from openworld.applications.predictions import read_predictions, runs_of
 from openworld.evaluations.recognition_metrics import image_counts, recognition_rows
-from openworld.evaluations.record_images import NUMBERED
+from openworld.evaluations.record_images import with_names
 from openworld.evaluations.rows import rows_of_unit
 from openworld.runs import RunStore, Unit, UnitResult, execute, provenance
 from openworld.runs.outputs import RUN, require_folder
@@ -104,7 +104,7 @@ def run_unit(
     numbers = recognition_rows(tested, model, closed_set=closed_set)
     kept = rows_of_unit("recognition", numbers, seed=seed, shared=image_counts(tested))
     if named:
-        outputs = {name: _with_names(columns, classes) for name, columns in outputs.items()}
+        outputs = {name: with_names(columns, classes) for name, columns in outputs.items()}
     return UnitResult(outputs=outputs, metrics=facts, attachments=kept)
 
 
@@ -155,17 +155,6 @@ def _by_part(table: Columns) -> dict[str, Columns]:
         for name, part in {"images": "test", "validation": "validation"}.items()
     }
     return {name: columns for name, columns in tables.items() if len(columns["side"])}
-
-
-def _with_names(table: Columns, classes: Sequence[str]) -> Columns:
-    """The table with the names of classes behind their numbers, as `with_names` has it."""
-    columns = {}
-    for name, values in table.items():
-        columns[name] = values
-        if name in NUMBERED:
-            names = [classes[number] if number >= 0 else "" for number in values.names]
-            columns[f"{name}_name"] = values.renamed(names)
-    return columns
 
 
 def _number_classes(table: Columns) -> tuple[list[str], Columns]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from openworld._coded import Coded
 from openworld.report import album
 
 Table = Mapping[str, np.ndarray]
@@ -31,7 +32,9 @@ def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int],
         if column == "id" and path_of is not None:
             columns["path"] = np.array([path_of(number) for number in values.tolist()], dtype=object)
         if column in NUMBERED:
-            columns[f"{column}_name"] = names[values]
+            columns[f"{column}_name"] = (
+                values.renamed(names[values.names].tolist()) if isinstance(values, Coded) else names[values]
+            )
     return columns
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from openworld.datasets import DATASETS
+from openworld.report.sentences import counted
 
 
 def training_images(records: Iterable[Mapping]) -> dict[str, int] | None:
@@ -24,9 +25,9 @@ def shots_in_words(shots: int | None, had: Mapping[str, int] | None) -> str:
     if not shots:
         return ""
     if had is None or had["fewest"] >= shots:
-        return f"{shots} shot{'s' * (shots > 1)}"
+        return counted(shots, "shot")
     span = f"{had['fewest']}" if had["fewest"] == had["most"] else f"{had['fewest']} to {had['most']}"
-    return f"{span} shot{'s' * (had['most'] > 1)} ({shots} asked for)"
+    return f"{span} {'shot' if had['most'] == 1 else 'shots'} ({shots} asked for)"
 
 
 def shots_asked(shots: str | int, *datasets: str) -> str:

@@ -17,6 +17,7 @@ from openworld.evaluations.generalisation.spec import GeneralisationSettings, Ge
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, resolved
 from openworld.evaluations.shots import shots_asked
+from openworld.report.sentences import counted
 
 Kind = Literal["source", "variant", "other"]
 """The source's own classes, its classes in other images, or another data set's classes beside its base ones."""
@@ -90,7 +91,7 @@ def tasks(spec: GeneralisationSpec) -> list[GeneralisationTask]:
 def summary(spec: GeneralisationSpec) -> list[str]:
     """What is run on what, in a few words each."""
     counts = {"variant": len(spec.variants), "other data set": len(spec.others)}
-    targets = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
+    targets = [counted(count, name) for name, count in counts.items() if count]
     shots = shots_asked(spec.shots, spec.source.dataset)
     sides = [spec.source.sides_in_words] if spec.source.says_classes else []
     return [f"{spec.source} → {' and '.join(targets)}", *sides, f"{len(spec.learners)} learners", shots]

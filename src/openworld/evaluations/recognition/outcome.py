@@ -13,6 +13,7 @@ from openworld._coded import narrow
 from openworld._errors import OpenworldError
 from openworld.evaluations.rows import read_rows
 from openworld.metrics import OpenworldAUC, openworld_auc
+from openworld.report.sentences import counted
 from openworld.results import Result, RunFolder
 from openworld.runs import Record
 
@@ -232,7 +233,7 @@ class Setting:
     @property
     def title_parts(self) -> tuple[str, ...]:
         """What a title may be made of: the task or target, the split, the domains, the shots, the backbone."""
-        shots = f"{self.shots} shot{'s' * (self.shots > 1)}" if self.shots else "no shots"
+        shots = counted(self.shots, "shot") if self.shots else "no shots"
         place = (self.target, "", "") if self.target else (self.task, self.split, self.domains)
         return (*place, shots, self.backbone)
 
