@@ -43,11 +43,11 @@ def detect_by_shift(
 
 
 def _placed(given: ShiftScores, levels: int):
-    from openworld.evaluations.ood_detection.pool import ScoredPool, levels_of
-    from openworld.evaluations.shift_cells import PoolLevels
+    from openworld.evaluations.ood_detection.pool import ScoredPool
+    from openworld.evaluations.shift_cells import Division, PoolLevels, levels_of
 
     if given.levels is None:
-        placed = levels_of(given.degrees, levels)
+        placed = levels_of(given.degrees, Division(levels=levels))
     else:
         placed = PoolLevels(given.levels, {half: int(own.max()) + 1 for half, own in given.levels.items()})
     sides = given.test, given.pool, given.test_groups, given.pool_groups

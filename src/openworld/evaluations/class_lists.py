@@ -1,6 +1,11 @@
-"""Which class names play in a run, and which of them meet: what its audit looks at, before any number."""
+"""Which class names play in a run, and which of them meet; and their audit, before anything is encoded.
 
-from collections.abc import Iterable, Iterator, Mapping
+The audit warns and never stops a run. Two classes of exactly one name are refused by the data set itself; what remains,
+such as names that a tokenizer reads alike, costs accuracy, and published numbers were measured with such names.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from openworld.datasets import require_places
 from openworld.evaluations import evaluation_of
@@ -36,3 +41,28 @@ def meeting(other: DatasetSpec, names: tuple[str, ...], against: Mapping[str, tu
     if names:
         met = {title: theirs for title, theirs in against.items() if theirs}
         yield ClassList(str(other), other.dataset, names, 0, met)
+
+
+def audit_names(spec, device: str, folder: Path, say: Callable[[str], None]) -> None:
+    """Audit the names of every data set of a run, write audit.json into its folder, and say the worst."""
+    from openworld.datasets.names.audit import audit
+    from openworld.datasets.names.wordnet import find_wordnet
+    from openworld.datasets.templates import PHOTO, TEMPLATES
+    from openworld.evaluations.runtime import backbone
+    from openworld.report.class_names import tell_audits
+
+    tokenizers = [backbone(name, device).tokenizer for name in tuple(evaluation_of(spec).backbones(spec))[:1]]
+    shared = {"wordnet": find_wordnet(), "tokenizer": tokenizers[0] if tokenizers else None}
+    audits = [
+        audit(
+            names.names,
+            names.title,
+            base_count=names.base_count,
+            against=names.against,
+            by_order=names.by_order,
+            template=TEMPLATES.get(names.dataset, PHOTO),
+            **shared,
+        )
+        for names in class_lists(spec)
+    ]
+    tell_audits(audits, folder, say)

@@ -1,35 +1,45 @@
-"""Estimators of a run, fitted on the source of one model: what they are given, and what they say."""
+"""Estimators of a run, fitted on the source of one model: what they are given, and what they say.
+
+Beside the logits FRAP and its kin are given how similar reference models find images and class names.
+"""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import torch
+from torch.nn.functional import normalize
 
+from openworld.datasets import templates
 from openworld.estimators import (
     Estimate,
     FittedEstimator,
     Outputs,
     ReferenceTemperature,
     ScoreRegression,
+    dirichlet_reference,
     reference_temperature,
+    uniform_reference,
 )
 from openworld.estimators.engine.temperature import probabilities
-from openworld.evaluations.entries import EstimatorSpec
+from openworld.evaluations.classifiers import of_reference
+from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
+from openworld.evaluations.image_selection import ImageSelection
+from openworld.evaluations.model_outputs import logits_of
+from openworld.evaluations.runtime import Machine, backbone, encoded
+from openworld.learners.engine.text_features import encode_names
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What models say of the n images that could be read: int64[n] numbers among all images, and their classes.
+    """What models say of the n images that could be read."""
 
-    `outputs` are those of the judged model and its partners, with the similarities of each reference by its name; under
-    "" where there is no reference. Labels are in them where they may be known.
-    """
-
-    rows: np.ndarray
-    labels: np.ndarray
-    outputs: dict[str, Outputs]
+    rows: np.ndarray  # int64[n] numbers among all images
+    labels: np.ndarray  # int64[n]; in the outputs where they may be known
+    outputs: dict[str, Outputs]  # of the judged model and its partners, by the name of a reference; "" without one
 
     @property
     def any(self) -> Outputs:
@@ -123,3 +133,38 @@ def _fit(spec: EstimatorSpec, source: Answers, shifts: Mapping[str, Answers]) ->
 def _forgetful(spec: EstimatorSpec, answers: Answers) -> Outputs:
     """What the estimator sees, with nothing found in it yet."""
     return replace(outputs_for(spec, answers))
+
+
+def similarities(
+    reference: ReferenceSpec, selection: ImageSelection, rows: np.ndarray, dataset: str, machine: Machine
+) -> np.ndarray:
+    """Return float[n, C] of the rows int64[n]: cosines in the sentences of `dataset`, or logits of a classifier."""
+    if reference.backbone:
+        text = class_texts(reference, selection.load().classnames, dataset, machine)
+        embeddings = torch.from_numpy(encoded(selection.load(), reference.backbone, machine).embeddings)
+        return (normalize(embeddings, dim=-1) @ text.mT).numpy()
+    if reference.classifier:
+        return logits_of(selection, of_reference(reference), machine)[rows]
+    images = selection.load()
+    if reference.name == "uniform":
+        return uniform_reference(len(rows), len(images.classnames))
+    # Drawn anew for each set of images.
+    return dirichlet_reference(len(rows), len(images.classnames), seed=int(images.fingerprint[:8], 16))
+
+
+def own_temperature(reference: ReferenceSpec, machine: Machine) -> float:
+    """Return the temperature that it speaks with by itself: 1 / its logit scale; 1 for a classifier."""
+    return 1 / float(backbone(reference.backbone, machine.device).logit_scale) if reference.backbone else 1.0
+
+
+def class_texts(reference: ReferenceSpec, names: Sequence[str], dataset: str, machine: Machine) -> torch.Tensor:
+    """Return features of class names in the sentences of a reference, float32[C, D] on the CPU, of length 1."""
+    known = {"usual": (templates.TEMPLATES.get(dataset, templates.PHOTO),), "ensemble": templates.ensemble(dataset)}
+    chosen = known[reference.templates] if isinstance(reference.templates, str) else reference.templates
+    return _text(reference.backbone, chosen, tuple(names), machine.device)
+
+
+@lru_cache(maxsize=8)
+@torch.no_grad()
+def _text(name: str, sentences: tuple[str, ...], names: tuple[str, ...], device: str) -> torch.Tensor:
+    return encode_names(backbone(name, device), names, sentences).cpu()

@@ -1,7 +1,7 @@
 """A model of a run with a seed, whose detectors are compared: where it lies, how it is trained, what it must have."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from openworld._errors import OpenworldError
 from openworld.datasets.names.forms import are_numbered
@@ -17,12 +17,13 @@ from openworld.evaluations.learner_models import (
     learner_inputs,
     tuning_stages,
 )
-from openworld.evaluations.model_entries import JudgedSpec, learner_of
+from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.score_shards import ClassifierScoring
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.learners import configure, find_learner
 from openworld.learners.engine.requirements import offers_everything, require_able
+from openworld.learners.engine.saved_folders import is_saved
 from openworld.runs import digest
 
 
@@ -44,7 +45,14 @@ class SeededModel:
     @property
     def learner(self) -> LearnerTraining | LearnerFolder | None:
         """How the learner is trained, or where it lies; None for any other model."""
-        return learner_of(self.model, self.seed, self.ground, self.threads)
+        model, ground = self.model, self.ground
+        if not model.learner:
+            return None
+        if is_saved(model.learner):
+            return LearnerFolder(model.label, model.learner.format(seed=self.seed), model.backbone)
+        images = ground.training if model.shots is None else replace(ground, shots=model.shots).training
+        what = (model.label, model.learner, model.settings, model.backbone, self.seed, model.views)
+        return LearnerTraining(*what, images, self.threads)
 
     @property
     def classifier(self) -> Checkpoint | None:
@@ -94,11 +102,7 @@ def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, 
 def require_learner(
     model: JudgedSpec, learner: LearnerTraining | LearnerFolder, names: tuple[str, ...], machine: Machine
 ) -> None:
-    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes.
-
-    Args:
-        model: it has the learner. names: the in-distribution classes.
-    """
+    """Refuse a learner that its backbone or the images cannot serve, and a saved one of other classes than `names`."""
     if isinstance(learner, LearnerFolder):
         fitted = learner.load(machine)
         require_names(model, fitted.classnames, names)
@@ -111,11 +115,7 @@ def require_learner(
 
 
 def require_negatives(model: JudgedSpec, names: tuple[str, ...]) -> None:
-    """Refuse a list of words that is not there, or has too few words for the detectors of a model.
-
-    Args:
-        names: the in-distribution classes, which are no negative names.
-    """
+    """Refuse a list of words that is not there, or has too few words beside the in-distribution classes `names`."""
     if not model.negatives:
         return
     words = model.words.without(names)

@@ -14,14 +14,7 @@ from openworld.detectors.engine.name_pools import OF_NEGATIVE_NAMES, require_wor
 from openworld.detectors.engine.tuned_learners import OF_LEARNERS, require_served
 from openworld.detectors.profiles import LOGITS_ALONE, TWO_TOWER
 from openworld.evaluations.entries import require_distinct, settle
-from openworld.evaluations.learner_models import (
-    LearnerFolder,
-    LearnerTraining,
-    encoding_of_images,
-    learns,
-    resolved_settings,
-)
-from openworld.evaluations.shift_images import ShiftGround
+from openworld.evaluations.learner_models import encoding_of_images, learns, resolved_settings
 from openworld.features import Encoding
 from openworld.learners import configure, find_learner
 from openworld.learners.engine.saved_folders import backbone_of, is_saved
@@ -226,18 +219,16 @@ class JudgedSpec:
     def _of_profile(self) -> tuple[DetectorSpec, ...]:
         if self.learner or (not self.profile and self.is_two_tower):
             usual = OF_LEARNERS if self.learner else TWO_TOWER
-            return tuple(map(DetectorSpec, (*usual, *self._of_negatives())))
+            # A text file has no adjectives, which CSP needs.
+            lacking = "CSP" if self.negatives.endswith(".txt") else ""
+            of_negatives = [name for name in OF_NEGATIVE_NAMES if self.negatives and name != lacking]
+            return tuple(map(DetectorSpec, (*usual, *of_negatives)))
         if not self.profile and self.is_exported:
             return tuple(map(DetectorSpec, LOGITS_ALONE))
         name = self.profile or "is-ood"
         if name not in PROFILES:
             raise unknown_name("profile", name, PROFILES)
         return tuple(DetectorSpec(detector.name) for detector in PROFILES[name])
-
-    def _of_negatives(self) -> tuple[str, ...]:
-        """Detectors that its negative names serve: a text file has no adjectives."""
-        lacking = "CSP" if self.negatives.endswith(".txt") else ""
-        return tuple(name for name in OF_NEGATIVE_NAMES if name != lacking) if self.negatives else ()
 
     def _require_served(self, detector: DetectorSpec) -> None:
         needs = detector.build().needs
@@ -260,22 +251,3 @@ class JudgedSpec:
             require_words(detector.build(), None, self.negatives)
         if detector.detector == "CSP" and self.negatives.endswith(".txt"):
             require_words(detector.build(), WordList(("word",)), self.negatives)
-
-
-def learner_of(
-    model: JudgedSpec, seed: int, ground: ShiftGround, threads: int
-) -> LearnerTraining | LearnerFolder | None:
-    """Return how the learner of a model is trained with a seed, or where it lies; None for any other model.
-
-    Args:
-        model: as `JudgedSpec.resolved` gives it.
-        ground: the images of the run.
-        threads: CPU threads of the training.
-    """
-    if not model.learner:
-        return None
-    if is_saved(model.learner):
-        return LearnerFolder(model.label, model.learner.format(seed=seed), model.backbone)
-    images = ground.training if model.shots is None else replace(ground, shots=model.shots).training
-    what = (model.label, model.learner, model.settings, model.backbone, seed, model.views)
-    return LearnerTraining(*what, images, threads)

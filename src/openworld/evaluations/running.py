@@ -80,8 +80,7 @@ class SeriesProgress:
 
 def carry_out(spec, given: Any, options: RunOptions, observer: Observer = SILENT) -> None:
     """Encode and run every unit of a checked spec that is not done yet; the observer is told how far it is."""
-    from openworld.evaluations.class_lists import require_data
-    from openworld.evaluations.name_audit import audit_names
+    from openworld.evaluations.class_lists import audit_names, require_data
 
     if code := code_named(spec):
         observer.say(f"this spec runs code: {', '.join(code)}")

@@ -1,6 +1,6 @@
 """The pool of a run in its cells: levels by measured shift degrees, or as they are given."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -119,12 +119,7 @@ class ShiftPlan:
         )
 
     def stages(self, machine: Machine, outputs: Callable[[], Iterable[ModelOutputs]]) -> tuple[Stage, ...]:
-        """Return the stages: running models, fitting the decomposition, and measuring the degrees.
-
-        Args:
-            machine: where it is done.
-            outputs: finds `self.outputs`, and perhaps more.
-        """
+        """Return the stages; `outputs` finds what models are run for: `self.outputs`, and perhaps more."""
         done, counted = self.division.decomposition.learning
         return (
             Stage(*RUNNING, machine, outputs),
@@ -143,7 +138,7 @@ class ShiftPlan:
 class PoolLevels:
     """Where the images of a pool stand."""
 
-    levels: dict[str, np.ndarray]  # int64[n] from 0 by half;
+    levels: dict[str, np.ndarray]  # int64[n] from 0 by half
     counts: dict[str, int]  # how many levels there are
     cuts: dict[str, tuple[float, ...]] | None = None  # where levels begin; None where levels are given
 
@@ -163,30 +158,18 @@ class PoolLevels:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class DividedPool:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DividedPool(PoolLevels):
     """The pictures of the pool that can be read, and where they stand."""
 
     pool: Pool
     rows: np.ndarray  # int64[n], places in the pool
-    levels: dict[str, np.ndarray]  # int64[n] from 0 by half
-    counts: dict[str, int]
-    degrees: dict[str, np.ndarray] | None = None
-    cuts: dict[str, tuple[float, ...]] | None = None
+    degrees: dict[str, np.ndarray] | None = None  # float64[n] by half; None where cells are given
 
     @property
     def known(self) -> np.ndarray:
         """bool[n], whether a picture's class is in distribution."""
         return self.pool.known[self.rows]
-
-    @property
-    def placed(self) -> PoolLevels:
-        """Where its images stand."""
-        return PoolLevels(self.levels, self.counts, self.cuts)
-
-    def grid(self, kept: np.ndarray, least: int) -> ShiftGrid:
-        """The grid of some of the pictures, int64 places among the n."""
-        return self.placed.grid(kept, least)
 
     def thumbnails(self) -> Iterator[tuple[str, bytes]]:
         """Up to four thumbnails of every cell, named by covariate and semantic level; none of embeddings."""
@@ -207,33 +190,34 @@ def divide_pool(plan: ShiftPlan, machine: Machine) -> DividedPool:
         given = given_cells(plan.ground.cells)
         levels = {"semantic": given.semantic, "covariate": given.covariate}
         counts = {"semantic": given.shape[1], "covariate": given.shape[0]}
-        return DividedPool(pool, np.arange(len(pool.images)), levels, counts)
+        return DividedPool(levels, counts, pool=pool, rows=np.arange(len(pool.images)))
     sizes = [len(images.load()) for images in plan.ground.tested]
     parts = [degrees.load(machine) for degrees in plan.measures[1:]]
     starts = np.cumsum([0, *sizes[:-1]])
     rows = np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=True)])
     degrees = {half: np.concatenate([getattr(part, half) for part in parts]) for half in HALVES}
-    cut = {half: _levels(plan, half, degrees[half]) for half in HALVES}
-    return DividedPool(
-        pool,
-        rows,
-        {half: cut[half].of(degrees[half]) for half in HALVES},
-        {half: len(cut[half]) for half in HALVES},
-        degrees,
-        {half: cut[half].cuts for half in HALVES},
+    placed = levels_of(degrees, plan.division)
+    return DividedPool(placed.levels, placed.counts, placed.cuts, pool=pool, rows=rows, degrees=degrees)
+
+
+def levels_of(degrees: Mapping[str, np.ndarray], division: Division) -> PoolLevels:
+    """Return the levels of degrees float64[n] by half, cut where a division says, or as IS-OOD cuts them."""
+    levels = {}
+    for half in HALVES:
+        try:
+            if half in division.cuts:
+                levels[half] = Levels(division.cuts[half])
+            else:
+                levels[half] = equal_width_levels(degrees[half], division.quantiles[half], division.levels)
+        except OpenworldError as error:
+            raise OpenworldError(f"{half} levels: {error}") from error
+    return PoolLevels(
+        {half: levels[half].of(degrees[half]) for half in HALVES},
+        {half: len(levels[half]) for half in HALVES},
+        {half: levels[half].cuts for half in HALVES},
     )
 
 
 def test_degrees(plan: ShiftPlan, machine: Machine) -> Degrees | None:
     """Degrees of the in-distribution test pictures; None where cells are given."""
     return plan.measures[0].load(machine) if plan.measures else None
-
-
-def _levels(plan: ShiftPlan, half: str, degrees: np.ndarray) -> Levels:
-    how = plan.division
-    try:
-        if half in how.cuts:
-            return Levels(how.cuts[half])
-        return equal_width_levels(degrees, how.quantiles[half], how.levels)
-    except OpenworldError as error:
-        raise OpenworldError(f"{half} levels: {error}") from error

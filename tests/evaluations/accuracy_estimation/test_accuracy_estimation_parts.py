@@ -22,9 +22,9 @@ from openworld.evaluations.accuracy_estimation.task import tasks
 from openworld.evaluations.artifacts import build_artifact, missing
 from openworld.evaluations.classifiers import in_folder
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
+from openworld.evaluations.estimates import own_temperature, similarities
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_outputs import ModelOutputs, logits_of
-from openworld.evaluations.references import own_temperature, similarities
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import semantic_alignment
 from openworld.runs import to_json

@@ -82,7 +82,8 @@ def _divided(draw, size: int) -> DividedPool:
     pool = Pool(images, ("plain",), np.zeros(size, np.int64), labels < 2)
     cuts = dict.fromkeys(levels, (0.25, 0.5))
     degrees = {half: level / 4 for half, level in levels.items()}
-    return DividedPool(pool, np.arange(size), levels, dict.fromkeys(levels, LEVELS), degrees, cuts)
+    counts = dict.fromkeys(levels, LEVELS)
+    return DividedPool(levels, counts, cuts, pool=pool, rows=np.arange(size), degrees=degrees)
 
 
 def _base(draw, count: int) -> dict:

@@ -11,8 +11,7 @@ from openworld.evaluations.accuracy_estimation import cards
 from openworld.evaluations.accuracy_estimation.arrays import NO_ESTIMATE
 from openworld.evaluations.accuracy_estimation.cards import CLASSIFIERS, FIXED, FUSED, RAW, SCALED, TTC, UNSCALED
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
-from openworld.evaluations.estimates import Answers
-from openworld.evaluations.references import own_temperature
+from openworld.evaluations.estimates import Answers, own_temperature
 from openworld.evaluations.runtime import Machine
 from openworld.metrics import expected_calibration_error, semantic_alignment
 from openworld.results import METRICS, Result, Value, interval_of

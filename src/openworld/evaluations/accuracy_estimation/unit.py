@@ -19,11 +19,10 @@ from openworld.evaluations.accuracy_estimation.metrics import (
     source_rows,
 )
 from openworld.evaluations.accuracy_estimation.task import AccuracyTask
-from openworld.evaluations.estimates import Answers, fit_all, seconds_alone
+from openworld.evaluations.estimates import Answers, fit_all, own_temperature, seconds_alone, similarities
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.model_outputs import logits_of
 from openworld.evaluations.record_images import thumbnail, with_names
-from openworld.evaluations.references import own_temperature, similarities
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Machine
 from openworld.runs import UnitResult, to_json

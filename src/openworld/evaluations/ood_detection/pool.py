@@ -6,10 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from openworld._errors import OpenworldError
 from openworld.evaluations.shift_cells import PoolLevels
 from openworld.results.scored_sets import SCORE_COLUMN
-from openworld.shifts import HALVES, PUBLISHED_QUANTILES, equal_width_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +65,3 @@ class ScoredPool:
         scores, groups = {"images": (self.pool, self.pool_groups), "test": (self.test, self.test_groups)}[name]
         table = {"group": groups} | ({"known": self.known} if name == "images" else {})
         return table | {SCORE_COLUMN + label: values for label, values in scores.items()}
-
-
-def levels_of(degrees: Mapping[str, np.ndarray], count: int) -> PoolLevels:
-    """Return the levels of degrees float64[N] by half, cut as IS-OOD cuts them; `count` of each axis, at least 3."""
-    cut = {}
-    for half in HALVES:
-        try:
-            cut[half] = equal_width_levels(degrees[half], PUBLISHED_QUANTILES[half], count)
-        except OpenworldError as error:
-            raise OpenworldError(f"{half} levels: {error}") from error
-    levels = {half: cut[half].of(degrees[half]) for half in HALVES}
-    return PoolLevels(levels, {half: len(cut[half]) for half in HALVES}, {half: cut[half].cuts for half in HALVES})

@@ -45,7 +45,7 @@ def evaluate(task: DetectionTask, machine: Machine) -> UnitResult:
     beyond = divided.pool.images.groups[divided.rows] + int(groups.max(initial=-1)) + 1
     made = np.isin(divided.pool.styles, divided.pool.generated)[divided.pool.style[divided.rows]]
     generated = made if divided.pool.generated else None
-    pool = ScoredPool(scores.test, scores.pool, groups, beyond, divided.placed, divided.known, generated)
+    pool = ScoredPool(scores.test, scores.pool, groups, beyond, divided, divided.known, generated)
     measured = measure(pool, id_kept=task.id_kept, least=task.division.least)
     right = float(np.mean(scores.prediction == test.images.labels[test.rows]))
     rows = (*measured.rows, Result(task.judged_model.label, METRICS["accuracy"], Value(right)))

@@ -15,7 +15,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets import ClassSplit
 from openworld.estimators import Outputs
 from openworld.estimators.open_world import OPEN_WORLD_ESTIMATORS, OpenWorldEstimate, OpenWorldOutputs, two_shares
-from openworld.evaluations.estimates import Answers, fit_all
+from openworld.evaluations.estimates import Answers, class_texts, fit_all
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.recognition_by_shift.predictions import LearnerAnswers
 from openworld.evaluations.recognition_by_shift.quantities import (
@@ -28,7 +28,6 @@ from openworld.evaluations.recognition_by_shift.quantities import (
     estimated,
 )
 from openworld.evaluations.recognition_by_shift.task import ShiftTask
-from openworld.evaluations.references import class_texts
 from openworld.evaluations.runtime import Machine, encoded
 from openworld.evaluations.shift_cells import DividedPool
 from openworld.results import METRICS, Result, Value

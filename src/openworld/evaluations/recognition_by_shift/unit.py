@@ -115,7 +115,7 @@ def pool_rows(base: Table, divided: DividedPool) -> Iterator[Result]:
     images, new = METRICS["images"], np.flatnonzero(~divided.known)
     for side, count in (("base", len(base["id"])), ("new", len(new))):
         yield Result("", images, Value(count), {"side": side})
-    for axis, levels in divided.placed.facts(new).items():
+    for axis, levels in divided.facts(new).items():
         for level, (start, count) in enumerate(zip(levels["edges"], levels["counts"], strict=False)):
             where = {"axis": axis, "level": level}
             yield Result(NEW, images, Value(int(count)), where)
