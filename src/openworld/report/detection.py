@@ -64,63 +64,29 @@ def _address(images: SetScores, place: int) -> str | None:
         return None
 
 
+NUMBERS, CHOSEN, BY_SET = "The numbers", "Which settings were chosen?", "By set"
+OF_CHOICE = "The largest of several, so that it promises a little too much; of equals the first."
 SPECTRUM, SET = ("in_distribution",), ("group", "set")
+AUROC, SHIFT, WORTH, COUNT = ("auroc",), ("shift_seen",), ("validation_auroc",), ("images",)
+TRIED, FOLDED = {"rows": (ENTITY, "settings"), "per": ("seed",)}, {"folded": True}
 LAYOUT = Layout(
     "Which detector sees what is out of distribution?",
     "auroc",
     (
-        Pivot(
-            name="groups",
-            title="The numbers",
-            metrics=("auroc", "fpr_in_positive", "shift_seen"),
-            columns=("group", METRIC),
-            per=SPECTRUM,
-            note="Means over the sets of a group.",
-        ),
-        Pivot(
-            name="thresholds",
-            title="Flagged by a threshold",
-            metrics=("threshold", "flagged"),
-            columns=(*SET, METRIC),
-            terminal=True,
-        ),
-        Pivot(
-            name="settings",
-            title="Which settings were chosen?",
-            metrics=("validation_auroc",),
-            rows=(ENTITY, "settings"),
-            per=("seed",),
-            of={"chosen": "yes"},
-            note="The largest of several, so that it promises a little too much; of equals the first.",
-            terminal=True,
-        ),
-        Pivot(
-            name="settings-not-chosen",
-            title="Which settings were chosen?",
-            metrics=("validation_auroc",),
-            rows=(ENTITY, "settings"),
-            per=("seed",),
-            of={"chosen": "no"},
-            folded=True,
-        ),
-        Pivot(
-            name="sets", title="By set", metrics=("auroc",), columns=SET, per=SPECTRUM, terminal=True
-        ),
-        Pivot(name="shift-by-set", title="By set", metrics=("shift_seen",), columns=SET),
-        Pivot(
-            name="rates", title="Rates and AUPR", metrics=RATES, per=(*SPECTRUM, *SET), note=OF_RATES, folded=True
-        ),
+        Pivot(name="groups", title=NUMBERS, metrics=("auroc", "fpr_in_positive", "shift_seen"),
+              columns=("group", METRIC), per=SPECTRUM, note="Means over the sets of a group."),
+        Pivot(name="thresholds", title="Flagged by a threshold", metrics=("threshold", "flagged"),
+              columns=(*SET, METRIC), terminal=True),
+        Pivot(name="settings", title=CHOSEN, metrics=WORTH, of={"chosen": "yes"}, note=OF_CHOICE, terminal=True,
+              **TRIED),
+        Pivot(name="settings-not-chosen", title=CHOSEN, metrics=WORTH, of={"chosen": "no"}, **TRIED, **FOLDED),
+        Pivot(name="sets", title=BY_SET, metrics=AUROC, columns=SET, per=SPECTRUM, terminal=True),
+        Pivot(name="shift-by-set", title=BY_SET, metrics=SHIFT, columns=SET),
+        Pivot(name="rates", title="Rates and AUPR", metrics=RATES, per=(*SPECTRUM, *SET), note=OF_RATES, **FOLDED),
         Pivot(name="models", title="How well is what is known named?", metrics=("accuracy",), label="model"),
-        Tests(name="tests", title="Is the best one better?", metrics=("auroc",)),
-        Pivot(name="images", title="How many images?", metrics=("images",), rows=SET, per=SPECTRUM, folded=True),
-        Pivot(
-            name="sides",
-            title="How many on either side?",
-            metrics=("images",),
-            rows=("side",),
-            per=("group",),
-            folded=True,
-        ),
+        Tests(name="tests", title="Is the best one better?", metrics=AUROC),
+        Pivot(name="images", title="How many images?", metrics=COUNT, rows=SET, per=SPECTRUM, **FOLDED),
+        Pivot(name="sides", title="How many on either side?", metrics=COUNT, rows=("side",), per=("group",), **FOLDED),
         Own(name="failures", title="Where does each fail?", draw=_failures),
     ),
     ("group",),

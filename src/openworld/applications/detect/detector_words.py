@@ -14,14 +14,14 @@ def name_and_settings(word: str) -> tuple[str, dict[str, Any]]:
     >>> name_and_settings("KNN:k=20/50"), name_and_settings("LoCoOp")
     (('KNN', {'k': 20}), ('LoCoOp', {}))
     """
-    return _name_and_settings(word)[0], {setting: values[0] for setting, values in _settings(word).items()}
+    return word.partition(":")[0], {setting: values[0] for setting, values in _settings(word).items()}
 
 
 def words_by_label(words: Sequence[str]) -> dict[str, str]:
     """Return words by what tables call them: themselves without settings of several values, "KNN" of "KNN:k=5/20"."""
     labelled: dict[str, str] = {}
     for word in words:
-        name, settings = _name_and_settings(word)
+        name, _, settings = word.partition(":")
         short = ":".join(filter(None, (name, ",".join(each for each in settings.split(",") if "/" not in each))))
         labelled[word if short in (*labelled, *words) else short] = word
     return labelled
@@ -48,15 +48,9 @@ def require_one_value(words: Sequence[str]) -> None:
                 )
 
 
-def _name_and_settings(word: str) -> tuple[str, str]:
-    """The name of a detector, and its settings as they are written."""
-    name, _, settings = word.partition(":")
-    return name, settings
-
-
 def _settings(word: str) -> dict[str, tuple]:
     """The values of each setting in "NAME:setting=value,other=value/value"."""
-    pairs = [setting.partition("=") for setting in _name_and_settings(word)[1].split(",") if setting]
+    pairs = [setting.partition("=") for setting in word.partition(":")[2].split(",") if setting]
     for setting, equals, _ in pairs:
         if not equals:
             raise OpenworldError(f"{word} has {setting!r} for a setting, expected setting=value, as KNN:k=20.")

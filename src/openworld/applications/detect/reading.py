@@ -27,25 +27,11 @@ PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 
 def read_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequence[str] = ()) -> ScoredSets:
-    """Return the scores of a table.
-
-    Args:
-        file: a path, or columns as `score_files.scores_of` takes them, with
-
-            set        name of the set; "" or left out for the name of the group
-            group      "id", or one of `GROUPS`
-            part       of in-distribution images, "test" or "validation"; optional, test
-            image      path or id; optional, the number of the row
-            cluster    label of images that are not independent; optional, each image its own
-            stream DETECTOR with SET  scores of the test images in the stream with a set, where they depend on the order
-            any other  a detector's scores, larger = more in-distribution; the name may begin with "score "
-        larger_out: whether scores are larger for what is out of distribution, and are to be turned.
-        only: detectors that are read; () for all.
-
-    Raises:
-        OpenworldError: a file that cannot be read, a column that is missing, an unknown group, scores that are NaN, no
-            in-distribution test image, no detector.
-    """
+    """Return the scores of a table; `only` these detectors, () for all, turned where they are `larger_out`."""
+    # Its columns: set (or "" for the name of the group), group ("id", or one of `GROUPS`), and perhaps part of in-
+    # distribution images (test or validation), image (a path or id), cluster (of images that are not independent),
+    # "stream DETECTOR with SET" (scores of the test images in the stream with a set). Any other is a detector's,
+    # larger = more in-distribution; its name may begin with "score ".
     file = open_scores(file, KINDS)
     name, detectors, sign = str(file.path), detectors_of(file, only), -1.0 if larger_out else 1.0
     table = file.table(detectors.values(), FILLED)

@@ -55,22 +55,11 @@ def have_places(file: "str | ScoreFile") -> bool:
 
 
 def read_shift_scores(file: "str | ScoreFile", *, larger_out: bool = False, only: Sequence[str] = ()) -> ShiftScores:
-    """Return the scores and places of a table.
-
-    Args:
-        file: a path, or columns as `score_files.scores_of` takes them, with
-
-            group                          "id" of in-distribution test images; of the pool "pool", or one of `GROUPS`
-            semantic, covariate            shift degrees, of the pool at least (or as degrees.parquet calls them); or
-            semantic_level, covariate_level  levels from 0, the nearest
-            known                          whether an image of the pool is of an in-distribution class; optional
-            cluster                        label of images that are not independent; optional
-            any other                      a detector's scores, larger = more in-distribution
-        larger_out, only: as for `read_scores`.
-
-    Raises:
-        OpenworldError: columns that are missing or not as expected, no image on one of the sides.
-    """
+    """Return the scores and places of a table; `larger_out` and `only` as for `read_scores`."""
+    # Its columns: group ("id" of in-distribution test images; of the pool "pool", or one of `GROUPS`), semantic and
+    # covariate (shift degrees, of the pool at least, or as degrees.parquet calls them) or semantic_level and
+    # covariate_level (from 0, the nearest), perhaps known (an image of the pool is of an in-distribution class) and
+    # cluster. Any other is a detector's.
     file = open_scores(file, KINDS)
     name, detectors = str(file.path), detectors_of(file, only, (*ABOUT, *PLACES, *DEGREES))
     table = {DEGREES.get(own, own): column for own, column in file.table(detectors.values(), FILLED).items()}
