@@ -211,7 +211,7 @@ def test_its_record_is_that_of_any_model(ran):
 
 def test_a_damaged_learner_is_trained_again(ran, tmp_path):
     spec, folder, _, _ = ran
-    training = tasks(spec)[1].learner
+    training = tasks(spec)[1].seeded.learner
     machine = Machine(cache=str(folder / "cache"))
     file = folder / "cache" / training.key / "parameters.safetensors"
     whole = file.read_bytes()
@@ -225,7 +225,7 @@ def test_a_saved_learner_answers_as_the_one_that_was_saved(ran, few_shapes, tmp_
     spec, folder, _, records = ran
     machine = Machine(cache=str(folder / "cache"))
     for seed, task in enumerate(tasks(spec)[1:3]):
-        fitted = task.learner.load(machine)
+        fitted = task.seeded.learner.load(machine)
         assert isinstance(fitted, FittedLearner)
         fitted.save(tmp_path / f"tuned-{seed}" / "attachments" / "learner")
     entry = MODELS[1] | {"learner": str(tmp_path / "tuned-{seed}")}
@@ -242,7 +242,7 @@ def test_a_saved_learner_answers_as_the_one_that_was_saved(ran, few_shapes, tmp_
 
 def test_a_saved_learner_of_other_classes_is_refused(ran, shapes, few_shapes, tmp_path):
     spec, folder, _, _ = ran
-    tasks(spec)[1].learner.load(Machine(cache=str(folder / "cache"))).save(tmp_path / "tuned")
+    tasks(spec)[1].seeded.learner.load(Machine(cache=str(folder / "cache"))).save(tmp_path / "tuned")
     other = read_protocol(given(few_shapes, [{"learner": str(tmp_path / "tuned")}], classes="all", shots=2))
     with pytest.raises(OpenworldError, match="trained on other class names"):
         EVALUATION.require(tasks(other), Machine(cache=str(folder / "cache")))

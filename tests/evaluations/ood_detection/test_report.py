@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from openworld import OpenworldError
 from openworld.cli.app import app
 from openworld.evaluations.finished_runs import compare_runs, read_report
-from openworld.evaluations.ood_detection import cell_contents
+from openworld.evaluations.ood_detection import charts
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.report.render import as_tex
 from openworld.report.run_comparison import comparison_report
@@ -89,10 +89,10 @@ def test_differences_are_of_detectors_that_both_models_have(shifts, one_detector
 
 
 def test_images_of_cells_are_those_that_a_record_keeps(make_units, write_run, shifts):
-    (images,) = cell_contents.cell_images(ShiftFacts.read(shifts.run_folder)).charts
+    (images,) = charts.cell_images(ShiftFacts.read(shifts.run_folder)).charts
     assert len(images.cells) == 19
     bare = ShiftFacts.read(RunFolder.read(write_run(with_images(make_units(), {}))))
-    assert cell_contents.cell_images(bare) is None
+    assert charts.cell_images(bare) is None
 
 
 def with_images(units, images):
@@ -108,12 +108,12 @@ def test_cells_have_up_to_four_images_and_every_cell_its_first_before_any_its_se
     kept = {f"pictures/{row}-{column}/{number}.png": png for row in (0, 1) for column in (0, 1) for number in range(5)}
     del kept["pictures/1-1/3.png"], kept["pictures/1-1/4.png"]
     facts = ShiftFacts.read(RunFolder.read(write_run(with_images(units, kept))))
-    counts = {place: len(images) for place, images in cell_contents.example_images(facts, 10**6).items()}
+    counts = {place: len(images) for place, images in charts.example_images(facts, 10**6).items()}
     assert counts == {(0, 0): 4, (0, 1): 4, (1, 0): 4, (1, 1): 3}
-    size = len(cell_contents.example_images(facts, 10**6)[0, 0][0].address)
-    few = cell_contents.example_images(facts, 6 * size)
+    size = len(charts.example_images(facts, 10**6)[0, 0][0].address)
+    few = charts.example_images(facts, 6 * size)
     assert sorted(map(len, few.values())) == [1, 1, 2, 2]
-    (chart,) = cell_contents.cell_images(facts).charts
+    (chart,) = charts.cell_images(facts).charts
     assert chart.cells[1, 0].images[0].text == "covariate 1, semantic 0"
     assert chart.side and [len(chart.cells[0, column].images) for column in (0, 1)] == [4, 4]
 
@@ -128,7 +128,7 @@ def test_an_image_of_a_cell_says_what_it_shows(make_units, write_run):
     units = [(replace(record, styles=("photo", "anime")), tables | {"images": tables["images"] | images}, kept)
              for record, tables, kept in units]  # fmt: skip
     folder = write_run(units)
-    (shown,) = cell_contents.example_images(ShiftFacts.read(RunFolder.read(folder)), 10**6).values()
+    (shown,) = charts.example_images(ShiftFacts.read(RunFolder.read(folder)), 10**6).values()
     assert [image.text for image in shown] == [
         "class 0, photo; covariate 2, semantic 1",
         "class 1, anime; covariate 2, semantic 1",

@@ -88,16 +88,16 @@ def _require_served(task: DetectionTask, machine: Machine) -> None:
     """Plan its detectors on an image of zeros; what is trained here is built, untrained, for that."""
     model = task.judged_model
     if model.learner:
-        require_learner(model, task.learner, task.ground.names, machine)
+        require_learner(model, task.seeded.learner, task.ground.names, machine)
     require_negatives(model, task.ground.names)
     if model.kind != "classifier":
         return
     if model.weights:
-        classifier = task.classifier.load(machine)
+        classifier = task.seeded.classifier.load(machine)
         require_names(model, classifier.classnames, task.ground.names)
         module, side = classifier.module.cpu(), classifier.side
     else:
-        recipe = task.classifier.training.recipe
+        recipe = task.seeded.classifier.training.recipe
         side = recipe.side
         with torch.random.fork_rng(devices=()):
             module = classifiers.build(model.architecture, len(task.ground.names), side).eval()

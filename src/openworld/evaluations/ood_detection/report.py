@@ -7,11 +7,9 @@ from statistics import fmean
 import numpy as np
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.ood_detection.cell_contents import cell_images
+from openworld.evaluations.ood_detection.charts import cell_differences, cell_images, marginal_figure, marginal_note
 from openworld.evaluations.ood_detection.facts import ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, area_test
-from openworld.evaluations.ood_detection.maps import cell_differences
-from openworld.evaluations.ood_detection.marginal_report import marginal_figure, marginal_note
 from openworld.evaluations.ood_detection.metrics import (
     AGAINST,
     ALL,

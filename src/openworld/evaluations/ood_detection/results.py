@@ -9,13 +9,14 @@ import numpy as np
 from openworld.evaluations.ood_detection.errors import errors_key, seed_mean
 from openworld.evaluations.ood_detection.facts import DetectionUnit, Detector, ShiftFacts
 from openworld.evaluations.ood_detection.leads import Contender, area_test
-from openworld.evaluations.ood_detection.marginal_report import marginal_rows
-from openworld.evaluations.ood_detection.metrics import AUROC, CELLS, COMMON, COUNTS, NO_SLOPE, slope_of
+from openworld.evaluations.ood_detection.metrics import AUROC, CELLS, COMMON, CONFIDENCE, COUNTS, NO_SLOPE, slope_of
+from openworld.evaluations.ood_detection.record import DetectionRecord
 from openworld.metrics.estimate import Spread
 from openworld.report.shift_axes import AXES
 from openworld.results import METRICS, Comparison, Result, Results, RunFolder, Value, correct_for_many, join_seeds
 from openworld.results.join import mean_ends
 from openworld.results.standing import CHANCE, SAME_DIGITS
+from openworld.runs import Record
 
 
 def read_results(run: RunFolder) -> tuple[Results, ShiftFacts]:
@@ -31,7 +32,7 @@ def results_of(facts: ShiftFacts) -> Results:
     detectors = {each.title: each for each in facts.detectors}
     joined = [_with_errors(row, detectors, facts) for row in join_seeds(units, mean_ends(cells))]
     results = Results("ood-detection", tuple(joined))
-    rows = (*joined, *_cell_counts(results, facts), *marginal_rows(facts))
+    rows = (*joined, *_cell_counts(results, facts), *_marginal_rows(facts))
     return Results("ood-detection", rows, (*_slope_tests(results, facts), *_lead_tests(results, facts)))
 
 
@@ -57,6 +58,14 @@ def is_below_chance(area: Value) -> bool:
 
 def _end(area: Value, end: str) -> float:
     return getattr(area.over("images"), end, area.value)
+
+
+def first_of_models(facts: ShiftFacts) -> Iterator[tuple[DetectionRecord, Record]]:
+    """Yield of each model the first unit that has marginal images."""
+    for model in facts.models:
+        units = [unit for unit in facts.of(model) if unit.record.marginal is not None and unit.record.marginal.images]
+        for unit in units[:1]:
+            yield unit.record, unit.stored
 
 
 def _titled(row: Result, unit: DetectionUnit, facts: ShiftFacts) -> Result:
@@ -123,3 +132,12 @@ def _lead_tests(results: Results, facts: ShiftFacts) -> tuple[Comparison, ...]:
     best, *others = sorted(ranked, key=lambda each: -round(areas[each], SAME_DIGITS))
     pairs = (area_test(Contender(facts, best), Contender(facts, other)) for other in others)
     return correct_for_many(pairs, among=comb(len(ranked), 2))
+
+
+def _marginal_rows(facts: ShiftFacts) -> Iterator[Result]:
+    """Yield how sure each model is of the images that it takes for known ones, of its first seed."""
+    for record, _ in first_of_models(facts):
+        for image in record.marginal.images:
+            place = {"class": image.label, "taken_for": image.prediction, "image": image.id}
+            place["taken_for_name"] = f"taken for {image.prediction}"
+            yield Result(record.model, CONFIDENCE, Value(image.confidence), place)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 from openworld.evaluations.artifacts import Stage
-from openworld.evaluations.classifiers import Checkpoint
 from openworld.evaluations.entries import part_of
 from openworld.evaluations.images_to_score import ImagesToScore
 from openworld.evaluations.judged_models import SeededModel, scoring_of, trainings
-from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.ood_detection.spec import OODDetectionSpec
 from openworld.evaluations.runtime import Machine, backbone
@@ -44,16 +42,6 @@ class DetectionTask:
     def name(self) -> str:
         """What people call the unit."""
         return self.seeded.name
-
-    @property
-    def learner(self) -> LearnerTraining | LearnerFolder | None:
-        """How the learner is trained, or where it lies; None for any other model."""
-        return self.seeded.learner
-
-    @property
-    def classifier(self) -> Checkpoint | None:
-        """Where the classifier lies, or how it is trained; None for any other model."""
-        return self.seeded.classifier
 
     @property
     def training(self) -> ImagesToScore:

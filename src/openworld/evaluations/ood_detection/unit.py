@@ -129,7 +129,7 @@ def _scores(
     task: DetectionTask, known: ReadableImages, test: ReadableImages, divided: DividedPool, machine: Machine
 ) -> ModelScores:
     if task.scoring:
-        require_names(task.judged_model, task.classifier.load(machine).classnames, test.images.classnames)
+        require_names(task.judged_model, task.seeded.classifier.load(machine).classnames, test.images.classnames)
         return classifier_scores(task.scoring, machine)
     if task.ground.cells:  # whose places are those of the lists, so that none may be left out
         machine = replace(machine, allow_corrupt=0)

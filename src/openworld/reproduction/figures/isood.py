@@ -9,9 +9,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from openworld.evaluations.ood_detection.cell_contents import cell_images
+from openworld.evaluations.ood_detection.charts import cell_images, marginal_figure
 from openworld.evaluations.ood_detection.facts import ShiftFacts
-from openworld.evaluations.ood_detection.marginal_report import marginal_figure
 from openworld.evaluations.ood_detection.metrics import AGAINST, ALL, slope_of
 from openworld.evaluations.ood_detection.results import read_results
 from openworld.papers import TABLES, published_numbers
