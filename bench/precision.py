@@ -27,9 +27,11 @@ from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import DatasetSpec, ImageSelection
 from openworld.evaluations.recognition.evaluation import EVALUATION
+from openworld.evaluations.rows import ROWS
 from openworld.evaluations.runtime import Machine
 from openworld.features import encode
 from openworld.learners import ZeroShot
+from openworld.results import Results
 
 METRICS = {
     "openworld_auc": "OpenworldAUC",
@@ -74,13 +76,10 @@ def measured(spec: RecognitionSpec, machine: Machine) -> dict[str, np.ndarray]:
     found: dict[str, list[list[float]]] = {}
     for unit in EVALUATION.units(spec, machine):
         result = unit.run()
-        values = [100 * _value(result.metrics[key]) for key in METRICS]
+        rows = Results.from_parquet(result.attachments[ROWS])
+        values = [100 * row.value.value for key in METRICS for row in rows.where(metric=key) if not row.where]
         found.setdefault(result.metrics["learner"], []).append([*values, result.timing["seconds"]["fit"]])
     return {learner: np.array(rows) for learner, rows in found.items()}
-
-
-def _value(told) -> float:
-    return told["value"] if isinstance(told, dict) else told
 
 
 def lines(exact: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> list[str]:
