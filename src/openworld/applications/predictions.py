@@ -27,23 +27,12 @@ PARTS = {"test": "test", "validation": "validation", "val": "validation"}
 
 
 def read_predictions(path: Path, model: str = "model") -> Columns:
-    """The file's columns, checked, with `correct`, `group`, `id`, `model` and `seed` filled in.
+    """Return the columns of a file with a row per image, model and seed, checked; `model` is what it else is called.
 
-    Args:
-        path: a .parquet, .csv or .npz file with one row per image, model and seed.
-        model: what the model is called where there is no column `model`.
-
-    Returns:
-        Columns of N rows: side, model, part ("test" or "validation"), label, prediction and joint_prediction as text
-        (`Coded`, a byte or two a row), score float64, correct bool, confidence float64 in [0, 1], seed, id and group
-        int64; closed_set bool, whether a model names base images alone, so that `correct` is False, and `prediction`
-        may be "", for new ones. What the file lacks and nothing stands in for is absent.
-
-    Raises:
-        OpenworldError: a file that is not what its name says, without rows or a needed column, an empty entry, a side
-            that is neither base nor new, a part that is neither test nor validation, a model and seed without a test
-            image, NaN scores, `correct` against `label` and `prediction`, an `id` that occurs twice in a model or
-            stands for images of different sides or labels.
+    side, model, part ("test" or "validation"), label, prediction and joint_prediction are text (`Coded`, a byte or two
+    a row), score float64, correct bool, confidence float64 in [0, 1], seed, id and group int64; closed_set bool says
+    whether a model names base images alone, so that `correct` is False, and `prediction` may be "", for new ones. What
+    the file lacks and nothing stands in for is absent.
     """
     table = _read(Path(path))
     _require_columns(table, path)

@@ -7,9 +7,17 @@ of sets like the source stands beside it. The target may be of any size: it is r
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from openworld._arrays import require_fraction
 from openworld._errors import OpenworldError
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, MethodEstimate, Range
+from openworld.applications.estimate.accuracy_estimate import (
+    AccuracyEstimate,
+    ChunkEstimate,
+    ClassEstimate,
+    MethodEstimate,
+    Range,
+)
 from openworld.applications.estimate.alerts import (
     RATE,
     estimate_chunk,
@@ -18,7 +26,6 @@ from openworld.applications.estimate.alerts import (
     shift_test,
     with_alarms,
 )
-from openworld.applications.estimate.by_class import with_classes
 from openworld.applications.estimate.causes import cause_of, named
 from openworld.applications.estimate.chunks import Chunking, Keyed
 from openworld.applications.estimate.late_labels import LateLabels, with_late_labels
@@ -29,11 +36,15 @@ from openworld.applications.estimate.remarks import remarks
 from openworld.applications.estimate.score_tables import ScoreTable
 from openworld.estimators import Estimate, FittedEstimator, find_estimator
 from openworld.estimators.engine.temperature import temperature_of
+from openworld.estimators.quote import Quote
+from openworld.estimators.quote.by_class import by_class
 from openworld.estimators.quote.causes import fit_causes
 from openworld.estimators.quote.spans import spans
 from openworld.estimators.streaming import estimate_stream
 
 LONGEST = 20  # entries of a list among details that are kept
+TAKEN_FOR = 3  # classes that the images named so may be instead
+LEAST = 0.5  # images of another class below which it is not worth a word
 
 
 @dataclass(frozen=True)
@@ -160,7 +171,12 @@ def estimate_accuracy(
         result = with_alarms(result, quoting, options.rate)
     if late is not None:  # after the alarm, which is a test of what is quoted without labels
         result = with_late_labels(result, late, target, temperature_of(known.outputs).value, progress)
-    return with_classes(result, fitted, known, unlabelled) if options.by_class else result
+    if not options.by_class:
+        return result
+    classes, why = _classes(result.quote, fitted, known, unlabelled)
+    warnings = (*result.warnings, f"class by class nothing is told{why}") if why else result.warnings
+    images = unlabelled.outputs.n if classes else 0
+    return replace(result, classes=classes, class_images=images, warnings=warnings)
 
 
 def _method(fitted: FittedEstimator, estimate: Estimate, on_source: Range) -> MethodEstimate:
@@ -199,3 +215,41 @@ def _chunks(
             accuracy=None if outputs.labels is None else 1 - outputs.mistakes / outputs.n,
             cause=cause_of(reader, outputs, span.first + span.sample.rows),
         )
+
+
+def _classes(
+    quote: Quote, fitted: Mapping[str, FittedEstimator], source: Pass, target: Pass
+) -> tuple[tuple[ClassEstimate, ...], str]:
+    """Return an estimate of every class, beside what it was like on the source; or why there is none."""
+    known, outputs = source.outputs, target.outputs
+    if quote.accuracy is None:
+        return (), ", as nothing is of the whole"
+    method = fitted.get(quote.method) or fitted.get("DoC")  # class shares and labels correct what confidences say
+    quoted = method and method.estimate(outputs, interval=False)
+    if quoted is None or quoted.sample_scores is None:
+        return (), f": {quote.method} says nothing of single images"
+    apart = by_class(replace(quoted, accuracy=quote.accuracy, error=1 - quote.accuracy), outputs)
+    classes = outputs.classes
+    names = source.table.classnames or target.table.classnames or [f"class {label}" for label in range(classes)]
+    named = np.bincount(known.predictions, minlength=classes)
+    right = np.bincount(known.predictions[~known.wrong], minlength=classes)
+    shares = np.bincount(known.labels, minlength=classes) / known.n
+
+    estimates = []
+    for label, name in enumerate(names):
+        row, (accuracy, recall) = apart.confusion[label], (apart.precision[label], apart.recall[label])
+        others = [other for other in np.argsort(-row, kind="stable").tolist() if other != label][:TAKEN_FOR]
+        estimates.append(
+            ClassEstimate(
+                name=name,
+                predicted=int(apart.predicted[label]),
+                expected=float(apart.expected[label]),
+                accuracy=None if np.isnan(accuracy) else float(accuracy),
+                interval=apart.interval(label),
+                recall=None if np.isnan(recall) else float(recall),
+                source_accuracy=float(right[label] / named[label]) if named[label] else None,
+                source_share=float(shares[label]),
+                taken_for=tuple((names[other], float(row[other])) for other in others if row[other] >= LEAST),
+            )
+        )
+    return tuple(estimates), ""

@@ -1,16 +1,13 @@
 """Labels of some target images that arrive late: what they say of a period, and of the periods after it.
 
 A file has a row an image: the target's own column that names its images (id, ids, image or path; or `row`, counted from
-0), `label` (a class, or `other` for none of them), and `inclusion`, the probability with which the image was drawn to
-be labelled. Drawn labels give an interval that holds however wrong every estimate is: prediction-powered, with
-calibrated confidences as what to expect of each image (`openworld.labels`).
-Labels without `inclusion` came for a reason of their own: the share of them that is
-right is reported as such, and nothing rests on it. What drawn labels show of a period corrects the estimates of later
-ones (`estimators.quote.recalibration`).
+0), `label` (a class, or `other` for none of them), and `inclusion`, the probability with which the image was drawn.
+Drawn labels give an interval that holds however wrong every estimate is: prediction-powered, with calibrated
+confidences as what to expect of each image (`openworld.labels`). On labels without `inclusion` nothing rests.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +17,7 @@ from openworld import labels
 from openworld._csv import csv_text, read_csv
 from openworld._errors import OpenworldError
 from openworld._score_files import ScoreFile, empty_entries, finite_numbers, open_scores, require_filled
-from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate, PeriodLabels
+from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, PeriodLabels
 from openworld.applications.estimate.columns import IMAGE_COLUMNS, LABELS, class_numbers
 from openworld.applications.estimate.reading import Progress, blocks_of
 from openworld.applications.estimate.score_tables import ScoreTable
@@ -152,7 +149,15 @@ def with_late_labels(
     if not estimate.chunks:
         found = period_labels(images, late, right, 0, len(images.expected))
         return replace(estimate, labelled=found, quote=labelled_quote(estimate.quote, found))
-    return replace(estimate, chunks=tuple(_labelled(estimate, images, late, right)))
+    quotes = [chunk.quote for chunk in estimate.chunks]
+    found = [period_labels(images, late, right, chunk.first, chunk.n) for chunk in estimate.chunks]
+    chunks = []
+    for at, (chunk, own) in enumerate(zip(estimate.chunks, found, strict=True)):
+        before = zip(quotes[:at], found[:at], strict=True)
+        quote = labelled_quote(corrected_quote(chunk.quote, before, estimate.source.accuracy), own)
+        on_source = None if quote.method == BY else chunk.on_source
+        chunks.append(replace(chunk, quote=quote, labelled=own, on_source=on_source))
+    return replace(estimate, chunks=tuple(chunks))
 
 
 def _right(
@@ -241,28 +246,6 @@ def period_labels(
     return PeriodLabels(len(rows), True, plain, found.value, interval, found.standard_error)
 
 
-def _labelled(
-    estimate: AccuracyEstimate,
-    images: ImagesAtHand,
-    late: LateLabels,
-    right: Mapping[int, tuple[bool, float | None]],
-) -> list[ChunkEstimate]:
-    """Return chunks with what labels say of them, or of those before them."""
-    past: list[tuple[float, float, float]] = []
-    chunks = []
-    for chunk in estimate.chunks:
-        found = period_labels(images, late, right, chunk.first, chunk.n)
-        if found is not None and found.accuracy is not None:
-            if chunk.quote.accuracy is not None and found.standard_error:
-                past.append((chunk.quote.accuracy, found.accuracy, found.standard_error))
-            quote = labelled_quote(chunk.quote, found)
-        else:
-            quote = corrected_quote(chunk.quote, past, estimate.source.accuracy)
-        on_source = None if quote.method == BY else chunk.on_source
-        chunks.append(replace(chunk, quote=quote, labelled=found, on_source=on_source))
-    return chunks
-
-
 def labelled_quote(quote: Quote, found: PeriodLabels | None) -> Quote:
     """Return what labels say, where they say something; else the quote as it is."""
     if found is None or found.accuracy is None:
@@ -271,8 +254,13 @@ def labelled_quote(quote: Quote, found: PeriodLabels | None) -> Quote:
     return Quote(BY, found.accuracy, *found.interval, why, quote.signs)
 
 
-def corrected_quote(quote: Quote, past: Sequence[tuple[float, float, float]], source: float) -> Quote:
+def corrected_quote(quote: Quote, before: Iterable[tuple[Quote, PeriodLabels | None]], source: float) -> Quote:
     """Return a quote with what labels of earlier periods showed; its interval grows downwards only."""
+    past = [
+        (earlier.accuracy, found.accuracy, found.standard_error)
+        for earlier, found in before
+        if earlier.accuracy is not None and found is not None and found.accuracy is not None and found.standard_error
+    ]
     if quote.accuracy is None or not past or not source:
         return quote
     learned = recalibrate(source, *zip(*past, strict=True))

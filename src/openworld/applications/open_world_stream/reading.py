@@ -14,8 +14,7 @@ from openworld.applications.open_world_stream.columns import (
     StreamColumns,
     stream_columns,
 )
-from openworld.applications.open_world_stream.labels import stream_labels
-from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames, one_entry, texts
+from openworld.applications.open_world_stream.names import BASE, NEW, StreamNames, one_entry, stream_labels, texts
 from openworld.applications.open_world_stream.stream import PER_IMAGE, PROXIES, OpenWorldStream
 
 SCORE, SIDE, LABEL = "score", "side", "label"

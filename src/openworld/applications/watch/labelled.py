@@ -129,13 +129,8 @@ def labels_of(record: PeriodRecord) -> PeriodLabels | None:
 
 def correction(records: Sequence[PeriodRecord], quote: Quote, source: float) -> Mapping[str, Any]:
     """Return what a period's record holds further where labels of periods before it correct its quote."""
-    past = [(record.chunk.quote.accuracy, labels_of(record)) for record in records]
-    past = [
-        (accuracy, labelled.accuracy, labelled.standard_error)
-        for accuracy, labelled in past
-        if accuracy is not None and labelled is not None and labelled.accuracy is not None and labelled.standard_error
-    ]
-    corrected = corrected_quote(quote, past, source)
+    before = [(record.chunk.quote, labels_of(record)) for record in records]
+    corrected = corrected_quote(quote, before, source)
     if corrected is quote:
         return {}
     return {CORRECTED: {name: getattr(corrected, name) for name in ("accuracy", "low", "high", "why")}}
