@@ -15,7 +15,9 @@ from openworld.results import Comparison, Result, Results, RunFolder
 from openworld.results.results import Place
 from openworld.results.standing import CHANCE_NAME
 
-ENTITY, METRIC, BASELINE = "entity", "metric", "baseline"
+ENTITY = "entity"  # each on a line, where the reference finds it
+METRIC = "metric"
+BASELINE = "baseline"
 NAME_OF = "_name"
 """A key may have its words in another of this ending: chunk 3 is chunk_name "May"."""
 
