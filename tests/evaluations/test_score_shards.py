@@ -12,7 +12,7 @@ from openworld import OpenworldError, classifiers, detectors
 from openworld.backbones.preprocess import Preprocess
 from openworld.datasets.formats import folder as folder_format
 from openworld.evaluations import detector_fits, score_shards
-from openworld.evaluations.artifacts import MANIFEST, Crew, build_all
+from openworld.evaluations.artifacts import MANIFEST, Crew, Stage
 from openworld.evaluations.classifier_scores import classifier_scores
 from openworld.evaluations.classifiers import in_folder
 from openworld.evaluations.detector_fits import fit_key, load_fitted
@@ -252,5 +252,6 @@ def test_the_pace_begins_with_the_work(home, small_shards, tmp_path):
     heard = []
     shards = lambda: given.shards(given.scored[0], machine)  # noqa: E731
     given.fit.build(machine)
-    build_all("scoring", shards, machine, Crew("local", 1, tmp_path), lambda *done: heard.append(done))
+    stage = Stage("scoring", "scored", "images", machine, shards)
+    stage.work(Crew("local", 1, tmp_path), lambda *done: heard.append(done))
     assert heard == [(0, 150), (128, 150), (150, 150)]

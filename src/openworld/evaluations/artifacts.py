@@ -5,6 +5,7 @@ Stages build them, a kind each. The engine of the run does a unit for every one 
 noted in the run's folder until the stage is over, for what it made shows in the cache.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +17,7 @@ from openworld._errors import OpenworldError
 from openworld.evaluations.runtime import Machine
 from openworld.features import default_cache
 from openworld.features.checksums import is_intact, require_intact, write_with_checksum
-from openworld.runs import RunStore, Unit, UnitResult, execute, read_spec, readable_json, to_json
+from openworld.runs import RunStore, Unit, UnitResult, digest, execute, read_spec, readable_json, to_json
 from openworld.runs.atomic import remove, write_file
 from openworld.runs.lock import file_lock
 from openworld.runs.store import LOCKS
@@ -35,37 +36,29 @@ class Artifact(Protocol):
     @property
     def name(self) -> str:
         """What people call it, one of a kind in its stage."""
-        ...
 
     @property
     def key(self) -> str:
         """A hash of all that it depends on; where two have one key, one is built."""
-        ...
 
     def size(self) -> int:
         """How much there is to do, in what its stage counts."""
-        ...
 
     def is_kept(self, machine: Machine) -> bool:
         """Whether the cache has it, whole and undamaged."""
-        ...
 
     def build(self, machine: Machine) -> None:
         """Build it, into the cache."""
-        ...
 
 
 @dataclass(frozen=True)
 class Crew:
-    """Who works on a stage: an engine and its workers, for the run in a folder (on a cluster one that all share).
-
-    devices: as for `execute`.
-    """
+    """Who works on a stage of a run."""
 
     engine: str
     workers: int
-    folder: Path
-    devices: tuple[str, ...] = ()
+    folder: Path  # of the run; on a cluster one that all nodes share
+    devices: tuple[str, ...] = ()  # as for `execute`
 
 
 @dataclass(frozen=True)
@@ -79,8 +72,37 @@ class Stage:
     artifacts: Callable[[], Iterable[Artifact]]  # asked once nobody else works on the stage
 
     def work(self, crew: Crew, progress: Progress | None = None) -> int:
-        """Build what is missing; return how much of `counted` that was. See `build_all`."""
-        return build_all(self.doing, self.artifacts, self.machine, crew, progress)
+        """Build every artifact that is missing; return how much of `counted` that was.
+
+        `progress` is called with (size done, size in all) before the first artifact and after each.
+        """
+        machine = self.machine
+        with file_lock(crew.folder / LOCKS / f"{self.doing}.lock"):  # a second process of this run waits
+            needed = missing(self.artifacts(), machine)
+            units = [_unit(artifact, machine) for artifact in needed]
+            sizes = {artifact.name: artifact.size() for artifact in needed}
+            total, done = sum(sizes.values()), 0
+
+            def count(event) -> None:
+                nonlocal done
+                if event.state in ("finished", "kept"):  # kept: the node died once it was built, and was not heard
+                    if crew.engine == "ray" and not done:
+                        _require_shared(next(each for each in needed if each.name == event.unit), machine)
+                    done += sizes[event.unit]
+                    if progress:
+                        progress(done, total)
+
+            notes = crew.folder / f".{self.doing}"
+            remove(notes)  # of a process that was killed: what it did shows in the cache
+            try:
+                if units:
+                    if progress:
+                        progress(0, total)  # from now on the pace is that of the work, not of the search for it
+                    how = {"engine": crew.engine, "workers": min(crew.workers, len(units)), "devices": crew.devices}
+                    execute(units, RunStore(notes), **how, progress=count)
+            finally:
+                remove(notes)
+            return total
 
 
 def missing(artifacts: Iterable[Artifact], machine: Machine) -> list[Artifact]:
@@ -89,42 +111,6 @@ def missing(artifacts: Iterable[Artifact], machine: Machine) -> list[Artifact]:
     for artifact in artifacts:
         distinct.setdefault(artifact.key, artifact)
     return [artifact for artifact in distinct.values() if not artifact.is_kept(machine)]
-
-
-def build_all(
-    title: str,  # of the stage, one of a kind in its run
-    artifacts: Callable[[], Iterable[Artifact]],  # finds them
-    machine: Machine,  # where they are built and kept
-    crew: Crew,  # who does it
-    progress: Progress | None = None,  # called with (size done, size in all) before the first and after each
-) -> int:
-    """Build every artifact that is missing; return the sum of their sizes."""
-    with file_lock(crew.folder / LOCKS / f"{title}.lock"):  # a second process of this run waits
-        needed = missing(artifacts(), machine)
-        units = [_unit(artifact, machine) for artifact in needed]
-        sizes = {artifact.name: artifact.size() for artifact in needed}
-        total, done = sum(sizes.values()), 0
-
-        def count(event) -> None:
-            nonlocal done
-            if event.state in ("finished", "kept"):  # kept: the node died once it was built, and was not heard
-                if crew.engine == "ray" and not done:
-                    _require_shared(next(each for each in needed if each.name == event.unit), machine)
-                done += sizes[event.unit]
-                if progress:
-                    progress(done, total)
-
-        notes = crew.folder / f".{title}"
-        remove(notes)  # of a process that was killed: what it did shows in the cache
-        try:
-            if units:
-                if progress:
-                    progress(0, total)  # from now on the pace is that of the work, not of the search for it
-                how = {"engine": crew.engine, "workers": min(crew.workers, len(units)), "devices": crew.devices}
-                execute(units, RunStore(notes), **how, progress=count)
-        finally:
-            remove(notes)
-        return total
 
 
 def _require_shared(artifact: Artifact, machine: Machine) -> None:
@@ -166,6 +152,11 @@ def keep(folder: Path, files: Mapping[str, bytes], about: Mapping) -> None:
 def has_whole(folder: Path, name: str) -> bool:
     """Return whether a folder has its manifest, and a file in it as it was written."""
     return (folder / MANIFEST).exists() and is_intact(folder / name)
+
+
+def hash_of_files(paths: Iterable[Path]) -> str:
+    """Return a hash of files, in their order: by name and content."""
+    return digest({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths})[:32]
 
 
 def kept_file(artifact: Artifact, name: str, machine: Machine) -> Path:

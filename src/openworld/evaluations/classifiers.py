@@ -3,7 +3,6 @@
 A training is an artifact; its key is a hash of its recipe and images.
 """
 
-import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +16,7 @@ from openworld.classifiers import Classifier, Recipe
 from openworld.classifiers.checkpoints import is_checkpoint
 from openworld.classifiers.exported import description_of, is_exported
 from openworld.classifiers.serialization import DESCRIPTION, WEIGHTS
-from openworld.evaluations.artifacts import MANIFEST, folder_of, keep
+from openworld.evaluations.artifacts import MANIFEST, folder_of, hash_of_files, keep
 from openworld.evaluations.entries import ReferenceSpec
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.runtime import Machine
@@ -40,20 +39,16 @@ class Training:
 
     @property
     def name(self) -> str:
-        """What people call it."""
         return f"{self.label}, seed {self.seed}"
 
     @property
     def key(self) -> str:
-        """A hash of what comes of it."""
         return _key(self)
 
     def size(self) -> int:
-        """Its epochs."""
         return self.recipe.epochs
 
     def is_kept(self, machine: Machine) -> bool:
-        """Whether it has its manifest, and every checkpoint that this names as it was written."""
         folder = folder_of(self, machine)
         try:
             epochs = parse_json((folder / MANIFEST).read_bytes())["checkpoints"]
@@ -63,10 +58,10 @@ class Training:
         return all(is_intact(folder / name) for name in files)
 
     def build(self, machine: Machine) -> None:
-        """Train it, and keep its checkpoints; a spec says itself what is trained on, so that these do not."""
         torch.set_num_threads(self.threads)
         images = self.images.load()
         trained = classifiers.train(self.architecture, images, self.recipe, seed=self.seed, device=machine.device)
+        # What it was trained on stands in the spec, and not in its checkpoints.
         saved = {epoch: classifiers.files(classifier) for epoch, classifier in trained.items()}
         files = {_file(epoch, name): contents[name] for epoch, contents in saved.items() for name in _FILES}
         about = {"name": images.name, "domain": images.domain, "model": self.name, "count": len(images)}
@@ -75,26 +70,19 @@ class Training:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A classifier: a checkpoint of a training, or what lies in a folder.
+    """A classifier: a checkpoint of a training, or what lies in a folder."""
 
-    Args:
-        label: of its model; empty for a reference.
-        seed, epoch: of its training.
-        training: None where nothing is trained.
-        folder, architecture: where it lies then, and what to build; "" for what its description says.
-    """
-
-    label: str
+    label: str  # of its model; empty for a reference
     seed: int
     epoch: int
-    training: Training | None = None
-    folder: str = ""
-    architecture: str = ""
+    training: Training | None = None  # None where nothing is trained
+    folder: str = ""  # where it lies then
+    architecture: str = ""  # what to build then; "" for what its description says
 
     @property
     def key(self) -> str:
         """A hash of what it answers."""
-        return digest([self.training.key, self.epoch])[:32] if self.training else _hash_of_files(self.folder)
+        return digest([self.training.key, self.epoch])[:32] if self.training else _hash_of_folder(self.folder)
 
     def load(self, machine: Machine) -> Classifier:
         """Return the classifier, read once per process."""
@@ -137,7 +125,7 @@ def _of_folder(folder: str, _key: str, architecture: str | None) -> Classifier:
 
 
 @cached_here(maxsize=64)
-def _hash_of_files(folder: str) -> str:
+def _hash_of_folder(folder: str) -> str:
     if folder.startswith("timm:"):  # whose file is timm's affair
         return _of_folder(folder, "", None).fingerprint[:32]
     files = sorted(path for path in Path(folder).glob("*") if path.is_file())
@@ -148,4 +136,4 @@ def _hash_of_files(folder: str) -> str:
             f"there is no saved classifier in {folder}; give one that `classifiers.save` wrote, an exported file, or a "
             "state dict."
         )
-    return digest({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files})[:32]
+    return hash_of_files(files)

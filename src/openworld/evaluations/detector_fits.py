@@ -20,7 +20,7 @@ from openworld.detectors.engine.fit_statistics import statistics_of
 from openworld.detectors.engine.serialization import load_gathered, load_together, save_gathered, save_together
 from openworld.evaluations.artifacts import MANIFEST, cache_of, keep
 from openworld.evaluations.classifiers import Checkpoint
-from openworld.evaluations.images_to_score import ImagesToScore, ReadableImages
+from openworld.evaluations.images_to_score import ImageShard, ImagesToScore, ReadableImages
 from openworld.evaluations.model_entries import DetectorSpec
 from openworld.evaluations.runtime import Machine
 from openworld.features.checksums import is_intact, note_checksum, remove_with_checksum, require_intact
@@ -47,21 +47,24 @@ class DetectorFit:
 
     @property
     def key(self) -> str:
-        """Says which they are."""
         return digest(self)
 
     def size(self) -> int:
-        """How many detectors there are."""
         return len(self.detectors)
 
     def is_kept(self, machine: Machine) -> bool:
-        """Whether they are fitted."""
         folder = cache_of(machine) / fit_key(self, machine)
         return (folder / MANIFEST).exists() and is_intact(folder / FITTED)
 
     def is_sharded(self, machine: Machine) -> bool:
         """Whether shards are gathered, and sums rounded otherwise than in one pass."""
-        return self.training.count(machine) > GATHERED and _mergeable(self.build_detectors())
+        if self.training.count(machine) <= GATHERED:
+            return False
+        # Statistics of a plug-in are gathered in one pass.
+        return all(
+            type(statistic).__module__.startswith("openworld.") and hasattr(statistic, "merge")
+            for statistic in statistics_of(self.build_detectors())
+        )
 
     def shards(self, machine: Machine) -> Iterator["GatheredShard"]:
         """Yield what is gathered before; nothing where one pass is all, or they are fitted."""
@@ -70,7 +73,7 @@ class DetectorFit:
         count = self.training.count(machine)
         for shard, start in enumerate(range(0, count, GATHERED)):
             stop, name = min(start + GATHERED, count), f"{self.name}, training images from {start + 1:,}"
-            yield GatheredShard(name, self, fit_key(self, machine), shard, start, stop)
+            yield GatheredShard(name, fit_key(self, machine), shard, start, stop, self)
 
     def build(self, machine: Machine) -> None:
         """Fit them, and keep those that a file can hold; the others are named in the manifest."""
@@ -80,13 +83,13 @@ class DetectorFit:
             for shard in shards:
                 if not shard.is_kept(machine):
                     shard.build(machine)
-            gathered = _merged([require_intact(folder / shard.file) for shard in shards], machine.device)
+            gathered = _merged([require_intact(shard.path(machine)) for shard in shards], machine.device)
         else:
             gathered = self.gather(self.training.load(machine), 0, machine)
         apart = _save(gathered.fit(), folder / FITTED)
         note_checksum(folder / FITTED)
         for shard in shards:
-            remove_with_checksum(folder / shard.file)
+            remove_with_checksum(shard.path(machine))
         about = {"name": self.training.title, "domain": "", "model": self.name, "count": self.training.count(machine)}
         keep(folder, {}, about | {"apart": apart})
 
@@ -102,41 +105,17 @@ class DetectorFit:
 
 
 @dataclass(frozen=True)
-class GatheredShard:
-    """What detectors learn from, of the training images from place `start` to `stop`; in the folder of the fit."""
+class GatheredShard(ImageShard):
+    """What detectors learn from, of some of the training images; in the folder of the fit."""
 
-    name: str
     fit: DetectorFit
-    folder: str
-    shard: int
-    start: int
-    stop: int
-
-    @property
-    def key(self) -> str:
-        """Says which it is."""
-        return f"{self.folder} {self.shard}"
-
-    @property
-    def file(self) -> str:
-        """Its name in the folder."""
-        return f"gathered-{self.shard:05d}.safetensors"
-
-    def size(self) -> int:
-        """How many images it has."""
-        return self.stop - self.start
-
-    def is_kept(self, machine: Machine) -> bool:
-        """Whether it is gathered."""
-        return is_intact(cache_of(machine) / self.folder / self.file)
+    prefix = "gathered"
 
     def build(self, machine: Machine) -> None:
-        """Gather it."""
         torch.set_num_threads(self.fit.threads)
-        path = cache_of(machine) / self.folder / self.file
         images = self.fit.training.part(self.start, self.stop, machine)
-        save_gathered(self.fit.gather(images, self.start, machine), path)
-        note_checksum(path)
+        save_gathered(self.fit.gather(images, self.start, machine), self.path(machine))
+        note_checksum(self.path(machine))
 
 
 def fit_key(fit: DetectorFit, machine: Machine) -> str:
@@ -159,23 +138,11 @@ def plan_of(classifier: Classifier, chosen: Mapping[str, Any], device: str) -> D
 
 
 def load_fitted(folder: str, machine: Machine) -> dict[str, FittedDetector]:
-    """Return the fitted detectors of a folder, read once per process.
-
-    Raises:
-        OpenworldError: they are gone from the cache, or damaged.
-    """
-    return _loaded(require_intact(cache_of(machine) / folder / FITTED), machine.device)
+    """Return the fitted detectors of a folder, read once per process; refuse a damaged file."""
+    return _loaded(require_intact(cache_of(machine) / folder / FITTED), device=machine.device)
 
 
-@lru_cache(maxsize=2)
-def _loaded(path: Path, device: str) -> dict[str, FittedDetector]:
-    return load_together(path, device=device)
-
-
-def _mergeable(chosen: Mapping[str, Any]) -> bool:
-    """Whether shards can be gathered apart: by statistics of ours, not by those of a plug-in."""
-    ours = (type(statistic).__module__.startswith("openworld.") for statistic in statistics_of(chosen))
-    return all(ours) and all(hasattr(statistic, "merge") for statistic in statistics_of(chosen))
+_loaded = lru_cache(maxsize=2)(load_together)
 
 
 def _merged(paths: list[Path], device: str) -> FitStatistics:
@@ -188,20 +155,16 @@ def _merged(paths: list[Path], device: str) -> FitStatistics:
 
 def _save(fitted: dict[str, FittedDetector], path: Path) -> list[str]:
     """Write those that can be written; return the labels of the others, of plug-ins, which are fitted where needed."""
+    apart: list[str] = []
     try:
         save_together(fitted, path)
     except OpenworldError:
-        apart = [label for label, each in fitted.items() if not _is_writable(label, each, path)]
+        for label, each in fitted.items():
+            try:
+                save_together({label: each}, path)
+            except OpenworldError:
+                apart.append(label)
         if not apart:
             raise
         save_together({label: each for label, each in fitted.items() if label not in apart}, path)
-        return apart
-    return []
-
-
-def _is_writable(label: str, fitted: FittedDetector, path: Path) -> bool:
-    try:
-        save_together({label: fitted}, path)
-    except OpenworldError:
-        return False
-    return True
+    return apart

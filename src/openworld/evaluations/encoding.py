@@ -6,7 +6,7 @@ A set becomes whole when `encode_tasks` has looked at it afterwards.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from openworld.evaluations.artifacts import Crew, Progress, build_all
+from openworld.evaluations.artifacts import Crew, Progress, Stage
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.tasks import (
@@ -36,20 +36,16 @@ class EncodedShard:
 
     @property
     def key(self) -> str:
-        """Says which it is."""
         return digest(self)
 
     def size(self) -> int:
-        """How many images it has."""
         return len(rows_of_shards(self.images.load())[self.shard])
 
     def is_kept(self, machine: Machine) -> bool:
-        """Whether every encoding has it."""
         clip, images = machine.backbone(self.backbone), self.images.load()
         return not missing_shards(clip, images, self.encodings, cache=machine.folder, among=[self.shard])
 
     def build(self, machine: Machine) -> None:
-        """Encode it."""
         encode_shard(
             machine.backbone(self.backbone),
             self.images.load(),
@@ -81,7 +77,7 @@ class EncodingStage:
 
     def encode_shards(self, crew: Crew, progress: Progress | None = None) -> int:
         """Encode every shard that is missing, a unit each; return how many images these have."""
-        return build_all(self.doing, self._shards, self.machine, crew, progress)
+        return Stage(self.doing, self.done, self.counted, self.machine, self._shards).work(crew, progress)
 
     def _shards(self) -> Iterator[EncodedShard]:
         """Those that are not on disk."""
@@ -93,11 +89,7 @@ class EncodingStage:
 
 
 def learning(tasks: Callable) -> dict[str, Callable]:
-    """Return the parts that evaluations of learners share, by the fields of `Evaluation`.
-
-    Args:
-        tasks: spec -> its tasks.
-    """
+    """Return the parts that evaluations of learners share, by the fields of `Evaluation`; `tasks`: spec -> tasks."""
     return {
         "tasks": tasks,
         "inputs": inputs_of,

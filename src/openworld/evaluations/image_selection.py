@@ -121,40 +121,25 @@ class ImageSelection:
 
     A training part is drawn by `seed` and `shots` over all classes before `base_only` and `only` keep some of them, so
     that runs on base classes and on all of them share their images.
-
-    Args:
-        sources: what is pooled, one behind the other.
-        part: of each; "" for all images of a folder that has no parts.
-        seed, shots, draw: of the draw from a training part; shots None for all images.
-        base_only: only images of base classes; all class names stay.
-        only: only images of these classes; all class names stay.
-        names_of: whose class names count; None for the first of the sources.
-        classes: only these classes, whose names alone are left, in this order; None for all.
-        listed: a text file, as for `datasets.formats.numbered_list`: only the images whose files it names; "" for all.
-        limit: so many images, classes in their shares; None for all.
-        rest: all but those `limit` images instead.
-        corruption, severity, cut: as for `datasets.corruptions.corrupted`; corruption None for images as they are.
-        appearance: as for `openworld.shifts.in_looks`; "" for images as they are.
-        as_drawn: of embedded drawings, every one once, as it is, on white.
     """
 
-    sources: tuple[DatasetSpec, ...]
-    part: str = "test"
-    seed: int = 0
-    shots: int | None = None
-    base_only: bool = False
-    only: tuple[int, ...] | None = None
-    names_of: "ImageSelection | None" = None
-    classes: tuple[int, ...] | None = None
-    listed: str = ""
-    limit: int | None = None
-    rest: bool = False
-    corruption: str | None = None
+    sources: tuple[DatasetSpec, ...]  # pooled, one behind the other
+    part: str = "test"  # of each; "" for all images of a folder that has no parts
+    seed: int = 0  # of the draw from a training part
+    shots: int | None = None  # None for all images
+    base_only: bool = False  # only images of base classes; all class names stay
+    only: tuple[int, ...] | None = None  # only images of these classes; all class names stay
+    names_of: "ImageSelection | None" = None  # whose class names count; None for the first of the sources
+    classes: tuple[int, ...] | None = None  # only these classes, whose names alone are left, in this order
+    listed: str = ""  # a text file that names the images, as for `datasets.formats.numbered_list`; "" for all
+    limit: int | None = None  # so many images, classes in their shares
+    rest: bool = False  # all but those `limit` images instead
+    corruption: str | None = None  # this and the next two as for `datasets.corruptions.corrupted`
     severity: int | None = None
     cut: int | None = None
-    appearance: str = ""
-    as_drawn: bool = False
-    draw: Draw = "coop"
+    appearance: str = ""  # as for `openworld.shifts.in_looks`; "" for images as they are
+    as_drawn: bool = False  # of embedded drawings, every one once, as it is, on white
+    draw: Draw = "coop"  # of the shots
 
     def __str__(self) -> str:
         drawn = f"{self.shots} shots, seed {self.seed}" if self.part == "train" else ""
@@ -230,12 +215,10 @@ def pooled_images(sources: Sequence[DatasetSpec], part: str, shots: int | None =
 
 
 def cached_here(maxsize: int) -> Callable[[Callable], Callable]:
-    """Keep results as `functools.lru_cache` does, apart for every current folder and place of the data sets.
-
-    For functions of image sets in words: one relative path names other images in another folder.
-    """
+    """Keep results as `functools.lru_cache` does, apart for every current folder and place of the data sets."""
 
     def keep(function: Callable) -> Callable:
+        # One relative path names other images in another folder.
         kept = lru_cache(maxsize)(lambda place, *arguments: function(*arguments))
 
         @wraps(function)

@@ -1,16 +1,19 @@
-"""Images that a classifier scores, in words: whole, or a few thousand of them for one process."""
+"""Images that a classifier scores, in words: whole, or a few thousand of them (a shard) for one process."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import pooled
+from openworld.evaluations.artifacts import cache_of
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.published_cells import given_cells, some_images
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.shift_degrees import features_of
+from openworld.features.checksums import is_intact
 from openworld.runs import digest
 
 
@@ -61,6 +64,32 @@ class ImagesToScore:
         parts = [features_of(images, *self.encoded_by, machine).rows[:] for images in self.selections]
         starts = np.cumsum([0, *(len(images.load()) for images in self.selections)])
         return np.concatenate([start + rows for start, rows in zip(starts, parts, strict=False)])
+
+
+@dataclass(frozen=True)
+class ImageShard:
+    """An artifact: a file about the images from place `start` to `stop`."""
+
+    name: str
+    folder: str  # below the cache, named by all that the file depends on
+    shard: int  # its number
+    start: int
+    stop: int
+    prefix = ""  # of the file
+
+    @property
+    def key(self) -> str:
+        return f"{self.folder} {self.shard}"
+
+    def path(self, machine: Machine) -> Path:
+        """Return where its file lies."""
+        return cache_of(machine) / self.folder / f"{self.prefix}-{self.shard:05d}.safetensors"
+
+    def size(self) -> int:
+        return self.stop - self.start
+
+    def is_kept(self, machine: Machine) -> bool:
+        return is_intact(self.path(machine))
 
 
 @cached_here(maxsize=64)

@@ -5,7 +5,6 @@ the views and the images. Where images of no known class are to be detected nobo
 answers among the in-distribution names alone.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import Any
 import torch
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.artifacts import Stage, folder_of, has_whole, keep
+from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of_files, keep
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.runtime import Machine, backbone, encoded
-from openworld.features import Encoding, Features
+from openworld.features import Encoding
 from openworld.features.encoding import usual_crop_scale
 from openworld.learners import FittedLearner, ZeroShot, configure, encoding_for, find_learner, load, origin
 from openworld.learners.engine.saved_folders import saved_folder
@@ -45,46 +44,35 @@ class LearnerTraining:
 
     @property
     def name(self) -> str:
-        """What people call it."""
         return f"{self.label}, seed {self.seed}"
 
     @property
     def key(self) -> str:
-        """A hash of what comes of it."""
         parts = {name: getattr(self, name) for name in ("learner", "settings", "seed", "views", "threads")}
         parts |= {"weights": backbone(self.backbone).fingerprint, "images": self.images.fingerprint}
         return digest({"trained learner": parts | {"version": VERSION}})[:32]
 
     def size(self) -> int:
-        """How many images it learns from."""
         return len(self.images.load())
 
     def is_kept(self, machine: Machine) -> bool:
-        """Whether it is trained."""
         return all(has_whole(folder_of(self, machine), name) for name in _FILES)
 
     def build(self, machine: Machine) -> None:
-        """Train it, and keep what it learned."""
         torch.set_num_threads(self.threads)
         learner, images = configure(find_learner(self.learner), self.settings), self.images.load()
-        fitted = learner.fit(machine.backbone(self.backbone), self._shots(learner, machine), seed=self.seed)
+        views = Encoding(self.views, usual_crop_scale(self.images.sources[0].dataset), self.seed)
+        encoding = encoding_for(learner, Encoding() if learner.consumes == "embeddings" else views)
+        shots = encoded(images, self.backbone, machine, encoding)
+        fitted = learner.fit(machine.backbone(self.backbone), shots, seed=self.seed)
         about = {"name": images.name, "domain": images.domain, "model": self.name, "count": len(images)}
         keep(folder_of(self, machine), fitted.files(), about | {"images": images.fingerprint})
 
     def load(self, machine: Machine) -> FittedLearner:
-        """Return the fitted learner.
-
-        Raises:
-            OpenworldError: it is gone from the cache, or damaged.
-        """
+        """Return the fitted learner; refuse one that is gone from the cache, or damaged."""
         if not self.is_kept(machine):
             raise OpenworldError(f"{self.name} is gone from the cache, or damaged; start the run again.")
         return load(folder_of(self, machine), machine.backbone(self.backbone))
-
-    def _shots(self, learner, machine: Machine) -> Features:
-        views = Encoding(self.views, usual_crop_scale(self.images.sources[0].dataset), self.seed)
-        encoding = encoding_for(learner, Encoding() if learner.consumes == "embeddings" else views)
-        return encoded(self.images.load(), self.backbone, machine, encoding)
 
 
 @dataclass(frozen=True)
@@ -98,14 +86,10 @@ class LearnerFolder:
     @property
     def key(self) -> str:
         """A hash of what lies there."""
-        return _hash_of_files(str(saved_folder(self.folder)))
+        return _hash_of_learner(str(saved_folder(self.folder)))
 
     def load(self, machine: Machine) -> FittedLearner:
-        """Return the learner.
-
-        Raises:
-            OpenworldError: none is there, or one of another backbone.
-        """
+        """Return the learner; refuse one of another backbone."""
         return load(saved_folder(self.folder), machine.backbone(self.backbone))
 
 
@@ -159,5 +143,5 @@ def training_facts(fitted: FittedLearner, learner: LearnerTraining | LearnerFold
 
 
 @cached_here(maxsize=64)
-def _hash_of_files(folder: str) -> str:
-    return digest({name: hashlib.sha256((Path(folder) / name).read_bytes()).hexdigest() for name in _FILES})[:32]
+def _hash_of_learner(folder: str) -> str:
+    return hash_of_files(Path(folder) / name for name in _FILES)

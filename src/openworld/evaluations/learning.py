@@ -68,10 +68,7 @@ def resolved(spec, dataset: str) -> list[LearnerSpec]:
 
 
 def encoding_of(task, part: str) -> Encoding:
-    """Return what is encoded of a part of a task: what its learner consumes, and views of training images alone.
-
-    Tasks of learners have it as their method `encoding`.
-    """
+    """Return what is encoded of a part of a task: what its learner consumes, and views of training images alone."""
     crop = task.crop_scale or usual_crop_scale(task.sources["train"].sources[0].dataset)
     kind = find_learner(task.learner.learner)
     if part != "train":
@@ -105,10 +102,8 @@ def fit(task, shots: Features, machine: Machine, settings: dict[str, Any] | None
 
 
 def training_facts(task, fitted: FittedLearner, shots: Features) -> dict[str, Any]:
-    """Return the fields that records of all learners have: who learned, how long, and from how many images of a class.
-
-    Of images there may be fewer than the shots, where a data set holds no more.
-    """
+    """Return the fields that records of all learners have: who learned, how long, and from how many images."""
+    # Of a class there may be fewer than the shots, where a data set holds no more.
     images = np.bincount(shots.labels, minlength=len(shots.classnames))
     return {
         "learner": task.learner.label,

@@ -44,21 +44,17 @@ class ModelOutputs:
 
     @property
     def key(self) -> str:
-        """A hash of the images."""
         return _key(self.images)
 
     def size(self) -> int:
-        """How many images there are."""
         return len(self.images.load())
 
     def is_kept(self, machine: Machine) -> bool:
-        """Whether the outputs of all models are there."""
         return not self._missing(machine) and all(
             is_encoded(machine.backbone(name), self.images.load(), cache=machine.folder) for name in self.backbones
         )
 
     def build(self, machine: Machine) -> None:
-        """Run the models whose outputs are missing."""
         torch.set_num_threads(self.threads)
         images = remembered(self.images.load(), _TOGETHER)
         logits: dict[Checkpoint, list[np.ndarray]] = {classifier: [] for classifier in self._missing(machine)}

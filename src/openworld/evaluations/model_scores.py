@@ -8,8 +8,9 @@ import numpy as np
 import torch
 
 from openworld import detectors
+from openworld._errors import OpenworldError
 from openworld.datasets import ImageSet, templates
-from openworld.detectors import Activations
+from openworld.detectors import Activations, FittedDetector
 from openworld.detectors.engine.fitted import plain_scores
 from openworld.detectors.engine.name_pools import Encode, encoder_of, name_pools
 from openworld.detectors.engine.tuned_learners import (
@@ -22,7 +23,6 @@ from openworld.evaluations.judged_models import SeededModel, require_names
 from openworld.evaluations.learner_models import encoding_of_images, training_facts
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.runtime import Machine, backbone, encoded
-from openworld.evaluations.settled_detectors import settled_of_features
 from openworld.features import Features
 from openworld.learners import FittedLearner
 from openworld.report.learner_facts import LearnerFacts
@@ -50,20 +50,14 @@ class ModelScores:
 
 def encoded_scores(
     seeded: SeededModel,
-    known: tuple[ImageSet, ImageSet],
-    sets: Sequence[ImageSet],
+    known: tuple[ImageSet, ImageSet],  # training and in-distribution test images
+    sets: Sequence[ImageSet],  # of others
     machine: Machine,
     *,
-    one_stream: bool,
-    validation: Sequence[ImageSet] = (),
+    one_stream: bool,  # whether detectors that look at the stream get all sets in one, or each in one of its own
+    validation: Sequence[ImageSet] = (),  # on which settings are searched, in-distribution ones first
 ) -> ModelScores:
-    """Return what a two-tower model, or a learner, says of images, which are encoded first.
-
-    Args:
-        known: training and in-distribution test images. sets: of others.
-        one_stream: whether detectors that look at the stream get all sets in one, or each in one of its own.
-        validation: images on which settings are searched, in-distribution ones first.
-    """
+    """Return what a two-tower model, or a learner, says of images, which are encoded first."""
     model, encoding = seeded.model, seeded.model.encoding
     fitted = seeded.learner.load(machine) if seeded.learner else None
     if fitted:
@@ -102,7 +96,7 @@ def _two_tower_scores(
 
     tried = model.candidates(search=bool(validation))
     statistics = detectors.gather(tried.detectors, [see(training)])
-    fitted, searches = settled_of_features(tried, statistics, see, validation)
+    fitted, searches = _settled_of_features(tried, statistics, see, validation)
     seen = [see(features) for features in (test, *sets)]
     return replace(_scores_of(fitted, seen, one_stream, notes), searches=searches)
 
@@ -130,7 +124,7 @@ def _tuned_scores(
         return detectors.activations_of_learner(fitted, features, texts, bank=bank, own=own)
 
     statistics = detectors.gather(detectors_of_learner(tried.detectors, fitted), [see(training, own=False)])
-    known, searches = settled_of_features(tried, statistics, see, validation)
+    known, searches = _settled_of_features(tried, statistics, see, validation)
     seen = [see(features) for features in (test, *sets)]
     return replace(_scores_of(known, seen, one_stream, notes), searches=searches)
 
@@ -165,22 +159,22 @@ def _scores_of(
         of_test, *of_sets = detectors.score_stream(fitted, [test, *others])
     else:
         of_test, of_sets, inside = detectors.score_streams(fitted, test, others)
+    starts = np.cumsum([0, *map(len, others)])
+
+    def probabilities(places: np.ndarray) -> np.ndarray:
+        """The softmax of some images, by their places in all sets one behind the other."""
+        parts = np.searchsorted(starts, places, side="right") - 1
+        within = zip(parts, places - starts[parts], strict=True)
+        return np.concatenate([softmax_of_logits(others[part].logits[[place]]) for part, place in within])
+
     return ModelScores(
         plain_scores(of_test),
         tuple(map(plain_scores, of_sets)),
         test.predictions.cpu().numpy(),
         (*notes, *warnings_of(fitted)),
         tuple(map(plain_scores, inside)),
-        probabilities=lambda places: _softmax_of(others, places),
+        probabilities=probabilities,
     )
-
-
-def _softmax_of(sets: Sequence[Activations], places: np.ndarray) -> np.ndarray:
-    """The softmax of some images, by their places in all sets one behind the other."""
-    starts = np.cumsum([0, *map(len, sets)])
-    parts = np.searchsorted(starts, places, side="right") - 1
-    inside = zip(parts, places - starts[parts], strict=True)
-    return np.concatenate([softmax_of_logits(sets[part].logits[[place]]) for part, place in inside])
 
 
 def softmax_of_logits(logits: torch.Tensor) -> np.ndarray:
@@ -191,3 +185,38 @@ def softmax_of_logits(logits: torch.Tensor) -> np.ndarray:
 def warnings_of(fitted: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what fitted detectors have to say of what they learned from."""
     return tuple(warning for detector in fitted.values() for warning in detector.warnings)
+
+
+def settled(
+    tried: detectors.DetectorCandidates,
+    statistics: detectors.FitStatistics,
+    scores_of: Callable[[Mapping[str, FittedDetector], Any], dict[str, np.ndarray]],  # of a part of `validation`
+    validation: Sequence[Any],
+    groups: Sequence[np.ndarray],  # of each part: images that are not independent
+) -> tuple[dict[str, FittedDetector], tuple[SettingsSearch, ...]]:
+    """Return fitted detectors, with the settings that are worth most on validation images where there are some."""
+    if not tried.trials:
+        return statistics.fit(), ()
+    fitted, refused = statistics.fit_able()
+    for label, reason in tried.unable(refused).items():
+        raise OpenworldError(f"{label}: {reason}")
+    known, *strange = (scores_of(tried.searched(fitted), part) for part in validation)
+    # Groups of one set are no groups of another.
+    starts = np.cumsum([0, *(int(own.max(initial=-1)) + 1 for own in groups)])
+    inside, *outside = (start + own for start, own in zip(starts, groups, strict=False))
+    searches = tried.choose(known, strange, refused=refused, groups=(inside, outside))
+    return tried.chosen(fitted, searches), searches
+
+
+def _settled_of_features(
+    tried: detectors.DetectorCandidates,
+    statistics: detectors.FitStatistics,
+    see: Callable[[Features], Activations],
+    validation: Sequence[Features],
+) -> tuple[dict[str, FittedDetector], tuple[SettingsSearch, ...]]:
+    """Return the same of encoded images, which `see` turns into what detectors look at."""
+
+    def scores_of(fitted: Mapping[str, FittedDetector], part: Features) -> dict[str, np.ndarray]:
+        return plain_scores(detectors.score_together(fitted, replace(see(part), labels=None)))
+
+    return settled(tried, statistics, scores_of, validation, [part.groups[:] for part in validation])

@@ -8,7 +8,7 @@ line is the path of a picture whose folder is its class (a WordNet id), such as
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -21,7 +21,7 @@ from openworld.datasets.formats.files import image_set
 from openworld.datasets.formats.split_files import ImageRows, require_below
 from openworld.evaluations.entries import CellsSpec
 from openworld.evaluations.image_selection import cached_here
-from openworld.shifts.synthesis import GeneratedSet, read_generated
+from openworld.shifts.synthesis import read_generated
 
 _NAME = re.compile(r"cov_(\d+)_sem_(\d+)\.txt")
 _GENERATED = re.compile(r"\d+_(\d+)_(\d+)")
@@ -29,33 +29,34 @@ _GENERATED = re.compile(r"\d+_(\d+)_(\d+)")
 
 @dataclass(frozen=True, eq=False)
 class GivenCells:
-    """Pictures and where they stand.
+    """Images and where they stand."""
 
-    Args:
-        images: N of them; class names are those of their folders, or the numbers of their labels.
-        styles: names; style: int64[N], places in them.
-        semantic, covariate: int64[N], levels from 0. shape: numbers of covariate and of semantic levels.
-    """
-
-    images: ImageSet
-    styles: tuple[str, ...]
-    style: np.ndarray
-    semantic: np.ndarray
-    covariate: np.ndarray
-    shape: tuple[int, int]
+    images: ImageSet  # N of them; class names are those of their folders, or the numbers of their labels
+    styles: tuple[str, ...]  # names
+    style: np.ndarray  # int64[N], places in them
+    semantic: np.ndarray  # int64[N], levels from 0
+    covariate: np.ndarray  # int64[N]
+    shape: tuple[int, int]  # numbers of covariate and of semantic levels
 
 
 @cached_here(maxsize=4)
 def given_cells(spec: CellsSpec) -> GivenCells:
     """Read a division; the order is that of the lists, cell by cell."""
     if spec.generated:
-        return _generated(read_generated(spec.generated))
+        made = read_generated(spec.generated)
+        return GivenCells(
+            made.images, made.styles, made.style, made.grid.semantic, made.grid.covariate, made.grid.shape
+        )
     files = _all_files(spec)
     lines = [_lines(file) for file, _, _ in files]
     paths = [path for of_file in lines for path in of_file]
     if not paths:
         raise OpenworldError(f"the {len(files)} lists of {' and '.join(spec.lists)} are all empty; get them again.")
-    _require_once(paths)
+    if len(set(paths)) < len(paths):
+        twice, count = Counter(paths).most_common(1)[0]
+        raise OpenworldError(
+            f"{twice} stands {count} times in the lists, in two cells or twice in one; every image has one cell."
+        )
     classes, label, style_names, style = _numbered(map(_said, paths), len(paths))
     images = image_set("given cells", Path(spec.pictures), classes, ImageRows(paths, label))
     shape = 1 + max(row for _, row, _ in files), 1 + max(column for _, _, column in files)
@@ -88,11 +89,6 @@ def _all_files(spec: CellsSpec) -> list[tuple[Path, int, int]]:
     return [file for folder in spec.lists for file in _files(Path(folder))]
 
 
-def _generated(generated: GeneratedSet) -> GivenCells:
-    grid = generated.grid
-    return GivenCells(generated.images, generated.styles, generated.style, grid.semantic, grid.covariate, grid.shape)
-
-
 def _files(folder: Path) -> list[tuple[Path, int, int]]:
     """(file, covariate level, semantic level) of every list in a folder, level by level."""
     named = [(path, match) for path in folder.glob("cov_*_sem_*.txt") if (match := _NAME.fullmatch(path.name))]
@@ -116,14 +112,6 @@ def _lines(file: Path) -> list[str]:
             raise OpenworldError(f"line {number} of {file} is empty; expected the path of an image.")
         require_below(path, str(file))
     return paths
-
-
-def _require_once(paths: Sequence[str]) -> None:
-    if len(set(paths)) < len(paths):
-        twice, count = Counter(paths).most_common(1)[0]
-        raise OpenworldError(
-            f"{twice} stands {count} times in the lists, in two cells or twice in one; every image has one cell."
-        )
 
 
 def _said(path: str) -> tuple[str, str]:

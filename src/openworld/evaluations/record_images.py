@@ -14,12 +14,7 @@ NUMBERED = ("label", "prediction", "joint_prediction")
 
 
 def with_names(table: Table, classnames: Sequence[str], path_of: Callable[[int], str] | None = None) -> dict:
-    """The table with `path` behind `id`, and behind each of `NUMBERED` the class names, as `label_name` and so on.
-
-    Args:
-        table: with the columns `id` and some of `NUMBERED`.
-        classnames: by number; a number that stands for none, -1, becomes "".
-        path_of: id -> path of the picture below the folder of its data; None where ids are the user's own.
+    """Return the table with `path` behind `id` and class names behind `NUMBERED`; the number -1 becomes "".
 
     >>> table = with_names({"id": np.array([7]), "label": np.array([1])}, ("cat", "dog"), "{}.png".format)
     >>> {name: column.tolist() for name, column in table.items()}

@@ -161,10 +161,8 @@ def machine_of(options: RunOptions, spec):
 
 
 def count_workers(options: RunOptions, spec: Any) -> int:
-    """Return how many units are worked on at a time where nobody says how many: one per core, or some on each GPU.
-
-    Training steps of prompt learners are small, and a GPU mostly waits for kernels to be started.
-    """
+    """Return how many units are worked on at a time: as many as are asked for, or one per core, or some on each GPU."""
+    # Training steps of prompt learners are small, and a GPU mostly waits for kernels to be started.
     cores = os.cpu_count() or 1
     if options.workers:
         return options.workers
@@ -220,11 +218,9 @@ def _provenance(spec, machine, command: Sequence[str]) -> dict:
 
 
 def _take_over(units, store: RunStore, options: RunOptions, spec) -> None:
-    """Copy the records of units that another run of the series has done already.
-
-    Where the spec lists several data sets, runs of one of them that lie beside its folder are looked at, too.
-    """
+    """Copy the records of units that another run of the series has done already."""
     folders = list(options.series.siblings) if options.series else []
+    # Of a spec of several data sets, a run of one of them may lie beside its folder.
     if not options.series and getattr(spec, "datasets", ()):
         beside = (path.parent for path in sorted(options.folder.resolve().parent.glob("*/run.json")))
         folders = [folder for folder in beside if folder != options.folder.resolve()]

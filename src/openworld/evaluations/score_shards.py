@@ -6,7 +6,6 @@ shard is made of whole batches, which are those of one pass over all images, so 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,66 +14,16 @@ from safetensors.numpy import load, save
 from openworld.evaluations.artifacts import MANIFEST, Stage, cache_of, keep
 from openworld.evaluations.classifiers import Checkpoint
 from openworld.evaluations.detector_fits import GATHERED, DetectorFit, fit_key, load_fitted, plan_of
-from openworld.evaluations.images_to_score import ImagesToScore
+from openworld.evaluations.images_to_score import ImageShard, ImagesToScore
 from openworld.evaluations.model_entries import DetectorSpec
 from openworld.evaluations.runtime import Machine
-from openworld.features.checksums import is_intact, read_intact, write_with_checksum
+from openworld.features.checksums import read_intact, write_with_checksum
 from openworld.runs import digest
 
 SCORED = 4096
 """Images of a shard: a multiple of the batches in which a classifier sees them."""
 
 _PREDICTED = "prediction"
-
-
-@dataclass(frozen=True)
-class ScoreShard:
-    """The scores of all detectors for the images from place `start` to `stop`, and the classes that are predicted."""
-
-    name: str  # what people call it
-    classifier: Checkpoint  # whose images are seen by `detectors`, fitted in the folder `fitted` of the cache
-    detectors: tuple[DetectorSpec, ...]
-    images: ImagesToScore  # of which some are scored
-    threads: int  # how many one image's sums may take
-    fitted: str
-    folder: str  # where its file goes, below the cache; named by all that the scores depend on
-    shard: int  # its number
-    start: int
-    stop: int
-
-    @property
-    def key(self) -> str:
-        """Says which it is."""
-        return f"{self.folder} {self.shard}"
-
-    def path(self, machine: Machine) -> Path:
-        """Return where its file lies."""
-        return cache_of(machine) / self.folder / f"scores-{self.shard:05d}.safetensors"
-
-    def size(self) -> int:
-        """How many images it has."""
-        return self.stop - self.start
-
-    def is_kept(self, machine: Machine) -> bool:
-        """Whether it is scored."""
-        return is_intact(self.path(machine))
-
-    def build(self, machine: Machine) -> None:
-        """Score it."""
-        torch.set_num_threads(self.threads)
-        classifier, fitted = self.classifier.load(machine), load_fitted(self.fitted, machine)
-        chosen = {entry.label: entry.build() for entry in self.detectors}
-        part = self.images.part(self.start, self.stop, machine)
-        batches = classifier.batches(part.images, part.rows, device=machine.device)
-        answers = list(plan_of(classifier, chosen, machine.device).answers(fitted, batches))
-        # By number: any text may be a label.
-        arrays = {
-            str(number): torch.cat([scores[label] for _, scores in answers]).double().numpy()
-            for number, label in enumerate(chosen)
-            if label in fitted
-        }
-        arrays[_PREDICTED] = torch.cat([predicted for predicted, _ in answers]).numpy()
-        write_with_checksum(self.path(machine), save(arrays))
 
 
 @dataclass(frozen=True)
@@ -97,14 +46,13 @@ class ClassifierScoring:
         """Return what else a result depends on: how sums over many training images are cut; {} for one pass."""
         return {"detectors are gathered": f"in shards of {GATHERED}"} if self.fit.is_sharded(machine) else {}
 
-    def shards(self, images: ImagesToScore, machine: Machine) -> Iterator[ScoreShard]:
+    def shards(self, images: ImagesToScore, machine: Machine) -> Iterator["ScoreShard"]:
         """Yield the shards of some of the images."""
         fitted, count = fit_key(self.fit, machine), images.count(machine)
         folder = digest({"scores": [fitted, images.key(machine)]})[:32]
         for shard, start in enumerate(range(0, count, SCORED)):
             name = f"{self.name}, {images.title} from {start + 1:,}"
-            of = self.classifier, self.detectors, images, self.threads, fitted, folder
-            yield ScoreShard(name, *of, shard, start, min(start + SCORED, count))
+            yield ScoreShard(name, folder, shard, start, min(start + SCORED, count), self, images, fitted)
 
     def load(self, images: ImagesToScore, machine: Machine) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Return the scores float64[n] by label, and the predicted classes int64[n]; shards that lack are made here."""
@@ -121,6 +69,32 @@ class ClassifierScoring:
         if shard and not (cache_of(machine) / shard.folder / MANIFEST).exists():
             keep(cache_of(machine) / shard.folder, {}, {"name": images.title, "model": self.name, "count": count})
         return {labels[number]: scores[number] for number in labels if number in scores}, predictions
+
+
+@dataclass(frozen=True)
+class ScoreShard(ImageShard):
+    """The scores of all detectors for some images, and the classes that are predicted."""
+
+    scoring: ClassifierScoring
+    images: ImagesToScore  # of which some are scored
+    fitted: str  # the folder of the detectors
+    prefix = "scores"
+
+    def build(self, machine: Machine) -> None:
+        torch.set_num_threads(self.scoring.threads)
+        classifier, fitted = self.scoring.classifier.load(machine), load_fitted(self.fitted, machine)
+        chosen = self.scoring.fit.build_detectors()
+        part = self.images.part(self.start, self.stop, machine)
+        batches = classifier.batches(part.images, part.rows, device=machine.device)
+        answers = list(plan_of(classifier, chosen, machine.device).answers(fitted, batches))
+        # By number: any text may be a label.
+        arrays = {
+            str(number): torch.cat([scores[label] for _, scores in answers]).double().numpy()
+            for number, label in enumerate(chosen)
+            if label in fitted
+        }
+        arrays[_PREDICTED] = torch.cat([predicted for predicted, _ in answers]).numpy()
+        write_with_checksum(self.path(machine), save(arrays))
 
 
 def scoring_stages(scorings: Sequence[ClassifierScoring], machine: Machine) -> tuple[Stage, ...]:

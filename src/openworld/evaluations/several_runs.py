@@ -5,7 +5,7 @@ places name the data set, the number of each run as a whole counts, or the mean 
 Methods that some run lacks are shown there and have no mean.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,14 +31,7 @@ class SeveralRuns:
 
     @classmethod
     def read(cls, runs: Mapping[str, Path]) -> "SeveralRuns":
-        """Read finished runs.
-
-        Args:
-            runs: {name of the data set: folder of a run}, at least two.
-
-        Raises:
-            OpenworldError: fewer than two, runs of two evaluations, a folder without a finished run.
-        """
+        """Read two or more finished runs of one evaluation, {name of the data set: folder}."""
         if len(runs) < 2:
             raise OpenworldError(f"{len(runs)} run came, and a mean is over two or more; give the folders of several.")
         results = {name: read_report(folder).results for name, folder in runs.items()}
@@ -48,11 +41,7 @@ class SeveralRuns:
         return cls(next(iter(kinds)), results)
 
     def means(self, metric: str = "") -> tuple[DatasetMeans, ...]:
-        """Return the means of a metric, one for every place that all runs share, those with the fewest names first.
-
-        Args:
-            metric: its key; "" for the first metric of the first run that all runs share a place in.
-        """
+        """Return the means of a metric ("" the first), one for every place that all runs share."""
         first, *others = self.results.values()
         known = [key for key in first.metrics() if all(key in other.metrics() for other in others)]
         if metric and metric not in known:
@@ -72,15 +61,14 @@ class SeveralRuns:
         if not places:
             rows = [_as_a_whole(results, metric) for results in self.results.values()]
             places = {frozenset()} if all(rows) else set()
-        ordered = sorted(places, key=lambda place: (len(place), sorted(map(str, place))))
-        return tuple(self._mean_at(dict(place), rows) for place in ordered)
-
-    def _mean_at(self, place: Mapping, rows: Sequence[Sequence[Result]]) -> DatasetMeans:
-        here = [{row.entity: row for row in each if dict(row.where) == place} for each in rows]
-        methods = dict.fromkeys(name for each in here for name in each)
-        numbers = {name: tuple(each.get(name) for each in here) for name in methods}
-        metric = next(row.metric for each in here for row in each.values())
-        return DatasetMeans(metric, tuple(self.results), numbers, dict(place))
+        means = []
+        for place in map(dict, sorted(places, key=lambda place: (len(place), sorted(map(str, place))))):
+            here = [{row.entity: row for row in each if dict(row.where) == place} for each in rows]
+            methods = dict.fromkeys(name for each in here for name in each)
+            numbers = {name: tuple(each.get(name) for each in here) for name in methods}
+            shared = next(row.metric for each in here for row in each.values())
+            means.append(DatasetMeans(shared, tuple(self.results), numbers, place))
+        return tuple(means)
 
 
 def _as_a_whole(results: Results, metric: str) -> list[Result]:
@@ -93,11 +81,7 @@ def _as_a_whole(results: Results, metric: str) -> list[Result]:
 
 
 def average_runs(runs: Mapping[str, Path], metric: str = "") -> Report:
-    """Return means over the data sets of several runs, with tests and ranks, as tables and a page.
-
-    Args:
-        runs, metric: as for `SeveralRuns.read` and `SeveralRuns.means`.
-    """
+    """Return means over the data sets of several runs, with tests and ranks, as tables and a page."""
     several = SeveralRuns.read(runs)
     every = several.means(metric)
     named, values = every[0].metric, {}

@@ -43,59 +43,50 @@ _DECOMPOSITION, _DEGREES = "decomposition.safetensors", "degrees.safetensors"
 
 @dataclass(frozen=True)
 class DecompositionFit:
-    """A decomposition to be fitted: on names in sentences (`templates`), or on images in appearances.
-
-    `title` is what people call it, where the method alone does not tell.
-    """
+    """A decomposition to be fitted: on names in sentences, or on images in appearances."""
 
     how: DecompositionSpec
     names: tuple[str, ...]
-    templates: tuple[str, ...]
+    templates: tuple[str, ...]  # sentences or appearances
     threads: int
     images: ImageSelection | None = None
-    title: str = ""
+    title: str = ""  # what people call it, where the method alone does not tell
 
     @property
     def name(self) -> str:
-        """What people call it."""
         return self.title or self.how.method
 
     @property
     def key(self) -> str:
-        """A hash of what comes of it."""
         depends_on = {name: value for name, value in asdict(self).items() if name != "title"}
         depends_on["images"] = self.images and self.images.fingerprint
         depends_on["weights"] = encoder(self.how.backbone, self.how.taught_by).fingerprint
         return digest({"decomposition": depends_on | {"version": VERSION}})[:32]
 
     def size(self) -> int:
-        """How many sentences or images it reads."""
         things = len(self.names) if self.images is None else min(THINGS, len(self.images.load()))
         return things * len(self.templates)
 
     def is_kept(self, machine: Machine) -> bool:
-        """Whether it is fitted."""
         return has_whole(folder_of(self, machine), _DECOMPOSITION)
 
     def build(self, machine: Machine) -> None:
-        """Fit it."""
         torch.set_num_threads(self.threads)
         made, how = self.how.build(), self.how
         if self.images is None:
-            grid = text_grid(how.backbone, self.names, self.templates, machine)
+            grid = _text_grid(how.backbone, self.names, self.templates, machine)
         else:
-            grid = look_grid(how, self.images, self.templates, machine)
+            images = self.images.load()
+            chosen = images.subset(drawn(images.labels, THINGS, how.seed))
+            sees = encoder(how.backbone, "pictures", machine.device)
+            grid = picture_grid(sees, in_looks(chosen, self.templates, seed=how.seed), cache=machine.folder)
         # On the CPU, so that cells do not depend on the device.
         fitted = made.fit(grid, seed=how.seed) if how.method == "LAID" else made.fit(grid)
         about = {"name": how.method, "domain": how.backbone, "count": len(self.names), "templates": self.templates}
         keep(folder_of(self, machine), {_DECOMPOSITION: fitted.to_bytes()}, about)
 
     def load(self, machine: Machine) -> Decomposition:
-        """Return the fitted decomposition.
-
-        Raises:
-            OpenworldError: it is gone from the cache, or damaged.
-        """
+        """Return the fitted decomposition; refuse one that is gone from the cache, or damaged."""
         return _decomposition(kept_file(self, _DECOMPOSITION, machine))
 
 
@@ -111,20 +102,16 @@ class DegreeMeasurement:
 
     @property
     def key(self) -> str:
-        """A hash of what comes of it."""
         sets = [self.known.fingerprint, self.images.fingerprint]
         return digest({"degrees": [self.split.key, *sets, self.k, VERSION]})[:32]
 
     def size(self) -> int:
-        """How many images there are."""
         return len(self.images.load())
 
     def is_kept(self, machine: Machine) -> bool:
-        """Whether they are measured."""
         return has_whole(folder_of(self, machine), _DEGREES)
 
     def build(self, machine: Machine) -> None:
-        """Measure them."""
         torch.set_num_threads(self.split.threads)
         how = self.split.how
         known, features = (
@@ -138,21 +125,17 @@ class DegreeMeasurement:
         keep(folder_of(self, machine), {_DEGREES: content}, about)
 
     def load(self, machine: Machine) -> "Degrees":
-        """Return the degrees.
-
-        Raises:
-            OpenworldError: they are gone from the cache, or damaged.
-        """
+        """Return the degrees; refuse those that are gone from the cache, or damaged."""
         return Degrees(**load_file(kept_file(self, _DEGREES, machine)))
 
 
 @dataclass(frozen=True, eq=False)
 class Degrees:
-    """Of the n pictures that could be read: rows int64[n] among all; semantic, covariate float64[n] in [0, 2]."""
+    """Shift degrees of the n images that could be read."""
 
-    rows: np.ndarray
-    semantic: np.ndarray
-    covariate: np.ndarray
+    rows: np.ndarray  # int64[n] among all
+    semantic: np.ndarray  # float64[n] in [0, 2]
+    covariate: np.ndarray  # float64[n] in [0, 2]
 
 
 def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[str], threads: int) -> DecompositionFit:
@@ -165,13 +148,11 @@ def split_of(how: DecompositionSpec, datasets: Iterable[str], names: Iterable[st
     )
 
 
-@lru_cache(maxsize=4)
-def _decomposition(path) -> Decomposition:
-    return load_decomposition(path)
+_decomposition = lru_cache(maxsize=4)(load_decomposition)
 
 
 @torch.no_grad()
-def text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], machine: Machine) -> torch.Tensor:
+def _text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], machine: Machine) -> torch.Tensor:
     """Class names in sentences, float32[S, C, D] on the CPU."""
     clip = backbone(name, machine.device)
     if hasattr(clip, "class_sentences"):  # embeddings of names are all that there is of it
@@ -179,15 +160,6 @@ def text_grid(name: str, names: tuple[str, ...], templates: tuple[str, ...], mac
     texts = write_texts(names, templates)
     parts = [clip.encode_text(texts[at : at + _TOGETHER]).float().cpu() for at in range(0, len(texts), _TOGETHER)]
     return torch.cat(parts).reshape(len(names), len(templates), -1)
-
-
-def look_grid(
-    how: DecompositionSpec, selection: ImageSelection, looks: tuple[str, ...], machine: Machine
-) -> torch.Tensor:
-    """Training pictures in looks, float32[S, looks, D] on the CPU; of many pictures a draw of `THINGS`."""
-    images = selection.load()
-    sets = in_looks(images.subset(drawn(images.labels, THINGS, how.seed)), looks, seed=how.seed)
-    return picture_grid(encoder(how.backbone, "pictures", machine.device), sets, cache=machine.folder)
 
 
 def drawn(labels: np.ndarray, count: int, seed: int) -> np.ndarray:

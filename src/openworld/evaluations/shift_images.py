@@ -86,7 +86,9 @@ class ShiftGround(ShiftImages):
         self.require_new()
         sets = [selection.load() for selection in self.tested]
         names = {normalise_class_name(name): name for images in sets for name in images.classnames}
-        images = pooled([_by_spoken(images, names) for images in sets], tuple(names.values()))
+        spoken = [tuple(names[normalise_class_name(name)] for name in images.classnames) for images in sets]
+        renamed = [replace(images, classnames=own) for images, own in zip(sets, spoken, strict=True)]
+        images = pooled(renamed, tuple(names.values()))
         styles = tuple(dict.fromkeys(entry.style for entry in self.pool))
         places = [styles.index(entry.style) for entry in self.pool]
         style = np.repeat(places, [len(images) for images in sets])
@@ -155,8 +157,3 @@ class ShiftGround(ShiftImages):
     def _every_name(self) -> dict[str, str]:
         every = (self.sources[0].classnames, *(entry.images(entry.part).load().classnames for entry in self.pool))
         return {normalise_class_name(name): name for names in every for name in names}
-
-
-def _by_spoken(images: ImageSet, names: dict[str, str]) -> ImageSet:
-    """With its names written as the pool writes them."""
-    return replace(images, classnames=tuple(names[normalise_class_name(name)] for name in images.classnames))

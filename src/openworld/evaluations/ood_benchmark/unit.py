@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from openworld.datasets import ImageSet
-from openworld.evaluations.classifier_scores import classifier_scores
+from openworld.evaluations.classifier_scores import classifier_scores, searched_classifier_scores
 from openworld.evaluations.images_to_score import ReadableImages
 from openworld.evaluations.judged_models import require_names
 from openworld.evaluations.model_scores import ModelScores, encoded_scores
@@ -14,7 +14,6 @@ from openworld.evaluations.ood_benchmark.task import OODBenchmarkTask
 from openworld.evaluations.record_images import thumbnail
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded
-from openworld.evaluations.searched_classifiers import searched_classifier_scores
 from openworld.metrics import accuracy
 from openworld.results import METRICS, Result, Value, interval_of
 from openworld.results.detection_results import detection_results
