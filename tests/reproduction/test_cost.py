@@ -9,7 +9,7 @@ from openworld.backbones import SHAPES, load
 from openworld.evaluations import evaluation_of
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.runtime import shape
-from openworld.reproduction.cost import EncodedSet, cost, learning_units
+from openworld.reproduction.cost import cost, count_images, learning_units
 from openworld.reproduction.plan import plan
 from openworld.reproduction.settings import ReproductionSetup
 
@@ -20,9 +20,9 @@ def test_images_and_units_are_those_of_the_tasks(paper, table):
         tasks, units = evaluation_of(run.spec).tasks(run.spec), list(learning_units(run.spec))
         assert len(units) == len(tasks)
         real = {(task.sources[part], task.encoding(part)) for task in tasks for part in task.sources}
-        counted = {one for unit in units for one in unit.sets}
+        counted = {entry for _, sets in units for entry in sets}
         assert len(counted) == len(real)
-        assert sum(one.count for one in counted) == sum(len(source.load()) for source, _ in real)
+        assert sum(count_images(source) for source, *_ in counted) == sum(len(source.load()) for source, _ in real)
         assert cost(replace(plan_of(paper, table), runs=(run,))).images == images_in_one_go(real)
 
 
@@ -50,7 +50,7 @@ def test_disk_is_that_of_encoded_images(tmp_path):
         encoding = features.Encoding(views=1, **more)
         features.encode(clip, images, encoding, cache=tmp_path / str(more))
         real = sum(path.stat().st_size for path in (tmp_path / str(more)).rglob("*") if path.is_file())
-        told = EncodedSet(source, encoding, len(images)).size(clip.config)
+        told = features.encoded_size(clip.config, encoding, len(images))
         assert real <= told < real + 2000  # heads and checksums
 
 
@@ -78,9 +78,11 @@ def test_disk_is_that_of_every_encoded_set_once():
     found = plan("openworldauc", ["2"], ReproductionSetup("nowhere", learners=("CLIP", "LoCoOp", "Gallop", "MaPLe")))
     config = shape(found.setup.backbone)
     units = dict.fromkeys(unit for run in found.runs for unit in learning_units(run.spec))
-    encoded = sum(one.size(config) for one in dict.fromkeys(one for unit in units for one in unit.sets))
+    every = dict.fromkeys(entry for _, sets in units for entry in sets)
+    encoded = sum(features.encoded_size(config, encoding, count_images(source)) for source, _, encoding in every)
     assert encoded > 250 * 10**9
-    assert cost(found).bytes == encoded + sum(100_000 + 24 * sum(one.count for one in unit.sets[1:]) for unit in units)
+    rows = sum(count_images(source) for _, sets in units for source, *_ in sets[1:])
+    assert cost(found).bytes == encoded + 100_000 * len(units) + 24 * rows
 
 
 def test_a_plan_refuses_a_limit_below_what_a_unit_needs():

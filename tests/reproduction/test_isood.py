@@ -6,7 +6,7 @@ from openworld import OpenworldError
 from openworld.detectors import PROFILES
 from openworld.evaluations import read_protocol
 from openworld.papers import TABLES, published_numbers
-from openworld.reproduction.cost import cost, shown_images
+from openworld.reproduction.cost import cost, seen_images
 from openworld.reproduction.isood import DETECTORS, METHODS
 from openworld.reproduction.plan import ReproductionSetup, plan
 from openworld.reproduction.rendered_twin import SHOWN, RenderedTwin, placed
@@ -78,7 +78,7 @@ def test_halves_on_downloaded_data_are_those_of_imagenet():
     assert run.name == "halves-seed-0" and run.spec.images == 5_000
     assert (clean.dataset, corrupted.dataset, rendered.dataset) == ("imagenet", "imagenet", "imagenet-r")
     assert len(corrupted.looks) == 75 and "spatter 1" not in corrupted.looks
-    assert shown_images(run.spec) == 77 * 5_000
+    assert seen_images(run.spec) == 77 * 5_000
 
 
 def test_whole_features_alone_are_read_from_the_quickest_method():
@@ -103,9 +103,9 @@ def test_what_it_comes_to_is_counted_without_data():
     run, _, halves = EMBEDDED.runs
     shown = {each.name: each.images for each in cost(EMBEDDED).runs}
     assert shown["rendered"] == 36 * 100 + 400, "and 400 test images"
-    assert shown_images(halves.spec) == sum(len(one.images.load()) for one in halves.spec.ground.named_sets)
+    assert seen_images(halves.spec) == sum(len(one.images.load()) for one in halves.spec.ground.named_sets)
     pool = run.spec.ground
-    assert shown_images(run.spec) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
+    assert seen_images(run.spec) == len(pool.test.load()) + sum(len(one.load()) for one in pool.tested)
 
 
 def test_every_table_but_the_third_is_of_ood_detection():
