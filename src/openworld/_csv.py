@@ -70,7 +70,7 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
 
 def as_cell(value):
     """A value as a spreadsheet may hold it: text that it would compute gets an apostrophe in front."""
-    if isinstance(value, str) and value.startswith(_STARTS_A_FORMULA) and not _is_number(value):
+    if isinstance(value, str) and value.startswith(_STARTS_A_FORMULA) and not is_number(value):
         return "'" + value
     return value
 
@@ -80,7 +80,8 @@ def from_cell(text: str) -> str:
     return text[1:] if text[:1] == "'" and as_cell(text[1:]) == text else text
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell is a number alone, without spaces around it."""
     try:
         float(text)
     except ValueError:

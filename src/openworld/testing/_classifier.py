@@ -4,6 +4,7 @@ Made in a moment: random convolutions, and a head that is fitted to what they gi
 strange ones nothing but noise, so that every detector whose scores have the right sign tells the two apart.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import torch
@@ -95,16 +96,16 @@ def small_seen(
     """
     images, labels = (part.to(device) for part in small_pictures(seed, count, known=known))
     model = small_classifier(device)
-    looked_at = {"maps": True, "perturbations": perturbations, "layers": model.layers, "layer_gradients": True}
-    looked_at["samplings"] = samplings
-    batch = model.see(images, labels, **looked_at)
-    parts = ("features", "head", "outputs", "labels", "maps", "perturbed", "layers", "sampled")
-    return Activations(
-        **{name: getattr(batch, name) for name in parts},
-        texts=_texts(device),
-        patches=batch.maps.late.flatten(2).mT,
-        own=batch.energy,
+    batch = model.see(
+        images,
+        labels,
+        maps=True,
+        perturbations=perturbations,
+        samplings=samplings,
+        layers=model.layers,
+        layer_gradients=True,
     )
+    return replace(batch, texts=_texts(device), patches=batch.maps.late.flatten(2).mT, own=batch.energy)
 
 
 @cache

@@ -5,7 +5,8 @@ A check takes a detector, an instance with settings that suit 90 training images
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, is_dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -24,7 +25,9 @@ from openworld.detectors import (
 )
 from openworld.metrics import auroc
 from openworld.runs import to_json
+from openworld.testing import _promises
 from openworld.testing._classifier import small_seen
+from openworld.testing._promises import by_name, check_all, require_description, require_refused
 
 IMAGES = 90
 CLOSE = 1e-3  # of the largest score: float32 rounding after a covariance was inverted; to look at others costs far more
@@ -41,21 +44,12 @@ def check_detector(detector, device: str = "cpu") -> None:
     >>> from openworld.detectors import MSP
     >>> check_detector(MSP())
     """
-    called = getattr(detector, "name", type(detector).__name__)
-    for name, check in DETECTOR_CHECKS.items():
-        try:
-            check(detector, device)
-        except AssertionError as broken:
-            raise AssertionError(f"{called} breaks a promise, {name}: {broken}") from broken
-        except Exception as error:  # any failure of a detector is a promise not kept
-            raise AssertionError(f"{called} breaks a promise, {name}: {type(error).__name__}: {error}") from error
+    check_all(DETECTOR_CHECKS, getattr(detector, "name", type(detector).__name__), detector, device)
 
 
 def says_what_it_is(detector, device: str) -> None:
     """Name, paper, a short summary, and needs that are known and agree with what it gathers."""
-    for said in (detector.name, detector.paper, detector.summary):
-        assert isinstance(said, str) and said, "name, paper and summary are sentences or words"
-    assert len(detector.summary) < 60, "the summary fits into a line of a table"
+    require_description(detector)
     assert detector.needs and set(detector.needs) <= set(NEEDS), f"needs {detector.needs}, known are {tuple(NEEDS)}"
     gathered = {need for statistic in detector.gathers for need in statistic.needs}
     for need in ("bank", "labels"):
@@ -66,14 +60,7 @@ def says_what_it_is(detector, device: str) -> None:
 
 def settings_are_frozen_and_survive_json(detector, device: str) -> None:
     """Settings cannot be changed, can be hashed, and come back from JSON as they were."""
-    assert is_dataclass(detector), "a detector is a dataclass of its settings"
-    try:
-        detector.anything = 1
-    except (FrozenInstanceError, AttributeError, TypeError):
-        pass
-    else:
-        raise AssertionError("settings are frozen")
-    assert type(detector)(**to_json(detector)) == detector, "settings survive JSON"
+    _promises.settings_are_frozen_and_survive_json(detector)
     assert hash(type(detector)(**to_json(detector))) == hash(detector), "equal settings have one hash"
 
 
@@ -135,7 +122,15 @@ def precision_is_that_of_the_features(detector, device: str) -> None:
     """Features in float64 give the scores of float32, those in half precision finite ones."""
     expected = _fit(detector, device).score(_seen(detector, device, 2))
     for dtype, close in ((torch.float64, True), (torch.float16, False)):
-        train, test = (_in(_seen(detector, device, seed), dtype) for seed in (1, 2))
+        train, test = (
+            replace(
+                seen,
+                features=seen.features.to(dtype),
+                outputs=seen.outputs.to(dtype),
+                perturbed={how: features.to(dtype) for how, features in seen.perturbed.items()},
+            )
+            for seen in (_seen(detector, device, seed) for seed in (1, 2))
+        )
         scores = detector.fit(train).score(test)
         assert scores.isfinite().all(), f"scores of {dtype} are finite"
         if close:
@@ -151,14 +146,14 @@ def labels_of_judged_images_are_not_looked_at(detector, device: str) -> None:
 def what_is_missing_is_refused(detector, device: str) -> None:
     """Without something it needs, without labels or images where it learns from them: OpenworldError that names it."""
     train, test = _seen(detector, device, 1), _seen(detector, device, 2)
+    refused = partial(require_refused, by=OpenworldError, who=detector.name)
     for need in (need for need in detector.needs if need in BLIND):
         blind = replace(test, **BLIND[need])
-        _require_refused(lambda: detector.fit(blind).score(blind), f"images without {need}", detector.name)  # noqa: B023
+        refused(lambda: detector.fit(blind).score(blind), f"images without {need}")  # noqa: B023
     if "labels" in detector.needs:
-        unnamed = replace(train, labels=None)
-        _require_refused(lambda: detector.fit(unnamed), "training images without labels", detector.name)
+        refused(lambda: detector.fit(replace(train, labels=None)), "training images without labels")
     if detector.gathers:
-        _require_refused(lambda: detector.fit(), "a fit on nothing", detector.name)
+        refused(detector.fit, "a fit on nothing")
 
 
 def bad_features_are_refused(detector, device: str) -> None:
@@ -169,7 +164,7 @@ def bad_features_are_refused(detector, device: str) -> None:
     spoilt = test.features.clone()
     spoilt[3, 0] = float("nan")
     for features, what in ((spoilt, "NaN"), (test.features[:, :5], "another number of features")):
-        _require_refused(lambda: fitted.score(features), what)  # noqa: B023
+        require_refused(lambda: fitted.score(features), what, by=OpenworldError)  # noqa: B023
 
 
 def survives_a_file(detector, device: str) -> None:
@@ -210,11 +205,6 @@ def _fit(detector, device: str) -> FittedDetector:
     return detector.fit(_seen(detector, device, 1))
 
 
-def _in(batch: Activations, dtype: torch.dtype) -> Activations:
-    moved = {how: features.to(dtype) for how, features in batch.perturbed.items()}
-    return replace(batch, features=batch.features.to(dtype), outputs=batch.outputs.to(dtype), perturbed=moved)
-
-
 def _tensors(batch: Activations) -> list[Tensor]:
     return [batch.features, batch.outputs, batch.labels, batch.patches, batch.maps.early, batch.maps.late]
 
@@ -225,36 +215,22 @@ def _require_close(ours: Tensor, theirs: Tensor, when: str) -> None:
     assert apart <= CLOSE, f"scores {when} differ by {apart:.1e} of the largest"
 
 
-def _require_refused(call: Callable, what: str, who: str = "") -> None:
-    try:
-        call()
-    except OpenworldError as refusal:
-        assert who in str(refusal), f"the refusal of {what} names {who}: {refusal}"
-        return
-    except Exception as error:
-        raise AssertionError(f"{what} must raise OpenworldError, not {type(error).__name__}: {error}") from error
-    raise AssertionError(f"{what} must be refused")
-
-
 def _shape(scores) -> str:
     return str(list(scores.shape)) if isinstance(scores, Tensor) else type(scores).__name__
 
 
-DETECTOR_CHECKS: dict[str, Callable] = {
-    check.__name__: check
-    for check in (
-        says_what_it_is,
-        settings_are_frozen_and_survive_json,
-        scores_are_a_number_an_image,
-        larger_is_more_in_distribution,
-        an_image_has_its_score_whatever_the_others_are,
-        no_image_has_no_score,
-        batches_and_shards_do_not_matter_to_a_fit,
-        calls_repeat_and_inputs_are_kept,
-        precision_is_that_of_the_features,
-        labels_of_judged_images_are_not_looked_at,
-        what_is_missing_is_refused,
-        bad_features_are_refused,
-        survives_a_file,
-    )
-}
+DETECTOR_CHECKS: dict[str, Callable] = by_name(
+    says_what_it_is,
+    settings_are_frozen_and_survive_json,
+    scores_are_a_number_an_image,
+    larger_is_more_in_distribution,
+    an_image_has_its_score_whatever_the_others_are,
+    no_image_has_no_score,
+    batches_and_shards_do_not_matter_to_a_fit,
+    calls_repeat_and_inputs_are_kept,
+    precision_is_that_of_the_features,
+    labels_of_judged_images_are_not_looked_at,
+    what_is_missing_is_refused,
+    bad_features_are_refused,
+    survives_a_file,
+)

@@ -1,12 +1,19 @@
 """What every estimator promises, as checks that need no test framework: for ours and for those of other packages."""
 
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from openworld.estimators import Estimate, Outputs
 from openworld.runs import to_json
+from openworld.testing._promises import (
+    by_name,
+    check_all,
+    require_description,
+    require_refused,
+    settings_are_frozen_and_survive_json,
+)
 
 CLASSES, PARTNERS = 4, 4
 FRACTIONS, ORDER = 1e-12, 1e-9
@@ -37,17 +44,7 @@ def check_estimator(estimator) -> None:
     >>> from openworld.estimators import AC
     >>> check_estimator(AC())
     """
-    for name, check in ESTIMATOR_CHECKS.items():
-        try:
-            check(estimator)
-        except AssertionError as broken:
-            raise AssertionError(f"{estimator.name} breaks a promise, {name}: {broken}") from broken
-        except Exception as error:  # any failure of an estimator is a promise not kept
-            raise AssertionError(f"{estimator.name}, {name}: {type(error).__name__}: {error}") from error
-
-
-def _source(seed: int = 0) -> Outputs:
-    return small_outputs(seed)
+    check_all(ESTIMATOR_CHECKS, estimator.name, estimator)
 
 
 def _estimate(estimator, source: Outputs, target: Outputs, **chosen) -> Estimate:
@@ -56,35 +53,19 @@ def _estimate(estimator, source: Outputs, target: Outputs, **chosen) -> Estimate
 
 def says_what_it_is(estimator) -> None:
     """Name, paper, a short summary, and needs out of labels, reference, partners and slices."""
-    for said in (estimator.name, estimator.paper, estimator.summary):
-        assert isinstance(said, str) and said, "name, paper and summary are sentences or words"
-    assert len(estimator.summary) < 60, "the summary fits into a line of a table"
+    require_description(estimator)
     assert set(estimator.needs) <= {"labels", "reference", "partners", "slices"}, f"needs {estimator.needs}"
-
-
-def settings_are_frozen_and_survive_json(estimator) -> None:
-    """Settings cannot be changed, and come back from JSON as they were."""
-    assert is_dataclass(estimator), "an estimator is a dataclass of its settings"
-    try:
-        estimator.anything = 1
-    except (FrozenInstanceError, AttributeError, TypeError):
-        pass
-    else:
-        raise AssertionError("settings are frozen")
-    again = type(estimator)(**to_json({field.name: getattr(estimator, field.name) for field in fields(estimator)}))
-    assert again == estimator, "settings survive JSON"
 
 
 def fractions_add_up(estimator) -> None:
     """Accuracy and error are fractions that add up to 1, with an interval in order; or None, and a warning says why."""
     for seed in range(4):
-        estimate = _estimate(estimator, _source(), small_outputs(seed + 50, strength=seed / 2), resamples=40)
+        estimate = _estimate(estimator, small_outputs(0), small_outputs(seed + 50, strength=seed / 2), resamples=40)
         if estimate.accuracy is None:
             assert estimate.warnings, "no estimate without a reason"
             continue
-        assert 0 <= estimate.error <= 1 and abs(estimate.accuracy + estimate.error - 1) < FRACTIONS, (
-            "error and accuracy"
-        )
+        adds_up = abs(estimate.accuracy + estimate.error - 1) < FRACTIONS
+        assert 0 <= estimate.error <= 1 and adds_up, "error and accuracy"
         if estimate.interval is not None:
             low, high = estimate.interval
             assert 0 <= low <= high <= 1, f"an interval from {low} to {high}"
@@ -92,7 +73,7 @@ def fractions_add_up(estimator) -> None:
 
 def order_does_not_matter(estimator) -> None:
     """Images in another order give the same estimate."""
-    source, target, rng = _source(), small_outputs(1), np.random.default_rng(5)
+    source, target, rng = small_outputs(0), small_outputs(1), np.random.default_rng(5)
     expected = _estimate(estimator, source, target, interval=False).raw_error
     shuffled = (outputs.take(rng.permutation(outputs.n)) for outputs in (source, target))
     error = _estimate(estimator, *shuffled, interval=False).raw_error
@@ -101,7 +82,7 @@ def order_does_not_matter(estimator) -> None:
 
 def calls_repeat(estimator) -> None:
     """The same call gives the same answer; a seed moves the interval alone; inputs are not changed."""
-    source, target = _source(), small_outputs(1)
+    source, target = small_outputs(0), small_outputs(1)
     before = [outputs.logits.copy() for outputs in (source, target)]
     first, second = (_estimate(estimator, source, target, seed=3, resamples=40) for _ in range(2))
     assert to_json(first) == to_json(second), "the same call gives the same answer"
@@ -113,60 +94,47 @@ def calls_repeat(estimator) -> None:
 def target_labels_are_not_looked_at(estimator) -> None:
     """Right labels, wrong ones and none give the same answer."""
     target = small_outputs(1)
-    lying = replace(target, labels=(target.labels + 1) % CLASSES)
-    blind = replace(target, labels=None)
-    estimates = [to_json(_estimate(estimator, _source(), outputs, resamples=40)) for outputs in (target, lying, blind)]
+    variants = (target, replace(target, labels=(target.labels + 1) % CLASSES), replace(target, labels=None))
+    estimates = [to_json(_estimate(estimator, small_outputs(0), outputs, resamples=40)) for outputs in variants]
     assert estimates[0] == estimates[1] == estimates[2], "labels of the target are looked at"
 
 
 def an_estimate_survives_json(estimator) -> None:
     """An estimate comes back from JSON as it was."""
-    estimate = _estimate(estimator, _source(), small_outputs(1), resamples=40)
+    estimate = _estimate(estimator, small_outputs(0), small_outputs(1), resamples=40)
     assert to_json(Estimate(**to_json(estimate))) == to_json(estimate)
 
 
 def scores_are_of_images(estimator) -> None:
     """Sample scores are one number an image, or None; no interval without resampling; one image is enough."""
-    estimate = _estimate(estimator, _source(), small_outputs(1), interval=False)
+    estimate = _estimate(estimator, small_outputs(0), small_outputs(1), interval=False)
     assert estimate.interval is None, "interval=False gives none"
     assert estimate.sample_scores is None or estimate.sample_scores.shape == (60,), "a score an image"
-    single = _estimate(estimator, _source(), small_outputs(1).take([0]), interval=False)
+    single = _estimate(estimator, small_outputs(0), small_outputs(1).take([0]), interval=False)
     assert single.error is None or 0 <= single.error <= 1, "one image"
 
 
 def refusals_tell_what_is_missing(estimator) -> None:
     """Other classes, and what it needs and is not given, raise ValueError (OpenworldError)."""
-    fitted = estimator.fit(_source())
-    _refused(lambda: fitted.estimate(Outputs(np.eye(5))), "a target of other classes")
+    fitted = estimator.fit(small_outputs(0))
+    require_refused(lambda: fitted.estimate(Outputs(np.eye(5))), "a target of other classes")
     for need in estimator.needs:
-        nothing = () if need == "partners" else None
-        lacking = replace(_source(), **{need: nothing})
-        _refused(lambda: estimator.fit(lacking).estimate(lacking), f"outputs without {need}")  # noqa: B023
-
-
-def _refused(call: Callable, what: str) -> None:
-    try:
-        call()
-    except ValueError:
-        return
-    raise AssertionError(f"{what} must be refused")
+        lacking = replace(small_outputs(0), **{need: () if need == "partners" else None})
+        require_refused(lambda: estimator.fit(lacking).estimate(lacking), f"outputs without {need}")  # noqa: B023
 
 
 def _near(first: float | None, second: float | None) -> bool:
     return first is second if first is None or second is None else abs(first - second) <= ORDER
 
 
-ESTIMATOR_CHECKS: dict[str, Callable] = {
-    check.__name__: check
-    for check in (
-        says_what_it_is,
-        settings_are_frozen_and_survive_json,
-        fractions_add_up,
-        order_does_not_matter,
-        calls_repeat,
-        target_labels_are_not_looked_at,
-        an_estimate_survives_json,
-        scores_are_of_images,
-        refusals_tell_what_is_missing,
-    )
-}
+ESTIMATOR_CHECKS: dict[str, Callable] = by_name(
+    says_what_it_is,
+    settings_are_frozen_and_survive_json,
+    fractions_add_up,
+    order_does_not_matter,
+    calls_repeat,
+    target_labels_are_not_looked_at,
+    an_estimate_survives_json,
+    scores_are_of_images,
+    refusals_tell_what_is_missing,
+)

@@ -22,6 +22,7 @@ from pathlib import Path
 from openworld._errors import OpenworldError
 from openworld.results import Results
 from openworld.runs import RunStore
+from openworld.testing._promises import by_name, check_all
 
 FORMS = ("text", "csv", "json", "markdown", "latex")
 """What `openworld report --table` makes of every run."""
@@ -102,12 +103,7 @@ def check_evaluation(spec: Path | str) -> None:
             ran = run_evaluation(spec, place)
         except Exception as error:  # any failure of an evaluation is a promise not kept
             raise AssertionError(f"{spec} does not run: {type(error).__name__}: {error}") from error
-        for name, check in EVALUATION_CHECKS.items():
-            try:
-                check(ran)
-            except Exception as error:
-                kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-                raise AssertionError(f"{ran.name} breaks a promise, {name}: {kind}{error}") from error
+        check_all(EVALUATION_CHECKS, ran.name, ran)
 
 
 def is_listed(ran: EvaluationRun) -> None:
@@ -225,22 +221,19 @@ def refuses_what_it_does_not_know(ran: EvaluationRun) -> None:
         assert refused and not folder.exists(), f"this is let through: {changed[:200]}"
 
 
-EVALUATION_CHECKS: Mapping[str, Callable[[EvaluationRun], None]] = {
-    check.__name__: check
-    for check in (
-        is_listed,
-        ends_with_records_and_a_page,
-        started_again_computes_nothing,
-        goes_on_to_the_same_bytes,
-        survives_a_kill,
-        is_reported_the_same_again,
-        is_exported_in_every_form,
-        keeps_its_results_as_rows,
-        is_compared_with_itself,
-        answers_or_refuses_every_command,
-        refuses_what_it_does_not_know,
-    )
-}
+EVALUATION_CHECKS: Mapping[str, Callable[[EvaluationRun], None]] = by_name(
+    is_listed,
+    ends_with_records_and_a_page,
+    started_again_computes_nothing,
+    goes_on_to_the_same_bytes,
+    survives_a_kill,
+    is_reported_the_same_again,
+    is_exported_in_every_form,
+    keeps_its_results_as_rows,
+    is_compared_with_itself,
+    answers_or_refuses_every_command,
+    refuses_what_it_does_not_know,
+)
 """Name -> check; to be run one by one, for instance as parameters of a pytest test."""
 
 

@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import get_args
 from unittest.mock import patch
 
@@ -20,6 +20,7 @@ from openworld.learners import LEARNERS, TASKS, FittedLearner, Loop, configure, 
 from openworld.learners.engine.fitted import batches_of, trainable
 from openworld.learners.engine.images import Consumes
 from openworld.learners.engine.parameter_counts import tuned_parameters
+from openworld.testing._promises import by_name, check_all, require_refused
 from openworld.testing._world import World, small_world
 
 DATASETS = ("", "emoji-concepts", "imagenet", "oxford_pets", "dtd", "eurosat", "sun397")
@@ -38,14 +39,7 @@ def check_learner(learner, world: World | None = None) -> None:
     >>> from openworld.learners import ZeroShot
     >>> check_learner(ZeroShot())
     """
-    for name, check in LEARNER_CHECKS.items():
-        try:
-            check(learner, world or small_world())
-        except AssertionError:
-            raise
-        except Exception as error:  # any failure of a learner is a promise not kept
-            title = getattr(learner, "name", type(learner).__name__)
-            raise AssertionError(f"{title}, {name}: {type(error).__name__}: {error}") from error
+    check_all(LEARNER_CHECKS, getattr(learner, "name", type(learner).__name__), learner, world or small_world())
 
 
 def describes_itself(learner, world: World) -> None:
@@ -87,8 +81,7 @@ def gives_a_loss(learner, world: World) -> None:
     parameters = trainable(learner.start(world.clip, names, generator))
     before = {name: tensor.detach().clone() for name, tensor in parameters.items()}
     prepared = learner.prepare(world.clip, names)
-    batches = batches_of(learner, world.clip, world.shots, generator, getattr(learner, "loop", Loop()))
-    images, labels = next(batches(0))
+    images, labels = _first_batch(learner, world, generator)
     once, twice = (learner.loss(world.clip, parameters, images, labels, prepared) for _ in range(2))
     for name, term in once.items():
         _require(term.dim() == 0 and term.isfinite(), f"the loss term {name} is one finite number", term)
@@ -106,9 +99,8 @@ def fits_the_same_again(learner, world: World) -> None:
     once, other = _fit(learner, world, 1), _fit(learner, world, 2)
     again = learner.fit(world.clip, world.shots, seed=1)
     _require(isinstance(once, FittedLearner), "fit returns a FittedLearner", once)
-    _require(
-        once.classnames == tuple(world.shots.classnames), "FittedLearner.classnames are the training names in order"
-    )
+    names = tuple(world.shots.classnames)
+    _require(once.classnames == names, "FittedLearner.classnames are the training names in order")
     for name, tensor in once.parameters.items():
         _require(torch.equal(tensor, again.parameters[name]), f"the same seed gives the same {name}")
     differ = [name for name, tensor in once.parameters.items() if not torch.equal(tensor, other.parameters[name])]
@@ -128,11 +120,8 @@ def leaves_the_backbone_alone(learner, world: World) -> None:
 
 
 def lowers_its_loss(learner, world: World) -> None:
-    """Training lowers the loss: from the first epoch to the last, or else on the same batch before and after.
-
-    Every epoch draws other views, which moves its mean loss by some percent; a few epochs at small rates may learn less
-    than that.
-    """
+    """Training lowers the loss: from the first epoch to the last, or else on the same batch before and after."""
+    # Every epoch draws other views, which moves its mean loss by some percent; few epochs may learn less than that.
     fitted = _fit(learner, world)
     if not fitted.history or fitted.history[-1]["total"] < fitted.history[0]["total"]:
         return
@@ -143,11 +132,13 @@ def lowers_its_loss(learner, world: World) -> None:
     _require(after < before, f"training lowers the loss of {first:g}", last)
 
 
+def _first_batch(learner, world: World, generator: torch.Generator):
+    return next(batches_of(learner, world.clip, world.shots, generator, getattr(learner, "loop", Loop()))(0))
+
+
 def _loss(learner, world: World, parameters) -> float:
     """The loss of parameters on the first batch that a generator of seed 1 draws."""
-    generator = torch.Generator().manual_seed(1)
-    batches = batches_of(learner, world.clip, world.shots, generator, getattr(learner, "loop", Loop()))
-    images, labels = next(batches(0))
+    images, labels = _first_batch(learner, world, torch.Generator().manual_seed(1))
     prepared = learner.prepare(world.clip, world.shots.classnames)
     return float(learner.loss(world.clip, trainable(parameters), images, labels, prepared)["total"].detach())
 
@@ -289,32 +280,29 @@ def is_saved_and_loaded(learner, world: World) -> None:
     _require(np.array_equal(ours.baseness, theirs.baseness), "loaded, it gives the same baseness")
 
 
-LEARNER_CHECKS: Mapping[str, Callable[[object, World], None]] = {
-    check.__name__: check
-    for check in (
-        describes_itself,
-        survives_json,
-        has_published_settings,
-        can_be_counted,
-        gives_a_loss,
-        fits_the_same_again,
-        leaves_the_backbone_alone,
-        lowers_its_loss,
-        fits_seeds_together,
-        answers,
-        answers_each_image_alone,
-        orders_columns_by_name,
-        says_whether_names_matter,
-        reads_underscores_as_spaces,
-        answers_one_name_per_half,
-        names_a_part_of_its_classes,
-        refuses_bad_names,
-        refuses_missing_images,
-        copes_with_few_classes,
-        stays_wide_in_half_precision,
-        is_saved_and_loaded,
-    )
-}
+LEARNER_CHECKS: Mapping[str, Callable[[object, World], None]] = by_name(
+    describes_itself,
+    survives_json,
+    has_published_settings,
+    can_be_counted,
+    gives_a_loss,
+    fits_the_same_again,
+    leaves_the_backbone_alone,
+    lowers_its_loss,
+    fits_seeds_together,
+    answers,
+    answers_each_image_alone,
+    orders_columns_by_name,
+    says_whether_names_matter,
+    reads_underscores_as_spaces,
+    answers_one_name_per_half,
+    names_a_part_of_its_classes,
+    refuses_bad_names,
+    refuses_missing_images,
+    copes_with_few_classes,
+    stays_wide_in_half_precision,
+    is_saved_and_loaded,
+)
 """Name -> check; to be run one by one, for instance as parameters of a pytest test."""
 
 
@@ -339,9 +327,4 @@ def _close(ours: np.ndarray, theirs: np.ndarray, promise: str) -> None:
     _require(ours.shape == theirs.shape and distance <= 1e-3, promise, f"a difference of {distance:g}")
 
 
-def _refuses(attempt: Callable[[], object], what: str) -> None:
-    try:
-        attempt()
-    except OpenworldError:
-        return
-    raise AssertionError(f"promised: {what} is refused with an OpenworldError; it was let through")
+_refuses = partial(require_refused, by=OpenworldError)

@@ -7,7 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from openworld.estimators.open_world import NUMBERS, OpenWorldEstimate, OpenWorldOutputs
-from openworld.testing._estimators import settings_are_frozen_and_survive_json
+from openworld.testing._promises import (
+    by_name,
+    check_all,
+    require_description,
+    require_refused,
+    settings_are_frozen_and_survive_json,
+)
 
 BASE, NEW = 4, 3
 ORDER = 1e-9
@@ -39,13 +45,7 @@ def check_open_world_estimator(estimator) -> None:
     >>> from openworld.estimators.open_world import OwnNames
     >>> check_open_world_estimator(OwnNames())
     """
-    for name, check in OPEN_WORLD_ESTIMATOR_CHECKS.items():
-        try:
-            check(estimator)
-        except AssertionError as broken:
-            raise AssertionError(f"{estimator.name} breaks a promise, {name}: {broken}") from broken
-        except Exception as error:  # any failure of an estimator is a promise not kept
-            raise AssertionError(f"{estimator.name}, {name}: {type(error).__name__}: {error}") from error
+    check_all(OPEN_WORLD_ESTIMATOR_CHECKS, estimator.name, estimator)
 
 
 def _fitted(estimator):
@@ -63,9 +63,7 @@ def _same(first: OpenWorldEstimate, second: OpenWorldEstimate) -> bool:
 
 def says_what_it_is(estimator) -> None:
     """Name, paper, premise and a short summary; needs and gives out of what there is."""
-    for said in (estimator.name, estimator.paper, estimator.summary, estimator.premise):
-        assert isinstance(said, str) and said, "name, paper, summary and premise are sentences or words"
-    assert len(estimator.summary) < 60, "the summary fits into a line of a table"
+    require_description(estimator, "premise")
     assert set(estimator.needs) <= {"labels", "logits", "reference"}, f"needs {estimator.needs}"
     assert estimator.gives and set(estimator.gives) <= set(NUMBERS), f"gives {estimator.gives}"
 
@@ -127,7 +125,7 @@ def a_given_share_is_kept(estimator) -> None:
         found = fitted.estimate(stream, new_share=share).new_share
         assert abs(found - share) < 1e-6, f"{found} where {share} is given"
     for share in (0.0, 1.0, 1.5):
-        _refused(lambda: fitted.estimate(stream, new_share=share), f"new_share={share}")  # noqa: B023
+        require_refused(lambda: fitted.estimate(stream, new_share=share), f"new_share={share}")  # noqa: B023
 
 
 def proxies_are_expectations(estimator) -> None:
@@ -144,12 +142,12 @@ def too_little_is_refused(estimator) -> None:
     fitted = _fitted(estimator)
     few = fitted.estimate(small_open_world(1, 20))
     assert not [name for name, value in _numbers(few).items() if value is not None], "20 images are too few"
-    _refused(lambda: estimator.fit(small_open_world(0, 20, 0)), "20 validation images")
-    _refused(lambda: estimator.fit(small_open_world(0, 120, 0.5)), "validation images of new classes")
+    require_refused(lambda: estimator.fit(small_open_world(0, 20, 0)), "20 validation images")
+    require_refused(lambda: estimator.fit(small_open_world(0, 120, 0.5)), "validation images of new classes")
     for need in estimator.needs:
         changes = {"logits": ("logits", "base_logits", "new_logits", "reference")}.get(need, (need,))
         lacking = replace(small_open_world(0, 120, 0), **dict.fromkeys(changes))
-        _refused(lambda: estimator.fit(lacking), f"validation images without {need}")  # noqa: B023
+        require_refused(lambda: estimator.fit(lacking), f"validation images without {need}")  # noqa: B023
 
 
 def one_new_name_tells_nothing(estimator) -> None:
@@ -163,27 +161,16 @@ def one_new_name_tells_nothing(estimator) -> None:
     assert found.new_accuracy is None and found.openworld_auc is None, "one new name"
 
 
-def _refused(call: Callable, what: str) -> None:
-    try:
-        call()
-    except ValueError:
-        return
-    raise AssertionError(f"{what} must be refused")
-
-
-OPEN_WORLD_ESTIMATOR_CHECKS: dict[str, Callable] = {
-    check.__name__: check
-    for check in (
-        says_what_it_is,
-        settings_are_frozen_and_survive_json,
-        numbers_are_fractions_or_have_reasons,
-        images_are_a_set,
-        calls_can_be_repeated,
-        details_fit_into_json,
-        labels_of_the_stream_are_not_looked_at,
-        a_given_share_is_kept,
-        proxies_are_expectations,
-        too_little_is_refused,
-        one_new_name_tells_nothing,
-    )
-}
+OPEN_WORLD_ESTIMATOR_CHECKS: dict[str, Callable] = by_name(
+    says_what_it_is,
+    settings_are_frozen_and_survive_json,
+    numbers_are_fractions_or_have_reasons,
+    images_are_a_set,
+    calls_can_be_repeated,
+    details_fit_into_json,
+    labels_of_the_stream_are_not_looked_at,
+    a_given_share_is_kept,
+    proxies_are_expectations,
+    too_little_is_refused,
+    one_new_name_tells_nothing,
+)

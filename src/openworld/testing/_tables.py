@@ -4,6 +4,7 @@ import csv
 import io
 from html.parser import HTMLParser
 
+from openworld._csv import is_number
 from openworld.report.render import as_tex, csv_table, latex_table, markdown_table, plain, terminal_table, texts
 from openworld.report.table import Table
 from openworld.results import Comparison, Value
@@ -21,7 +22,11 @@ def check_table(table: Table) -> None:
 
 
 def _same_on_a_terminal(table: Table) -> None:
-    lines = [" ".join(line.split()) for line in _terminal_lines(table)]
+    from rich.console import Console
+
+    console = Console(width=100_000, file=io.StringIO(), color_system=None)
+    console.print(terminal_table(table))
+    lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
     for row, cells in texts(table):
         words = [" ".join(part.split()) for part in (f"{row.label} {row.remark}", *(cell.line for cell in cells))]
         assert any(_in_order(words, line) for line in lines), f"{row.label}: {words} is in no line of the terminal"
@@ -65,7 +70,7 @@ def _same_in_csv(table: Table) -> None:
     assert len(rows) == len(table.rows) + 1, f"{len(rows)} lines of CSV for {len(table.rows)} rows"
     assert {len(row) for row in rows} == {len(rows[0])}, "lines of CSV differ in length"
     for place, fields in enumerate(rows[1:]):
-        known = {float(field) for field in fields[1:] if _is_number(field)}
+        known = {float(field) for field in fields[1:] if is_number(field)}
         for at, column in enumerate(table.columns):
             content = table.cell(place, at).content
             value = content.value if isinstance(content, Value) else getattr(content, "difference", None)
@@ -76,14 +81,6 @@ def _same_in_csv(table: Table) -> None:
 TABLE_CHECKS = (_same_on_a_terminal, _same_in_markdown, _same_in_latex, _same_on_the_page, _same_in_csv)
 
 
-def _terminal_lines(table: Table) -> list[str]:
-    from rich.console import Console
-
-    console = Console(width=100_000, file=io.StringIO(), color_system=None)
-    console.print(terminal_table(table))
-    return console.file.getvalue().splitlines()
-
-
 def _in_order(words: list[str], line: str) -> bool:
     start = 0
     for word in words:
@@ -91,14 +88,6 @@ def _in_order(words: list[str], line: str) -> bool:
         if place < 0:
             return False
         start = place + len(word.strip())
-    return True
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
     return True
 
 

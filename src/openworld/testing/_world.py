@@ -48,7 +48,11 @@ def small_world(dtype: torch.dtype = torch.float32) -> World:
     clip = _random_clip().to(dtype)
     clip.log_scale.data = clip.log_scale.data.float()  # as `backbones.load` keeps it
     labels = np.repeat(np.arange(len(NAMES)), SHOTS)
-    pixels = _patterns(labels)
+    # One random pattern per class, under noise that differs from view to view.
+    generator = np.random.default_rng(0)
+    patterns = generator.integers(0, 256, (len(NAMES), 1, 3, 32, 32))
+    noise = generator.integers(-60, 61, (len(labels), VIEWS, 3, 32, 32))
+    pixels = (patterns[labels] + noise).clip(0, 255).astype(np.uint8)
     with torch.no_grad():
         scaled = clip.preprocess.scale(torch.from_numpy(pixels.reshape(-1, *pixels.shape[2:])))
         embeddings, patches = clip.encode_patches(scaled.to(dtype))
@@ -84,11 +88,3 @@ def _random_clip() -> TwoTower:
         )
     clip.log_scale.data.fill_(math.log(100))
     return clip.requires_grad_(False).eval()
-
-
-def _patterns(labels: np.ndarray) -> np.ndarray:
-    """uint8[N, VIEWS, 3, 32, 32]: one random pattern per class, under noise that differs from view to view."""
-    generator = np.random.default_rng(0)
-    patterns = generator.integers(0, 256, (len(NAMES), 1, 3, 32, 32))
-    noise = generator.integers(-60, 61, (len(labels), VIEWS, 3, 32, 32))
-    return (patterns[labels] + noise).clip(0, 255).astype(np.uint8)
