@@ -1,4 +1,4 @@
-"""Some of a paper's data sets: what is planned, what it needs on disk, and what is said of the rest."""
+"""A plan of some of a paper's data sets: what is planned, what it needs on disk, and what is said of the rest."""
 
 from pathlib import Path
 

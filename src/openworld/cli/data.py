@@ -56,33 +56,32 @@ def plan(
 
 def _say_plan(found, root, out) -> None:
     """Print a plan: a table of data sets, where to get those that are missing, and how much that is."""
+    from openworld.papers import PAPERS
     from openworld.report.render import terminal_table
     from openworld.report.table import Column, Row, Table
     from openworld.reproduction.data_plan import THERE
     from openworld.reproduction.plan import in_words
     from openworld.results import TEXT
 
-    out.print(f"{found.headline}{f' · data in {root}' if root else ''}", markup=False)
+    place = f" · data in {root}" if root else ""
+    out.print(f"{PAPERS[found.paper]} · {in_words(found.tables, found.figures)}{place}", markup=False)
     rows = []
+    same_files: dict[tuple, list[str]] = {}  # the tasks of BREEDS are one download
     for entry in found.datasets:
-        name = f"{entry.download.name}{'' if entry.needed else ' *'}"
+        download, mark = entry.download, "" if entry.needed else " *"
         use = in_words(entry.tables, entry.figures)
-        rows.append(Row(name, (entry.download.size_in_words, entry.state or "not looked at", use)))
+        rows.append(Row(download.name + mark, (download.size_in_words, entry.state or "not looked at", use)))
+        if entry.state != THERE and download.files:
+            facts = download.files, download.into, download.licence, entry.instead
+            same_files.setdefault(facts, []).append(f"{download.name} ({entry.title})")
     columns = (Column(TEXT, "size"), Column(TEXT, "state"), Column(TEXT, "for"))
     out.print(terminal_table(Table("data", "", "", "data set", columns, tuple(rows), best="")))
-    same_files: dict[tuple, list] = {}  # the tasks of BREEDS are one download
-    for entry in found.datasets:
-        if entry.state != THERE and entry.download.files:
-            same_files.setdefault((entry.download.files, entry.download.into, entry.instead), []).append(entry)
-    for (files, into, instead), entries in same_files.items():
-        names = ", ".join(f"{entry.download.name} ({entry.title})" for entry in entries)
-        out.print(f"\n{names}{f' *, in the place of {instead}' if instead else ''}", markup=False)
-        out.print(f"  into: {into}\n  licence: {entries[0].download.licence}", markup=False)
+    for (files, into, licence, instead), names in same_files.items():
+        out.print(f"\n{', '.join(names)}{f' *, in the place of {instead}' if instead else ''}", markup=False)
+        out.print(f"  into: {into}\n  licence: {licence}", markup=False)
         for file in files:
             out.print(f"  {file.what}: {file.address}", markup=False, soft_wrap=True)
-    out.print()
-    for sentence in found.sentences:
-        out.print(sentence, markup=False)
+    out.print("\n" + "\n".join(found.sentences), markup=False)
 
 
 _NAMES = (

@@ -21,9 +21,8 @@ from openworld.papers.misprints import COCOOP
 from openworld.papers.results import PaperRun
 from openworld.report.table import Column, Row, Table
 from openworld.reproduction.changes import Changes
-from openworld.reproduction.chosen_data import choose_tables
 from openworld.reproduction.paper_results import read_numbers
-from openworld.reproduction.plan import ReproductionPlan, find_table, plan, spellings
+from openworld.reproduction.plan import ReproductionPlan, choose_tables, find_table, plan, spellings
 from openworld.reproduction.series import missing_data
 from openworld.reproduction.settings import ReproductionSetup
 from openworld.reproduction.stages import STAGES, Departure, departures

@@ -15,11 +15,10 @@ from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.datasets.checking import first_missing
 from openworld.datasets.published.downloads import Download, downloads, with_needs
 from openworld.evaluations import evaluation_of
-from openworld.papers import PAPERS as TITLES
 from openworld.papers import published_tables
 from openworld.reproduction.figures import ALL, FIGURES
 from openworld.reproduction.isood import CLASSIFIERS
-from openworld.reproduction.plan import PAPERS, in_words, plan
+from openworld.reproduction.plan import PAPERS, plan
 from openworld.reproduction.settings import ReproductionSetup
 
 THERE, MISSING, UNKNOWN = "there", "missing", ""
@@ -27,18 +26,14 @@ THERE, MISSING, UNKNOWN = "there", "missing", ""
 
 @dataclass(frozen=True)
 class DataSetPlan:
-    """What a paper needs of one data set: to get it, what papers call it, and the tables and figures that need it.
-
-    `state` is "there" (its folder and lists), "missing", or "" where no folder was named; `instead` is what it takes
-    the place of where it is there, "" where nothing can be made without it.
-    """
+    """What a paper needs of one data set: how to get it, its title, and the tables and figures that need it."""
 
     download: Download
     title: str
     tables: tuple[str, ...]
     figures: tuple[str, ...]
-    state: str = UNKNOWN
-    instead: str = ""
+    state: str  # THERE: its folder and lists are; MISSING; UNKNOWN where no folder was named
+    instead: str  # what it takes the place of where it is there; "" where nothing can be made without it
 
     @property
     def needed(self) -> bool:
@@ -57,52 +52,37 @@ class DataPlan:
     tables: tuple[str, ...]
     figures: tuple[str, ...]
     datasets: tuple[DataSetPlan, ...]
-    backbones: tuple[str, ...] = ()
-    pretrained: tuple[str, ...] = ()
-
-    @property
-    def headline(self) -> str:
-        """The paper, and what of it."""
-        return f"{TITLES[self.paper]} · {in_words(self.tables, self.figures)}"
-
-    @property
-    def needed(self) -> tuple[DataSetPlan, ...]:
-        """The data sets without which tables or figures cannot be made."""
-        return tuple(entry for entry in self.datasets if entry.needed)
-
-    @property
-    def missing(self) -> tuple[DataSetPlan, ...]:
-        """The needed data sets that are not there, or not known to be."""
-        return tuple(entry for entry in self.needed if entry.state != THERE)
+    backbones: tuple[str, ...]
+    pretrained: tuple[str, ...]
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """How much there is to download, and what is fetched by itself."""
-        unsized = [entry.download.name for entry in self.missing if entry.download.unsized]
-        beside = f", and {', '.join(unsized)}, whose size is not stated here" if unsized else ""
-        amount = f"To download: about {size_in_words(_bytes(self.missing))}{beside}."
-        total = amount if self.missing else "Nothing is left to download."
-        if any(entry.state for entry in self.datasets):
-            there = len(self.needed) - len(self.missing)
-            total = f"{there} of {len(self.needed)} data sets are there. {total}"
+        needed = [entry for entry in self.datasets if entry.needed]
+        missing = [entry.download for entry in needed if entry.state != THERE]
+        total = f"To download: about {size_in_words(_bytes(missing))}." if missing else "Nothing is left to download."
+        if unsized := [download.name for download in missing if download.unsized]:
+            total = f"{total[:-1]}, and {', '.join(unsized)}, whose size is not stated here."
+        if needed[0].state != UNKNOWN:
+            total = f"{len(needed) - len(missing)} of {len(needed)} data sets are there. {total}"
         sentences = [total]
-        if any(not entry.needed and entry.state != THERE for entry in self.datasets):
+        if len(needed) < len(self.datasets):
             sentences.append("What is marked * is not needed: it takes the place of what is said with it.")
-        if self.backbones or self.pretrained:
-            weights = ", ".join((*self.backbones, *self.pretrained))
+        if weights := ", ".join((*self.backbones, *self.pretrained)):
             sentences.append(f"Weights of {weights} are fetched when they are first needed.")
         return (*sentences, "Sizes are those of the archives; what is unpacked from them takes room beside them.")
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain values for JSON; bytes of files without a stated size are not counted."""
+        needed = [entry for entry in self.datasets if entry.needed]
         return {
             "paper": self.paper,
             "tables": list(self.tables),
             "figures": list(self.figures),
             "datasets": [_plain(entry) for entry in self.datasets],
-            "bytes_needed": _bytes(self.needed),
-            "bytes_to_download": _bytes(self.missing),
-            "size_not_stated": [entry.download.name for entry in self.needed if entry.download.unsized],
+            "bytes_needed": _bytes([entry.download for entry in needed]),
+            "bytes_to_download": _bytes([entry.download for entry in needed if entry.state != THERE]),
+            "size_not_stated": [entry.download.name for entry in needed if entry.download.unsized],
             "backbones": list(self.backbones),
             "pretrained": list(self.pretrained),
         }
@@ -127,59 +107,60 @@ def data_plan(
     """
     if paper in PAPERS and not tables and not figures:
         tables, figures = tuple(published_tables(paper)), (ALL,) if FIGURES[paper] else ()
-    folder = None if root is None else Path(root).expanduser()
+    folder, known = None if root is None else Path(root).expanduser(), downloads()
     made = plan(paper, tuple(tables), ReproductionSetup(str(folder or "")), figures=tuple(figures))
     further = getattr(PAPERS[paper], "further_downloads", lambda run: {})
     runs_of: dict[str, list] = {}
     instead: dict[str, str] = {}
     for run in made.runs:
-        read = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in downloads()), "")
+        read = dict.fromkeys(with_needs(entry.dataset for entry in run.data if entry.dataset in known), "")
         for name, why in (further(run) | read).items():
             runs_of.setdefault(name, []).append(run)
             instead[name] = why and instead.get(name, why)  # what one run cannot do without is needed
 
     entries = []
     for name, runs in runs_of.items():
-        card: Any = PUBLISHED.get(name) or SHIFTED.get(name) or downloads()[name]
-        for_tables = tuple(number for number in made.tables if any(number in run.tables for run in runs))
-        for_figures = tuple(number for number in made.figures if any(number in run.figures for run in runs))
-        state = _state(name, folder)
-        entries.append(DataSetPlan(downloads()[name], card.title, for_tables, for_figures, state, instead[name]))
+        card: Any = PUBLISHED.get(name) or SHIFTED.get(name) or known[name]
+        for_tables, for_figures = (
+            tuple(number for number in getattr(made, kind) if any(number in getattr(run, kind) for run in runs))
+            for kind in ("tables", "figures")
+        )
+        state = UNKNOWN if folder is None else THERE if _is_there(known[name], folder) else MISSING
+        entries.append(DataSetPlan(known[name], card.title, for_tables, for_figures, state, instead[name]))
 
     backbones = (name for run in made.runs for name in evaluation_of(run.spec).backbones(run.spec))
     models = (model for run in made.runs for model in getattr(run.spec, "models", ()))
     pretrained = (model.architecture for model in models if getattr(model, "recipe", {}).get("pretrained"))
     ordered = tuple(sorted(entries, key=lambda entry: not entry.needed))
-    weights = tuple(dict.fromkeys(backbones)), tuple(dict.fromkeys(pretrained))
-    return DataPlan(paper, made.tables, made.figures, ordered, *weights)
+    return DataPlan(
+        paper, made.tables, made.figures, ordered, tuple(dict.fromkeys(backbones)), tuple(dict.fromkeys(pretrained))
+    )
 
 
-def _state(name: str, root: Path | None) -> str:
-    if root is None:
-        return UNKNOWN
-    place = downloads()[name].place
-    places = CLASSIFIERS if place in CLASSIFIERS else (place,)
-    there = any((root / other).exists() for other in places) if place else not first_missing(name, root)
-    return THERE if there else MISSING
+def _is_there(download: Download, root: Path) -> bool:
+    if not download.place:
+        return not first_missing(download.name, root)
+    places = CLASSIFIERS if download.place in CLASSIFIERS else (download.place,)
+    return any((root / place).exists() for place in places)
 
 
-def _bytes(entries: Sequence[DataSetPlan]) -> int:
+def _bytes(needed: Sequence[Download]) -> int:
     """Count every file once, also where several data sets share it."""
-    files = {(file.what, file.address): file for entry in entries for file in entry.download.files}
-    return sum(file.size or 0 for file in files.values())
+    files = {(file.what, file.address): file.size or 0 for download in needed for file in download.files}
+    return sum(files.values())
 
 
 def _plain(entry: DataSetPlan) -> dict[str, Any]:
-    download = entry.download
+    files = [
+        {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact}
+        for file in entry.download.files
+    ]
     return {
-        "name": download.name,
+        "name": entry.download.name,
         "title": entry.title,
-        "into": download.into,
-        "licence": download.licence,
-        "files": [
-            {"what": file.what, "address": file.address, "bytes": file.size, "exact": file.exact}
-            for file in download.files
-        ],
+        "into": entry.download.into,
+        "licence": entry.download.licence,
+        "files": files,
         "tables": list(entry.tables),
         "figures": list(entry.figures),
         "state": entry.state or None,

@@ -17,7 +17,6 @@ from openworld.evaluations.accuracy_estimation.spec import AccuracyEstimationSpe
 from openworld.evaluations.entries import EstimatorSpec, ReferenceSpec
 from openworld.papers import TABLES, PaperTable, published_numbers
 from openworld.report.sentences import listed
-from openworld.reproduction.chosen_data import Spellings
 from openworld.reproduction.frap_datasets import (
     CORRUPTED,
     EMBEDDED_WORLD,
@@ -82,7 +81,7 @@ LAST = "last"
 """The checkpoint at the end of a training, whatever its epoch is."""
 
 
-def spellings(setup: ReproductionSetup) -> Spellings:
+def spellings(setup: ReproductionSetup) -> dict[str, str]:
     """Every source by its two names, and every row."""
     worlds = _worlds(setup)
     rows = {row: row for world in worlds for row in world.rows}

@@ -25,7 +25,6 @@ from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.model_entries import DetectorSpec, JudgedSpec
 from openworld.evaluations.ood_detection.spec import OODDetectionSpec
 from openworld.papers import TABLES, PaperTable
-from openworld.reproduction.chosen_data import Spellings
 from openworld.reproduction.rendered_twin import FOLDER, KNOWN, STYLE, RenderedTwin
 from openworld.reproduction.settings import PaperDefaults, PlannedRun, ReproductionSetup
 
@@ -83,7 +82,7 @@ def default_tables(setup: ReproductionSetup) -> tuple[str, ...]:
     return tuple(number for number in TABLES[PAPER] if setup.embedded or number not in _GENERATED)
 
 
-def spellings(setup: ReproductionSetup) -> Spellings:
+def spellings(setup: ReproductionSetup) -> dict[str, str]:
     """Both spellings of every data set."""
     return {title: title for title in (*_TITLES.values(), *ROWS.values())} | _TITLES | ROWS
 

@@ -13,14 +13,14 @@ from types import ModuleType
 from openworld._errors import OpenworldError, unknown_name
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.papers import PAPERS as TITLES
-from openworld.papers import PaperTable, published_tables
+from openworld.papers import SOURCE, PaperTable, published_tables
 from openworld.papers.results import PaperRun
+from openworld.papers.tables import VARIANTS
 from openworld.reproduction import frap as _frap_plan
 from openworld.reproduction import isood as _isood_plan
 from openworld.reproduction import openpl as _openpl_plan
 from openworld.reproduction import openworldauc as _openworldauc_plan
 from openworld.reproduction.changes import Changes, names_of
-from openworld.reproduction.chosen_data import Spellings, choose_tables, find_titles
 from openworld.reproduction.figures import ALL, PaperFigure, find_figures
 from openworld.reproduction.figures.paper_figure import runs_with_figures
 from openworld.reproduction.settings import EMBEDDED, NAMES, PlannedRun, ReproductionSetup
@@ -31,6 +31,11 @@ PAPERS: dict[str, ModuleType] = {
 """Paper -> its plan: DEFAULTS, METHODS, ABSENT and `plan_runs`; where there is more to say, `default_tables`,
 `spellings`, `belonging` and `remarks`."""
 
+FROM_SOURCE = ("domain generalisation", "cross-data-set", "distribution-shift", "co-evolution")
+"""Tasks whose learners are tuned on ImageNet and meet other data sets."""
+
+NO_DATA = "none of the data sets that it is made of is among those asked for"
+NO_SOURCE = f"its learners are tuned on {SOURCE}, which is not among the data sets asked for"
 NO_METHOD = "none of its methods is among those asked for"
 NOT_ASKED_FOR = "none of its methods, or none of its data sets, is among those asked for"
 
@@ -124,7 +129,11 @@ def plan(
         raise unknown_name("paper", paper, PAPERS)
     module = PAPERS[paper]
     setup = (setup or ReproductionSetup()).settled(module.DEFAULTS)
-    setup = replace(setup, datasets=find_titles(paper, spellings(paper, setup), setup.datasets))
+    titles = {spelling.casefold(): title for spelling, title in spellings(paper, setup).items()}
+    for name in setup.datasets:
+        if name.casefold() not in titles:
+            raise unknown_name(f"data set of {paper}", name, dict.fromkeys(titles.values()))
+    setup = replace(setup, datasets=tuple(dict.fromkeys(titles[name.casefold()] for name in setup.datasets)))
     _require_fitting(module, setup)
 
     every = module.default_tables(setup) if hasattr(module, "default_tables") else tuple(published_tables(paper))
@@ -178,14 +187,37 @@ def _find_figures(
     return list(figures.values()), left_out
 
 
+def choose_tables(
+    tables: Iterable[PaperTable], titles: Sequence[str], own: Sequence[str] = (), *, named: bool
+) -> tuple[list[PaperTable], dict[str, str]]:
+    """Return tables with the data sets asked for alone (`titles`, `own` rows of these), and why others are not made.
+
+    What is reached from ImageNet (a variant, a target of transfer) is made if ImageNet is asked for too, or the table
+    is `named` by its number; no titles are all of them.
+    """
+    chosen, left_out = [], {}
+    for table in tables:
+        datasets = tuple(title for title in table.datasets if not titles or title in (*titles, *own))
+        reason = "" if datasets else NO_DATA
+        if titles and not named and SOURCE not in titles and set(table.tasks) & set(FROM_SOURCE):
+            datasets = tuple(title for title in datasets if title not in VARIANTS)
+            if not datasets or set(table.tasks) <= set(FROM_SOURCE):
+                reason = reason or NO_SOURCE
+        if reason:
+            left_out[table.number] = reason
+        else:
+            chosen.append(replace(table, datasets=datasets))
+    return chosen, left_out
+
+
 def _read_from(runs: Iterable[PlannedRun]) -> tuple[set[str], set[str]]:
     """Return the numbers of the tables, and of the figures, that are read from runs."""
     runs = list(runs)
     return {number for run in runs for number in run.tables}, {number for run in runs for number in run.figures}
 
 
-def spellings(paper: str, setup: ReproductionSetup) -> Spellings:
-    """Return what a user may call the data sets of a paper: the paper's titles and our names."""
+def spellings(paper: str, setup: ReproductionSetup) -> dict[str, str]:
+    """Return {what a user may call a data set of a paper, its title or our name: what the paper calls it}."""
     module = PAPERS[paper]
     if hasattr(module, "spellings"):
         return module.spellings(setup)
