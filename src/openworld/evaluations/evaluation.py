@@ -13,7 +13,6 @@ class EvaluationTask(Protocol):
     @property
     def name(self) -> str:
         """What people call the unit, one of a kind in its run."""
-        ...
 
 
 @dataclass(frozen=True)

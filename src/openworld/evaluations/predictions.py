@@ -67,7 +67,12 @@ def prediction_rows(tables: Mapping[str, Sequence[Table]], classnames: Sequence[
         for entity, own in tables.items()
         if classnames and all({"label", "prediction"} <= table.keys() for table in own)
     }
-    mistakes = {entity: [_mistakes(table) for table in own] for entity, own in told.items()}
+    mistakes: dict[str, list[np.ndarray]] = {}  # by entity and seed: int64[M, 2], class and name of wrong images
+    for entity, own in told.items():
+        named = [
+            np.stack([np.asarray(table[key], np.int64) for key in ("label", "prediction")], axis=1) for table in own
+        ]
+        mistakes[entity] = [pairs[(pairs[:, 1] >= 0) & (pairs[:, 0] != pairs[:, 1])] for pairs in named]
     every = [pairs for own in mistakes.values() for pairs in own]
     found, counts = np.unique(np.concatenate(every), axis=0, return_counts=True) if every else ((), ())
     for entity, own in told.items():
@@ -84,12 +89,6 @@ def prediction_rows(tables: Mapping[str, Sequence[Table]], classnames: Sequence[
                 yield Result(entity, CONFUSED, Value(mean(shares)), where)
     for entity, own in tables.items():
         yield from _bins(entity, [table for table in own if {"confidence", "correct"} <= table.keys()], place)
-
-
-def _mistakes(table: Table) -> np.ndarray:
-    """int64[M, 2]: class and name of the images that were given another name."""
-    pairs = np.stack([np.asarray(table[name]).astype(np.int64) for name in ("label", "prediction")], axis=1)
-    return pairs[(pairs[:, 1] >= 0) & (pairs[:, 0] != pairs[:, 1])]
 
 
 def _bins(entity: str, tables: Sequence[Table], place: Place) -> Iterator[Result]:

@@ -105,11 +105,11 @@ def scoring_stages(scorings: Sequence[ClassifierScoring], machine: Machine) -> t
     def gathered():
         return (shard for scoring in scorings for shard in scoring.fit.shards(machine))
 
-    def shards():
+    def scored():
         return (shard for each in scorings for images in each.scored for shard in each.shards(images, machine))
 
     return (
         Stage("gathering", "gathered what detectors learn from", "images", machine, gathered),
         Stage("fitting", "fitted", "detectors", machine, lambda: [scoring.fit for scoring in scorings]),
-        Stage("scoring", "scored", "images", machine, shards),
+        Stage("scoring", "scored", "images", machine, scored),
     )

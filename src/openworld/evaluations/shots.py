@@ -15,7 +15,7 @@ def training_images(records: Iterable[Mapping]) -> dict[str, int] | None:
 
 
 def shots_in_words(shots: int | None, had: Mapping[str, int] | None) -> str:
-    """Shots as they were asked for, or what there was where it is less.
+    """Return the shots as they were asked for, or what there was where it is less.
 
     >>> shots_in_words(16, None), shots_in_words(1, {"fewest": 1, "most": 1})
     ('16 shots', '1 shot')

@@ -10,13 +10,7 @@ from openworld._sizes import size_in_words
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
-from openworld.features import (
-    Encoding,
-    encode_together,
-    encoded_size,
-    hold_set,
-    is_encoded,
-)
+from openworld.features import Encoding, encode_together, encoded_size, hold_set, is_encoded
 from openworld.learners import configure, find_learner, origin
 from openworld.learners.engine.fitted import schedules_of
 from openworld.learners.engine.requirements import offers_everything, require_able
@@ -31,11 +25,9 @@ class EncodingTask(Protocol):
     @property
     def sources(self) -> Mapping[str, ImageSelection]:
         """The image sets that it reads, by the part that each plays; "train" is what is learned from."""
-        ...
 
     def encoding(self, part: str) -> Encoding:
         """What is encoded of a part."""
-        ...
 
 
 class LearnerTask(EncodingTask, Protocol):
@@ -47,20 +39,15 @@ class LearnerTask(EncodingTask, Protocol):
     @property
     def whole_sources(self) -> Iterable[ImageSelection]:
         """The image sets in which no class that is asked for may lack an image."""
-        ...
 
 
 def encode_tasks(
     tasks: Sequence[EncodingTask],
     machine: Machine,
-    progress: Callable[[int, int], None] | None = None,
-    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,  # called with (images done, images to be encoded)
+    workers: int = 1,  # whose training sets must have room, where the cache has a limit
 ) -> int:
-    """Encode what the tasks need and is not on disk, each image set in one pass; return how many images that were.
-
-    Where the cache has a limit, that is what has room beside the training sets of so many `workers`; `progress` is
-    called with (images done, images to be encoded).
-    """
+    """Encode what the tasks need and is not on disk, each image set in one pass; return how many images that were."""
     missing = not_encoded(tasks, machine, workers)
     limited = _made_first(tasks, machine, workers) if machine.cache_limit is not None else ()
     # Held, so that no set makes room for another.
@@ -104,12 +91,10 @@ def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -
 
 
 def with_room(sizes: Mapping[EncodedSet, int], limit: int, workers: int) -> list[EncodedSet]:
-    """Return the sets that a cache with a limit has room for, of {set: bytes} in the order in which units need them.
-
-    Patch rows and pixels of training images are read at random in every step, so each of the workers must have room
-    for the largest such set; a unit makes its own where it is not there. Beside them the smallest sets come first,
-    which are embeddings. What has no room is made by the unit that needs it, or streamed (`runtime.encoded_part`).
-    """
+    """Return the sets that a cache with a limit has room for, of {set: bytes} in the order in which units need them."""
+    # Patch rows and pixels of training images are read at random in every step, so each of the workers must have room
+    # for the largest such set. Beside them the smallest sets come first, which are embeddings. What has no room is made
+    # by the unit that needs it, or streamed (`runtime.encoded_part`).
     drawn = [entry for entry in sizes if entry[2].views and (entry[2].patches or entry[2].pixels)]
     largest = max((sizes[entry] for entry in drawn), default=0)
     if largest > limit:
@@ -157,16 +142,17 @@ def require_learnable(tasks: Sequence[LearnerTask], machine: Machine) -> None:
     """Refuse a class without an image, and a learner that needs more than the backbone has."""
     for images in {images: None for task in tasks for images in task.whole_sources}:
         images.require_every_class()
-    _require_able(tasks, machine)
+    wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
+    for (name, learner), entry in wanted.items():
+        clip = machine.backbone(name)
+        if not offers_everything(clip):  # one whose towers take all that ours give needs no trial
+            require_able(clip, configure(find_learner(learner), entry.settings))
 
 
 def effort(task: LearnerTask, machine: Machine) -> tuple[float, ...]:
-    """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is.
-
-    Where the cache has a limit, (): training sets decide the order then.
-    """
+    """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
     if machine.cache_limit is not None:
-        return ()
+        return ()  # training sets decide the order then
     learner = configure(find_learner(task.learner.learner), task.learner.settings)
     if not schedules_of(learner):
         return 0, 0
@@ -176,27 +162,15 @@ def effort(task: LearnerTask, machine: Machine) -> tuple[float, ...]:
     return steps, sum(tensor.numel() for tensor in start.values())
 
 
-def _require_able(tasks: Sequence[LearnerTask], machine: Machine) -> None:
-    """Try every learner on its backbone; one whose towers take all that ours give needs no trial."""
-    wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
-    for (name, learner), entry in wanted.items():
-        clip = machine.backbone(name)
-        if not offers_everything(clip):
-            require_able(clip, configure(find_learner(learner), entry.settings))
-
-
 def inputs_of(task: LearnerTask, machine: Machine) -> dict[str, str]:
-    """Fingerprints of the weights and pictures that a task reads, and `other_inputs`."""
+    """Return fingerprints of the weights and images that a task reads, and `other_inputs`."""
     weights = machine.backbone(task.backbone).fingerprint
     images = {part: source.fingerprint for part, source in task.sources.items()}
     return {"weights": weights} | other_inputs(task, machine) | images
 
 
 def other_inputs(task: LearnerTask, machine: Machine) -> dict[str, str]:
-    """What else a result depends on: package and version of a learner that is none of ours, a precision not the usual.
-
-    Keys of runs with learners of ours in float32 hold neither.
-    """
+    """Return what else a result depends on: the package of a learner of a plug-in, a precision not the usual."""
     package = origin(task.learner.learner)
     precision = "" if machine.precision == "float32" else machine.precision
     return {name: value for name, value in {"plug-in": package, "precision": precision}.items() if value}
