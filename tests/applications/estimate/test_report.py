@@ -113,6 +113,12 @@ def test_what_would_settle_it():
     assert sentences(few)[-1] == "So few images are best labelled, all of them."
 
 
+def test_a_number_without_an_interval_is_said_to_have_none():
+    bare = replace(quote_of(0.8), low=0.8, high=0.8)
+    first = "Estimated accuracy on live.npz (900 images): 80.0 % by COTT, without an interval."
+    assert sentences(estimate_of(0.8, quote=bare))[0] == first
+
+
 def test_labels_of_the_target():
     found = sentences(estimate_of(0.8, 0.7, target=ScoredSet("live.npz", 900, 3, 0.72)))
     assert found[-1].endswith("72.0 %, so that COTT is off by +8.0 points; nearest is ATC-MC (−2.0).")

@@ -54,6 +54,8 @@ def answer(quote: Quote, of: str) -> str:
 
 
 def _number(quote: Quote) -> str:
+    if quote.low == quote.high:  # of a method that was named first, on a chunk: nothing is resampled
+        return f"{percent(quote.accuracy)} % by {quote.method}, without an interval"
     return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}, by {quote.method}"
 
 

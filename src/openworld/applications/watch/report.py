@@ -235,7 +235,8 @@ def _accuracy(chunk: ChunkEstimate) -> str:
     quote = chunk.quote
     if quote.accuracy is None:
         return f"whose accuracy cannot be told, {percent(quote.low)} to {percent(quote.high)} %"
-    return f"{percent(quote.accuracy)} % {bracketed((quote.low, quote.high))}"
+    interval = f" {bracketed((quote.low, quote.high))}" if quote.low < quote.high else ""
+    return f"{percent(quote.accuracy)} %{interval}"
 
 
 def _estimate(view: WatchView, chunks: Sequence[ChunkEstimate]) -> AccuracyEstimate:

@@ -20,6 +20,7 @@ from openworld.runs import to_json
 from openworld.runs.sealed_arrays import read_arrays, write_arrays
 
 STATE = "the state of `openworld estimate watch`"
+PLAIN = ("watch", "statistic", "shift_statistic", "last", "n", "closed")  # fields that are JSON as they are
 
 
 @dataclass(frozen=True)
@@ -105,20 +106,8 @@ class WatchState:
 
     def write(self, path: Path) -> None:
         """Write it in one step."""
-        about = {
-            "watch": self.watch,
-            "statistic": self.statistic,
-            "shift_statistic": self.shift_statistic,
-            "last": self.last,
-            "n": self.n,
-            "closed": self.closed,
-            "records": self.records,
-            "files": self.files,
-            "measured": self.measured.about(),
-            "kept": [period.number for period in self.kept],
-            "sheets": self.sheets,
-            "opened": None,
-        }
+        about = {name: getattr(self, name) for name in (*PLAIN, "records", "files", "sheets")}
+        about |= {"measured": self.measured.about(), "kept": [period.number for period in self.kept], "opened": None}
         arrays = dict(self.measured.arrays())
         for period in self.kept:
             arrays |= period.arrays()
@@ -159,16 +148,11 @@ def _state_of(
         opened = OpenPeriod(Span(opened["key"], opened["first"], sample), opened["began"], opened["ended"], images)
     records = tuple(map(PeriodRecord.of, about["records"]))
     return WatchState(
-        about["watch"],
-        about["statistic"],
-        about["shift_statistic"],
-        about["last"],
-        about["n"],
-        about["closed"],
-        records,
-        tuple(FileRecord(**file) for file in about["files"]),
-        opened,
-        Measured.of(about["measured"], arrays),
-        kept_of({number: records[number].chunk.first for number in about["kept"]}, arrays),
-        tuple(map(SheetRecord.of, about["sheets"])),
+        **{name: about[name] for name in PLAIN},
+        records=records,
+        files=tuple(FileRecord(**file) for file in about["files"]),
+        opened=opened,
+        measured=Measured.of(about["measured"], arrays),
+        kept=kept_of({number: records[number].chunk.first for number in about["kept"]}, arrays),
+        sheets=tuple(map(SheetRecord.of, about["sheets"])),
     )
