@@ -201,7 +201,7 @@ def test_a_run_that_fails_is_named_and_tables_are_made_of_the_others(ask, damage
 
 def test_no_table_is_made_where_every_run_fails(ask, damaged):
     done = ask("openworldauc", "--table", "7", *CLIP, *QUICK, "--out", "run")
-    assert done.exit_code == 1 and "1 of 1 runs failed, and no table is made" in done.output
+    assert done.exit_code == 1 and "1 of 1 runs failed, and Table 7 cannot be made" in done.output
     assert not (damaged / "run" / "tables").exists()
 
 

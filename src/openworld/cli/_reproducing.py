@@ -32,14 +32,14 @@ def carry_out_plan(
     Args:
         said: `margin` and `show` of `compare_with_paper`.
     """
-    from openworld.datasets.checking import require_places
     from openworld.reproduction.cost import cost, plain_plan
-    from openworld.reproduction.series import carry_out_runs, failure, use_data
+    from openworld.reproduction.series import carry_out_runs, failure, require_data, use_data
 
     out = console.output(quiet=quiet or as_json)
-    use_data(plan)
-    if not only_plan:
-        require_places(plan.downloads, plan.setup.data)
+    if only_plan:
+        use_data(plan)
+    else:
+        require_data(plan)
     counted = cost(plan, options.cache_bytes)
     if only_plan and as_json:
         console.write(json.dumps(plain_plan(plan, counted), indent=1))
@@ -69,8 +69,7 @@ def _show_plan(plan, cost, out) -> None:
 
     out.print(" · ".join((f"openworld {__version__}", *plan.headline)), markup=False)
     out.print(terminal_table(cost.table))
-    for sentence in (cost.sentence, *plan.sentences):
-        out.print(sentence, markup=False)
+    out.print("\n".join((cost.sentence, *plan.sentences)), markup=False)
 
 
 def _say_missing(plan, out) -> None:

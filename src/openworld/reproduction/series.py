@@ -11,6 +11,7 @@ from openworld._sizes import duration
 from openworld.datasets.checking import first_missing, require_places
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.running import RunOptions, SeriesProgress, carry_out
+from openworld.reproduction.plan import ReproductionPlan, in_words, plan
 from openworld.reproduction.rendered_twin import placed
 from openworld.runs.outputs import require_folder
 
@@ -52,10 +53,8 @@ def use_data(plan) -> None:
         datasets.use_root(plan.setup.data)
 
 
-def plan_what_is_there(paper: str, tables, setup, *, figures=()):
+def plan_what_is_there(paper: str, tables, setup, *, figures=()) -> ReproductionPlan:
     """Plan a reproduction as `plan` does, without those rows of a source asked for whose data are not there."""
-    from openworld.reproduction.plan import plan
-
     planned = plan(paper, tables, setup, figures=figures)
     missing = missing_data(planned) if setup.datasets else ()
     return plan(paper, tables, replace(setup, missing=missing), figures=figures) if missing else planned
@@ -69,17 +68,10 @@ def missing_data(plan) -> tuple[str, ...]:
 
 def failure(plan, failures: dict[str, str]) -> OpenworldError:
     """Return what to raise: which runs failed, and which tables and figures lack them; what is done is kept."""
-    from openworld.reproduction.plan import in_words
-
     failed = [run for run in plan.runs if run.name in failures]
     reasons = [f"\n- {run.name} (for {in_words(run.tables, run.figures)}): {failures[run.name]}" for run in failed]
-    tables, figures = plan.without(failures)
-    if (tables, figures) == (plan.tables, plan.figures):
-        lacking = f"no {'table' if plan.tables else 'figure'} is made"
-    elif tables or figures:
-        lacking = f"{in_words(tables, figures)} cannot be made"
-    else:
-        lacking = "the tables or figures that need them lack them"
+    lost = in_words(*plan.without(failures))
+    lacking = f"{lost} cannot be made" if lost else "the tables or figures that need them lack them"
     error = OpenworldError(
         f"{len(failed)} of {len(plan.runs)} runs failed, and {lacking}; what is done is kept, and the same command "
         f"goes on from there.{''.join(reasons)}"
