@@ -5,10 +5,9 @@ import pytest
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
 from openworld.evaluations.artifacts import Crew
-from openworld.evaluations.encoding import EncodingStage
+from openworld.evaluations.encoding import EncodingStage, encode_tasks
 from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import ENGINES, read_spec
 
 

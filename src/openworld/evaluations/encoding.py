@@ -1,27 +1,195 @@
-"""Encode what tasks read. An artifact is a shard of an image set, with the bytes that encoding the whole would write.
+"""Tasks of learners, before one is run: what they read is encoded, what cannot be learned is refused.
 
-A set becomes whole when `encode_tasks` has looked at it afterwards.
+An artifact is a shard of an image set, with the bytes that encoding the whole would write; a set becomes whole when
+`encode_tasks` has looked at it afterwards.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+import torch
+
+from openworld._errors import OpenworldError
+from openworld._sizes import size_in_words
 from openworld.evaluations.artifacts import Crew, Progress, Stage
+from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import (
-    EncodingTask,
-    effort,
-    encode_tasks,
-    fingerprints_of,
-    in_order,
-    inputs_of,
-    not_encoded,
-    require_learnable,
+from openworld.features import (
+    Encoding,
+    encode_shard,
+    encode_together,
+    encoded_size,
+    hold_set,
+    is_encoded,
+    missing_shards,
 )
-from openworld.features import Encoding, encode_shard, missing_shards
 from openworld.features.encoding import rows_of_shards
+from openworld.learners import configure, find_learner, origin
+from openworld.learners.engine.fitted import schedules_of
+from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.runs import digest
+
+
+class EncodingTask(Protocol):
+    """What a task offers that reads encoded images, beside its fields."""
+
+    name: str
+    backbone: str
+
+    @property
+    def sources(self) -> Mapping[str, ImageSelection]:
+        """The image sets that it reads, by the part that each plays; "train" is what is learned from."""
+
+    def encoding(self, part: str) -> Encoding:
+        """What is encoded of a part."""
+
+
+class LearnerTask(EncodingTask, Protocol):
+    """What a task of a learner offers."""
+
+    learner: LearnerSpec
+    seed: int
+
+    @property
+    def whole_sources(self) -> Iterable[ImageSelection]:
+        """The image sets in which no class that is asked for may lack an image."""
+
+
+def encode_tasks(
+    tasks: Sequence[EncodingTask],
+    machine: Machine,
+    progress: Callable[[int, int], None] | None = None,  # called with (images done, images to be encoded)
+    workers: int = 1,  # whose training sets must have room, where the cache has a limit
+) -> int:
+    """Encode what the tasks need and is not on disk, each image set in one pass; return how many images that were."""
+    missing = not_encoded(tasks, machine, workers)
+    limited = _made_first(tasks, machine, workers) if machine.cache_limit is not None else ()
+    # Held, so that no set makes room for another.
+    held = [hold_set(*_of_set(entry, machine), cache=machine.folder) for entry in limited]
+    total, before = sum(len(source.load()) for source, _ in missing), 0
+    for (source, name), encodings in missing.items():
+        report = progress and (lambda done, _, before=before: progress(before + done, total))
+        encode_together(machine.backbone(name), source.load(), encodings, progress=report, **machine.storage)
+        before += len(source.load())
+    del held
+    return total
+
+
+def not_encoded(
+    tasks: Sequence[EncodingTask], machine: Machine, workers: int = 1
+) -> dict[tuple[ImageSelection, str], list[Encoding]]:
+    """Return {(image set, backbone): the encodings to make before the tasks begin}, for what is not on disk."""
+    missing: dict[tuple[ImageSelection, str], list[Encoding]] = {}
+    for entry in _made_first(tasks, machine, workers):
+        if not is_encoded(*_of_set(entry, machine), cache=machine.folder):
+            source, name, encoding = entry
+            missing.setdefault((source, name), []).append(encoding)
+    return missing
+
+
+EncodedSet = tuple[ImageSelection, str, Encoding]
+"""An image set, the name of a backbone, and how it is encoded."""
+
+
+def _made_first(tasks: Sequence[EncodingTask], machine: Machine, workers: int) -> list[EncodedSet]:
+    """Return what, of all that the tasks read, is encoded before they begin."""
+    needed = dict.fromkeys(
+        (source, task.backbone, task.encoding(part))
+        for task in in_order(tasks, machine)
+        for part, source in task.sources.items()
+    )
+    if machine.cache_limit is None:
+        return list(needed)
+    sizes = {entry: encoded_size(machine.backbone(entry[1]).config, entry[2], len(entry[0].load())) for entry in needed}
+    return with_room(sizes, machine.cache_limit, workers)
+
+
+def with_room(sizes: Mapping[EncodedSet, int], limit: int, workers: int) -> list[EncodedSet]:
+    """Return the sets that a cache with a limit has room for, of {set: bytes} in the order in which units need them."""
+    # Patch rows and pixels of training images are read at random in every step, so each of the workers must have room
+    # for the largest such set. Beside them the smallest sets come first, which are embeddings. What has no room is made
+    # by the unit that needs it, or streamed (`runtime.encoded_part`).
+    drawn = [entry for entry in sizes if entry[2].views and (entry[2].patches or entry[2].pixels)]
+    largest = max((sizes[entry] for entry in drawn), default=0)
+    if largest > limit:
+        raise OpenworldError(
+            f"the cache may have {size_in_words(limit)}, and the largest training set takes {size_in_words(largest)}; "
+            f"give a --cache-limit of {size_in_words(largest, at_least=True)} or more."
+        )
+    first, room = [], limit - workers * largest
+    for entry in sorted(sizes, key=lambda entry: sizes[entry]):
+        if entry not in drawn and sizes[entry] <= room:
+            first.append(entry)
+            room -= sizes[entry]
+    room += workers * largest
+    for entry in drawn:  # up to the first that does not fit: one made beyond it would go when that is made
+        room -= sizes[entry]
+        if room < 0:
+            break
+        first.append(entry)
+    return first
+
+
+def _of_set(entry: EncodedSet, machine: Machine) -> tuple:
+    """(backbone, images, encoding), as functions of encoded image sets take them."""
+    source, name, encoding = entry
+    return machine.backbone(name), source.load(), encoding
+
+
+def in_order(tasks: Sequence[EncodingTask], machine: Machine) -> list[EncodingTask]:
+    """The tasks as they come; where the cache has a limit, all that use a training set one after the other."""
+    if machine.cache_limit is None:
+        return list(tasks)
+    of_training_set: dict[EncodedSet, list[EncodingTask]] = {}
+    for task in tasks:
+        of_training_set.setdefault((task.sources["train"], task.backbone, task.encoding("train")), []).append(task)
+    return [task for same in of_training_set.values() for task in same]
+
+
+def fingerprints_of(tasks: Sequence[EncodingTask]) -> dict[str, str]:
+    """What pictures the tasks read: a hash per image set."""
+    sources = dict.fromkeys(source for task in tasks for source in task.sources.values())
+    return {str(source): source.fingerprint for source in sources}
+
+
+def require_learnable(tasks: Sequence[LearnerTask], machine: Machine) -> None:
+    """Refuse a class without an image, and a learner that needs more than the backbone has."""
+    for images in {images: None for task in tasks for images in task.whole_sources}:
+        images.require_every_class()
+    wanted = {(task.backbone, task.learner.learner): task.learner for task in tasks}
+    for (name, learner), entry in wanted.items():
+        clip = machine.backbone(name)
+        if not offers_everything(clip):  # one whose towers take all that ours give needs no trial
+            require_able(clip, configure(find_learner(learner), entry.settings))
+
+
+def effort(task: LearnerTask, machine: Machine) -> tuple[float, ...]:
+    """Return steps of training, and among equals how many numbers are learned; (0, 0) where nothing is."""
+    if machine.cache_limit is not None:
+        return ()  # training sets decide the order then
+    learner = configure(find_learner(task.learner.learner), task.learner.settings)
+    if not schedules_of(learner):
+        return 0, 0
+    images, clip = task.sources["train"].load(), machine.backbone(task.backbone)
+    start = learner.start(clip, images.classnames, torch.Generator().manual_seed(0))
+    steps = sum(schedule.epochs * schedule.steps(len(images)) for schedule in schedules_of(learner))
+    return steps, sum(tensor.numel() for tensor in start.values())
+
+
+def inputs_of(task: LearnerTask, machine: Machine) -> dict[str, str]:
+    """Return fingerprints of the weights and images that a task reads, and `other_inputs`."""
+    weights = machine.backbone(task.backbone).fingerprint
+    images = {part: source.fingerprint for part, source in task.sources.items()}
+    return {"weights": weights} | other_inputs(task, machine) | images
+
+
+def other_inputs(task: LearnerTask, machine: Machine) -> dict[str, str]:
+    """Return what else a result depends on: the package of a learner of a plug-in, a precision not the usual."""
+    package = origin(task.learner.learner)
+    precision = "" if machine.precision == "float32" else machine.precision
+    return {name: value for name, value in {"plug-in": package, "precision": precision}.items() if value}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import torch
 from safetensors.numpy import save
 
 from openworld._errors import OpenworldError
+from openworld.classifiers import Classifier
 from openworld.classifiers.checkpoints import named_after
 from openworld.datasets import ImageSet
 from openworld.datasets.pooling import remembered
@@ -60,9 +61,16 @@ class ModelOutputs:
         logits: dict[Checkpoint, list[np.ndarray]] = {classifier: [] for classifier in self._missing(machine)}
         for shard, start in enumerate(range(0, len(images), _TOGETHER)):
             self._embed(images, shard, machine)
-            batch = _Batch(images, range(start, min(start + _TOGETHER, len(images))), machine.allow_corrupt)
-            for classifier, parts in logits.items():
-                parts.append(batch.answers(classifier.load(machine), machine.device))
+            rows = range(start, min(start + _TOGETHER, len(images)))
+            prepared: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # once for all classifiers of one view
+            for checkpoint, parts in logits.items():
+                classifier = checkpoint.load(machine)
+                _require_names(classifier, images)
+                if classifier.view not in prepared:
+                    prepared[classifier.view] = _prepare(classifier, images, rows, machine.allow_corrupt)
+                pixels, unreadable = prepared[classifier.view]
+                parts.append(classifier.logits_of_pixels(pixels, device=machine.device))
+                parts[-1][unreadable] = np.nan
         for name in self.backbones:  # all shards are there: this makes the set whole
             encoded(self.images.load(), name, machine)
         files = {_file(classifier): save({"logits": np.concatenate(parts)}) for classifier, parts in logits.items()}
@@ -89,38 +97,26 @@ def logits_of(images: ImageSelection, classifier: Checkpoint, machine: Machine) 
     return memory_map(require_intact(cache_of(machine) / _key(images) / _file(classifier)), "logits")
 
 
-class _Batch:
-    """Images in memory, prepared once for all classifiers of one view."""
+def _require_names(classifier: Classifier, images: ImageSet) -> None:
+    if named_after(classifier, images.classnames).classnames != images.classnames:
+        raise OpenworldError(
+            f"{classifier.architecture!r} was trained on other class names than those of {images.name!r}, or in "
+            "another order; the images must show the model's classes."
+        )
 
-    def __init__(self, images: ImageSet, rows: range, allowed: int):
-        self._images, self._rows, self._allowed = images, rows, allowed
-        self._prepared: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}
 
-    def answers(self, classifier, device: str) -> np.ndarray:
-        """float32[n, C]; rows of NaN for pictures that cannot be read."""
-        if named_after(classifier, self._images.classnames).classnames != self._images.classnames:
-            raise OpenworldError(
-                f"{classifier.architecture!r} was trained on other class names than those of {self._images.name!r}, or "
-                "in another order; the images must show the model's classes."
-            )
-        if classifier.view not in self._prepared:
-            self._prepared[classifier.view] = self._prepare(classifier)
-        pixels, unreadable = self._prepared[classifier.view]
-        logits = classifier.logits_of_pixels(pixels, device=device)
-        logits[unreadable] = np.nan
-        return logits
-
-    def _prepare(self, classifier) -> tuple[np.ndarray, np.ndarray]:
-        pixels = np.zeros((len(self._rows), 3, classifier.side, classifier.side), np.uint8)
-        unreadable = np.zeros(len(self._rows), bool)
-        for place, row in enumerate(self._rows):
-            try:
-                pixels[place] = classifier.prepare(self._images.image(row))
-            except OpenworldError:
-                unreadable[place] = True
-                if unreadable.sum() > self._allowed:
-                    raise
-        return pixels, unreadable
+def _prepare(classifier: Classifier, images: ImageSet, rows: range, allowed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return uint8[n, 3, side, side], and bool[n] where an image cannot be read; more than `allowed` are refused."""
+    pixels = np.zeros((len(rows), 3, classifier.side, classifier.side), np.uint8)
+    unreadable = np.zeros(len(rows), bool)
+    for place, row in enumerate(rows):
+        try:
+            pixels[place] = classifier.prepare(images.image(row))
+        except OpenworldError:
+            unreadable[place] = True
+            if unreadable.sum() > allowed:
+                raise
+    return pixels, unreadable
 
 
 def _file(classifier: Checkpoint) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 from openworld._sizes import size_in_words
 from openworld.datasets import PUBLISHED, SHIFTED
 from openworld.evaluations import evaluation_of
+from openworld.evaluations.encoding import EncodedSet, with_room
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import count_views
 from openworld.evaluations.runtime import shape
-from openworld.evaluations.tasks import EncodedSet, with_room
 from openworld.features import Encoding, encoded_size
 from openworld.learners import configure, encoding_for, find_learner
 from openworld.report.table import Column, Row, Table

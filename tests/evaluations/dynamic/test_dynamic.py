@@ -12,9 +12,9 @@ from openworld.evaluations.dynamic.curves import PLACE, SCENARIOS
 from openworld.evaluations.dynamic.evaluation import EVALUATION
 from openworld.evaluations.dynamic.scenarios import class_order
 from openworld.evaluations.dynamic.spec import tasks
+from openworld.evaluations.encoding import encode_tasks
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
 
 FEW = {"schedule": {"epochs": 1}}

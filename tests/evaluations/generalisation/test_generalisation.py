@@ -15,6 +15,7 @@ from openworld.datasets import ClassSplit, imagenet_labels
 from openworld.datasets.names.overlaps import Overlap
 from openworld.datasets.templates import APPENDIX_C4, TEMPLATES
 from openworld.evaluations import GeneralisationSpec, RecognitionSpec, read_protocol
+from openworld.evaluations.encoding import encode_tasks
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.finished_runs import read_report
 from openworld.evaluations.generalisation.evaluation import EVALUATION
@@ -27,7 +28,6 @@ from openworld.evaluations.recognition.results import join
 from openworld.evaluations.recognition_metrics import recognition_rows
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import encode_tasks
 from openworld.learners import LEARNERS
 from openworld.report.album import choose
 from openworld.runs import RunStore, execute, read_spec

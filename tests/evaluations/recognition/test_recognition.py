@@ -9,12 +9,12 @@ from made_units import numbers
 from openworld import OpenworldError
 from openworld.datasets import reseeded_few_shot
 from openworld.evaluations import RecognitionSpec
+from openworld.evaluations.encoding import encode_tasks
 from openworld.evaluations.entries import LearnerSpec
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.rows import read_rows
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import encode_tasks
 from openworld.runs import RunStore, execute, read_spec
 
 FEW = {"schedule": {"epochs": 2}}

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from openworld.evaluations.class_lists import meeting, variants
-from openworld.evaluations.encoding import learning
+from openworld.evaluations.encoding import learning, require_learnable
 from openworld.evaluations.evaluation import ClassList, Evaluation, Tuning
 from openworld.evaluations.generalisation.spec import GeneralisationSpec
 from openworld.evaluations.generalisation.task import GeneralisationTask, left_out_of, require_targets, summary, tasks
 from openworld.evaluations.generalisation.unit import evaluate
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import require_learnable
 
 
 def data(spec: GeneralisationSpec) -> tuple[DatasetSpec, ...]:

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 from openworld.datasets import DATASETS, ImageSet
+from openworld.evaluations.encoding import require_learnable
 from openworld.evaluations.entries import LearnerSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, fit, resolved, split_name, training_facts
@@ -29,7 +30,6 @@ from openworld.evaluations.record_images import thumbnails, with_names
 from openworld.evaluations.rows import rows_of_unit
 from openworld.evaluations.runtime import Clock, Machine, encoded_parts
 from openworld.evaluations.shots import shots_asked
-from openworld.evaluations.tasks import require_learnable
 from openworld.features import Features
 from openworld.learners import FittedLearner, override
 from openworld.learners.engine.latency import measure_latency

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from openworld.evaluations.encoding import learning
+from openworld.evaluations.encoding import learning, require_learnable
 from openworld.evaluations.evaluation import ClassList, Evaluation
 from openworld.evaluations.image_selection import DatasetSpec
 from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSpec
@@ -18,7 +18,6 @@ from openworld.evaluations.recognition_by_shift.task import (
 )
 from openworld.evaluations.recognition_by_shift.unit import evaluate
 from openworld.evaluations.runtime import Machine
-from openworld.evaluations.tasks import require_learnable
 
 
 def data(spec: RecognitionByShiftSpec) -> tuple[DatasetSpec, ...]:

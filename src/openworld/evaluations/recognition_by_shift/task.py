@@ -8,7 +8,7 @@ from openworld._errors import OpenworldError
 from openworld.datasets import ClassSplit
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.evaluations.answer_slices import numbers_among
-from openworld.evaluations.encoding import EncodingStage
+from openworld.evaluations.encoding import EncodingStage, inputs_of
 from openworld.evaluations.entries import EstimatorSpec, LearnerSpec, ReferenceSpec, part_of
 from openworld.evaluations.image_selection import ImageSelection
 from openworld.evaluations.learning import Learning, encoding_of, resolved
@@ -17,7 +17,6 @@ from openworld.evaluations.recognition_by_shift.spec import RecognitionByShiftSp
 from openworld.evaluations.runtime import Machine, backbone
 from openworld.evaluations.shift_cells import Division, ShiftPlan
 from openworld.evaluations.shift_images import Pool, ShiftGround
-from openworld.evaluations.tasks import inputs_of
 
 
 @dataclass(frozen=True)

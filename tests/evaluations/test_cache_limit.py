@@ -4,10 +4,10 @@ import pytest
 
 from openworld import OpenworldError
 from openworld.evaluations import RecognitionSpec
+from openworld.evaluations.encoding import encode_tasks, in_order, with_room
 from openworld.evaluations.recognition.evaluation import EVALUATION
 from openworld.evaluations.recognition.task import tasks
 from openworld.evaluations.runtime import Machine, encoded_parts
-from openworld.evaluations.tasks import encode_tasks, in_order, with_room
 from openworld.features import Encoding
 from openworld.features.store import FeatureStore
 from openworld.runs import RunStore, execute, read_spec
