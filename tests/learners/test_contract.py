@@ -94,7 +94,7 @@ def test_a_fit_on_nothing_is_refused(learner, clip, shots):
 def test_features_of_another_backbone_are_refused(fitted, shots):
     bank = fitted.text_bank(shots.classnames, NEW)
     narrow = replace(shots, embeddings=shots.embeddings[:, :8])
-    with pytest.raises(OpenworldError, match="8 dimensions, but .* gives 64"):
+    with pytest.raises(OpenworldError, match="8 numbers, .* gives 64"):
         fitted.logits(narrow, bank)
 
 

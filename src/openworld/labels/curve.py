@@ -137,9 +137,7 @@ def curve_stream(
         raise OpenworldError(f"level holds {levels.size} value(s); a curve needs two levels or more.")
     pairs = np.unique(image_of * levels.size + level_of).size
     if pairs < level.size:
-        raise OpenworldError(
-            f"{level.size - pairs} rows name an image twice at one level; give each image once a level."
-        )
+        raise OpenworldError(f"{level.size - pairs} rows name an image twice at one level; give each once a level.")
     names, together = [table.argmax(axis=1) for table in tables], sum(tables) / len(tables)
     expected = [together[np.arange(level.size), name] for name in names]
     return CurveStream(levels, images, image_of, level_of, names[0], expected[0], *names[1:], *expected[1:])
@@ -271,9 +269,7 @@ def _shares(values: ArrayLike, name: str, rows: int, classes: int | None = None)
     with np.errstate(over="ignore"):  # wider floats may become infinite, which is refused below
         table = as_array(values, name).astype(np.float64)
     if table.ndim != 2 or len(table) != rows or classes not in (None, table.shape[1]):
-        raise OpenworldError(
-            f"{name} has shape {table.shape}, expected ({rows}, {classes or 'C'}): a row for each level."
-        )
+        raise OpenworldError(f"{name} has shape {table.shape}, expected ({rows}, {classes or 'C'}): a row each level.")
     as_table(np.where(np.isneginf(table), 0.0, table), name, (2,))
     top = table.max(axis=1, keepdims=True)
     if np.isneginf(top).any():

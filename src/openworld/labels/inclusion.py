@@ -20,9 +20,7 @@ def influence_spread(streams: tuple[ScoredStream, ...], of: str) -> np.ndarray:
     for stream in streams:
         if stream.expectation.value_of(of) is None:
             side = stream.expectation.reason or "the stream has no `right`"
-            raise OpenworldError(
-                f"no labels can be planned for {of}: by the proxies {side}; give proxies of both sides."
-            )
+            raise OpenworldError(f"no labels can be planned for {of}: by the proxies {side}; give proxies of both.")
     first = second = 0.0
     for probability, outcomes in _scenarios(streams, of):
         psi = [stream.expectation.influence(of, given) for stream, given in zip(streams, outcomes, strict=True)]

@@ -119,13 +119,9 @@ class LabelPlan:
                 batch_weights=tuple(head["batch_weights"]),
             )
         except (KeyError, TypeError, json.JSONDecodeError) as error:
-            raise OpenworldError(
-                f"these arrays are no stored plan of labels: {error}; make one with `plan`."
-            ) from error
+            raise OpenworldError(f"these arrays are no stored plan of labels: {error}; make one by `plan`.") from error
         if found.fingerprint != head["fingerprint"]:
-            raise OpenworldError(
-                "this plan is not as it was stored: its scores, proxies or draw were changed; plan anew."
-            )
+            raise OpenworldError("this plan is not as it was stored: scores, proxies or draw were changed; plan anew.")
         return found
 
     def _head(self) -> dict:

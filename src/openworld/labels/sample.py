@@ -141,9 +141,7 @@ def _batch(plan: LabelPlan, weight: float, answered: list[tuple[np.ndarray, tupl
 
 def _outcomes(plan: LabelPlan, answers: LabelAnswers) -> tuple[Outcomes, ...]:
     if len(answers) != len(plan):
-        raise OpenworldError(
-            f"{len(answers)} answers came, expected {len(plan)}: one per image of the plan's `chosen`."
-        )
+        raise OpenworldError(f"{len(answers)} answers came, expected {len(plan)}: one an image of the plan's `chosen`.")
     if len(answers.base_right) != len(plan.streams):
         raise OpenworldError(f"answers on {len(answers.base_right)} model(s) came, expected {len(plan.streams)}.")
     return tuple(answers.outcomes(model) for model in range(len(plan.streams)))

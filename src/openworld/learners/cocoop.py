@@ -5,8 +5,8 @@ therefore belong to an image: the text tower reads all class names anew for each
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -18,7 +18,6 @@ from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.linear import apply_linear, start_linear
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, answer_of, cosine_logits
 from openworld.learners.engine.text_features import encode_behind, require_context, start_context
 from openworld.learners.engine.training import Schedule
@@ -52,18 +51,11 @@ class CoCoOp(PromptLearner):
     cost: ClassVar[str] = "text tower, once per image"
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
+    openpl: ClassVar[dict[str, Any]] = {"words": None}  # from random numbers; here still image by image
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
         require_at_least(1, reduction=self.reduction)
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "CoCoOp":
-        """Return settings for every data set; OpenPL starts from random numbers, here still image by image."""
-        default = cls()
-        if task == "openpl":
-            return replace(default, words=None, schedule=unified(default.schedule, dataset))
-        return default
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """A fresh context float[N, W], and the two layers of the network: joint dimension to hidden, hidden to W."""

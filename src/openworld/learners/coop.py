@@ -1,7 +1,7 @@
 """CoOp (Zhou et al., 2022): one learned context in front of every class name, trained by cross-entropy."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -10,7 +10,6 @@ from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Images
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_behind, require_context
 from openworld.learners.engine.training import Schedule
@@ -38,17 +37,10 @@ class CoOp(PromptLearner):
     cost: ClassVar[str] = "text tower"
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
+    openpl: ClassVar[dict[str, Any]] = {"context_length": 4}
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "CoOp":
-        """Return the same settings for every data set; OpenPL takes 4 tokens."""
-        default = cls()
-        if task == "openpl":
-            return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
-        return default
 
     def loss(
         self, clip: TwoTower, parameters: dict[str, Tensor], images: Images, labels: Tensor, prepared: PromptedNames

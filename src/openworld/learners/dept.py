@@ -73,9 +73,7 @@ class DePT(PromptLearner):
         require_templates(self.template)
         require_at_least(0, head_share=self.head_share, weight=self.weight, rate_factor=self.rate_factor)
         if self.head_share > 1:
-            raise OpenworldError(
-                f"head_share is {self.head_share}; give a share from 0 to 1, the cosines have the rest."
-            )
+            raise OpenworldError(f"head_share is {self.head_share}; give a share from 0 to 1, cosines have the rest.")
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "DePT":

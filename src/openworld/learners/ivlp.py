@@ -1,8 +1,8 @@
 """IVLP, independent vision-language prompts (Khattak et al., 2023a): deep prompts in both towers, not coupled."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy, normalize
@@ -19,7 +19,6 @@ from openworld.learners.engine.prompts import (
     start_image_prompts,
     start_text_prompts,
 )
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import require_context
 from openworld.learners.engine.training import Schedule
@@ -54,24 +53,19 @@ class IVLP(PromptLearner):
     cost: ClassVar[str] = "both towers, with gradient"
     consumes: ClassVar[str] = "pixels"
     depends_on_other_names: ClassVar[bool] = False
+    # Which says neither depth nor batch size: 9 and 4 here, as muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4
+    openpl: ClassVar[dict[str, Any]] = {
+        "text_length": 4,
+        "image_length": 4,
+        "text_depth": 9,
+        "image_depth": 9,
+        "words": None,
+    }
 
     def __post_init__(self):
         require_at_least(1, text_length=self.text_length, image_length=self.image_length, text_depth=self.text_depth)
         require_at_least(0, image_depth=self.image_depth)
         require_context(self.text_length, self.words)
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "IVLP":
-        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
-
-        OpenPL has 4 + 4 prompts from random numbers, and says neither depth nor batch size: 9 and 4 here, as
-        muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4.
-        """
-        default = cls()
-        if task == "openpl":
-            sizes = {"text_length": 4, "image_length": 4, "text_depth": 9, "image_depth": 9}
-            return replace(default, **sizes, words=None, schedule=unified(default.schedule, dataset))
-        return default
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh text prompts and image prompts, each float[D, N, W]."""

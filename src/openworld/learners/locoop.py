@@ -1,8 +1,8 @@
 """LoCoOp (Miyai et al., 2023): CoOp that is held unsure of every patch which does not show the image's class."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
@@ -13,7 +13,6 @@ from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Images
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import TextBank, cosine_logits, whole_and_surest_patch
 from openworld.learners.engine.text_features import encode_behind, require_context
 from openworld.learners.engine.training import Schedule
@@ -48,19 +47,12 @@ class LoCoOp(PromptLearner):
     cost: ClassVar[str] = "text tower, patch logits"
     consumes: ClassVar[str] = "patches"
     depends_on_other_names: ClassVar[bool] = False
+    openpl: ClassVar[dict[str, Any]] = {"context_length": 4}  # OpenPL did not run it
 
     def __post_init__(self):
         require_context(self.context_length, self.words)
         require_at_least(0, weight=self.weight)
         require_at_least(1, top=1 if self.top is None else self.top)
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "LoCoOp":
-        """Return the same settings for every data set; in OpenPL, which did not run it, 4 tokens."""
-        default = cls()
-        if task == "openpl":
-            return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
-        return default
 
     def prepare(self, clip: TwoTower, classnames: Sequence[str]) -> tuple[PromptedNames, int]:
         """The tokenised names, and K; a `top` that leaves no class outside is refused."""

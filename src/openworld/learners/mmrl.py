@@ -81,9 +81,7 @@ class MMRL(PromptLearner):
         require_at_least(0, class_share=self.class_share, weight=self.weight)
         require_templates(self.template)
         if self.class_share > 1:
-            raise OpenworldError(
-                f"class_share is {self.class_share}; give a share from 0 to 1, the tokens have the rest."
-            )
+            raise OpenworldError(f"class_share is {self.class_share}; give a share from 0 to 1, tokens have the rest.")
 
     @classmethod
     def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "MMRL":

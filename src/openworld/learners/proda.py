@@ -1,8 +1,8 @@
 """ProDA (Lu et al., 2022): a distribution of classifiers, learned as a collection of contexts."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor
@@ -13,7 +13,6 @@ from openworld._types import checked
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.prompt_learner import PromptLearner
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_of
 from openworld.learners.engine.text_features import encode_behind, start_context
 from openworld.learners.engine.training import Loop, Schedule
@@ -50,19 +49,12 @@ class ProDA(PromptLearner):
     cost: ClassVar[str] = "text tower, 4 contexts"
     consumes: ClassVar[str] = "views"
     depends_on_other_names: ClassVar[bool] = False
+    openpl: ClassVar[dict[str, Any]] = {"context_length": 4}
 
     def __post_init__(self):
         require_at_least(2, contexts=self.contexts)
         require_at_least(1, context_length=self.context_length, per_step=self.per_step)
         require_at_least(0, weight=self.weight)
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "ProDA":
-        """Return the same settings for every data set; OpenPL takes 4 tokens."""
-        default = cls()
-        if task == "openpl":
-            return replace(default, context_length=4, schedule=unified(default.schedule, dataset))
-        return default
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh contexts float[P, N, W]."""

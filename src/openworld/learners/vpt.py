@@ -1,8 +1,8 @@
 """VPT (Jia et al., 2022) on CLIP, as Khattak et al. (2023a) run it: learned rows among the patches, text left alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
@@ -14,7 +14,6 @@ from openworld.datasets.templates import PHOTO
 from openworld.learners.engine.images import Answer, Images
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.prompts import encode_prompted_image, start_image_prompts
-from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits
 from openworld.learners.engine.text_features import encode_names, require_templates
 from openworld.learners.engine.training import Schedule
@@ -43,21 +42,12 @@ class VPT(PromptLearner):
     cost: ClassVar[str] = "image tower, with gradient"
     consumes: ClassVar[str] = "pixels"
     depends_on_other_names: ClassVar[bool] = False
+    # OpenPL says neither depth nor batch size: 12 and 4 here, as elsewhere
+    openpl: ClassVar[dict[str, Any]] = {"image_length": 4}
 
     def __post_init__(self):
         require_at_least(1, image_length=self.image_length, depth=self.depth)
         require_templates(self.template)
-
-    @classmethod
-    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> "VPT":
-        """Return settings for every data set; for OOD, where nothing was published, as for transfer from ImageNet.
-
-        OpenPL has 4 rows, and says neither depth nor batch size: 12 and 4 here, as elsewhere.
-        """
-        default = cls()
-        if task == "openpl":
-            return replace(default, image_length=4, schedule=unified(default.schedule, dataset))
-        return default
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Fresh image prompts float[D, N, W]."""

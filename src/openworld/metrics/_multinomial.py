@@ -15,12 +15,7 @@ SPARE = 5.0  # standard deviations between the mean of the Poisson sum and n: 1 
 
 
 class Multinomial:
-    """The law of counts of n equally likely units in n draws.
-
-    >>> counts = Multinomial(6)(np.random.default_rng(0))
-    >>> counts.size, int(counts.sum())
-    (6, 6)
-    """
+    """The law of counts of n equally likely units in n draws."""
 
     def __init__(self, n: int):
         self.n = n

@@ -15,21 +15,13 @@ MUCH = 16  # times as many ranked as queries: looking each up is cheaper than a 
 
 
 def count_wins(high: np.ndarray, low: np.ndarray) -> int:
-    """Twice the number of pairs with high[i] > low[j], ties counted once: 2 wins + 1 tie, an exact integer.
-
-    >>> count_wins(np.array([1.0, 2.0]), np.array([1.0, 0.0]))  # three wins and one tie
-    7
-    """
+    """Return twice the number of pairs with high[i] > low[j], ties counted once, an exact integer."""
     lost = sum(int(below.sum()) + int(upto.sum()) for below, upto in _places(np.sort(high), np.sort(low)))
     return 2 * high.size * low.size - lost
 
 
 def place(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count for each query how many of `ranked` are below it, and how many are not above it; both inputs sorted.
-
-    >>> place(np.array([1.0, 2.0, 2.0]), np.array([2.0, 3.0]))
-    (array([1, 3]), array([3, 3]))
-    """
+    """Count for each query how many of `ranked` are below it, and how many are not above it; both inputs sorted."""
     empty = np.zeros(0, np.int64)
     below, upto = zip((empty, empty), *_places(ranked, queries), strict=True)
     return np.concatenate(below), np.concatenate(upto)
@@ -55,17 +47,7 @@ def _place_block(ranked: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, n
 
 
 def win_shares(scores: np.ndarray, others: np.ndarray, weights: np.ndarray | None = None, total=None) -> np.ndarray:
-    """Return for each score what the `others` below it weigh, ties one half, divided by `total`: float64[N].
-
-    Args:
-        scores: float[N].
-        others: float[M].
-        weights: float64[M], what each of the others counts; None: 1.
-        total: what to divide by; None: the weight of all others.
-
-    >>> win_shares(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
-    array([0.75, 1.  ])
-    """
+    """Return what the `others` below each score weigh, ties one half, over `total` or the weight of all: float64[N]."""
     places = np.argsort(scores)
     if weights is None:
         ranked, mass = np.sort(others), None

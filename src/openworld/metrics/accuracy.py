@@ -89,14 +89,7 @@ def accuracy(
 
 
 def wilson_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share seen on n independent samples: share, n >= 0 (it may be fractional), level.
-
-    Returns (low, high) within [0, 1]; low is 0 exactly where share is 0, high is 1 exactly where share is 1.
-    Source: Wilson (1927).
-
-    >>> [round(end, 3) for end in wilson_interval(0.5, 4, 0.95)]  # .5 +- 1.96 / 2 / sqrt(4 + 3.84)
-    [0.15, 0.85]
-    """
+    """Return Wilson's (1927) interval of a share seen on n independent samples; n may be fractional."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     centre = (n * share + z * z / 2) / (n + z * z)
     half = z * np.sqrt(n * share * (1 - share) + z * z / 4) / (n + z * z)

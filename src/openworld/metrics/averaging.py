@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from statistics import fmean
 
 from openworld._arrays import ArrayLike, as_scores, require_size
@@ -10,7 +9,7 @@ from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.metrics.accuracy import harmonic_mean
-from openworld.metrics.estimate import MetricEstimate, combine
+from openworld.metrics.estimate import Estimated, MetricEstimate, combine
 from openworld.metrics.openworld_auc import OpenworldAUC
 from openworld.metrics.robustness import seed_spread
 
@@ -27,7 +26,7 @@ class SeedInterval:
 
 
 @dataclass(frozen=True)
-class SeedAverage:
+class SeedAverage(Estimated):
     """Mean of OpenworldAUC (`value`) over seeds; every other quantity by `estimate`.
 
     Standard error and interval are over images, given these seeds: each image contributes its mean over the seeds.
@@ -47,33 +46,8 @@ class SeedAverage:
         return self.estimate().reason
 
     @property
-    def standard_error(self) -> float | None:
-        return self.estimate().standard_error
-
-    @property
-    def error_reason(self) -> str | None:
-        """Why there is no standard error, or None."""
-        return self.estimate().error_reason
-
-    @property
     def n_seeds(self) -> int:
         return len(self.results)
-
-    @checked
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
-        """Confidence interval over images, given these seeds."""
-        return self.estimate().interval(level)
-
-    @checked
-    def estimate(self, of: str = "openworld_auc") -> MetricEstimate:
-        """Mean of one of QUANTITIES over the seeds, with standard error and interval over images."""
-        if of not in self._estimates:
-            self._estimates[of] = self._make(of)
-        return self._estimates[of]
-
-    @cached_property
-    def _estimates(self) -> dict[str, MetricEstimate]:
-        return {}
 
     def _make(self, of: str) -> MetricEstimate:
         each = [result.estimate(of) for result in self.results]

@@ -97,7 +97,5 @@ def _tabulate(confidence: np.ndarray, correct: np.ndarray, edges: np.ndarray) ->
 def _within_unit(confidence: np.ndarray) -> np.ndarray:
     outside = confidence[(confidence < 0) | (confidence > 1 + ROUNDING)]
     if outside.size:
-        raise OpenworldError(
-            f"confidence holds {outside[0]:g}, outside [0, 1]; pass probabilities, not logits or percent."
-        )
+        raise OpenworldError(f"confidence holds {outside[0]:g}, outside [0, 1]; pass probabilities, not percent.")
     return np.minimum(confidence, 1.0)

@@ -183,9 +183,7 @@ def _sweep(in_scores: np.ndarray, out_scores: np.ndarray) -> tuple[Sweep, str | 
 
 def require_prevalence(prevalence: float | None) -> None:
     if prevalence is not None and not RARE <= prevalence <= 1 - RARE:
-        raise OpenworldError(
-            f"prevalence is {prevalence}, expected the share of positives, from {RARE:g} to 1 less that."
-        )
+        raise OpenworldError(f"prevalence is {prevalence}, expected a share of positives, {RARE:g} to 1 less that.")
 
 
 def require_recall(recall: float) -> None:

@@ -19,18 +19,8 @@ CHUNK = 2_000_000  # counts in memory at a time
 
 
 def draw_counts(clusters: Sequence[np.ndarray], replicates: int, seed: int) -> list[np.ndarray]:
-    """Draw how often each image of each set comes in each replicate.
-
-    Args:
-        clusters: one array per set, labels of images that are not independent, from one name space; sets that share a
-            label are drawn together, all others apart.
-    Returns:
-        uint8[replicates, n] for every set.
-
-    >>> alone, both = draw_counts([np.array([0, 1, 2]), np.array([7, 7])], 3, seed=0)
-    >>> alone.sum(axis=1).tolist(), both.tolist()
-    ([3, 3, 3], [[1, 1], [1, 1], [1, 1]])
-    """
+    """Draw how often each image of each set comes in each replicate, uint8[replicates, n] for every set."""
+    # sets that share a label of a cluster are drawn together, all others apart
     generator = np.random.default_rng(seed)
     labels = [np.asarray(own).astype(str) for own in clusters]
     shared = [
@@ -63,17 +53,7 @@ def resampled(
     *,
     recall: float = 0.95,
 ) -> dict[str, np.ndarray]:
-    """Return `METRICS` float64[R] in every replicate; NaN in one that drew no image of a side.
-
-    Args:
-        in_scores, out_scores: float[n], larger = more in-distribution.
-        in_counts, out_counts: uint8[R, n], how often an image was drawn.
-
-    >>> once = np.ones((1, 3), np.uint8), np.ones((1, 2), np.uint8)
-    >>> values = resampled(np.array([3.0, 2, 1]), np.array([2.0, 0]), *once)
-    >>> values["fpr_in_positive"].tolist(), values["fpr_out_positive"].round(2).tolist()
-    ([0.5], [0.67])
-    """
+    """Return `METRICS`, float64[R] in every replicate; NaN in one that drew no image of a side."""
     require_recall(recall)
     scores = np.concatenate([in_scores, out_scores])
     order = np.argsort(-scores, kind="stable")

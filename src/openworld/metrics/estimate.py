@@ -124,6 +124,36 @@ class MetricEstimate:
         return self.value
 
 
+class Estimated:
+    """Base of results of several quantities: each is an estimate that `_make` makes when it is first asked for."""
+
+    @property
+    def standard_error(self) -> float | None:
+        """Closed form, over images (or groups); None with `error_reason`."""
+        return self.estimate().standard_error
+
+    @property
+    def error_reason(self) -> str | None:
+        """Why there is no standard error, or None."""
+        return self.estimate().error_reason
+
+    @checked
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Confidence interval over images (or groups), as `MetricEstimate.interval`."""
+        return self.estimate().interval(level)
+
+    @cached_property
+    def _estimates(self) -> dict[str, MetricEstimate]:
+        return {}
+
+    @checked
+    def estimate(self, of: str = "openworld_auc") -> MetricEstimate:
+        """One of QUANTITIES with its standard error (delta method) and interval, over images."""
+        if of not in self._estimates:
+            self._estimates[of] = self._make(of)
+        return self._estimates[of]
+
+
 def proportion(plan: Design, correct, side: str = "base") -> MetricEstimate:
     """Return the share of True in bool[n] of one side, with a lazy standard error."""
     chosen = getattr(plan, side)
@@ -184,14 +214,12 @@ def correlation(estimates: Sequence[MetricEstimate]) -> np.ndarray | None:
 def share_interval(
     value: float | None, error: Spread, level: float = 0.95, ceiling: float = 1.0
 ) -> tuple[float, float] | None:
-    """Student's t interval of a share on the logit scale, widened to what `unseen` mistakes allow.
-
-    None without an error, unless the share is 0 or 1 on a known number of groups. Above `ceiling`, which the share is
-    surely below, no unseen ones are allowed for.
-    """
+    """Return Student's t interval of a share on the logit scale, widened to what `unseen` mistakes allow."""
     quantile = student_quantile(level, error.degrees_of_freedom)
     if value is None:
         return None
+    # None without an error, unless the share is 0 or 1 on a known number of groups. Above `ceiling`, which the share is
+    # surely below, no unseen mistakes are allowed for.
     margin = unseen(error.groups, level)
     room = min(margin, max(ceiling, value))
     if error.groups and not ROUNDING < value < 1 - ROUNDING:
@@ -203,16 +231,11 @@ def share_interval(
 
 
 def unseen(groups: Sequence[float], level: float = 0.95) -> float:
-    """How large a share of mistakes the sides may hold at a confidence, although they showed none.
-
-    One side of G independent groups without a mistake may have z^2 / (G + z^2) of them (Wilson, 1927); the shares of
-    two sides add up as independent errors do. A share known from these samples is never surely above 1 minus this,
-    nor surely below this. It matters where there are fewer than a handful of mistakes: there a linearised error is far
-    too small (at accuracies of .99 and .98 and 60 samples a side its 95 % interval holds the truth 88 times in 100).
-
-    >>> round(unseen([60]), 3)  # 3.84 / 63.84: sixty of sixty right are between .940 and 1
-    0.06
-    """
+    """Return how large a share of mistakes the sides may hold at a confidence, although they showed none."""
+    # One side of G independent groups without a mistake may have z^2 / (G + z^2) of them (Wilson, 1927); the shares of
+    # two sides add up as independent errors do. It matters where there are fewer than a handful of mistakes: there a
+    # linearised error is far too small (at accuracies of .99 and .98 and 60 samples a side its 95 % interval holds the
+    # truth 88 times in 100).
     square = NormalDist().inv_cdf((1 + level) / 2) ** 2
     return min(1.0, sqrt(sum((square / (count + square)) ** 2 for count in groups)))
 

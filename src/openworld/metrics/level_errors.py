@@ -47,9 +47,7 @@ class LevelErrors:
         """
         weights = require_size(as_table(weights, "weights", (2,)), "weights")
         if weights.shape != self.accuracy.shape:
-            raise OpenworldError(
-                f"weights has shape {weights.shape}, expected {self.accuracy.shape} as the accuracies."
-            )
+            raise OpenworldError(f"weights has shape {weights.shape}, expected {self.accuracy.shape} as accuracies.")
         mass, flat = np.abs(weights).sum(axis=0), weights.ravel()
         if not mass.any():
             return Spread(None, None, NO_VARIANCE)

@@ -23,7 +23,7 @@ from openworld.metrics._design import Design, design
 from openworld.metrics._sweep import count_wins, win_shares
 from openworld.metrics.accuracy import harmonic_mean
 from openworld.metrics.auroc import auroc_of
-from openworld.metrics.estimate import Influence, MetricEstimate, proportion
+from openworld.metrics.estimate import Estimated, Influence, MetricEstimate, proportion
 
 CLOSED_SET = "a classifier of the base classes has no right name for a new image"
 """Why there is no OpenworldAUC without `new_correct`."""
@@ -56,7 +56,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class OpenworldAUC:
+class OpenworldAUC(Estimated):
     """OpenworldAUC (`value`) and what follows from the same samples; None with `reason` if a side is empty.
 
     Everything but the value and the two accuracies is computed when first asked for.
@@ -103,39 +103,9 @@ class OpenworldAUC:
         """float64[n_new] in [0, 1]: share of base samples that win against new sample j; the mean is the value."""
         return _new_components(self.samples)
 
-    @property
-    def standard_error(self) -> float | None:
-        """Closed form, clustered by the groups; None with `error_reason`."""
-        return self.estimate().standard_error
-
-    @property
-    def error_reason(self) -> str | None:
-        """Why there is no standard error, or None."""
-        return self.estimate().error_reason
-
-    @checked
-    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
-        """Confidence interval over images (or groups), as `MetricEstimate.interval`."""
-        return self.estimate().interval(level)
-
-    @checked
-    def estimate(self, of: str = "openworld_auc") -> MetricEstimate:
-        """One of QUANTITIES with its standard error (delta method) and interval.
-
-        >>> openworld_auc([2, 3], [1, 0], [1, 0], [1, 1]).estimate("base_accuracy").standard_error  # sqrt(.5 / 2)
-        0.5
-        """
+    def _make(self, of: str) -> MetricEstimate:
         if of not in QUANTITIES:
             raise unknown_name("quantity", of, QUANTITIES)
-        if of not in self._estimates:
-            self._estimates[of] = self._make(of)
-        return self._estimates[of]
-
-    @cached_property
-    def _estimates(self) -> dict[str, MetricEstimate]:
-        return {}
-
-    def _make(self, of: str) -> MetricEstimate:
         samples = self.samples
         if of == "auroc":
             return auroc_of(samples.design, samples.base_scores, samples.new_scores)

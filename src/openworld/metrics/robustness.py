@@ -157,9 +157,7 @@ def robustness(levels: ArrayLike, accuracy: ArrayLike, zero_shot: ArrayLike | No
     zero_shot = None if zero_shot is None else _curves(zero_shot, "zero_shot", levels.size)
     seeds = len(accuracy)
     if zero_shot is not None and len(zero_shot) not in (1, seeds):
-        raise OpenworldError(
-            f"zero_shot has {len(zero_shot)} rows, accuracy {seeds}; pass one row per seed, or one for all."
-        )
+        raise OpenworldError(f"zero_shot has {len(zero_shot)} rows, accuracy {seeds}; pass one row a seed, or one.")
     references = [None] * seeds if zero_shot is None else np.broadcast_to(zero_shot, accuracy.shape)
     singles = tuple(_one_curve(levels, *pair) for pair in zip(accuracy, references, strict=True))
     mean_reference = None if zero_shot is None else zero_shot.mean(axis=0)
@@ -191,11 +189,7 @@ def _one_curve(levels: np.ndarray, accuracy: np.ndarray, zero_shot, per_seed=())
 
 
 def area_weights(levels) -> np.ndarray:
-    """float64[T]: what the accuracy at each level weighs in the area under the curve, by trapezoids.
-
-    >>> area_weights([0, 0.5, 1]).tolist()
-    [0.25, 0.5, 0.25]
-    """
+    """Return what the accuracy at each level weighs in the area under the curve, by trapezoids, float64[T]."""
     widths = np.diff(levels)
     return (np.append(widths, 0) + np.append(0, widths)) / 2
 
@@ -217,9 +211,7 @@ def as_levels(levels: np.ndarray) -> np.ndarray:
     if levels.size < 2:
         raise OpenworldError(f"levels has {levels.size} entries; a curve needs at least two levels.")
     if not (np.diff(levels) > NARROWEST).all():
-        raise OpenworldError(
-            f"levels must strictly increase, by more than {NARROWEST:g} each; they are {levels.tolist()}."
-        )
+        raise OpenworldError(f"levels must strictly increase, by more than {NARROWEST:g} each; got {levels.tolist()}.")
     return levels
 
 

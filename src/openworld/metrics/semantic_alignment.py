@@ -47,9 +47,7 @@ def semantic_alignment(probabilities: ArrayLike, labels: ArrayLike, similarity: 
         return SemanticAlignment(None, 0, "no samples")
     classes = probabilities.shape[1]
     if similarity.shape != (classes, classes):
-        raise OpenworldError(
-            f"similarity has shape {similarity.shape}, expected {(classes, classes)}: one row a class."
-        )
+        raise OpenworldError(f"similarity has shape {similarity.shape}, expected {(classes, classes)}: a row a class.")
     if labels.max() >= classes:
         raise OpenworldError(f"labels holds class {labels.max()}, expected less than {classes}, as in probabilities.")
     predicted = np.zeros((classes, classes))  # of each true class, the sum of its rows: no second matrix of N rows

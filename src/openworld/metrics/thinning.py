@@ -11,38 +11,20 @@ from openworld._arrays import as_labels, require_at_least
 
 
 def kept_images(labels: np.ndarray, factor: float) -> np.ndarray:
-    """int64[N], for every image how many images of its class are kept: max(1, floor(n / factor)).
-
-    Args:
-        labels: int[N], the class of every image.
-        factor: by how much classes shrink, at least 1.
-    Raises:
-        OpenworldError: a factor below 1.
-
-    >>> kept_images([0] * 10 + [1] * 3, 5)
-    array([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1])
-    """
+    """Return for every image how many of its class are kept, int64[N]: max(1, floor(n / factor))."""
     require_at_least(1, factor=factor)
     counts, classes = _classes(labels)
     return np.maximum(1, np.floor(counts / factor)).astype(np.int64)[classes]
 
 
 def kept_share(labels: np.ndarray, factor: float) -> np.ndarray:
-    """float64[N] in (0, 1]: the share of its class that is kept, the chance of every image to be in a draw.
-
-    >>> kept_share([0] * 10 + [1] * 2, 5)[[0, 10]]
-    array([0.2, 0.5])
-    """
+    """Return the share of its class that is kept, float64[N], the chance of every image to be in a draw."""
     counts, classes = _classes(labels)
     return kept_images(labels, factor) / counts[classes]
 
 
 def thin(labels: np.ndarray, factor: float, generator: np.random.Generator) -> np.ndarray:
-    """One draw: increasing positions int64 of the images that are kept, without replacement, class by class.
-
-    >>> thin([7, 7, 8, 8], 2, np.random.default_rng(0)).size
-    2
-    """
+    """Draw once: increasing positions int64 of the images that are kept, without replacement, class by class."""
     _, classes = _classes(labels)
     order = generator.permutation(classes.size)
     order = order[np.argsort(classes[order], kind="stable")]  # class by class, shuffled within each

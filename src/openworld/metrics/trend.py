@@ -145,9 +145,7 @@ def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, Shif
     """
     present = as_mask(present, "present", None)
     if present.ndim != 2:
-        raise OpenworldError(
-            f"present has shape {present.shape}, expected two dimensions: covariate x semantic levels."
-        )
+        raise OpenworldError(f"present has shape {present.shape}, expected two: covariate x semantic levels.")
     upright, across = present.T, present
     if common:
         upright, across = upright & _common(present), across & _common(present.T)

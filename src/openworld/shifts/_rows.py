@@ -18,9 +18,7 @@ def as_rows(values, name: str, *, width: int | None = None) -> Tensor:
     if rows.dim() != 2 or not rows.shape[1]:
         raise OpenworldError(f"{name} has shape {list(rows.shape)}, expected [N, D]: one row of features each.")
     if width is not None and rows.shape[1] != width:
-        raise OpenworldError(
-            f"{name} has {rows.shape[1]} features a row, expected {width}: use one and the same model."
-        )
+        raise OpenworldError(f"{name} has {rows.shape[1]} features a row, expected {width}: use one model for both.")
     for start in range(0, len(rows), CHUNK):
         _require_directions(rows[start : start + CHUNK], name, start)
     return rows
@@ -45,9 +43,7 @@ def as_texts(values, name: str = "texts") -> Tensor:
     """Return features of all labels in all templates as a floating tensor[S, C, D]; checked like `as_rows`."""
     texts = as_tensor(values, name)
     if texts.dim() != 3 or not texts.numel():
-        raise OpenworldError(
-            f"{name} has shape {list(texts.shape)}, expected [labels, templates, D]: every label in every template."
-        )
+        raise OpenworldError(f"{name} has shape {list(texts.shape)}, expected [labels, templates, D].")
     as_rows(texts.reshape(-1, texts.shape[2]), name)
     return texts
 
@@ -117,6 +113,4 @@ def _require_directions(rows: Tensor, name: str, first: int) -> None:
     if not len(bad):
         return
     place, what = first + int(bad[0]), "is all zeros" if sizes[bad[0]] <= _SMALLEST else "holds NaN or infinity"
-    raise OpenworldError(
-        f"row {place} of {name} {what} (the first of {len(bad)} such), so it has no direction; drop or repair it."
-    )
+    raise OpenworldError(f"row {place} of {name} {what} (first of {len(bad)}), so it has no direction; repair it.")

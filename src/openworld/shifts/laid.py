@@ -71,9 +71,7 @@ class LAID:
         require_at_least(0, margin=self.margin, weight=self.weight)
         require_at_least(1, steps=self.steps, batch_size=self.batch_size)
         if not 0 < self.learning_rate < FASTEST:
-            raise OpenworldError(
-                f"learning_rate is {self.learning_rate}, expected a number above 0 and below {FASTEST:g}."
-            )
+            raise OpenworldError(f"learning_rate is {self.learning_rate}, expected one above 0 and below {FASTEST:g}.")
         for name, value, known in (
             ("orthogonality", self.orthogonality, get_args(Orthogonality)),
             ("start", self.start, ("random", "identity")),

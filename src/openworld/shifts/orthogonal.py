@@ -54,9 +54,7 @@ def deviation(matrix: Tensor) -> Tensor:
     """
     require_square(matrix)
     if as_matrix(matrix, "the matrix").abs().max() > LARGEST**0.5:
-        raise OpenworldError(
-            f"the matrix holds a number above {LARGEST**0.5:g}, too large for a fourth power; scale it."
-        )
+        raise OpenworldError(f"the matrix holds a number above {LARGEST**0.5:g}, too large for a 4th power; scale it.")
     return squared_deviation(matrix.to(torch.float64))
 
 

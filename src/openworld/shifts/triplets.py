@@ -62,9 +62,7 @@ def write_texts(labels: Sequence[str], templates: Sequence[str]) -> list[str]:
     for kind, values in (("label", spoken), ("template", templates)):
         value, times = max(Counter(values).items(), key=lambda item: item[1], default=(None, 0))
         if times > 1:
-            raise OpenworldError(
-                f"the {kind} {value!r} comes {times} times, and is no shift from itself; keep one of them."
-            )
+            raise OpenworldError(f"the {kind} {value!r} comes {times} times, and is no shift from itself; keep one.")
     columns = [fill(template, spoken) for template in templates]
     return [text for row in zip(*columns, strict=True) for text in row]
 

@@ -89,9 +89,7 @@ def decomposed_nearest_mean(
     there = np.unique(ids)
     missing = np.flatnonzero(there != np.arange(there.size))
     if missing.size or not there.size:
-        raise OpenworldError(
-            f"class {missing[0] if missing.size else 0} has no reference image; give one of every class."
-        )
+        raise OpenworldError(f"class {missing[0] if missing.size else 0} has no reference image; give one of each.")
     truth = _truth(labels, len(features), int(ids.max()) + 1)
     pairs = zip(_parts(decomposition, features), _parts(decomposition, known), strict=True)
     return tuple(

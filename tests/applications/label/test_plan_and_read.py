@@ -154,7 +154,7 @@ def test_a_worksheet_that_is_hardly_begun_says_how_many_are_needed(tmp_path, wor
     shutil.rmtree(tmp_path / "part")
     plan(tmp_path / "part", world, n=100, design="poisson")
     answer(tmp_path / "part", world.truth, rows=range(60))
-    with pytest.raises(OpenworldError, match="with the poisson design all of them are needed"):
+    with pytest.raises(OpenworldError, match="the poisson design needs all of them"):
         read_labels(tmp_path / "part")
 
 
@@ -304,7 +304,7 @@ def test_a_folder_that_holds_something_else_is_refused(tmp_path, world):
     with pytest.raises(OpenworldError, match="holds other files, first notes.txt"):
         plan(tmp_path, world)
     plan(tmp_path / "plan", world)
-    with pytest.raises(OpenworldError, match="holds a plan already"):
+    with pytest.raises(OpenworldError, match="holds a plan; add a batch"):
         plan(tmp_path / "plan", world)
 
 

@@ -201,9 +201,7 @@ def _ids(given: np.ndarray | None, count: int, name: str) -> np.ndarray:
 
 def _require_alike(first: LabelFrame, second: LabelFrame) -> None:
     if first.closed != second.closed:
-        raise OpenworldError(
-            f"one of {first.name} and {second.name} knows new names and the other does not; compare two of a kind."
-        )
+        raise OpenworldError(f"only one of {first.name} and {second.name} knows new names; compare two of a kind.")
 
 
 def _order(first: LabelFrame, second: LabelFrame) -> np.ndarray:

@@ -150,9 +150,7 @@ def _require_inputs(inputs: PlanInputs) -> None:
     if inputs.out is not None:
         require_folder("--out", inputs.out, own=(LABEL_PLAN,), alone=(WORKSHEET, PAGE, "images"))
         if (inputs.out / PLAN).exists():
-            raise OpenworldError(
-                f"--out {inputs.out} holds a plan already; add a batch with --add, or give another folder."
-            )
+            raise OpenworldError(f"--out {inputs.out} holds a plan; add a batch with --add, or give another folder.")
         if inputs.stream is None:
             raise OpenworldError("no stream came; name the file of a model's scores and names.")
 
@@ -247,9 +245,7 @@ def _quantity(inputs: PlanInputs, frame: LabelFrame, earlier: KeptPlan | None) -
     if frame.closed and wanted == "accuracy":
         wanted = "overall_accuracy"
     if frame.models[1:] and wanted == "base_share":
-        raise OpenworldError(
-            "--quantity base_share came with two models, of which it is the same; plan with one stream."
-        )
+        raise OpenworldError("--quantity base_share came with two models, of which it is the same; plan with one.")
     if frame.closed and wanted != "overall_accuracy":
         raise OpenworldError(
             f"--quantity {inputs.quantity} came, but {frame.name} is of a closed-set classifier, whose number is the "

@@ -87,9 +87,7 @@ class Names:
         side = known.get(normalise_class_name(label))
         if side is None:
             if not known:
-                raise OpenworldError(
-                    f"there is a label, {label!r}, but the plan knows no class names; fill in `answer`."
-                )
+                raise OpenworldError(f"there is a label, {label!r}, and the plan knows no class names; use `answer`.")
             raise unknown_name("class name", label, [*base_names, *new_names])
         sides = dict(self.sides)
         given = sides.get(side, sides.get("", ()))

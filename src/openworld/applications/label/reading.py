@@ -115,9 +115,7 @@ def first_images(plan: LabelPlan, count: int, answered: int) -> LabelPlan:
     """Return the plan of the first images of the drawn order, a sample with probabilities of its own."""
     missing = len(plan) - answered
     if plan.is_poisson:
-        raise OpenworldError(
-            f"{missing} of {len(plan)} images have no answer; with the poisson design all of them are needed."
-        )
+        raise OpenworldError(f"{missing} of {len(plan)} images have no answer; the poisson design needs all of them.")
     inside = plan.stratum >= 0
     held, strata = np.bincount(plan.stratum[inside]), plan.stratum[plan.chosen]
     wanted = np.minimum(FEWEST, np.bincount(strata, minlength=held.size))

@@ -60,9 +60,7 @@ def read_answers(
                 continue
             own = row["id"]
             if own in origin and _says(answer) != _says(UNSURE if own in unsure else known[own]):
-                raise OpenworldError(
-                    f"{where} answers for id {own!r} otherwise than {origin[own]} does; mend one of the two."
-                )
+                raise OpenworldError(f"{where} answers for id {own!r} otherwise than {origin[own]}; mend one of them.")
             origin[own] = where
             if answer == UNSURE:
                 unsure.add(own)
@@ -93,9 +91,7 @@ def _rows(file: Path, names: Mapping[str, Mapping[str, Names]]):
                 "and rows stay as the plan wrote them, only answer and label are filled in."
             )
         if row["id"] in seen:
-            raise OpenworldError(
-                f"{file.name}: id {row['id']!r} comes in row {seen[row['id']]} and in row {number}; keep one of them."
-            )
+            raise OpenworldError(f"{file.name}: id {row['id']!r} is in rows {seen[row['id']]} and {number}; keep one.")
         seen[row["id"]] = number
         yield number, row
 

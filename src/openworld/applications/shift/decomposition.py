@@ -53,9 +53,7 @@ def fit_or_read(
     if source.taught_by not in TEACHERS:
         raise unknown_name("teacher of LAID", source.taught_by, TEACHERS)
     if source.laid is not None and source.templates is not None:
-        raise OpenworldError(
-            "--templates came with --laid: a fitted decomposition takes no sentences; give one of the two."
-        )
+        raise OpenworldError("--templates came with --laid: a fitted decomposition takes no sentences; give one.")
     by_images = source.laid is None and source.taught_by == BY_IMAGES
     if by_images or (source.laid and load_decomposition(source.laid).about.get("taught_by") == BY_IMAGES):
         clip = AppearanceEncoder(clip)
@@ -109,10 +107,7 @@ def _read(file: Path, clip) -> Decomposition:
 def _fit_by_texts(
     clip, names: Sequence[str], source: DecompositionSource, seed: int, progress: Progress
 ) -> Decomposition:
-    """LAID on names in templates, or in those that suit the backbone; of many names a draw.
-
-    The embedded backbone gets a narrow covariate part: images of 64 pixels, and captions that say little of appearance.
-    """
+    """Fit LAID to names in templates, or in those that suit the backbone; of many names to a draw."""
     if len(names) < FEWEST:
         raise OpenworldError(
             f"there are {len(names)} class names, and LAID learns what meaning is from {FEWEST} or more: give a list "
@@ -128,6 +123,7 @@ def _fit_by_texts(
     else:
         features = _encode(clip, names, sentences, progress)
     progress(LEARNING, 0, 1)
+    # the embedded backbone has images of 64 pixels, and captions that say little of appearance: a narrow part for it
     width = features.shape[2] * 7 // 8 if clip.name == EMBEDDED else None
     method = LAID(steps=STEPS, learning_rate=RATE, semantic_width=width)
     return _described(method.fit(features, seed=seed), clip, names, every, sentences=list(sentences))

@@ -64,9 +64,7 @@ def select_images(
     """Return the images at `rows` int64[B] of encoded features, or one view (`views` int64[B]) of each."""
     width, expected = features.embeddings.shape[1], clip.config.joint_dimension
     if width != expected:
-        raise OpenworldError(
-            f"the features have {width} dimensions, but {clip.name!r} gives {expected}; encode the images with it."
-        )
+        raise OpenworldError(f"features have {width} numbers, {clip.name!r} gives {expected}; encode images with it.")
 
     def read(plain: str, augmented: str) -> np.ndarray:
         name = plain if views is None else augmented
@@ -97,11 +95,7 @@ MOST = 2**31  # bytes kept, in the main memory; views beyond them are lifted ane
 
 
 class Lifted:
-    """What the `lift` of a learner makes of views on one backbone, by any key that tells views apart.
-
-    A learner that tunes or prompts upper blocks alone says in `lift` what its lower blocks make of an image; a training
-    run sees the few views of an image again and again.
-    """
+    """What a learner's `lift` makes of the few views that a training run sees again and again, by any key of a view."""
 
     def __init__(self, learner, clip: TwoTower):
         self._learner, self._clip = learner, clip

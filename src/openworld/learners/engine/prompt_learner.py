@@ -1,6 +1,8 @@
 """What most prompt learners share: one context in front of every class name, learned from views of training images."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 from torch import Generator, Tensor
 from torch.nn.functional import normalize
@@ -9,6 +11,7 @@ from openworld.backbones import PromptedNames, TwoTower
 from openworld.features import Features
 from openworld.learners.engine.fitted import FittedLearner, fit_prompts
 from openworld.learners.engine.images import Answer, Images
+from openworld.learners.engine.settings import PublishedSetting, unified
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine
 from openworld.learners.engine.text_features import context_tokens, encode_behind, start_context
 
@@ -16,8 +19,18 @@ from openworld.learners.engine.text_features import context_tokens, encode_behin
 class PromptLearner:
     """Base of the learners that `fit_prompts` trains; what a learner does otherwise it says itself.
 
-    All but `fit` is for those with the settings `context_length` and `words` and one learned tensor "context".
+    All but `published` and `fit` is for those with settings `context_length` and `words` and one tensor "context".
     """
+
+    openpl: ClassVar[dict[str, Any]] = {}  # settings of OpenPL, beside the schedule that it unifies
+
+    @classmethod
+    def published(cls, dataset: str, task: PublishedSetting = "base-to-new") -> Self:
+        """Return the defaults, the same for every data set, and for OOD, where nothing else was published."""
+        default = cls()
+        if task == "openpl":
+            return replace(default, **cls.openpl, schedule=unified(default.schedule, dataset))
+        return default
 
     def start(self, clip: TwoTower, classnames: Sequence[str], generator: Generator) -> dict[str, Tensor]:
         """Make a fresh context float[N, W]."""
