@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, linear, normalize, relu
 
 from openworld.backbones.blocks import quick_gelu
-from openworld.learners.engine.partitions import divide_classes
+from openworld.learners.engine.detector_prompts import divide_classes
 from openworld.learners.gmop import mixture_loss
 
 

@@ -15,8 +15,7 @@ from openworld.labels import (
     plan_from_draw,
     scored_stream,
 )
-from openworld.labels.draw import sizes, strata
-from openworld.labels.inclusion import inclusion_probabilities, influence_spread
+from openworld.labels.inclusion import inclusion_probabilities, influence_spread, sizes, strata
 from openworld.metrics import Outcomes
 
 STRATA = PlanSettings("stratified")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from openworld import OpenworldError
 from openworld.learners import GMoP, NameSets
-from openworld.learners.engine.partitions import divide_classes
+from openworld.learners.engine.detector_prompts import divide_classes
 from openworld.learners.gmop import mixture_loss
 
 STORED = json.loads((Path(__file__).parents[1] / "reference" / "gmop.json").read_text())

@@ -10,7 +10,7 @@ from tiny_clip import as_tensor, reference
 
 from openworld.learners import DeCoOp, NameSets
 from openworld.learners.decoop import classifier_terms, detector_terms, otsu
-from openworld.learners.engine.partitions import divide_classes
+from openworld.learners.engine.detector_prompts import divide_classes
 from openworld.learners.engine.text_bank import cosine_logits
 from openworld.learners.engine.text_features import encode_behind
 

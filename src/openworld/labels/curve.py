@@ -22,10 +22,16 @@ from openworld._arrays import ArrayLike, as_array, as_fractions, as_groups, as_t
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
-from openworld.labels.draw import CERTAIN, draw_from_strata, sizes, strata
 from openworld.labels.errors import Residuals, best_trust, spread_of
 from openworld.labels.estimate import ENOUGH, ENOUGH_TO_WEIGH, LabelledNumber
-from openworld.labels.inclusion import inclusion_probabilities, worth_of_labels
+from openworld.labels.inclusion import (
+    CERTAIN,
+    draw_from_strata,
+    inclusion_probabilities,
+    sizes,
+    strata,
+    worth_of_labels,
+)
 from openworld.labels.sample import Batch
 from openworld.metrics.estimate import Spread, student_quantile
 from openworld.metrics.robustness import area_weights

@@ -19,8 +19,8 @@ from openworld._errors import OpenworldError, unknown_name
 from openworld._short_repr import short_repr
 from openworld._types import checked
 from openworld.labels.answers import LabelAnswers
-from openworld.labels.draw import CERTAIN
 from openworld.labels.errors import Residuals, best_trust, over_images, spread_of, variance
+from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
 from openworld.labels.sample import Batch, influences, pair_correction, pseudo_outcomes, read_batches
 from openworld.metrics import SOFT_QUANTITIES, SoftOpenworldAUC

@@ -22,8 +22,7 @@ from openworld.labels.design import (
     known_images,
     recalibrated_streams,
 )
-from openworld.labels.draw import CERTAIN, draw_each, draw_from_strata, sizes, strata
-from openworld.labels.inclusion import influence_spread
+from openworld.labels.inclusion import CERTAIN, draw_each, draw_from_strata, influence_spread, sizes, strata
 from openworld.labels.label_plan import LabelPlan, PlanSettings
 from openworld.labels.scored_stream import ScoredStream
 from openworld.metrics import SOFT_QUANTITIES

@@ -16,7 +16,7 @@ import numpy as np
 
 from openworld._errors import OpenworldError
 from openworld.labels.answers import LabelAnswers
-from openworld.labels.draw import CERTAIN
+from openworld.labels.inclusion import CERTAIN
 from openworld.labels.label_plan import LabelPlan
 from openworld.labels.scored_stream import ScoredStream
 from openworld.metrics import Outcomes

@@ -21,10 +21,9 @@ from openworld._types import checked
 from openworld.backbones import DualEncoder, TwoTower
 from openworld.datasets.templates import ENSEMBLE
 from openworld.features import Features
-from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of
+from openworld.learners.engine.detector_prompts import Detectors, detectors_among, detectors_of, divide_classes
 from openworld.learners.engine.fitted import FittedLearner, batches_of, require_trainable, trainable
 from openworld.learners.engine.images import Answer, Images, select_images
-from openworld.learners.engine.partitions import divide_classes
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, cosine_logits
 from openworld.learners.engine.text_features import (

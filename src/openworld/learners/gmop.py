@@ -19,9 +19,8 @@ from openworld._arrays import require_at_least
 from openworld._types import checked
 from openworld.backbones import TwoTower
 from openworld.datasets.templates import APPENDIX_C4, PHOTO, TEMPLATES
-from openworld.learners.engine.detector_prompts import Detectors, detectors_among
+from openworld.learners.engine.detector_prompts import Detectors, Partitions, detectors_among, divide_classes
 from openworld.learners.engine.images import Answer, Images
-from openworld.learners.engine.partitions import Partitions, divide_classes
 from openworld.learners.engine.prompt_learner import PromptLearner
 from openworld.learners.engine.settings import PublishedSetting
 from openworld.learners.engine.text_bank import NameSets, TextBank, answer_by_cosine, cosine_logits

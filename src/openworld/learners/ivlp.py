@@ -53,7 +53,7 @@ class IVLP(PromptLearner):
     cost: ClassVar[str] = "both towers, with gradient"
     consumes: ClassVar[str] = "pixels"
     depends_on_other_names: ClassVar[bool] = False
-    # Which says neither depth nor batch size: 9 and 4 here, as muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4
+    # OpenPL says neither depth nor batch size: 9 and 4 here, as muzairkhattak/PromptSRC @ bb95c77 runs IVLP with 4 + 4.
     openpl: ClassVar[dict[str, Any]] = {
         "text_length": 4,
         "image_length": 4,

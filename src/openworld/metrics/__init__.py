@@ -13,7 +13,6 @@ from openworld.metrics.bootstrap import Bootstrap, bootstrap
 from openworld.metrics.by_cell import CellDetection, CellRules, detection_by_cell
 from openworld.metrics.calibration import CalibrationBin, CalibrationError, expected_calibration_error
 from openworld.metrics.cell_combinations import CellSums, RankedSides, rank_sides
-from openworld.metrics.companions import open_auc, overall_accuracy
 from openworld.metrics.curve_intervals import LEVEL_NUMBERS, ImageInterval, area_test, curve_intervals
 from openworld.metrics.detection import (
     DetectionMetrics,
@@ -27,9 +26,24 @@ from openworld.metrics.detection import (
 )
 from openworld.metrics.estimate import MetricEstimate
 from openworld.metrics.level_errors import LevelErrors, level_errors
-from openworld.metrics.miss_hit import MissHitCurve, miss_hit_curve
-from openworld.metrics.openworld_auc import CLOSED_SET, QUANTITIES, OpenworldAUC, PointsLost, openworld_auc
-from openworld.metrics.operating_point import Costs, OperatingPoint, Threshold, choose_threshold, operating_point
+from openworld.metrics.openworld_auc import (
+    CLOSED_SET,
+    QUANTITIES,
+    OpenworldAUC,
+    PointsLost,
+    open_auc,
+    openworld_auc,
+    overall_accuracy,
+)
+from openworld.metrics.operating_point import (
+    Costs,
+    MissHitCurve,
+    OperatingPoint,
+    Threshold,
+    choose_threshold,
+    miss_hit_curve,
+    operating_point,
+)
 from openworld.metrics.over_sets import mean_over_sets
 from openworld.metrics.paired import PairedTest, holm, paired_test, seeds_test, seeds_test_against_summary
 from openworld.metrics.ranks import (

@@ -217,8 +217,12 @@ class _Laid:
         rows = [self._group(inside[:, number] * scale[0]) for number in range(len(weights))]
         cells_inside = _grams(rows, len(values))
         if self.plan.grouped:
-            both = zip(rows, weights, strict=True)
-            joint = _grams((row + self._spread_out(weight, outside) for row, weight in both), len(values))
+            joint = []
+            for row, weight in zip(rows, weights, strict=True):  # sums over groups of both sides, all cells together
+                counted = weight[self.pair_cell] * outside
+                others = [np.bincount(self.pair_group, own, self.plan.new.n_codes) for own in counted]
+                joint.append(row + np.stack(others))
+            joint = _grams(joint, len(values))
         else:
             joint = cells_inside + np.einsum("wc,cde->wde", np.square(weights), cells)
         reasons = tuple(self._reason(weight, alone) for weight in weights)
@@ -231,11 +235,6 @@ class _Laid:
         if not self.plan.grouped:
             return influence
         return np.stack([np.bincount(side.groups, row, side.n_codes) for row in influence])
-
-    def _spread_out(self, weight: np.ndarray, outside: np.ndarray) -> np.ndarray:
-        """Sums over groups of the other side, all cells together: float64[D, G]."""
-        counted = weight[self.pair_cell]
-        return np.stack([np.bincount(self.pair_group, counted * row, self.plan.new.n_codes) for row in outside])
 
     def _reason(self, weight: np.ndarray, alone: np.ndarray) -> str | None:
         if alone[0]:

@@ -55,7 +55,7 @@ def test_two_files_may_say_the_same_and_not_contradict(tmp_path):
         (sheet("base right,dog", ",", ","), "contradict one another"),
         (sheet("1,", ",", ",").replace("ab12", "ffff"), "belongs to plan 'ffff', and this is ab12"),
         (sheet("1,", ",", ",").replace("007", "7"), "id '7' is none of the 3 images"),
-        (sheet("1,", ",", ",") + "\nab12,1,a.png,cat,yak,1,", "id '1' comes in row 2 and in row 5"),
+        (sheet("1,", ",", ",") + "\nab12,1,a.png,cat,yak,1,", "id '1' is in rows 2 and 5"),
         (sheet("1,", ",", ",").replace(",", ";"), "separated by ';'"),
         ("image,answer\n1,2\n", "no column plan and no id and no label"),
         (sheet("1,,4", ",", ","), "row 2 has 8 fields, expected 7"),

@@ -121,7 +121,10 @@ def make_plan(inputs: PlanInputs, observer: Observer = SILENT) -> Planned:
     if (of, AT_BEST) not in needed:
         promised = replace(promised, at_best=None)
     batch = _batch(frame, drawn, place)
-    pictures = _pictures(inputs, frame, drawn, batch.file("images", place), observer)
+    pictures = Pictures()
+    if frame.images is not None and inputs.pictures:
+        paths = [str(frame.images[row]) for row in drawn.chosen]
+        pictures = read_pictures(paths, frame.folder, observer.progress, batch.file("images", place))
     if earlier is None:
         kept = _first(frame, sources, batch, drawn)
     else:
@@ -279,12 +282,6 @@ def _batch(frame: LabelFrame, drawn: LabelPlan, place: int) -> KeptBatch:
     )
     mark = drawn.fingerprint[:8] + f"-{place + 1}" * bool(place)
     return KeptBatch(mark, tuple(str(frame.ids[row]) for row in rows), tuple(map(frame.names, rows)), among_all)
-
-
-def _pictures(inputs: PlanInputs, frame: LabelFrame, drawn: LabelPlan, folder: str, observer: Observer) -> Pictures:
-    if frame.images is None or not inputs.pictures:
-        return Pictures()
-    return read_pictures([str(frame.images[row]) for row in drawn.chosen], frame.folder, observer.progress, folder)
 
 
 def _too_few(frame: LabelFrame, drawn: LabelPlan, of: str) -> Sequence[str]:

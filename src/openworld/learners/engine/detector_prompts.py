@@ -1,20 +1,55 @@
-"""Detector prompts at test time: each knows some names as its own, and sees them among all candidates.
+"""Detectors of GMoP (Hua et al., 2025) and DeCoOp (Zhou et al., 2024): what classes each holds, and its prompt.
 
-GMoP (Hua et al., 2025) and DeCoOp (Zhou et al., 2024) tell base from new by the detector that is surest of a name of
-its own. Training softmaxes run over a detector's own names, these over all that it sees.
+Detector i treats class j as pseudo new iff j mod K = i, so that every class is new exactly once. The rule, the padding
+and the labels are those of huacong/OpenworldAUC @ 8bb934a and WNJXYK/DeCoOp @ 96a8812. Base is told from new by the
+detector that is surest of a name of its own; training softmaxes run over a detector's own names, those at test time
+over all candidates.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from openworld._errors import OpenworldError
 from openworld.backbones import PromptedNames, TwoTower
 from openworld.datasets.names.forms import normalise_class_name
 from openworld.learners.engine.text_bank import NameSets, cosine_logits
 from openworld.learners.engine.text_features import encode_behind
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """One division of n base classes for each of K detectors, which hold m = ceil(n (K - 1) / K) names each."""
+
+    names: np.ndarray  # int64[K, m]; of one class too few, class i's own name fills detector i's last place
+    labels: np.ndarray  # int64[K, n], column of a class in `names`; -1 where it is pseudo new, or fills a place
+
+    def name(self, classnames: Sequence[str]) -> list[list[str]]:
+        """Return the m class names of each detector."""
+        return [[classnames[index] for index in indices] for indices in self.names]
+
+
+def divide_classes(count: int, detectors: int, order: np.ndarray | None = None) -> Partitions:
+    """Divide `count` base classes, or a permutation of them, among `detectors`, from 2 to `count`."""
+    if not 2 <= detectors <= count:
+        raise OpenworldError(
+            f"{detectors} detector(s) cannot divide {count} base class(es); K must be at least 2 and at most the "
+            "number of base classes."
+        )
+    order = np.arange(count) if order is None else np.asarray(order)
+    width = -(-count * (detectors - 1) // detectors)
+    names = np.empty((detectors, width), np.int64)
+    labels = np.full((detectors, count), -1)
+    for detector in range(detectors):
+        pseudo_base = np.sort(order[np.arange(count) % detectors != detector])
+        names[detector] = order[detector]
+        names[detector, : len(pseudo_base)] = pseudo_base
+        labels[detector, pseudo_base] = np.arange(len(pseudo_base))
+    return Partitions(names, labels)
 
 
 @dataclass(frozen=True)
