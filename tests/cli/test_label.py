@@ -56,7 +56,7 @@ def test_a_plan_as_json(tmp_path, stream):
 def test_refusals_end_with_2_and_say_what_to_do(tmp_path, stream):
     told(tmp_path, "label", "plan", "stream.csv", "--out", "labels", "--quiet")
     for arguments, message in (
-        (("plan", "stream.csv", "--out", "labels"), "holds a plan already"),
+        (("plan", "stream.csv", "--out", "labels"), "holds a plan; add a batch"),
         (("plan", "stream.csv"), "--out DIR"),
         (("plan", "none.csv", "--out", "more"), "there is no file"),
         (("read", "labels"), "has an answer"),
