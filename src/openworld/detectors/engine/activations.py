@@ -150,11 +150,9 @@ class Activations:
         _require_widths(self)
 
     def __len__(self) -> int:
-        given = (self.features, self.outputs, self.patches, self.labels, self.own, self.images, *self._of_mappings())
+        given = [self.features, self.outputs, self.patches, self.labels, self.own, self.images]
+        given += [*(layer.maps for layer in self.layers.values()), *self.sampled.values()]
         return next((len(part) for part in given if part is not None), 0)
-
-    def _of_mappings(self) -> list[Tensor]:
-        return [*(part.maps for part in self.layers.values()), *self.sampled.values()]
 
     @cached_property
     def logits(self) -> Tensor:
@@ -304,10 +302,10 @@ def _check(values: Tensor, name: str, dimensions: int) -> Tensor:
 
 def _labels(values) -> Tensor:
     labels = values if isinstance(values, Tensor) else torch.from_numpy(as_labels(values, "labels"))
-    if labels.layout != torch.strided or labels.is_complex():
-        raise OpenworldError(f"labels came as {labels.dtype}, {labels.layout}, expected class indices int[N].")
-    if labels.dim() != 1 or labels.is_floating_point() or labels.dtype == torch.bool:
-        raise OpenworldError(f"labels came as {labels.dtype}{list(labels.shape)}, expected class indices int[N].")
+    is_dense = labels.layout == torch.strided and labels.dim() == 1
+    if not is_dense or labels.is_complex() or labels.is_floating_point() or labels.dtype == torch.bool:
+        came = f"{labels.dtype}{list(labels.shape)}, {labels.layout}"
+        raise OpenworldError(f"labels came as {came}, expected class indices int[N].")
     labels = labels.long()  # before they are looked at: what unsigned labels wrap to is negative
     if len(labels) and labels.min() < 0:
         raise OpenworldError(f"labels hold the negative class {int(labels.min())}; classes count from 0.")
@@ -339,12 +337,7 @@ def _require_widths(activations: Activations) -> None:
             "two-tower detectors compare embeddings of one model."
         )
     classes = head.classes if head else activations.outputs.shape[1] if activations.outputs is not None else None
-    if (
-        activations.labels is not None
-        and len(activations.labels)
-        and classes is not None
-        and int(activations.labels.max()) >= classes
-    ):
-        raise OpenworldError(
-            f"labels hold class {int(activations.labels.max())}, but there are {classes} classes (from 0)."
-        )
+    if activations.labels is not None and len(activations.labels) and classes is not None:
+        largest = int(activations.labels.max())
+        if largest >= classes:
+            raise OpenworldError(f"labels hold class {largest}, but there are {classes} classes (from 0).")

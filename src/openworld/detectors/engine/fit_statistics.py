@@ -60,7 +60,7 @@ class FitStatistics:
         """
         if dict(self.detectors) != dict(following.detectors):
             raise OpenworldError("the shards were gathered for other detectors or settings; gather both for the same.")
-        if self.head and following.head and not _same_head(self.head, following.head):
+        if self.head and following.head and not self.head.equals(following.head):
             raise OpenworldError("the heads of the shards differ; gather both with the same classifier.")
         if None not in (self.width, following.width) and self.width != following.width:
             raise OpenworldError(f"the shards' features have {self.width} and {following.width} numbers each.")
@@ -108,8 +108,14 @@ class FitStatistics:
     def _merge(self, following: "FitStatistics") -> tuple:
         if not self.totals or not following.totals:
             return self.totals or following.totals
-        pairs = zip(statistics_of(self.detectors), self.totals, following.totals, strict=True)
-        return tuple(_merging(statistic)(first, second) for statistic, first, second in pairs)
+        statistics = statistics_of(self.detectors)
+        for statistic in statistics:
+            if not hasattr(statistic, "merge"):
+                raise OpenworldError(
+                    f"{type(statistic).__name__} has no `merge`; gather all training images in one pass."
+                )
+        pairs = zip(statistics, self.totals, following.totals, strict=True)
+        return tuple(statistic.merge(first, second) for statistic, first, second in pairs)
 
     def _learned(self, detector: OODDetector, statistics: tuple, totals: Mapping) -> FittedDetector:
         gathered = [totals[statistic] for statistic in statistics]
@@ -117,9 +123,13 @@ class FitStatistics:
             state = detector.learn(self.head, *gathered) if statistics else None
         concerns = detector.concerns(*gathered) if statistics and hasattr(detector, "concerns") else ()
         concerns = (*concerns, ORDER_MATTERS.format(detector.name)) if is_sequential(detector) else concerns
-        fitted = FittedDetector(detector, state, self.head, self.texts, tuple(concerns), self.width)
-        negative = self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False)
-        return _warn(fitted, self.least) if negative else fitted
+        if self.least is not None and self.least < 0 and getattr(detector, "expects_positive", False):
+            concerns = (
+                *concerns,
+                f"{detector.name} is made for features that are not negative, such as those behind a ReLU; the "
+                f"smallest here is {self.least:.3g}.",
+            )
+        return FittedDetector(detector, state, self.head, self.texts, tuple(concerns), self.width)
 
 
 @checked
@@ -202,19 +212,11 @@ class Fittable:
 
 def statistics_of(detectors: Mapping[str, OODDetector]) -> tuple:
     """What all of them ask for, each once: what `FitStatistics.totals` are the totals of."""
-    return tuple(
-        dict.fromkeys(statistic for wanted in _statistics_by_label(detectors).values() for statistic in wanted)
-    )
+    return tuple(dict.fromkeys(statistic for detector in detectors.values() for statistic in detector.gathers))
 
 
 def _statistics_by_label(detectors: Mapping[str, OODDetector]) -> dict[str, tuple]:
     return {label: tuple(detector.gathers) for label, detector in detectors.items()}
-
-
-def _merging(statistic):
-    if not hasattr(statistic, "merge"):
-        raise OpenworldError(f"{type(statistic).__name__} has no `merge`; gather all training images in one pass.")
-    return statistic.merge
 
 
 def _kept_once(fitted: FittedDetector, others: Iterable[FittedDetector]) -> FittedDetector:
@@ -231,11 +233,6 @@ def _is_same(state: Any, other: Any) -> bool:
     return state.shape == other.shape and state.dtype == other.dtype and torch.equal(state, other)
 
 
-def _same_head(head: Head, other: Head) -> bool:
-    pairs = ((head.weight, other.weight), (head.bias, other.bias))
-    return all(a is b is None or (a is not None and b is not None and torch.equal(a.cpu(), b.cpu())) for a, b in pairs)
-
-
 def _require_to_learn(detector: OODDetector, statistics: tuple, part: Activations) -> None:
     """What the statistics look at, and the head where it is made use of: refused with the first batch, not the last."""
     needs = [need for statistic in statistics for need in statistic.needs]
@@ -244,11 +241,3 @@ def _require_to_learn(detector: OODDetector, statistics: tuple, part: Activation
         part.require(need, detector.name)
         if need == "labels" and part.labels is None:
             raise OpenworldError(f"{detector.name} needs labels of the training images; pass labels=...")
-
-
-def _warn(fitted: FittedDetector, least: float) -> FittedDetector:
-    sentence = (
-        f"{fitted.detector.name} is made for features that are not negative, such as those behind a ReLU; the smallest "
-        f"here is {least:.3g}."
-    )
-    return replace(fitted, warnings=(*fitted.warnings, sentence))

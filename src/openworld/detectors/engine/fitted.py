@@ -196,18 +196,15 @@ def _join(image_sets: Sequence[Activations]) -> Activations:
 
 def _read(images: Activations, fitted: FittedDetector, completed: dict[tuple, Activations]) -> Tensor:
     activations = _complete(images, fitted, completed)
-    _require_width(activations, fitted)
+    width = None if activations.features is None else activations.features.shape[1]
+    if None not in (fitted.width, width) and width != fitted.width:
+        raise OpenworldError(
+            f"{fitted.detector.name} was fitted on features of {fitted.width} numbers, and these have {width}; give "
+            "features of the same model."
+        )
     for need in fitted.detector.needs:
         activations.require(need, fitted.detector.name)
     return fitted.read(activations)
-
-
-def _require_width(activations: Activations, fitted: FittedDetector) -> None:
-    if fitted.width is not None and activations.features is not None and activations.features.shape[1] != fitted.width:
-        raise OpenworldError(
-            f"{fitted.detector.name} was fitted on features of {fitted.width} numbers, and these have "
-            f"{activations.features.shape[1]}; give features of the same model."
-        )
 
 
 def _complete(part: Activations, fitted: FittedDetector, completed: dict[tuple, Activations]) -> Activations:

@@ -81,6 +81,12 @@ class Head:
         """Whether it lies on the device and is of the type of a tensor."""
         return self.weight.device == like.device and self.weight.dtype == like.dtype
 
+    def equals(self, other: "Head") -> bool:
+        """Whether it has the same weights, on whatever device."""
+        if (self.bias is None) != (other.bias is None) or not torch.equal(self.weight.cpu(), other.weight.cpu()):
+            return False
+        return self.bias is None or torch.equal(self.bias.cpu(), other.bias.cpu())
+
     def to(self, like: Tensor) -> "Head":
         """Return the head on the device and in the type of a tensor."""
         if self.fits(like):

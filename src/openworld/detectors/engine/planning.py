@@ -6,7 +6,7 @@ passes, NAC, which asks how the layers' maps move the softmax, a backward pass, 
 MCDropout makes as many forward passes as it is told to, DeepEnsemble one for each classifier.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,11 +59,11 @@ class DetectionPlan:
     @property
     def passes(self) -> Passes:
         """What a batch that is to be scored costs, without the passes that detectors of other libraries make."""
-        moved = self._perturbations(self.detectors)
-        backwards = len({how.direction for how in moved}) + int(_looks_at("layer gradients", self.detectors))
+        moved = _perturbations(_looking_at("gradient", self.detectors))
+        backwards = len({how.direction for how in moved}) + bool(_looking_at("layer gradients", self.detectors))
         several = {"members": len(self.model.members)}
         more = sum(several.get(how.source, how.repeats) for how in _samplings(self.detectors))
-        return Passes(1 + len(moved) + more, backwards, int(_looks_at("maps", self.detectors)))
+        return Passes(1 + len(moved) + more, backwards, int(bool(_looking_at("maps", self.detectors))))
 
     @checked
     def fit(self, batches: Iterable[tuple[Tensor, Any]]) -> dict[str, FittedDetector]:
@@ -85,14 +85,7 @@ class DetectionPlan:
         Args:
             batches: (images, labels). start: how many training images come before the shard.
         """
-        moved = self._perturbations(self._learning("gradient"))
-        seen = {
-            "maps": bool(self._learning("maps")),
-            "perturbations": moved,
-            "layers": self._layers(self._learning("layers")),
-        }
-        seen["layer_gradients"] = bool(self._learning("layer gradients"))
-        seen["keep_images"] = bool(self._learning("images"))
+        seen = self._wanted(self._learning)
         activations = (self.model.see(*_pair(batch), **seen) for batch in batches)
         return gather(self.detectors, self._with_head(activations), start=start)
 
@@ -119,9 +112,7 @@ class DetectionPlan:
         Both come of the same passes. Arguments as for `score`.
         """
         wanted = {label: detector.detector for label, detector in fitted.items()}
-        seen = {"maps": _looks_at("maps", wanted), "perturbations": self._perturbations(wanted)}
-        seen |= {"layers": self._layers(wanted), "layer_gradients": _looks_at("layer gradients", wanted)}
-        seen |= {"samplings": _samplings(wanted), "keep_images": _looks_at("images", wanted)}
+        seen = self._wanted(lambda need: _looking_at(need, wanted)) | {"samplings": _samplings(wanted)}
         for batch in batches:
             with torch.no_grad():
                 activations = self.model.see(_pair(batch)[0], **seen)
@@ -138,23 +129,21 @@ class DetectionPlan:
         if empty:
             yield Activations(head=self.model.head)
 
-    def _perturbations(self, detectors: Mapping[str, OODDetector]) -> tuple[Perturbation, ...]:
-        moving = (detector for detector in detectors.values() if "gradient" in detector.needs)
-        return tuple(dict.fromkeys(detector.perturbation for detector in moving))
-
-    def _learning(self, need: str) -> dict[str, OODDetector]:
+    def _learning(self, need: str) -> list[OODDetector]:
         """Detectors that learn from such a thing."""
-        return {
-            label: detector
-            for label, detector in self.detectors.items()
-            if any(need in statistic.needs for statistic in detector.gathers)
-        }
+        wants = (any(need in statistic.needs for statistic in each.gathers) for each in self.detectors.values())
+        return [detector for detector, learns in zip(self.detectors.values(), wants, strict=True) if learns]
 
-    def _layers(self, detectors: Mapping[str, OODDetector]) -> tuple[str, ...]:
-        """Names of all layers that some detector looks at."""
-        looking = (detector for detector in detectors.values() if "layers" in detector.needs)
-        named = (getattr(detector, "layers", ()) or self.model.layers for detector in looking)
-        return tuple(dict.fromkeys(name for names in named for name in names))
+    def _wanted(self, looking_at: Callable[[str], list[OODDetector]]) -> dict[str, Any]:
+        """What `WatchedModel.see` is to catch for the detectors that look at each thing."""
+        named = [getattr(detector, "layers", ()) or self.model.layers for detector in looking_at("layers")]
+        return {
+            "maps": bool(looking_at("maps")),
+            "perturbations": _perturbations(looking_at("gradient")),
+            "layers": tuple(dict.fromkeys(name for names in named for name in names)),
+            "layer_gradients": bool(looking_at("layer gradients")),
+            "keep_images": bool(looking_at("images")),
+        }
 
 
 @checked
@@ -196,7 +185,13 @@ def plan(detectors: Mapping[str, OODDetector] | Iterable[OODDetector], model: Wa
                 f"{label} remembers the images that it scores, and a plan scores them batch by batch; give the "
                 "features of all images to `score_stream`."
             )
-    return DetectionPlan(labelled, model, tuple(_weaknesses(labelled, model.family)))
+    weak = {label: getattr(detector, "weak_on", {}).get(model.family) for label, detector in labelled.items()}
+    warnings = tuple(
+        f"{label} is known to be weak on a {model.family}: {how} (OpenOOD v1.5, ImageNet-1K)."
+        for label, how in weak.items()
+        if how is not None
+    )
+    return DetectionPlan(labelled, model, warnings)
 
 
 @checked
@@ -218,13 +213,16 @@ def require_images(detectors: Mapping[str, OODDetector], images: int) -> None:
             detector.require_images(images)
 
 
-def _looks_at(need: str, detectors: Mapping[str, OODDetector]) -> bool:
-    return any(need in detector.needs for detector in detectors.values())
+def _looking_at(need: str, detectors: Mapping[str, OODDetector]) -> list[OODDetector]:
+    return [detector for detector in detectors.values() if need in detector.needs]
+
+
+def _perturbations(detectors: Iterable[OODDetector]) -> tuple[Perturbation, ...]:
+    return tuple(dict.fromkeys(detector.perturbation for detector in detectors))
 
 
 def _samplings(detectors: Mapping[str, OODDetector]) -> tuple[Sampling, ...]:
-    sampling = (detector for detector in detectors.values() if "samples" in detector.needs)
-    return tuple(dict.fromkeys(detector.sampling for detector in sampling))
+    return tuple(dict.fromkeys(detector.sampling for detector in _looking_at("samples", detectors)))
 
 
 def _label(detectors: Mapping[str, OODDetector] | Iterable[OODDetector]) -> dict[str, OODDetector]:
@@ -249,13 +247,6 @@ def _require_detectors(detectors: Iterable[Any]) -> None:
     for detector in detectors:
         if not all(hasattr(detector, part) for part in ("name", "needs", "fit")):
             raise wrong(detector, "a detector, such as KNN()", "detectors")
-
-
-def _weaknesses(detectors: Mapping[str, OODDetector], family: str) -> Iterable[str]:
-    for label, detector in detectors.items():
-        known = getattr(detector, "weak_on", {})
-        if family in known:
-            yield f"{label} is known to be weak on a {family}: {known[family]} (OpenOOD v1.5, ImageNet-1K)."
 
 
 def _count(batches: Iterable) -> int | None:

@@ -55,7 +55,13 @@ def load_together(path: Path | str, *, kinds: Iterable[type] = (), device: str =
     """
     form, tensors = _read(Path(path), FITTED, device)
     with _with_reasons(path, FITTED):
-        return {label: _fitted_of(entry, tensors, kinds) for label, entry in form.items()}
+        fitted = {}
+        for label, entry in form.items():
+            detector = _detector(entry["detector"], kinds)
+            state = put_together(entry["state"], tensors, classes_beside(detector))
+            head, texts = (put_together(entry[part], tensors, OURS) for part in ("head", "texts"))
+            fitted[label] = FittedDetector(detector, state, head, texts, tuple(entry["warnings"]), entry["width"])
+        return fitted
 
 
 @checked
@@ -114,13 +120,6 @@ def _fitted_form(fitted: FittedDetector, where: str, tensors: dict[str, Tensor])
         "warnings": list(fitted.warnings),
         "width": fitted.width,
     }
-
-
-def _fitted_of(form: dict, tensors: Mapping[str, Tensor], kinds: Iterable[type]) -> FittedDetector:
-    detector = _detector(form["detector"], kinds)
-    state = put_together(form["state"], tensors, classes_beside(detector))
-    head, texts = (put_together(form[part], tensors, OURS) for part in ("head", "texts"))
-    return FittedDetector(detector, state, head, texts, tuple(form["warnings"]), form["width"])
 
 
 def _settings(detector: Any) -> dict:

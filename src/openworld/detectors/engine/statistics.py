@@ -16,6 +16,23 @@ from torch import Tensor
 from openworld.detectors.engine.activations import Activations
 
 
+class Statistic:
+    """What statistics that merge totals share: a batch is a shard."""
+
+    def add(self, total: Any, activations: Activations) -> Any:
+        """The total with one more batch in it."""
+        batch = self.total_of(activations)
+        return batch if total is None else self.merge(total, batch)
+
+    def total_of(self, activations: Activations) -> Any:
+        """The total of one batch alone."""
+        raise NotImplementedError
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """The total of two shards."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False)
 class ClassTotals:
     """counts: int64[C]. sums: float64[C, D], of features. dtype: that of the features."""
@@ -31,32 +48,23 @@ class ClassTotals:
 
 
 @dataclass(frozen=True)
-class ClassSums:
+class ClassSums(Statistic):
     """Features summed by class; `correct`: only of images that the model names right."""
 
     correct: bool = False
 
     needs: ClassVar[tuple[str, ...]] = ("features", "labels")
 
-    def add(self, total: ClassTotals | None, activations: Activations) -> ClassTotals:
-        """The total with one more batch in it."""
+    def total_of(self, activations: Activations) -> ClassTotals:
         chosen = activations.predictions == activations.labels if self.correct else slice(None)
-        labels, features = (
-            activations.labels[chosen].to(activations.features.device),
-            activations.features[chosen].double(),
-        )
+        features = activations.features[chosen].double()
+        labels = activations.labels[chosen].to(features.device)
         classes = activations.head.classes if activations.head else int(activations.labels.max()) + 1
-        if total is not None:
-            classes = max(classes, len(total.counts))
         counts = torch.bincount(labels, minlength=classes)
         sums = features.new_zeros(classes, features.shape[1]).index_add_(0, labels, features)
-        if total is not None:
-            counts[: len(total.counts)] += total.counts
-            sums[: len(total.sums)] += total.sums
         return ClassTotals(counts, sums, activations.features.dtype)
 
     def merge(self, first: ClassTotals, second: ClassTotals) -> ClassTotals:
-        """The total of two shards."""
         few, many = sorted((first, second), key=lambda total: len(total.counts))
         counts, sums = many.counts.clone(), many.sums.clone()
         counts[: len(few.counts)] += few.counts.to(counts.device)
@@ -70,13 +78,11 @@ class TypicalProbabilities(ClassSums):
 
     needs: ClassVar[tuple[str, ...]] = ("logits",)
 
-    def add(self, total: ClassTotals | None, activations: Activations) -> ClassTotals:
-        """The total with one more batch in it."""
+    def total_of(self, activations: Activations) -> ClassTotals:
         p = activations.probabilities.double()
         counts = torch.bincount(activations.predictions, minlength=p.shape[1])
         sums = torch.zeros(p.shape[1], p.shape[1], dtype=p.dtype, device=p.device)
-        batch = ClassTotals(counts, sums.index_add_(0, activations.predictions, p), activations.probabilities.dtype)
-        return batch if total is None else self.merge(total, batch)
+        return ClassTotals(counts, sums.index_add_(0, activations.predictions, p), activations.probabilities.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,23 +108,16 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(Statistic):
     """Features summed over all images."""
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: Moments | None, activations: Activations) -> Moments:
-        """The total with one more batch in it."""
-        sums = activations.features.sum(dim=0, dtype=torch.float64)
-        dtype = activations.features.dtype
-        return (
-            Moments(len(activations), sums, dtype)
-            if total is None
-            else Moments(total.n + len(activations), total.sum + sums, dtype)
-        )
+    def total_of(self, activations: Activations) -> Moments:
+        features = activations.features
+        return Moments(len(features), features.sum(dim=0, dtype=torch.float64), features.dtype)
 
     def merge(self, first: Moments, second: Moments) -> Moments:
-        """The total of two shards."""
         return Moments(first.n + second.n, first.sum + second.sum.to(first.sum.device), first.dtype)
 
 
@@ -126,11 +125,9 @@ class Mean:
 class SortedMean(Mean):
     """Features of each image in ascending order, summed place by place over all images."""
 
-    def add(self, total: Moments | None, activations: Activations) -> Moments:
-        """The total with one more batch in it."""
+    def total_of(self, activations: Activations) -> Moments:
         ranked = activations.features.sort(dim=1).values
-        batch = Moments(len(activations), ranked.sum(dim=0, dtype=torch.float64), activations.features.dtype)
-        return batch if total is None else self.merge(total, batch)
+        return Moments(len(ranked), ranked.sum(dim=0, dtype=torch.float64), ranked.dtype)
 
 
 @dataclass(frozen=True)
@@ -157,35 +154,29 @@ class Products:
 
 
 @dataclass(frozen=True, eq=False)
-class Collected:
+class Collected(Statistic):
     """One number per training image: what `of(activations)` gives, float[N]; `needs` what it looks at."""
 
     of: Any
     needs: tuple[str, ...]
 
-    def add(self, total: Tensor | None, activations: Activations) -> Tensor:
-        """The total with one more batch in it."""
-        rows = self.of(activations)
-        return rows if total is None else torch.cat([total, rows])
+    def total_of(self, activations: Activations) -> Tensor:
+        return self.of(activations)
 
     def merge(self, first: Tensor, second: Tensor) -> Tensor:
-        """The total of two shards."""
         return torch.cat([first, second.to(first.device)])
 
 
 @dataclass(frozen=True)
-class Least:
+class Least(Statistic):
     """The smallest feature of all, as a number."""
 
     needs: ClassVar[tuple[str, ...]] = ("features",)
 
-    def add(self, total: float | None, activations: Activations) -> float:
-        """The total with one more batch in it."""
-        smallest = float(activations.features.min())
-        return smallest if total is None else min(total, smallest)
+    def total_of(self, activations: Activations) -> float:
+        return float(activations.features.min())
 
     def merge(self, first: float, second: float) -> float:
-        """The total of two shards."""
         return min(first, second)
 
 
