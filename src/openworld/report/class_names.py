@@ -30,11 +30,7 @@ def read_audits(folder: Path | str) -> tuple[Audit, ...]:
 
 
 def names_sentences(audits: Sequence[Audit]) -> list[str]:
-    """Return what a page says of all audits before their findings.
-
-    >>> names_sentences([Audit("pets", 37)])[0]
-    'Checked before the run began: 37 class names, nothing found.'
-    """
+    """Return what a page says of all audits before their findings."""
     total, clean = sum(audit.classes for audit in audits), [audit for audit in audits if not audit.findings]
     sentences = [f"Checked before the run began: {total} class names, {count_in_words(audits) or 'nothing found'}."]
     if clean:

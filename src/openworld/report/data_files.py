@@ -11,11 +11,7 @@ QUALITY = 85  # of thumbnails, as JPEG has it
 
 
 def json_text(value) -> str:
-    """JSON as every command and table writes it: keys in the order given, signs as they are, a line feed at the end.
-
-    >>> json_text({"method": "τ"})
-    '{\\n "method": "τ"\\n}\\n'
-    """
+    """JSON as every command and table writes it: keys in the order given, signs as they are, a line feed at the end."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -36,10 +36,6 @@ class LearnerFacts:
 
 
 def settings_line(settings: dict[str, Any]) -> str:
-    """Return settings in one line, those of a schedule under its name.
-
-    >>> settings_line({"words": None, "schedule": {"epochs": 50}})
-    'words none, schedule.epochs 50'
-    """
+    """Return settings in one line, those of a schedule under its name: "words none, schedule.epochs 50"."""
     words = {"None": "none", "True": "yes", "False": "no"}
     return ", ".join(f"{name} {words.get(str(value), value)}" for name, value in flat_settings(settings).items())

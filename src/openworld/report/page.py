@@ -23,10 +23,9 @@ from openworld.report.charts.drawing.svg import hatches, shapes
 from openworld.report.class_names import WORST, names_sentences
 from openworld.report.data_files import csv_address
 from openworld.report.figure import Figure
-from openworld.report.marks import key
 from openworld.report.provenance import ProvenancePart
 from openworld.report.render.forms import csv_table
-from openworld.report.render.html import html_table
+from openworld.report.render.html import html_table, legend_key
 from openworld.report.series_style import SeriesStyle, style_sheet
 from openworld.report.standalone import standalone
 from openworld.report.table import Table
@@ -85,7 +84,7 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         script=Markup(script),
         style_hash=Markup(policy_hash(style)),
         script_hash=Markup(policy_hash(script)),
-        legend=[{"learner": name, "key": key(style)} for name, style in page.styles.items()],
+        legend=[{"learner": name, "key": legend_key(style)} for name, style in page.styles.items()],
         title=page.title,
         subtitle=" · ".join([*page.subtitle, f"openworld {__version__}"]),
         legend_of=page.series,

@@ -19,9 +19,5 @@ tuned = METRICS["tuned_parameters"].write
 
 
 def bracketed(interval: tuple[float, float] | None) -> str:
-    """Return an interval of fractions in percent, in brackets; empty when there is none.
-
-    >>> bracketed((0.439, 0.501))
-    '[43.9 50.1]'
-    """
+    """Return an interval of fractions in percent, such as "[43.9 50.1]"; "" where there is none."""
     return "" if interval is None else f"[{percent(interval[0])} {percent(interval[1])}]"

@@ -23,7 +23,7 @@ def test_axes_carry_titles_and_tick_labels():
 
 
 def test_a_line_keeps_its_corners_and_drops_what_cannot_be_seen():
-    line = FRAME.line([0, 25, 50, 75, 100], [0, 0, 0, 5, 10])
+    line = FRAME.line([(0, 0), (25, 0), (50, 0), (75, 5), (100, 10)])
     assert line == '<polyline points="40,70 110,70 180,10"/>'
 
 

@@ -1,7 +1,9 @@
 """A grid of cells by two ordered quantities, the lowest of both at the lower left: shades, numbers or small images."""
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import accumulate, pairwise
 from math import log
 
@@ -9,7 +11,7 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import LINE
-from openworld.report.charts.drawing.lettering import PIXELS, POINTS, text_width, wrapped
+from openworld.report.charts.drawing.lettering import PIXELS, POINTS, widest, wrapped
 from openworld.report.charts.drawing.svg import drawing, element
 from openworld.report.series_style import SeriesStyle
 
@@ -17,9 +19,8 @@ GAP, TOP, RIGHT, BOTTOM = 2.0, 8.0, 8.0, 46.0
 SIDE, LEAST = 42.0, 252.0  # of a cell, and of the longer side of the whole grid
 LONGEST = 48.0  # points of a word below a column; a longer one is cut
 FLAT = 0.4  # height of a row of numbers among images, for a side of 1
+EDGE = 0.015  # of a cell on paper, free around its images
 PALEST, DARKEST = 0.04, 0.74  # opacities of a shade of 0 and of 1
-
-Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,17 @@ class ChartCell:
     faint: bool = False
     row: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def opacity(self) -> float:
+        """How dark it is, where it has a shade."""
+        return PALEST + (DARKEST - PALEST) * abs(self.shade)
+
+    @property
+    def quarters(self) -> list[tuple[float, float, float]]:
+        """Where each image lies, in sides of the cell: right and down from its corner, and the side of the image."""
+        across = 1 if len(self.images) == 1 else 2
+        return [(place % across / across, place // across / across, 1 / across) for place in range(len(self.images))]
+
 
 @dataclass(frozen=True)
 class CellChart:
@@ -67,7 +79,7 @@ class CellChart:
     columns_title: str
     row_labels: Sequence[str]
     column_labels: Sequence[str]
-    cells: Mapping[Place, ChartCell]
+    cells: Mapping[tuple[int, int], ChartCell]
     keys: tuple[str, str] = ("row", "column")
     on_borders: bool = False
     bounds: tuple[float, float] | None = None
@@ -76,12 +88,10 @@ class CellChart:
     @property
     def paper_width(self) -> float:
         """The least inches on paper: every number within its cell, and the longest word below its column."""
-        words = [word for label in self.column_labels for word in label.split()]
-        texts = [cell.text for cell in self.cells.values()]
-        widest = max(text_width(text, POINTS) for text in ("", *texts))
-        widest = max(widest, min(LONGEST, max((text_width(word, POINTS) for word in words), default=0.0)))
+        words = widest((word for label in self.column_labels for word in label.split()), POINTS)
+        content = max(widest((cell.text for cell in self.cells.values()), POINTS), min(LONGEST, words))
         images = any(cell.images for cell in self.cells.values())
-        return self._beside + len(self.column_labels) * max((widest + 4) / 72, 0.4 if images else 0.2)
+        return self._beside + len(self.column_labels) * max((content + 4) / 72, 0.4 if images else 0.2)
 
     def paper_height(self, width: float) -> float:
         """Inches on paper, of a panel of this width: cells are square, below them stand their labels."""
@@ -99,7 +109,7 @@ class CellChart:
     @property
     def _beside(self) -> float:
         """Inches left of the cells: the rows' labels and their title."""
-        return 0.3 + 0.15 * bool(self.rows_title) + max(text_width(text, POINTS) for text in self.row_labels) / 72
+        return 0.3 + (0.15 if self.rows_title else 0) + widest(self.row_labels, POINTS) / 72
 
     def rows(self) -> Iterator[dict]:
         """Yield a row per cell, or one per image where cells hold images."""
@@ -112,67 +122,74 @@ class CellChart:
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
-        columns, side, floors = len(self.column_labels), self._side(alone=alone), self._floors()
-        widest = max(text_width(text, PIXELS) for text in self.row_labels)
-        left = max(44.0, float(round((32 if self.rows_title else 12) + widest)))
-        bottom, along = TOP + floors[-1] * side, 0.0 if self.on_borders else 0.5
+        # A page draws the only chart of a figure larger: more units then keep its type as large as elsewhere.
+        columns, floors = len(self.column_labels), self._floors()
+        side = self.side or max(SIDE, LEAST * (1.6 if alone else 1.0) / max(len(self.row_labels), columns))
+        left = max(44.0, float(round((32 if self.rows_title else 12) + widest(self.row_labels, PIXELS))))
+        bottom, right = TOP + floors[-1] * side, left + columns * side
+
         parts = []
         for row, text in enumerate(self.row_labels):
             y, height = bottom - floors[row + 1] * side, (floors[row + 1] - floors[row]) * side
             up = height + 3 if self.on_borders else height / 2 + 4
             parts.append(element("text", text, x=left - 6, y=y + up, class_="tick end"))
-            cells = (self.cells.get((row, column), ChartCell()) for column in range(columns))
-            size = side - GAP, height - GAP
-            parts += [self._cell(cell, left + column * side, y, size) for column, cell in enumerate(cells)]
+            for column in range(columns):
+                cell = self.cells.get((row, column), ChartCell())
+                parts.append(self._cell(cell, left + column * side, y, (side - GAP, height - GAP)))
         labels = [wrapped(text, side - 4, PIXELS).split("\n") for text in self.column_labels]
         for column, lines in enumerate(labels):
+            x = left + (column + (0.0 if self.on_borders else 0.5)) * side
             for place, line in enumerate(lines):
-                x, y = left + (column + along) * side, bottom + 16 + LINE * place
-                parts.append(element("text", line, x=x, y=y, class_="tick mid"))
+                parts.append(element("text", line, x=x, y=bottom + 16 + LINE * place, class_="tick mid"))
         deep = LINE * (max(map(len, labels)) - 1)
-        x, y = left + columns * side / 2, (TOP + bottom) / 2
-        parts.append(element("text", self.columns_title, x=x, y=bottom + 37 + deep, class_="title mid"))
-        turn = f"rotate(-90 13 {y:g})"
-        parts.append(element("text", self.rows_title, x=13, y=y, transform=turn, class_="title mid"))
-        parts += self._bounds(left, bottom, left + columns * side, side)
-        return drawing(left + columns * side + RIGHT, bottom + BOTTOM + deep, self._description(), parts)
+        middle = left + columns * side / 2
+        parts.append(element("text", self.columns_title, x=middle, y=bottom + 37 + deep, class_="title mid"))
+        middle = (TOP + bottom) / 2
+        turn = f"rotate(-90 13 {middle:g})"
+        parts.append(element("text", self.rows_title, x=13, y=middle, transform=turn, class_="title mid"))
+        if self.bounds:
+            y, x = bottom - side * self.bounds[0], left + side * self.bounds[1]
+            parts.append(element("line", x1=x, x2=x, y1=TOP - 6, y2=bottom, class_="bound"))
+            parts.append(element("line", x1=left, x2=right + 6, y1=y, y2=y, class_="bound"))
+        return drawing(right + RIGHT, bottom + BOTTOM + deep, self._description(), parts)
+
+    def _cell(self, cell: ChartCell, x: float, y: float, size: tuple[float, float]) -> Markup:
+        """A rectangle with its number or its images; a page does not shrink images of cells whose side is given."""
+        (width, height), box = size, {"x": x, "y": y, "width": size[0], "height": size[1], "rx": 3}
+        if cell.images or (cell.shade is None and not cell.text):
+            css = "cell-none"
+        elif cell.shade is None:
+            css = "cell-few"
+        else:
+            css = "cell" if cell.shade >= 0 else "cell-below natural"
+            css = f"{css} cell-blind" if cell.dashed else css
+        fill = None if cell.shade is None else f"{cell.opacity:.2f}"
+        parts = [element("rect", **box, class_=css, fill_opacity=fill)]
+        for image, (right, down, share) in zip(cell.images, cell.quarters, strict=True):
+            side = share * width - (1 if share < 1 else 0)
+            place = {"x": x + width * right, "y": y + width * down, "width": side, "height": side}
+            drawn = element("image", href=image.address, **place, preserveAspectRatio="xMidYMid slice")
+            parts.append(element("g", element("title", image.text), drawn) if image.text else drawn)
+        if cell.images:
+            css = " ".join([*(["cell-picture"] if self.side else []), *(["cell-rare"] if cell.faint else [])])
+            return element("g", *parts, class_=css or None)
+        if cell.text:
+            parts.append(element("text", cell.text, x=x + width / 2, y=y + height / 2 + 5, class_="cell-number mid"))
+        return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         columns, shift, floors = len(self.column_labels), 0.0 if self.on_borders else 0.5, self._floors()
         paper.set_title(axes, self.title)
-        axes.set(
-            xlim=(0, columns), ylim=(0, floors[-1]), aspect="equal", xlabel=self.columns_title, ylabel=self.rows_title
-        )
+        axes.set(xlim=(0, columns), ylim=(0, floors[-1]), aspect="equal")
+        axes.set(xlabel=self.columns_title, ylabel=self.rows_title)
         axes.set_xticks([column + shift for column in range(columns)], map(paper.text, self.column_labels))
-        middles = [low + shift * (high - low) for low, high in pairwise(floors)]
-        axes.set_yticks(middles, map(paper.text, self.row_labels))
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
+        paper.set_rows(axes, [low + shift * (high - low) for low, high in pairwise(floors)], self.row_labels)
         for (row, column), cell in self.cells.items():
-            paper.cell(axes, column, floors[row], floors[row + 1], cell)
+            _draw_cell(axes, column, floors[row], floors[row + 1], cell)
         if self.bounds:
             axes.axhline(self.bounds[0], color=paper.INK, linestyle="--", linewidth=1)
             axes.axvline(self.bounds[1], color=paper.INK, linestyle="--", linewidth=1)
-
-    def _cell(self, cell: ChartCell, x: float, y: float, size: tuple[float, float]) -> Markup:
-        """A rectangle with its number or its images; a page does not shrink images of cells whose side is given."""
-        width, height = size
-        fill = None if cell.shade is None else f"{opacity(cell):.2f}"
-        css = "cell-none" if cell.images else css_of(cell)
-        parts = [element("rect", x=x, y=y, width=width, height=height, rx=3, class_=css, fill_opacity=fill)]
-        if cell.images:
-            parts += [_image(image, x, y, width, place, len(cell.images)) for place, image in enumerate(cell.images)]
-            classes = ["cell-picture"] * bool(self.side) + ["cell-rare"] * cell.faint
-            return element("g", *parts, class_=" ".join(classes) or None)
-        if cell.text:
-            parts.append(element("text", cell.text, x=x + width / 2, y=y + height / 2 + 5, class_="cell-number mid"))
-        return element("g", element("title", cell.hint), *parts) if cell.hint else Markup("").join(parts)
-
-    def _side(self, *, alone: bool) -> float:
-        """A page draws the only chart of a figure larger: more units then keep its type as large as elsewhere."""
-        longest = max(len(self.row_labels), len(self.column_labels))
-        return self.side or max(SIDE, LEAST * (1.6 if alone else 1.0) / longest)
 
     def _description(self) -> str:
         every = len(self.row_labels) * len(self.column_labels)
@@ -182,44 +199,34 @@ class CellChart:
         texts = [cell.text for cell in self.cells.values() if cell.shade is not None]
         return f"{len(texts)} of {every} cells: {' '.join(texts)}." if texts else f"0 of {every} cells."
 
-    def _bounds(self, left: float, bottom: float, right: float, side: float) -> Iterator[Markup]:
-        if self.bounds:
-            y, x = bottom - side * self.bounds[0], left + side * self.bounds[1]
-            yield element("line", x1=x, x2=x, y1=TOP - 6, y2=bottom, class_="bound")
-            yield element("line", x1=left, x2=right + 6, y1=y, y2=y, class_="bound")
 
+def _draw_cell(axes, x: float, low: float, high: float, cell: ChartCell) -> None:
+    """Draw one cell on matplotlib axes, from `low` to `high`: its shade, its number or its images."""
+    from matplotlib.patches import Rectangle
+    from PIL import Image
 
-def count_text(count: int) -> str:
-    """Return a count as a cell has room for it.
-
-    >>> count_text(9876), count_text(12345)
-    ('9,876', '12k')
-    """
-    return f"{count:,}" if count < 10_000 else f"{count / 1000:.0f}k"
-
-
-def css_of(cell: ChartCell) -> str:
-    """Return the classes of a cell's square."""
+    for image, (right, down, side) in zip(cell.images, cell.quarters, strict=True):
+        content = BytesIO(b64decode(image.address.partition(",")[2]))
+        pixels = Image.open(content, formats=("JPEG", "PNG", "WEBP")).convert("RGB")
+        left, top = x + right, low + 1 - down
+        ends = (left + EDGE, left + side - EDGE, top - side + EDGE, top - EDGE)
+        axes.imshow(pixels, extent=ends, alpha=0.45 if cell.faint else 1.0, aspect="auto", zorder=2)
+    if cell.images:
+        return
+    height, border = high - low, {"edgecolor": "white", "linewidth": 1}
     if cell.shade is None:
-        return "cell-few" if cell.text else "cell-none"
-    return ("cell" if cell.shade >= 0 else "cell-below natural") + " cell-blind" * cell.dashed
-
-
-def opacity(cell: ChartCell) -> float:
-    """Return how dark a cell is."""
-    return PALEST + (DARKEST - PALEST) * abs(cell.shade)
-
-
-def _image(image: CellImage, x: float, y: float, size: float, place: int, count: int) -> Markup:
-    """One of up to four images of a cell, two in a row where there are several."""
-    across = 1 if count == 1 else 2
-    side = size / across
-    box = {"x": x + side * (place % across), "y": y + side * (place // across), "width": side - (across > 1)}
-    markup = element("image", href=image.address, **box, height=box["width"], preserveAspectRatio="xMidYMid slice")
-    return element("g", element("title", image.text), markup) if image.text else markup
+        hatch = {"hatch": "////", "edgecolor": "#c8c8c8"} if cell.text else border
+        axes.add_patch(Rectangle((x + 0.02, low + 0.02), 0.96, height - 0.04, facecolor="#f3f3f0", **hatch))
+    else:
+        colour = paper.ACCENT if cell.shade >= 0 else "#b8480b"
+        axes.add_patch(Rectangle((x, low), 1, height, facecolor=colour, alpha=cell.opacity, **border))
+    if cell.dashed:
+        dashes = {"linestyle": (0, (3, 3)), "edgecolor": paper.MUTED, "linewidth": 0.8}
+        axes.add_patch(Rectangle((x + 0.05, low + 0.05), 0.9, height - 0.1, fill=False, **dashes))
+    axes.text(x + 0.5, (low + high) / 2, paper.text(cell.text), ha="center", va="center")
 
 
 def count_cell(count: int, most: int | None = None, row: Mapping[str, object] | None = None) -> ChartCell:
     """Return a cell that shows a count, the darker the larger; N/A where it does not say how many are the `most`."""
-    text = count_text(count) if count else ""
+    text = f"{count / 1000:.0f}k" if count >= 10_000 else f"{count:,}" if count else ""
     return ChartCell(text, None if most is None else 0.1 + 0.85 * log(1 + count) / log(1 + most), row=row or {})

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
-from openworld.report.charts.drawing.guides import guide_lines
-from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
+from openworld.report.charts.drawing.plane import axes_around, cut, guide_lines, plane, references
 from openworld.report.charts.drawing.svg import Frame, drawing, element, sample
-from openworld.report.charts.quantity import Quantity, Reference
+from openworld.report.charts.quantity import Quantity, Reference, drawn_points
 from openworld.report.series_style import SeriesStyle
 
 GLYPHS = (
@@ -30,6 +29,8 @@ LARGE = (
 )
 FEW = 400  # dots of a chart that may be large
 KINDS = {"synthetic": "synthetic shift", "natural": "natural shift"}  # what is drawn last lies on top
+COLOURS = {"natural": "#b8480b", "synthetic": "#2b7fc4"}  # on paper
+MANY = 2000  # dots that are drawn as an image on paper, so that a file stays small
 
 
 @dataclass(frozen=True)
@@ -68,55 +69,48 @@ class DotsChart:
                 yield {"kind": group.kind, "shape": group.shape, self.x.key: x, self.y.key: y}
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
-        """Return the drawing for a page."""
-        x, y = self._axes()
+        """Return the drawing for a page; values beyond the axes are drawn on the edge."""
+        x, y, guides, layers = self._plane()
         plot = Frame(220.0, 206.0, (6.0, 8.0, 36.0, 38.0), x, y) if self.small else plane(x, y, alone=alone)
-        text = f"{self.y.title} against {self.x.title}, {sum(len(group.points) for group in self.groups)} cases."
-        guides = [
-            plot.line(*zip(*points, strict=True), class_="reference")
-            for points, _ in guide_lines(self.guide, x, y, [(0, 0)])
-        ]
-        label = f"{self.series}: {text}" if self.series else text
-        dots = element("g", element("title", label), *self._paths(plot), data_learner=self.series or None)
-        note = (
-            element("text", self.note, x=plot.box[0] + 6, y=plot.box[1] + 12, class_="contour-name")
-            if self.note
-            else ""
-        )
-        return drawing(plot.width, plot.height, label, [plot.axes(), references(plot, self), *guides, dots, note])
+        parts = [plot.axes(), references(plot, self), *(plot.line(line, class_="reference") for line, _ in guides)]
+
+        count = sum(len(group.points) for group in self.groups)
+        label = f"{self.y.title} against {self.x.title}, {count} cases."
+        label = f"{self.series}: {label}" if self.series else label
+        paths = []
+        for group, points in layers:
+            css, stroke = _glyph(self.shapes.index(group.shape), large=count <= FEW)
+            places = {(round(plot.across(cut(plot.x, x))), round(plot.up(cut(plot.y, y)))) for x, y in points}
+            path = "".join(f"M{x} {y}{stroke}" for x, y in sorted(places))
+            paths.append(element("path", d=path, class_=f"{css} {group.kind}"))
+        parts.append(element("g", element("title", label), *paths, data_learner=self.series or None))
+        if self.note:
+            left, top, _, _ = plot.box
+            parts.append(element("text", self.note, x=left + 6, y=top + 12, class_="contour-name"))
+        return drawing(plot.width, plot.height, label, parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
-        x, y = self._axes()
+        x, y, guides, layers = self._plane()
         paper.set_axes(axes, self.title, x, y)
         paper.references(axes, self)
-        for points, _ in guide_lines(self.guide, x, y, [(0, 0)]):
-            axes.plot(*zip(*points, strict=True), color=paper.MUTED, linestyle="--", linewidth=0.8, zorder=1)
-        for group in sorted(self.groups, key=lambda dots: _layer(dots.kind)):
+        for line, _ in guides:
+            paper.line(axes, line, color=paper.MUTED, linestyle="--", linewidth=0.8, zorder=1)
+        for group, points in layers:
             name = " · ".join(filter(None, (KINDS.get(group.kind, group.kind), group.shape)))
-            paper.dots(axes, self._scale(group), group.kind, self.shapes.index(group.shape), paper.text(name))
+            style = {"color": COLOURS.get(group.kind, paper.MUTED), "alpha": 0.6, "linewidth": 0, "s": 6}
+            style |= {"marker": "o^sD"[self.shapes.index(group.shape) % 4], "rasterized": len(points) > MANY}
+            axes.scatter(*zip(*points, strict=True), label=paper.text(name), **style)
         if self.note:
             place = {"xycoords": "axes fraction", "xytext": (3, -3), "textcoords": "offset points", "va": "top"}
             axes.annotate(paper.text(self.note), (0, 1), color=paper.MUTED, **place)
 
-    def _axes(self):
-        points = [point for group in self.groups for point in group.points]
-        steps = 4 if self.small else 5
-        return axis_of(self.x, [x for x, _ in points], steps), axis_of(self.y, [y for _, y in points], steps)
-
-    def _scale(self, group: Dots) -> list[tuple[float, float]]:
-        return [(self.x.scaled(x), self.y.scaled(y)) for x, y in group.points]
-
-    def _paths(self, plot: Frame) -> Iterator[Markup]:
-        """A path per group; values beyond the axes are drawn on the edge."""
-        few = sum(len(group.points) for group in self.groups) <= FEW
-        for group in sorted(self.groups, key=lambda dots: _layer(dots.kind)):
-            css, stroke = _glyph(self.shapes.index(group.shape), large=few)
-            places = {
-                (round(plot.across(cut(plot.x, x))), round(plot.up(cut(plot.y, y)))) for x, y in self._scale(group)
-            }
-            path = "".join(f"M{x} {y}{stroke}" for x, y in sorted(places))
-            yield element("path", d=path, class_=f"{css} {group.kind}")
+    def _plane(self):
+        """The two axes, the lines of the guide, and the groups with their points, the uppermost last."""
+        x, y = axes_around(self, [point for group in self.groups for point in group.points], 4 if self.small else 5)
+        layers = sorted(self.groups, key=lambda group: _layer(group.kind))
+        points = [drawn_points(self, group.points) for group in layers]
+        return x, y, guide_lines(self.guide, x, y, [(0, 0)]), list(zip(layers, points, strict=True))
 
 
 def dots_key(kinds: Sequence[str], shapes: Sequence[str]) -> tuple[tuple[Markup, str], ...]:
@@ -129,7 +123,7 @@ def dots_key(kinds: Sequence[str], shapes: Sequence[str]) -> tuple[tuple[Markup,
 
 def _glyph(place: int, *, large: bool) -> tuple[str, str]:
     css, stroke = (LARGE if large else GLYPHS)[place % len(GLYPHS)]
-    return " ".join(["dots", *[css] * bool(css), *["large"] * large]), stroke
+    return " ".join(filter(None, ("dots", css, "large" if large else ""))), stroke
 
 
 def _layer(kind: str) -> int:

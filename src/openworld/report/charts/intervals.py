@@ -1,6 +1,6 @@
 """Numbers with their intervals, one below the other, beside what is known."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -8,9 +8,9 @@ from markupsafe import Markup
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.axes import Axis
 from openworld.report.charts.drawing.label_placement import LINE
-from openworld.report.charts.drawing.lettering import PIXELS, POINTS, staggered, text_width
+from openworld.report.charts.drawing.lettering import PIXELS, POINTS, staggered, text_width, widest
 from openworld.report.charts.drawing.plane import axis_of
-from openworld.report.charts.drawing.svg import Frame, drawing, element
+from openworld.report.charts.drawing.svg import Frame, drawing, element, marker
 from openworld.report.charts.quantity import Quantity, Reference
 from openworld.report.series_style import SeriesStyle
 
@@ -41,7 +41,7 @@ class IntervalChart:
     @property
     def paper_width(self) -> float:
         """The least inches on paper: the names, and room for the intervals."""
-        return 1.6 + max((text_width(name, POINTS) for name in self.series), default=0.0) / 72
+        return 1.6 + widest(self.series, POINTS) / 72
 
     def paper_height(self, width: float) -> float:
         """Inches on paper."""
@@ -56,15 +56,26 @@ class IntervalChart:
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
         count, x = len(self.series), self._axis()
-        left = max(LEFT, 16 + max((text_width(name, PIXELS) for name in self.series), default=0.0))
-        levels = self._levels(Frame(WIDTH, 64.0, (0.0, 14.0, 0.0, left), x, Axis("", 0, 1, ())))
-        top = 22.0 + max(levels, default=0.0)
-        plot = Frame(WIDTH, top + ROW * count + 42, (top, 14.0, 42.0, left), x, Axis("", -0.5, count - 0.5, ()))
-        parts = [plot.axes(), *self._references(plot, levels)]
+        left = max(LEFT, 16 + widest(self.series, PIXELS))
+        # Names of references stand above the plot, one over the other where they would meet.
+        upright = Frame(WIDTH, 64.0, (0.0, 14.0, 0.0, left), x, Axis("", 0, 1, ()))
+        places = [upright.across(self.x.scaled(reference.value)) for reference in self.references]
+        halves = [text_width(reference.text, PIXELS) / 2 + 3 for reference in self.references]
+        spans = [[(place - half, place + half)] for place, half in zip(places, halves, strict=True)]
+        levels = [level for _, level in staggered(spans, [LINE] * len(spans))]
+
+        margin = 22.0 + max(levels, default=0.0)
+        y = Axis("", -0.5, count - 0.5, ())
+        plot = Frame(WIDTH, margin + ROW * count + 42, (margin, 14.0, 42.0, left), x, y)
+        _, top, _, bottom = plot.box
+        parts = []
         if self.region:
-            _, top, _, bottom = plot.box
             low, high = map(plot.across, map(self.x.scaled, self.region))
-            parts.insert(0, element("rect", x=low, y=top, width=high - low, height=bottom - top, class_="region"))
+            parts.append(element("rect", x=low, y=top, width=high - low, height=bottom - top, class_="region"))
+        parts.append(plot.axes())
+        for reference, at, level in zip(self.references, places, levels, strict=True):
+            parts.append(element("line", x1=at, x2=at, y1=top, y2=bottom, class_=reference.kind))
+            parts.append(element("text", reference.text, x=at, y=top - 8 - level, class_="tick mid"))
         for place, (name, row) in enumerate(self.series.items()):
             parts.append(self._row(plot, count - 1 - place, name, row, styles[name]))
         values = [row.value for row in self.series.values()]
@@ -96,32 +107,18 @@ class IntervalChart:
         return axis_of(self.x, [*ends, *(reference.value for reference in self.references), *(self.region or ())])
 
     def _row(self, plot: Frame, height: float, name: str, row: IntervalRow, style: SeriesStyle) -> Markup:
-        y, scaled = plot.up(height), self.x.scaled
-        parts = [element("text", name, x=plot.box[0] - 8, y=y + 4, class_=("label" if row.ringed else "near") + " end")]
+        y, css = plot.up(height), "label end" if row.ringed else "near end"
+        at, *ends = (plot.across(self.x.scaled(x)) for x in (row.value, *(row.behind or ()), *(row.interval or ())))
+        parts = [element("text", name, x=plot.box[0] - 8, y=y + 4, class_=css)]
         if row.behind:
-            low, high = (plot.across(scaled(end)) for end in row.behind)
+            low, high = ends[:2]
             parts.append(element("rect", x=low, y=y - 5, width=high - low, height=10, class_="band"))
         if row.interval:
-            low, high = (plot.across(scaled(end)) for end in row.interval)
+            low, high = ends[-2:]
             parts.append(element("line", x1=low, x2=high, y1=y, y2=y, class_="line"))
         if row.ringed:
-            parts.append(element("circle", cx=plot.across(scaled(row.value)), cy=y, r=9.0, class_="ring"))
-        parts.append(plot.mark(scaled(row.value), height, style.marker))
-        ends = f" [{' '.join(map(self.x.write, row.interval))}]" if row.interval else ""
-        title = element("title", f"{name}: {self.x.write(row.value)}{ends}")
+            parts.append(element("circle", cx=at, cy=y, r=9.0, class_="ring"))
+        parts.append(marker(style.marker, at, y))
+        interval = f" [{' '.join(map(self.x.write, row.interval))}]" if row.interval else ""
+        title = element("title", f"{name}: {self.x.write(row.value)}{interval}")
         return element("g", title, *parts, class_=style.css_class, data_learner=name)
-
-    def _levels(self, plot: Frame) -> list[float]:
-        """How far above the plot the name of each reference stands: one over the other where they would meet."""
-        places = [plot.across(self.x.scaled(reference.value)) for reference in self.references]
-        halves = [text_width(reference.text, PIXELS) / 2 + 3 for reference in self.references]
-        spans = [[(place - half, place + half)] for place, half in zip(places, halves, strict=True)]
-        return [level for _, level in staggered(spans, [LINE] * len(spans))]
-
-    def _references(self, plot: Frame, levels: Sequence[float]) -> Iterator[Markup]:
-        """Upright lines, named above the plot."""
-        _, top, _, bottom = plot.box
-        for reference, level in zip(self.references, levels, strict=True):
-            x = plot.across(self.x.scaled(reference.value))
-            yield element("line", x1=x, x2=x, y1=top, y2=bottom, class_=reference.kind)
-            yield element("text", reference.text, x=x, y=top - 8 - level, class_="tick mid")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 
 from markupsafe import Markup
 
@@ -9,7 +10,7 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import beside
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references, regions
 from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element
-from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, in_front
+from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, drawn_points, in_front
 from openworld.report.series_style import SeriesStyle
 
 MARKED = 12  # points of a line that have a mark each; a longer line has some along its way
@@ -98,9 +99,11 @@ class LineChart:
         plot = plane(*self._axes(), alone=alone or self.named, beside=lines if named else ())
         parts = [regions(plot, self), plot.axes(), references(plot, self)]
         parts += [self._line(plot, name, line, styles[name]) for name, line in lines.items()]
-        parts += [_spots(plot, self, name, points) for name, points in self.points.items()]
+        parts += [element("g", *drawn) for name, points in self.points.items()
+                  for drawn in self._points(plot, name, points)]  # fmt: skip
         if named:
-            ends = {name: _place(plot, self, *lines[name].known[-1]) for name in self.series if name in lines}
+            known = [name for name in self.series if name in lines]
+            ends = {name: plot.place(drawn_points(self, lines[name].known[-1:])[0]) for name in known}
             parts += beside(plot, ends, styles)
         return drawing(plot.width, plot.height, f"{self.y.title} by {self.x.title}, {len(lines)} lines.", parts)
 
@@ -111,29 +114,39 @@ class LineChart:
         front = self._front()
         known = {name: line for name, line in self.series.items() if line.known}
         for place, (name, line) in enumerate(known.items()):
-            xs, ys = zip(*((self.x.scaled(x), self.y.scaled(y)) for x, y in line.known), strict=True)
             style = paper.line_style(styles[name], back=name not in front, top=name in self.highlight)
-            axes.plot(xs, ys, label=paper.text(name), markevery=self._marked(line, place, 5), **style)
+            marks = self._marked(line, place, 5)
+            paper.line(axes, drawn_points(self, line.known), label=paper.text(name), markevery=marks, **style)
             if line.band and name in front:
-                band = [[self.x.scaled(x), self.y.scaled(low), self.y.scaled(high)] for x, low, high in line.band]
-                axes.fill_between(*zip(*band, strict=True), color=styles[name].light, alpha=0.15, linewidth=0)
+                band = zip(*self._band(line), strict=True)
+                axes.fill_between(*band, color=styles[name].light, alpha=0.15, linewidth=0)
             for ring in line.rings:
                 paper.ring(axes, self.x.scaled(ring.x), self.y.scaled(ring.y), styles[name].light)
         for name, points in self.points.items():
-            paper.points(axes, self, name, points)
+            xs, many = [self.x.scaled(x) for x in points.x], len(points.x) > MANY_POINTS
+            if points.low:
+                ends = ([self.y.scaled(end) for end in side] for side in (points.low, points.high))
+                axes.vlines(xs, *ends, color=paper.INK, linewidth=0.4 if many else 1.2, zorder=4)
+            style = {"marker": "_" if points.mark == "dash" else "o", "markersize": 2 if many else 4}
+            if points.mark == "ring":
+                style |= {"markerfacecolor": "none", "markersize": 7}
+            ys = [nan if y is None else self.y.scaled(y) for y in points.y]
+            axes.plot(xs, ys, linestyle="", color=paper.INK, label=paper.text(name), zorder=5, **style)
         paper.references(axes, self)
 
     def _axes(self):
         """The two axes, around the data; bands are cut where `y.covers` says what the axis holds."""
-        several = (*self.series.values(), *self.points.values())
-        xs = [x for series in several for x in series.x]
-        ys = [y for series in several for y in series.y] + [reference.value for reference in self.references
-                                                       if reference.axis == "y"]  # fmt: skip
-        ys += [ring.y for line in self.series.values() for ring in line.rings]
-        ys += [end for series in self.points.values() for end in (*series.low, *series.high)]
+        lines, points = self.series.values(), self.points.values()
+        ys = [y for series in (*lines, *points) for y in series.y]
+        ys += [reference.value for reference in self.references if reference.axis == "y"]
+        ys += [ring.y for line in lines for ring in line.rings]
+        ys += [end for series in points for end in (*series.low, *series.high)]
         if not self.y.covers:
-            ys += [end for line in self.series.values() for _, *ends in line.band for end in ends]
-        return axis_of(self.x, xs), axis_of(self.y, ys)
+            ys += [end for line in lines for _, *ends in line.band for end in ends]
+        return axis_of(self.x, [x for series in (*lines, *points) for x in series.x]), axis_of(self.y, ys)
+
+    def _band(self, line: Line) -> list[tuple[float, float, float]]:
+        return [(self.x.scaled(x), self.y.scaled(low), self.y.scaled(high)) for x, low, high in line.band]
 
     def _front(self) -> set[str]:
         return set() if self.points else in_front(tuple(self.lines), self.highlight)
@@ -147,56 +160,42 @@ class LineChart:
         return list(range(3 + spacing * (place % 5) // 5, known, spacing))
 
     def _line(self, plot: Frame, name: str, line: Line, style: SeriesStyle) -> Markup:
-        crowded, back = len(self.lines) > CROWDED, name not in self._front()
-        points = [(self.x.scaled(x), self.y.scaled(y)) for x, y in line.known]
+        back, points, css = name not in self._front(), drawn_points(self, line.known), style.css_class
         few = len(points) <= MARKED
         text = ", ".join(f"{self.y.write(y)} at {self.x.write(x)}" for x, y in line.known) if few else ""
-        parts = [element("title", f"{name}: {text}" if text else name), *self._band(plot, line)]
-        parts.append(plot.line(*zip(*points, strict=True), class_="line", stroke_dasharray=style.dash or None))
-        marked = (
-            [0, -1][: len(points)]
-            if back and few
-            else self._marked(line, list(self.lines).index(name), 2 if back else 5)
-        )
+        parts = [element("title", f"{name}: {text}" if text else name)]
+        if len(line.band) > 1:  # cut at the frame
+            parts.append(plot.band([(x, cut(plot.y, low), cut(plot.y, high)) for x, low, high in self._band(line)]))
+        parts.append(plot.line(points, class_="line", stroke_dasharray=style.dash or None))
+
+        if back and few:
+            marked = [0, -1][: len(points)]
+        else:
+            marked = self._marked(line, list(self.lines).index(name), 2 if back else 5)
         parts += [plot.mark(*points[at], style.marker) for at in marked]
-        parts += [_ring(plot, self, ring, f"{name}: {ring.text}") for ring in line.rings]
-        css = style.css_class + " crowded" * crowded + " back" * back
-        return element("g", *parts, class_=css, data_learner=name)
+        for ring in line.rings:
+            x, y = plot.place((self.x.scaled(ring.x), self.y.scaled(ring.y)))
+            title = element("title", f"{name}: {ring.text}")
+            parts.append(element("circle", title, cx=x, cy=y, r=9.0, class_="ring"))
+        if len(self.lines) > CROWDED:
+            css += " crowded"
+        return element("g", *parts, class_=f"{css} back" if back else css, data_learner=name)
 
-    def _band(self, plot: Frame, line: Line) -> list[Markup]:
-        """The band, cut at the frame."""
-        if len(line.band) < 2:
-            return []
-        ends = [(self.x.scaled(x), *(cut(plot.y, self.y.scaled(end)) for end in both)) for x, *both in line.band]
-        return [plot.band(*map(list, zip(*ends, strict=True)), class_="band")]
-
-
-def _place(plot: Frame, chart: LineChart, x: float, y: float) -> tuple[float, float]:
-    return plot.across(chart.x.scaled(x)), plot.up(chart.y.scaled(y))
-
-
-def _ring(plot: Frame, chart: LineChart, ring: Spot, text: str) -> Markup:
-    x, y = _place(plot, chart, ring.x, ring.y)
-    return element("circle", element("title", text), cx=x, cy=y, r=9.0, class_="ring")
-
-
-def _spots(plot: Frame, chart: LineChart, name: str, points: Points) -> Markup:
-    """Points with their intervals; many are drawn finer, so that a year of days is no blot."""
-    parts, many = [], len(points.x) > MANY_POINTS
-    for place, (x, y) in enumerate(zip(points.x, points.y, strict=True)):
-        text = points.texts[place] if points.texts else f"{name}: {'–' if y is None else chart.y.write(y)}"
-        drawn = [element("title", text)]
-        if points.low:
-            (across, bottom), (_, top) = (_place(plot, chart, x, ends[place]) for ends in (points.low, points.high))
-            drawn.append(element("line", x1=across, x2=across, y1=bottom, y2=top, class_="quoted" + " many" * many))
-        if y is not None:
-            drawn.append(_mark(*_place(plot, chart, x, y), points.mark, many=many))
-        parts.append(element("g", *drawn))
-    return Markup("").join(parts)
-
-
-def _mark(x: float, y: float, mark: str, *, many: bool = False) -> Markup:
-    if mark == "dash":
-        return element("line", x1=x - (1.5 if many else 7), x2=x + (1.5 if many else 7), y1=y, y2=y, class_="bar")
-    radius, css = (1.8 if many else 4.0, "quoted-mark") if mark == "dot" else (8.5, "alarm")
-    return element("circle", cx=x, cy=y, r=radius, class_=css)
+    def _points(self, plot: Frame, name: str, points: Points) -> Iterator[list[Markup]]:
+        """Yield points with their intervals; many are drawn finer, so that a year of days is no blot."""
+        many = len(points.x) > MANY_POINTS
+        for place, (x, y) in enumerate(zip(points.x, points.y, strict=True)):
+            text = points.texts[place] if points.texts else f"{name}: {'–' if y is None else self.y.write(y)}"
+            drawn, across = [element("title", text)], plot.across(self.x.scaled(x))
+            if points.low:
+                bottom, top = (plot.up(self.y.scaled(ends[place])) for ends in (points.low, points.high))
+                css = "quoted many" if many else "quoted"
+                drawn.append(element("line", x1=across, x2=across, y1=bottom, y2=top, class_=css))
+            up = None if y is None else plot.up(self.y.scaled(y))
+            if up is not None and points.mark == "dash":
+                half = 1.5 if many else 7
+                drawn.append(element("line", x1=across - half, x2=across + half, y1=up, y2=up, class_="bar"))
+            elif up is not None:
+                radius, css = (1.8 if many else 4.0, "quoted-mark") if points.mark == "dot" else (8.5, "alarm")
+                drawn.append(element("circle", cx=across, cy=up, r=radius, class_=css))
+            yield drawn

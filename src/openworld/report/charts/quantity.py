@@ -29,11 +29,7 @@ class Quantity(Metric):
 
     @classmethod
     def of(cls, metric: Metric, **options) -> "Quantity":
-        """Return the axis of a metric.
-
-        >>> Quantity.of(Metric("auroc", "AUROC")).title
-        'AUROC, %'
-        """
+        """Return the axis of a metric, with its unit in the title, such as "AUROC, %"."""
         unit = {"percent": ", %", "points": ", points", "seconds": ", seconds"}.get(metric.unit, "")
         return cls(metric.key, metric.title + unit, metric.unit, metric.digits, **options)
 
@@ -76,10 +72,11 @@ class Spot:
 
 
 def in_front(names: Sequence[str], highlight: Sequence[str]) -> set[str]:
-    """Return the series that do not stand back: all of few, and of many the highlighted, where there are any.
-
-    >>> sorted(in_front(["a", "b"], ["a"])), in_front("abcdefgh", ["a"])
-    (['a', 'b'], {'a'})
-    """
+    """Return the series that do not stand back: all of few, and of many the highlighted, where there are any."""
     chosen = set(highlight) & set(names)
     return chosen if len(names) > CROWDED and chosen else set(names)
+
+
+def drawn_points(chart, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return points (x, y) in the units in which the axes of a chart are drawn."""
+    return [(chart.x.scaled(x), chart.y.scaled(y)) for x, y in points]

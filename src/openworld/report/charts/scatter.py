@@ -8,14 +8,11 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.axes import LogAxis
-from openworld.report.charts.drawing.guides import guide_lines
-from openworld.report.charts.drawing.label_placement import Placed, near
-from openworld.report.charts.drawing.plane import axis_of, plane
-from openworld.report.charts.drawing.svg import Frame, drawing, element
-from openworld.report.charts.quantity import Quantity
+from openworld.report.charts.drawing.label_placement import near
+from openworld.report.charts.drawing.plane import axes_around, guide_lines, plane
+from openworld.report.charts.drawing.svg import Frame, Point, drawing, element, marker
+from openworld.report.charts.quantity import Quantity, drawn_points
 from openworld.report.series_style import SeriesStyle
-
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -68,95 +65,76 @@ class ScatterChart:
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
         """Return the drawing for a page."""
-        named = self.named is not None and (alone or self.named)
-        plot = plane(*self._axes(), alone=alone, near=self.clouds if named else ())
-        under = [plot.axes(), _break(plot), *self._guides(plot)]
-        names = self._names(plot, styles) if named else []
-        drawn = [self._cloud(plot, name, cloud, styles[name]) for name, cloud in self.clouds.items()]
-        text = f"{self.y.title} against {self.x.title}, {len(self.clouds)} series."
-        return drawing(plot.width, plot.height, text, [*under, *names, *drawn])
+        clouds, named = self.clouds, self.named is not None and (alone or self.named)
+        x, y, guides = self._plane()
+        plot = plane(x, y, alone=alone, near=clouds if named else ())
+        parts = [plot.axes()]
+        if isinstance(x, LogAxis) and x.break_share:  # two strokes across the axis, between none and the rest
+            left, top, right, bottom = plot.box
+            at = left + x.break_share * (right - left)
+            parts.append(element("line", x1=at, x2=at, y1=top, y2=bottom - 6, class_="break"))
+            parts.append(element("path", d=f"M{at - 5:.1f} {bottom + 5:.1f}l4-10m2 10l4-10", class_="break-stroke"))
+        for points, text in guides:
+            parts.append(plot.line(points, class_="contour"))
+            if text:
+                x, y = plot.place(points[-1])
+                if x > plot.box[2] - 1:  # to the left of the frame's right edge
+                    parts.append(element("text", text, x=x - 4, y=y - 4, class_="contour-name end"))
+                else:
+                    parts.append(element("text", text, x=x + 4, y=y - 5, class_="contour-name"))
+
+        dots = {name: [*map(plot.place, drawn_points(self, cloud.dots))] for name, cloud in clouds.items()}
+        spreads = {name: [*map(plot.place, drawn_points(self, cloud.spread))] for name, cloud in clouds.items()}
+        if named:
+            parts += _names(plot, dots, spreads, styles)
+        for name, cloud in clouds.items():
+            lines = cloud.lines(dots[name], spreads[name])
+            spokes = [element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="spoke") for (x1, y1), (x2, y2) in lines]
+            marks = [marker(styles[name].marker, *dot) for dot in dots[name]]
+            text = cloud.text or "; ".join(
+                f"{self.y.title} {self.y.write(y)} at {self.x.title} {self.x.write(x)}" for x, y in cloud.dots
+            )
+            title, css = element("title", f"{name}: {text}"), styles[name].css_class
+            parts.append(element("g", title, *spokes, *marks, class_=css, data_learner=name))
+        text = f"{self.y.title} against {self.x.title}, {len(clouds)} series."
+        return drawing(plot.width, plot.height, text, parts)
 
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
-        x, y = self._axes()
+        x, y, guides = self._plane()
         paper.set_axes(axes, self.title, x, y)
-
-        for points, text in guide_lines(self.guide, x, y, self._dots()):
-            axes.plot(*zip(*points, strict=True), color=paper.MUTED, alpha=0.55, linewidth=0.5, zorder=1)
+        for points, text in guides:
+            paper.line(axes, points, color=paper.MUTED, alpha=0.55, linewidth=0.5, zorder=1)
             if text:
                 axes.annotate(text, points[-1], (-2, 2), textcoords="offset points", color=paper.MUTED, ha="right")
         for name, cloud in self.clouds.items():
-            dots, spread = self._scale(cloud.dots), self._scale(cloud.spread)
+            dots, spread = drawn_points(self, cloud.dots), drawn_points(self, cloud.spread)
             style = paper.mark_style(styles[name])
             for line in cloud.lines(dots, spread):
-                axes.plot(*zip(*line, strict=True), color=style["color"], alpha=0.6, linewidth=0.7, zorder=2)
-            axes.plot(*zip(*dots, strict=True), linestyle="", label=paper.text(name), zorder=3, **style)
+                paper.line(axes, line, color=style["color"], alpha=0.6, linewidth=0.7, zorder=2)
+            paper.line(axes, dots, linestyle="", label=paper.text(name), zorder=3, **style)
 
-    def _axes(self):
-        points = [point for cloud in self.clouds.values() for point in (*cloud.dots, *cloud.spread)]
-        return axis_of(self.x, [x for x, _ in points]), axis_of(self.y, [y for _, y in points])
-
-    def _scale(self, points: Sequence[Point]) -> list[Point]:
-        return [(self.x.scaled(x), self.y.scaled(y)) for x, y in points]
-
-    def _dots(self) -> list[Point]:
-        return [dot for cloud in self.clouds.values() for dot in self._scale(cloud.dots)]
-
-    def _guides(self, plot: Frame) -> Iterator[Markup]:
-        for points, text in guide_lines(self.guide, plot.x, plot.y, self._dots()):
-            yield plot.line(*zip(*points, strict=True), class_="contour")
-            if text:
-                (x, y) = _place(plot, points[-1:])[0]
-                on_the_right = x > plot.box[2] - 1
-                place = {"x": x - 4, "y": y - 4} if on_the_right else {"x": x + 4, "y": y - 5}
-                yield element("text", text, **place, class_="contour-name" + " end" * on_the_right)
-
-    def _cloud(self, plot: Frame, name: str, cloud: Cloud, style: SeriesStyle) -> Markup:
-        places, spread = (_place(plot, self._scale(points)) for points in (cloud.dots, cloud.spread))
-        lines = cloud.lines(places, spread)
-        spokes = [element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="spoke") for (x1, y1), (x2, y2) in lines]
-        marks = [plot.mark(x, y, style.marker) for x, y in self._scale(cloud.dots)]
-        text = cloud.text or "; ".join(
-            f"{self.y.title} {self.y.write(y)} at {self.x.title} {self.x.write(x)}" for x, y in cloud.dots
-        )
-        title = element("title", f"{name}: {text}")
-        return element("g", title, *spokes, *marks, class_=style.css_class, data_learner=name)
-
-    def _names(self, plot: Frame, styles: Mapping[str, SeriesStyle]) -> list[Markup]:
-        """Each name near the dot that is nearest to the mean of its dots."""
-        every = [_place(plot, self._scale((*cloud.dots, *cloud.spread))) for cloud in self.clouds.values()]
-        anchors = [_nearest(_place(plot, self._scale(cloud.dots))) for cloud in self.clouds.values()]
-        places = near(plot, list(self.clouds), anchors, [place for places in every for place in places])
-        return [_name(name, place, styles[name]) for name, place in zip(self.clouds, places, strict=True)]
-
-
-def _place(plot: Frame, points: Sequence[Point]) -> list[Point]:
-    return [(plot.across(x), plot.up(y)) for x, y in points]
+    def _plane(self):
+        """The two axes around all dots and intervals, and the lines of the guide under the dots."""
+        clouds = self.clouds.values()
+        x, y = axes_around(self, [point for cloud in clouds for point in (*cloud.dots, *cloud.spread)])
+        return x, y, guide_lines(self.guide, x, y, drawn_points(self, [dot for cloud in clouds for dot in cloud.dots]))
 
 
 def _mean(points: Sequence[Point]) -> Point:
     return sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
 
 
-def _nearest(places: Sequence[Point]) -> Point:
-    x, y = _mean(places)
-    return min(places, key=lambda place: (place[0] - x) ** 2 + (place[1] - y) ** 2)
-
-
-def _name(text: str, place: Placed, style: SeriesStyle) -> Markup:
-    parts = []
-    if place.leader:
-        x1, y1, x2, y2 = place.leader
-        parts.append(element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="leader"))
-    parts.append(element("text", text, x=place.x, y=place.y, class_=f"label near {place.end}".strip()))
-    return element("g", *parts, class_=style.css_class, data_learner=text)
-
-
-def _break(plot: Frame) -> Markup:
-    """Two strokes across the foot of a logarithmic axis, between none and the rest."""
-    if not isinstance(plot.x, LogAxis) or not plot.x.break_share:
-        return Markup("")
-    left, top, right, bottom = plot.box
-    x = left + plot.x.break_share * (right - left)
-    line = element("line", x1=x, x2=x, y1=top, y2=bottom - 6, class_="break")
-    return line + element("path", d=f"M{x - 5:.1f} {bottom + 5:.1f}l4-10m2 10l4-10", class_="break-stroke")
+def _names(plot: Frame, dots, spreads, styles: Mapping[str, SeriesStyle]) -> Iterator[Markup]:
+    """Each name near the dot that is nearest to the mean of its dots."""
+    anchors = []
+    for points in dots.values():
+        x, y = _mean(points)
+        anchors.append(min(points, key=lambda dot: (dot[0] - x) ** 2 + (dot[1] - y) ** 2))  # noqa: B023
+    marks = [point for name in dots for point in (*dots[name], *spreads[name])]
+    for name, place in zip(dots, near(plot, list(dots), anchors, marks), strict=True):
+        label = element("text", name, x=place.x, y=place.y, class_=f"label near {place.end}".strip())
+        if place.leader:
+            x1, y1, x2, y2 = place.leader
+            label = element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="leader") + label
+        yield element("g", label, class_=styles[name].css_class, data_learner=name)

@@ -34,7 +34,7 @@ def _draw(table: Table, columns: Sequence[int]) -> TerminalTable:
     for row, cells in texts(part):
         label = f"{row.label} {row.remark}".strip()
         bold = main is not None and cells[main].bold
-        rows.append([*styled([label], "bold" * bold), *styled([cell.line for cell in cells], "")])
+        rows.append([*styled([label], "bold" if bold else ""), *styled([cell.line for cell in cells], "")])
         for cell, shown in zip(cells, rows[-1][1:], strict=True):
             shown.stylize("bold" if cell.bold else "", 0, len(cell.text))  # the number alone, not what is printed
     caption = table.caption

@@ -50,7 +50,8 @@ def _block(table: Table) -> str:
         for cell in cells:
             bold = f"\\textbf{{{as_tex(cell.text)}}}{as_tex(f' {cell.rest}'.rstrip())}"
             lines[-1].append(bold if cell.bold else as_tex(cell.line))
-        rules += [place] * row.rule
+        if row.rule:
+            rules.append(place)
     titles = [as_tex(text) for text in (table.label, *(column.heading for column in table.columns))]
     columns = "l" + "".join("l" if column.words else "r" for column in table.columns)
     return booktabs(columns, titles, lines, rules)
@@ -60,7 +61,8 @@ def booktabs(columns: str, titles: Sequence[str], rows: Iterable[Sequence[str]],
     """A tabular of LaTeX text, with a rule above the rows in `rules`; columns such as "lrr"."""
     body = []
     for place, row in enumerate(rows):
-        body += [r"\midrule"] * (place in rules)
+        if place in rules:
+            body.append(r"\midrule")
         body.append(" & ".join(row) + r" \\")
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(titles) + r" \\", r"\midrule", *body]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"

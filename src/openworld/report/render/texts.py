@@ -37,13 +37,12 @@ class Text:
 
 
 def texts(table: Table, extra: int = 0) -> Iterator[tuple[Row, list[Text]]]:
-    """Row by row what stands in the cells.
-
-    Args:
-        table: any.
-        extra: so many decimals more for percentages, as papers print them.
-    """
-    mixed = [_is_mixed(table, at) for at in range(len(table.columns))]
+    """Yield row by row what stands in the cells, percentages with `extra` decimals more, as papers print them."""
+    mixed = []
+    for at, column in enumerate(table.columns):
+        contents = (table.cell(row, at).content for row in range(len(table.rows)))
+        values = (content for content in contents if isinstance(content, Value) and content.intervals)
+        mixed.append(len({_order(value, column)[0].over for value in values}) > 1)
     for place, row in enumerate(table.rows):
         cells = []
         for at, column in enumerate(table.columns):
@@ -66,12 +65,6 @@ class _Style:
 
     def write_interval(self, interval: Interval | None) -> str:
         return self.column.metric.write_interval(interval, self.extra)
-
-
-def _is_mixed(table: Table, at: int) -> bool:
-    contents = (table.cell(row, at).content for row in range(len(table.rows)))
-    values = (content for content in contents if isinstance(content, Value) and content.intervals)
-    return len({_order(value, table.columns[at])[0].over for value in values}) > 1
 
 
 def _order(value: Value, column: Column) -> list[Interval]:

@@ -50,24 +50,20 @@ class LogAxis:
 
     @classmethod
     def around(cls, title: str, values: Sequence[float]) -> "LogAxis":
-        """An axis that holds all `values`, of which 0 means none and at least one is larger, on round ticks.
-
-        >>> LogAxis.around("parameters", [0, 512, 6656]).labels
-        ('none', '500', '1000', '2000', '5000', '10k')
-        """
+        """An axis that holds all `values`, of which 0 means none and at least one is larger, on round ticks."""
         positive = [value for value in values if value > 0]
         low, high = _round_below(min(positive)), _nice_step(max(positive))
         low, high = (_round_below(low * 0.9), _nice_step(high * 1.1)) if low == high else (low, high)
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         steps = ROUND if high / low <= 50 else (1,)
         ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-        none = [0.0] * (len(positive) < len(values))
+        none = [0.0] if len(positive) < len(values) else []
         return cls(title, low, high, (*none, *(tick for tick in ticks if low * 0.999 <= tick <= high * 1.001)))
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What is written at the ticks."""
-        return tuple(_abbreviate(tick) for tick in self.ticks)
+        return tuple(map(_abbreviate, self.ticks))
 
     @property
     def break_share(self) -> float:

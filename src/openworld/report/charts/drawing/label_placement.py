@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from openworld.report.charts.drawing.lettering import PIXELS, text_width
+from openworld.report.charts.drawing.lettering import PIXELS, text_width, widest
 from openworld.report.charts.drawing.svg import Frame, element, marker
 from openworld.report.series_style import SeriesStyle
 
@@ -50,7 +50,13 @@ def near(plot: Frame, texts: Sequence[str], dots: Sequence[tuple[float, float]],
             cost += 40 * _overlap(boxes, np.concatenate([np.empty((0, 4)), *paths]))
             cost += 40 * sum(_overlap(step, taken) for step in np.moveaxis(_path(dots[index], tips), 1, 0))
             chosen[index] = int(np.argmin(cost))
-    return [_place(dot, *options[index], chosen[index]) for index, dot in enumerate(dots)]
+    placed = []
+    for index, (dot, (boxes, gaps, tips)) in enumerate(zip(dots, options, strict=True)):
+        left, top, right, _ = boxes[chosen[index]].tolist()
+        x, y = tips[chosen[index]].tolist()
+        end = "" if abs(x - left) < 1e-6 else "end" if abs(x - right) < 1e-6 else "mid"
+        placed.append(Placed(x, top + LINE - 3.5, end, None if gaps[chosen[index]] == 0 else (*dot, x, y)))
+    return placed
 
 
 def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, SeriesStyle]) -> list[Markup]:
@@ -69,16 +75,12 @@ def beside(plot: Frame, ends: dict[str, tuple[float, float]], styles: dict[str, 
 
 def margin(learners: Iterable[str]) -> float:
     """The right margin that holds a column of these names, or the usual one where there are none."""
-    longest = max((text_width(name, PIXELS) for name in learners), default=0.0)
+    longest = widest(learners, PIXELS)
     return 30 + longest if longest else 12.0
 
 
 def spread(heights: Sequence[float], apart: float, low: float, high: float) -> list[float]:
-    """The heights moved as little as it takes (in the sum of squares) to be `apart` and within [low, high].
-
-    >>> spread([11.0, 10.0, 50.0], 5.0, 0.0, 52.0)
-    [13.0, 8.0, 50.0]
-    """
+    """The heights moved as little as it takes (in the sum of squares) to be `apart` and within [low, high]."""
     # Neighbours that would stand too close are pooled and spread about their mean, as in isotonic regression.
     apart = min(apart, (high - low) / max(len(heights) - 1, 1))
     order = sorted(range(len(heights)), key=lambda place: heights[place])
@@ -99,26 +101,15 @@ def _places(plot: Frame, text: str, dot: tuple[float, float]) -> tuple[np.ndarra
     gaps, angles = (grid.ravel() for grid in np.meshgrid(REACH, DIRECTIONS, indexing="ij"))
     x, y = dot[0] + (9 + gaps) * np.cos(angles), dot[1] + (9 + gaps) * np.sin(angles)
     width = text_width(text, PIXELS)
-    left = x - width * (1 - _side(angles)) / 2
+    # A name is anchored by its beginning right of its dot, by its end left of it, and by its middle above or below.
+    anchor = np.where(np.abs(np.cos(angles)) < 0.3, 0, np.sign(np.cos(angles)))
+    left = x - width * (1 - anchor) / 2
     top = y - LINE * (1 - np.sin(angles).round(6)) / 2
     boxes = np.stack([left, top, left + width, top + LINE], axis=1)
     inside = (boxes[:, :2] >= np.array(plot.box[:2])).all(axis=1) & (boxes[:, 2:] <= np.array(plot.box[2:])).all(axis=1)
     if not inside.any():  # a name wider than the plot
         inside[:] = True
     return boxes[inside], gaps[inside], np.stack([x, y], axis=1)[inside]
-
-
-def _side(angles: np.ndarray) -> np.ndarray:
-    """By which end a name is anchored: 1 its beginning, 0 its middle, -1 its end."""
-    return np.where(np.abs(np.cos(angles)) < 0.3, 0, np.sign(np.cos(angles)))
-
-
-def _place(dot, boxes: np.ndarray, gaps: np.ndarray, tips: np.ndarray, choice: int) -> Placed:
-    left, top, right, _ = boxes[choice].tolist()
-    x, y = tips[choice].tolist()
-    end = "" if abs(x - left) < 1e-6 else "end" if abs(x - right) < 1e-6 else "mid"
-    leader = None if gaps[choice] == 0 else (*dot, x, y)
-    return Placed(x, top + LINE - 3.5, end, leader)
 
 
 def _path(dot: tuple[float, float], tip: np.ndarray) -> np.ndarray:

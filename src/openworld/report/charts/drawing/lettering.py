@@ -5,7 +5,7 @@ matplotlib draws with, to a tenth of a letter and from above; the fonts of usual
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import inf
 
@@ -33,12 +33,13 @@ Span = tuple[float, float]
 
 
 def text_width(text: str, size: float) -> float:
-    """Return the width of a text of one or several lines, in the unit of its size.
+    """Return the width of a text of one or several lines, in the unit of its size."""
+    return max(size * sum(map(_letter_width, line)) for line in text.split("\n"))
 
-    >>> round(text_width("tench", 10), 1)
-    29.3
-    """
-    return max((size * sum(map(_letter_width, line)) for line in text.split("\n")), default=0.0)
+
+def widest(texts: Iterable[str], size: float) -> float:
+    """Return the width of the widest text; 0 where there is none."""
+    return max((text_width(text, size) for text in texts), default=0.0)
 
 
 def _letter_width(letter: str) -> float:
@@ -50,11 +51,7 @@ def _letter_width(letter: str) -> float:
 
 
 def wrapped(text: str, width: float, size: float) -> str:
-    """Return the text in as many lines as it takes to be no wider than `width`; only a word wider than that is cut.
-
-    >>> wrapped("African bush elephant", 50, 10)
-    'African\\nbush\\nelephant'
-    """
+    """Return the text in as many lines as it takes to be no wider than `width`; only a word wider than that is cut."""
     # Breaks that it has stay.
     if "\n" in text:
         return "\n".join(wrapped(line, width, size) for line in text.split("\n"))
@@ -74,27 +71,19 @@ def wrapped(text: str, width: float, size: float) -> str:
 
 
 def thinned(places: Sequence[float], lengths: Sequence[float], apart: float) -> list[int]:
-    """Return which labels, centred at rising places, stand at least so far apart: every one, or every n-th.
-
-    >>> thinned([0, 10, 20, 30, 40], [18] * 5, 2)
-    [0, 2, 4]
-    """
+    """Return which labels, centred at rising places, stand at least so far apart: every one, or every n-th."""
     halves = [(length + apart) / 2 for length in lengths]
     for step in range(1, len(places)):
         chosen = range(0, len(places), step)
         if all(places[one] + halves[one] <= places[other] - halves[other] for one, other in pairwise(chosen)):
             return list(chosen)
-    return [0] * bool(places)
+    return [0] if places else []
 
 
 def staggered(
     sides: Sequence[Sequence[Span]], lengths: Sequence[float], within: Span = (-inf, inf)
 ) -> list[tuple[int, float]]:
-    """Return on which side of its line each name stands, and how far along the line it begins, so that none meet.
-
-    >>> staggered([[(0, 4)], [(2, 6)], [(2, 6), (6, 10)]], [30.0, 40.0, 20.0])
-    [(0, 0.0), (0, 30.0), (1, 0.0)]
-    """
+    """Return on which side of its line each name stands, and how far along the line it begins, so that none meet."""
     chosen: list[tuple[int, float]] = []
     taken: list[tuple[Span, Span]] = []
     for spans, length in zip(sides, lengths, strict=True):

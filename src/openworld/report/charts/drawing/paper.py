@@ -4,7 +4,6 @@ import numpy as np
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
 from openworld.report.charts.drawing.lettering import POINTS, staggered, text_width, wrapped
-from openworld.report.charts.drawing.svg import MANY_POINTS
 from openworld.report.series_style import SeriesStyle
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
@@ -15,12 +14,21 @@ LINES = {"reference": (MUTED, (0, (4, 3))), "known": (INK, "-"), "alert": (ALERT
 
 
 def text(name: str) -> str:
-    """Return the name as matplotlib shows it letter by letter: no formula, and no name that legends leave out.
+    """Return the name as matplotlib shows it letter by letter: no formula, and no name that legends leave out."""
+    name = name.replace("$", r"\$")
+    return f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
 
-    >>> text("$5")
-    '\\\\$5'
-    """
-    return "\N{ZERO WIDTH SPACE}" * name.startswith("_") + name.replace("$", r"\$")
+
+def line(axes, points, **style) -> None:
+    """Draw a line through points (x, y), or a mark at each."""
+    axes.plot(*zip(*points, strict=True), **style)
+
+
+def set_rows(axes, ticks, names) -> None:
+    """Name the rows of a chart that has neither ticks nor a frame."""
+    axes.set_yticks(ticks, map(text, names))
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
 
 
 def set_title(axes, title: str) -> None:
@@ -79,24 +87,12 @@ def line_style(style: SeriesStyle, *, back: bool = False, top: bool = False) -> 
     """Return how the line of a series is drawn, behind the others or on top of them."""
     dash = (0, tuple(float(part) / 2 for part in style.dash.split())) if style.dash else "-"
     strength = {"alpha": 0.45, "linewidth": 0.8} if back else {"linewidth": 1.2}
-    return mark_style(style) | {"linestyle": dash, "zorder": 2 if back else 3 + top} | strength
+    return mark_style(style) | {"linestyle": dash, "zorder": 2 if back else 4 if top else 3} | strength
 
 
 def ring(axes, x: float, y: float, colour: str = INK) -> None:
     """Draw a ring around a point."""
     axes.plot([x], [y], "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, zorder=5)
-
-
-def points(axes, chart, name: str, series) -> None:
-    """Draw single points with their intervals, over the lines of a chart."""
-    xs, many = [chart.x.scaled(x) for x in series.x], len(series.x) > MANY_POINTS
-    if series.low:
-        ends = ([chart.y.scaled(end) for end in side] for side in (series.low, series.high))
-        axes.vlines(xs, *ends, color=INK, linewidth=0.4 if many else 1.2, zorder=4)
-    marker = {"dot": "o", "ring": "o", "dash": "_"}[series.mark]
-    fill = {"markerfacecolor": "none", "markersize": 7} if series.mark == "ring" else {"markersize": 2 if many else 4}
-    ys = [np.nan if y is None else chart.y.scaled(y) for y in series.y]
-    axes.plot(xs, ys, marker, color=INK, label=text(name), zorder=5, **fill)
 
 
 def references(axes, chart, *, in_legend: bool = False) -> None:
@@ -140,64 +136,3 @@ def regions(axes, chart) -> None:
         )
         if region.text:
             axes.annotate(text(region.text), (left, high), (3, -3), textcoords="offset points", color=colour, va="top")
-
-
-SHADES = {True: ACCENT, False: "#b8480b"}
-EDGE = 0.015  # of a cell, free around its images
-HATCHES = ("", "////", "....", "")
-DOT_COLOURS = {"natural": "#b8480b", "synthetic": "#2b7fc4"}
-MANY = 2000  # dots that are drawn as an image, so that a file stays small
-
-
-def cell(axes, x: float, low: float, high: float, content) -> None:
-    """Draw one cell of a grid, from `low` to `high`: its shade, its number or its images."""
-    from matplotlib.patches import Rectangle
-
-    height = high - low
-    box = {"edgecolor": "white", "linewidth": 1}
-    if content.images:
-        for place, image in enumerate(content.images):
-            _image(axes, image, x, low, place, len(content.images), 0.45 if content.faint else 1.0)
-        return
-    if content.shade is None:
-        hatch = {"hatch": "////", "edgecolor": "#c8c8c8"} if content.text else box
-        axes.add_patch(Rectangle((x + 0.02, low + 0.02), 0.96, height - 0.04, facecolor="#f3f3f0", **hatch))
-    else:
-        shade = {"facecolor": SHADES[content.shade >= 0], "alpha": 0.04 + 0.7 * abs(content.shade)}
-        axes.add_patch(Rectangle((x, low), 1, height, **shade, **box))
-    if content.dashed:
-        dashes = {"linestyle": (0, (3, 3)), "edgecolor": MUTED, "linewidth": 0.8}
-        axes.add_patch(Rectangle((x + 0.05, low + 0.05), 0.9, height - 0.1, fill=False, **dashes))
-    axes.text(x + 0.5, (low + high) / 2, text(content.text), ha="center", va="center")
-
-
-def _image(axes, image, x: float, y: float, place: int, count: int, alpha: float) -> None:
-    import base64
-    import io
-
-    from PIL import Image
-
-    content = base64.b64decode(image.address.partition(",")[2])
-    across = 1 if count == 1 else 2
-    side = 1 / across
-    left, top = x + side * (place % across), y + 1 - side * (place // across)
-    pixels = Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP")).convert("RGB")
-    axes.imshow(
-        pixels,
-        extent=(left + EDGE, left + side - EDGE, top - side + EDGE, top - EDGE),
-        alpha=alpha,
-        aspect="auto",
-        zorder=2,
-    )
-
-
-def bar(axes, y: float, start: float, width: float, part: int, colour: str, label: str = "") -> None:
-    """Draw a part of a stacked bar: the first in the colour of its series, the others hatched by their kind."""
-    kind = {"color": colour} if part == 0 else {"facecolor": "#efefec", "hatch": HATCHES[part], "edgecolor": "#8a8a8a"}
-    axes.barh(y, width, 0.75, start, linewidth=0.4, label=label, **kind)
-
-
-def dots(axes, places, kind: str, shape: int, label: str) -> None:
-    """Draw dots of one colour and shape."""
-    style = {"color": DOT_COLOURS.get(kind, MUTED), "marker": "o^sD"[shape % 4], "alpha": 0.6, "linewidth": 0}
-    axes.scatter(*zip(*places, strict=True), s=6, label=label, rasterized=len(places) > MANY, **style)

@@ -1,21 +1,23 @@
-"""The plane of a plot on the page: axes around the data, the frame, and what lies across it."""
+"""The plane of a plot: axes around the data, the frame, lines and regions across it, and thin lines under its dots."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
 from openworld.report.charts.drawing.label_placement import LINE, margin
 from openworld.report.charts.drawing.lettering import PIXELS, staggered, text_width
-from openworld.report.charts.drawing.svg import Frame, element
+from openworld.report.charts.drawing.svg import Frame, Point, element
 from openworld.report.charts.quantity import CROWDED, Quantity
 
 LIMITS = {"percent": (0.0, 100.0), "points": (-100.0, 100.0)}
 LEAST_ROOM = {"fraction": 0.02, "difference": 0.02, "number": 0.02}  # on both sides of the data, in the unit drawn
+Guide = tuple[list[Point], str]
 UNBOUNDED = (-math.inf, math.inf)
 TICKS = 12  # that have a number each; of more, every second or third has
 NAMED, CHARACTERS = 5, 44  # labels below an axis, and what they may hold together
+FEWEST, STEPS = 7, (1, 2, 5, 10, 20, 50)  # curves of equal products: about so many, at round numbers
 ROOM = 180.0  # of a frame, for the names beside its plot; longer names widen the frame
 
 
@@ -42,6 +44,11 @@ def axis_of(quantity: Quantity, values: Iterable[float | None], steps: int = 5) 
         return LogAxis.around(quantity.title, drawn)
     limits, least = LIMITS.get(quantity.unit, UNBOUNDED), LEAST_ROOM.get(quantity.unit, 1.0)
     return Axis.around(quantity.title, drawn or [0.0, 100.0], limits=limits, count=steps, least=least)
+
+
+def axes_around(chart, points: Sequence[Point], steps: int = 5) -> tuple[Axis | LogAxis, Axis]:
+    """Return the axes of a chart that hold the points."""
+    return axis_of(chart.x, [x for x, _ in points], steps), axis_of(chart.y, [y for _, y in points], steps)
 
 
 def plane(x: Axis | LogAxis, y: Axis, *, alone: bool, beside: Iterable[str] = (), near: Iterable[str] = ()) -> Frame:
@@ -100,3 +107,46 @@ def regions(plot: Frame, chart) -> Markup:
         if region.text:
             parts.append(element("text", region.text, x=left + 8, y=top + 16, class_=f"{region.kind}-name"))
     return Markup("").join(parts)
+
+
+def guide_lines(guide: str, x: Axis | LogAxis, y: Axis, dots: Sequence[Point]) -> list[Guide]:
+    """Return the lines of a guide, each with its name; nothing where there is none."""
+    return list(GUIDES[guide](x, y, dots)) if guide and dots else []
+
+
+def _frontier(x, y, dots: Sequence[Point]) -> Iterator[Guide]:
+    """Steps under the dots that nothing further left, or as far, beats."""
+    steps: list[Point] = []
+    for cost, value in sorted(dots, key=lambda dot: (dot[0], -dot[1])):
+        if not steps or value > steps[-1][1]:
+            steps += [(cost, steps[-1][1])] if steps else []
+            steps.append((cost, value))
+    yield [*steps, (_end(x), steps[-1][1])], ""
+
+
+def _end(x: Axis | LogAxis) -> float:
+    """The value at the end of the axis."""
+    if isinstance(x, Axis):
+        return x.high
+    return x.low * (x.high / x.low) ** ((1 - x.share(x.low)) / (x.share(x.high) - x.share(x.low)))
+
+
+def _equal(x, y, dots) -> Iterator[Guide]:
+    """The line on which both numbers are equal, as far as the plot reaches."""
+    low, high = max(x.low, y.low), min(x.high, y.high)
+    if low < high:
+        yield [(low, low), (high, high)], ""
+
+
+def _products(x, y, dots) -> Iterator[Guide]:
+    """Curves of percent times percent, at round numbers of percent."""
+    low, high = x.low * y.low / 100, x.high * y.high / 100
+    step = next((step for step in STEPS if (high - low) / step <= FEWEST), STEPS[-1])
+    for level in range(math.ceil(low / step) * step, math.ceil(high), step):
+        if low < level < high:
+            start, stop = max(x.low, 100 * level / y.high), min(x.high, 100 * level / max(y.low, 1e-9))
+            xs = [start + (stop - start) * part / 24 for part in range(25)]
+            yield [(at, 100 * level / at) for at in xs], str(level)
+
+
+GUIDES: dict[str, Callable[..., Iterator[Guide]]] = {"frontier": _frontier, "equal": _equal, "products": _products}

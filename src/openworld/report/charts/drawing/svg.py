@@ -15,15 +15,13 @@ from markupsafe import Markup, escape
 from openworld.report.charts.drawing.axes import Axis, LogAxis
 from openworld.report.charts.drawing.lettering import PIXELS, text_width, thinned
 
+Point = tuple[float, float]
+
 MANY_POINTS = 60  # in one chart, from which they and their intervals are drawn finer
 
 
 def element(tag: str, *content, **attributes) -> Markup:
-    """One SVG or HTML element; text content and attribute values are escaped, `None` attributes left out.
-
-    >>> print(element("text", "a<b", x=1.50, class_="tick"))
-    <text x="1.5" class="tick">a&lt;b</text>
-    """
+    """One SVG or HTML element; text content and attribute values are escaped, `None` attributes left out."""
     named = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_short(value))}"'
         for key, value in attributes.items()
@@ -80,27 +78,37 @@ class Frame:
             parts.append(element("text", label, x=left - 6, y=self.up(tick) + 4, class_="tick end"))
         parts.append(element("text", self.x.title, x=(left + right) / 2, y=low + 34, class_="title mid"))
         middle = (low + high) / 2
-        turn = f"rotate(-90 13 {_short(middle)})"
-        parts.append(element("text", self.y.title, x=13, y=middle, transform=turn, class_="title mid"))
+        parts.append(upright_title(self.y.title, middle))
         return Markup("").join(parts)
 
-    def line(self, xs: Sequence[float], ys: Sequence[float], **attributes) -> Markup:
-        """A polyline through the points, thinned to what the eye can tell."""
-        points = [(self.across(x), self.up(y)) for x, y in zip(xs, ys, strict=True)]
-        text = " ".join(f"{_short(x)},{_short(y)}" for x, y in _thin(points))
-        return element("polyline", points=text, **attributes)
+    def place(self, point: Point) -> Point:
+        """Where the point (x, y) lies in user units."""
+        return self.across(point[0]), self.up(point[1])
 
-    def band(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float], **attributes) -> Markup:
-        """The area between two lines over the same xs; nothing where they are the same line."""
-        if tuple(lows) == tuple(highs):
+    def line(self, points: Sequence[Point], **attributes) -> Markup:
+        """A polyline through the points, thinned to what the eye can tell."""
+        return element("polyline", points=joined(_thin([*map(self.place, points)])), **attributes)
+
+    def band(self, ends: Sequence[tuple[float, float, float]]) -> Markup:
+        """The area between the ends (x, low, high); nothing where they are the same line."""
+        if all(low == high for _, low, high in ends):
             return Markup("")
-        edge = [*zip(xs, highs, strict=True), *zip(reversed(xs), reversed(lows), strict=True)]
-        points = " ".join(f"{_short(self.across(x))},{_short(self.up(y))}" for x, y in edge)
-        return element("polygon", points=points, **attributes)
+        edge = [*((x, high) for x, _, high in ends), *((x, low) for x, low, _ in reversed(ends))]
+        return element("polygon", points=joined(map(self.place, edge)), class_="band")
 
     def mark(self, x: float, y: float, shape: str) -> Markup:
         """A marker of the given shape at a data point."""
         return marker(shape, self.across(x), self.up(y))
+
+
+def joined(points: Iterable[Point]) -> str:
+    """Points as the attribute of a polyline or polygon."""
+    return " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
+
+
+def upright_title(title: str, middle: float) -> Markup:
+    """The title of an axis that runs upwards, at the left edge of a drawing."""
+    return element("text", title, x=13, y=middle, transform=f"rotate(-90 13 {_short(middle)})", class_="title mid")
 
 
 def sample(*content: Markup) -> Markup:
@@ -129,13 +137,20 @@ def hatches() -> Markup:
     ground = element("rect", width=6, height=6, class_="hatch-ground")
     stripe = element("rect", width=2, height=6, class_="hatch-line")
     dot = element("circle", cx=2.5, cy=2.5, r=1, class_="hatch-line")
-    stripes = _hatch(1, 6, ground + stripe, patternTransform="rotate(45)")
-    return stripes + _hatch(2, 5, ground + dot) + _hatch(3, 6, ground)
-
-
-def _hatch(number: int, size: int, parts: Markup, **more: str) -> Markup:
-    facts = {"width": size, "height": size, "patternUnits": "userSpaceOnUse"}
-    return element("pattern", parts, id=f"hatch{number}", **facts, **more)
+    turned = "rotate(45)"
+    kinds = ((1, 6, ground + stripe, turned), (2, 5, ground + dot, None), (3, 6, ground, None))
+    return Markup("").join(
+        element(
+            "pattern",
+            parts,
+            id=f"hatch{number}",
+            width=size,
+            height=size,
+            patternUnits="userSpaceOnUse",
+            patternTransform=transform,
+        )
+        for number, size, parts, transform in kinds
+    )
 
 
 def marker(shape: str, x: float | None = None, y: float | None = None) -> Markup:
@@ -143,7 +158,7 @@ def marker(shape: str, x: float | None = None, y: float | None = None) -> Markup
     return element("use", href=f"#m-{shape}", x=x, y=y)
 
 
-def _thin(points: list[tuple[float, float]], tolerance: float = 0.25) -> list[tuple[float, float]]:
+def _thin(points: list[Point], tolerance: float = 0.25) -> list[Point]:
     """The points that a line must keep to stay within `tolerance` user units (Douglas and Peucker, 1973)."""
     if len(points) < 3:
         return points
