@@ -74,11 +74,7 @@ class ReproductionSetup:
         return tuple(sentences)
 
     def settled(self, defaults: PaperDefaults) -> "ReproductionSetup":
-        """Return the same setup with what a paper uses in place of what is left open.
-
-        >>> ReproductionSetup("data").settled(PaperDefaults("ViT-B/32", (0, 1, 10))).backbone
-        'openai/clip-vit-base-patch32'
-        """
+        """Return the same setup with what a paper uses in place of what is left open."""
         named = self.backbone or (EMBEDDED if self.embedded else defaults.backbone)
         return replace(self, backbone=named, seeds=self.seeds or defaults.seeds, defaults=defaults)
 
@@ -142,11 +138,7 @@ class ReproductionSetup:
         return self.changes.shots or PAPERS_SHOTS
 
     def suffix(self, *parts: str) -> str:
-        """What sets a run's folder apart: methods or data sets (parts), other seeds, whatever is changed.
-
-        >>> ReproductionSetup(seeds=(1,)).suffix("GMoP, no gate")
-        '-gmop-no-gate-seed-1'
-        """
+        """What sets a run's folder apart: methods or data sets (parts), other seeds, whatever is changed."""
         if self.seeds not in ((), self.defaults.seeds):
             parts = (*parts, "seed" if len(self.seeds) == 1 else "seeds", *map(str, self.seeds))
         parts = (*parts, *self.changes.suffix)

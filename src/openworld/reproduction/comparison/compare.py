@@ -140,7 +140,6 @@ class PaperComparison:
 
     @property
     def _compared(self) -> str:
-
         pairs = [pair for pair in self.pairs.values() if pair.difference is not None]
         if not pairs:
             return "Nothing is subtracted: times are of other machines, ranks among other methods."
