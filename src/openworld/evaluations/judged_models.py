@@ -11,17 +11,13 @@ from openworld.detectors.engine.tuned_learners import require_served
 from openworld.evaluations.artifacts import Stage
 from openworld.evaluations.classifiers import Checkpoint, Training, in_folder
 from openworld.evaluations.images_to_score import ImagesToScore
-from openworld.evaluations.learner_models import (
-    LearnerFolder,
-    LearnerTraining,
-    learner_inputs,
-    tuning_stages,
-)
+from openworld.evaluations.learner_models import LearnerFolder, LearnerTraining
 from openworld.evaluations.model_entries import JudgedSpec
 from openworld.evaluations.runtime import Machine
 from openworld.evaluations.score_shards import ClassifierScoring
 from openworld.evaluations.shift_images import ShiftGround
 from openworld.learners import configure, find_learner
+from openworld.learners import origin as learner_origin
 from openworld.learners.engine.requirements import offers_everything, require_able
 from openworld.learners.engine.saved_folders import is_saved
 from openworld.runs import digest
@@ -70,7 +66,12 @@ class SeededModel:
     @property
     def inputs(self) -> dict[str, str]:
         """Fingerprints of what is not trained here, and of plug-ins."""
-        hashes, classifier = learner_inputs(self.learner), self.classifier
+        hashes: dict[str, str] = {}
+        learner, classifier = self.learner, self.classifier
+        if isinstance(learner, LearnerFolder):
+            hashes[f"learner {learner.folder}"] = learner.key
+        elif learner and (package := learner_origin(learner.learner)):
+            hashes[f"plug-in {learner.learner}"] = package
         if classifier and classifier.folder:
             hashes |= {f"classifier {classifier.folder}": classifier.key}
         if self.model.negatives:
@@ -83,7 +84,8 @@ def trainings(models: Sequence[SeededModel], machine: Machine) -> tuple[Stage, .
     """Return the stages that train classifiers, and tune learners where there are such."""
     trained = [each.classifier.training for each in models if each.classifier and each.classifier.training]
     training = Stage("training", "trained", "epochs", machine, lambda: trained)
-    return (training, *tuning_stages([each.learner for each in models], machine))
+    tuned = [each.learner for each in models if isinstance(each.learner, LearnerTraining)]
+    return (training, Stage("tuning", "tuned learners on", "images", machine, lambda: tuned)) if tuned else (training,)
 
 
 def require_names(model: JudgedSpec, known: tuple[str, ...], wanted: tuple[str, ...]) -> None:

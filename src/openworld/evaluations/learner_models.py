@@ -13,12 +13,12 @@ from typing import Any
 import torch
 
 from openworld._errors import OpenworldError
-from openworld.evaluations.artifacts import Stage, folder_of, has_whole, hash_of_files, keep
+from openworld.evaluations.artifacts import folder_of, has_whole, hash_of_files, keep
 from openworld.evaluations.image_selection import ImageSelection, cached_here
 from openworld.evaluations.runtime import Machine, backbone, encoded
 from openworld.features import Encoding
 from openworld.features.encoding import usual_crop_scale
-from openworld.learners import FittedLearner, ZeroShot, configure, encoding_for, find_learner, load, origin
+from openworld.learners import FittedLearner, ZeroShot, configure, encoding_for, find_learner, load
 from openworld.learners.engine.saved_folders import saved_folder
 from openworld.report.learner_facts import LearnerFacts
 from openworld.runs import digest, to_json
@@ -91,20 +91,6 @@ class LearnerFolder:
     def load(self, machine: Machine) -> FittedLearner:
         """Return the learner; refuse one of another backbone."""
         return load(saved_folder(self.folder), machine.backbone(self.backbone))
-
-
-def tuning_stages(learners: Iterable[LearnerTraining | LearnerFolder | None], machine: Machine) -> tuple[Stage, ...]:
-    """Return the stage that trains those learners of a run that are trained; none where there are none."""
-    tuned = [learner for learner in learners if isinstance(learner, LearnerTraining)]
-    return (Stage("tuning", "tuned learners on", "images", machine, lambda: tuned),) if tuned else ()
-
-
-def learner_inputs(learner: LearnerTraining | LearnerFolder | None) -> dict[str, str]:
-    """Return what a result depends on beside a task: the files of a saved learner, the package of a plug-in."""
-    if isinstance(learner, LearnerFolder):
-        return {f"learner {learner.folder}": learner.key}
-    package = origin(learner.learner) if learner else ""
-    return {f"plug-in {learner.learner}": package} if package else {}
 
 
 def resolved_settings(learner: str, settings: Mapping[str, Any], template: str, dataset: str) -> dict[str, Any]:
