@@ -123,9 +123,6 @@ def check_backbone(
     Args:
         name: as for `openworld.backbones.load`. device: where it is run.
         progress: called with (pictures done, pictures in all).
-
-    Raises:
-        OpenworldError: what `load` raises.
     """
     clip, images = backbones.load(name, device=device), datasets.load(DATASET)
     images = images.subset(np.unique(images.labels, return_index=True)[1])

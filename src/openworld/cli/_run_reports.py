@@ -76,20 +76,12 @@ def show_run(folder: Path, out, *, as_json: bool) -> None:
 
 
 def write_report(folder: Path, output: Path | None) -> None:
-    """Write the page of a finished run anew, beside its records with all results, or alone as `output`.
-
-    Raises:
-        OpenworldError: a run of an evaluation that brings no report.
-    """
+    """Write the page of a finished run anew, beside its records with all results, or alone as `output`."""
     console.write(f"Report: {read_report(folder).save_report(output)}")
 
 
 def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> None:
-    """Print the numbers of a finished run in a form, or write them into a file; `of` one learner alone, for the hub.
-
-    Raises:
-        OpenworldError: a form that the run does not have; Parquet, which is no text, without a file.
-    """
+    """Print the numbers of a finished run in a form, or write them into a file; `of` one learner alone, for the hub."""
     require_file("--output", output, inputs=(folder,))
     forms = ("text", *FORMS, *HUB_FORMS) if _has_report(folder) else ("json",)
     if form not in forms:
@@ -108,11 +100,7 @@ def write_table(folder: Path, output: Path | None, form: str, of: str = "") -> N
 
 
 def save_figures(folder: Path, output: Path | None, form: str) -> None:
-    """Save every figure of a finished run as a file of its own.
-
-    Raises:
-        OpenworldError: as `Report.save_figures`.
-    """
+    """Save every figure of a finished run as a file of its own."""
     goal = output or folder / "figures"
     with console.observer(console.output()) as observer:
         paths = open_run(folder).save_figures(goal, form, observer.progress)

@@ -49,23 +49,15 @@ def among(logits: ArrayLike, classes: ArrayLike | None = None) -> np.ndarray:
 
 @checked
 def accuracy_by_level(
-    estimator: Estimator,
-    source: Outputs,
-    home: Outputs,
-    views: Sequence[Outputs],
-    groups: Sequence[ArrayLike] | None = None,
+    estimator: Estimator,  # needs labels of the source alone, or what all outputs hold
+    source: Outputs,  # labelled, all its names in play
+    home: Outputs,  # labelled outputs of the images `home_rows` of the source among the names of level 0 (`among`)
+    views: Sequence[Outputs],  # unlabelled, of the levels behind it
+    groups: Sequence[ArrayLike] | None = None,  # int[n] each, equal for images that are not independent
     *,
     home_rows: ArrayLike | None = None,
 ) -> LevelAccuracies:
-    """Estimate the accuracy at every level behind level 0, whose accuracy is that of `home`.
-
-    Args:
-        estimator: needs labels of the source alone, or what all outputs hold. source: labelled, all its names in play.
-        home: labelled outputs of the images `home_rows` of the source among the names of level 0 (`among`).
-        views: unlabelled, of the levels behind it. groups: int[n] each, equal for images that are not independent.
-    Raises:
-        OpenworldError: no view, fewer than two labelled images at level 0, lengths that differ.
-    """
+    """Estimate the accuracy at every level behind level 0, whose accuracy is that of `home`."""
     if not views or home.n < FEW:
         raise OpenworldError(
             f"{len(views)} levels and {home.n} labelled images at level 0 came; a curve needs a level behind level 0, "

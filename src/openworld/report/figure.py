@@ -108,9 +108,6 @@ class Figure:
         Args:
             axes: one `Axes` for a figure of one chart, else at least as many as it has charts, such as
                 `plt.subplots(2, 2)[1]`; those that are left over stay as they are.
-
-        Raises:
-            OpenworldError: too few axes.
         """
         given = [axes] if hasattr(axes, "plot") else list(getattr(axes, "flat", axes))
         if len(given) < len(self.charts):

@@ -99,9 +99,6 @@ def data_plan(
         root: the folder of all data sets, which is looked at; None for none.
         figures: numbers of figures, or ("all",); () for all where no table is named.
 
-    Raises:
-        OpenworldError: an unknown paper, table or figure.
-
     >>> [entry.download.name for entry in data_plan("openworldauc", ["11"]).datasets]
     ['dtd']
     """

@@ -96,9 +96,6 @@ def require_folder(
         inputs: files and folders of the same call.
         alone: of a command that needs a folder of its own, what may lie in it before its work is done, beside hidden
             files; None where other people's files may lie there, too.
-
-    Raises:
-        OpenworldError: a file, a folder of another command, one that holds an input, or that cannot be written.
     """
     if folder is None:
         return

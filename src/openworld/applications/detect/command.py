@@ -96,9 +96,6 @@ class DetectInputs:
     def question(self) -> str:
         """Which of the three questions is asked: "scores", "apply" or "images".
 
-        Raises:
-            OpenworldError: none or several of them, images without thresholds, an option that would not be looked at.
-
         >>> DetectInputs(scores="scores.csv").question
         'scores'
         """

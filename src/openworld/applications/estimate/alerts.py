@@ -62,16 +62,11 @@ def estimate_chunk(
     fitted: Mapping[str, FittedEstimator],
     span: Span,
     *,
-    test: ShiftTest | None,
-    before: float,
-    beside: bool = True,
+    test: ShiftTest | None,  # of the shift alarm; None where it does not look
+    before: float,  # its statistic before the chunk
+    beside: bool = True,  # whether it is measured what the quoted method says of the source
 ) -> tuple[ChunkEstimate, ShiftSigns]:
-    """Return what is estimated of a chunk or a period without its label, and how far it lies from the source.
-
-    Args:
-        test: of the shift alarm; None where it does not look. before: its statistic before the chunk.
-        beside: whether it is measured what the quoted method says of the source.
-    """
+    """Return what is estimated of a chunk or a period without its label, and how far it lies from the source."""
     outputs, n = span.sample.outputs, span.sample.n
     estimates = {name: method.estimate(outputs, interval=False) for name, method in fitted.items()}
     quote = quoting.quote(outputs, n, estimates)

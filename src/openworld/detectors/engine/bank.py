@@ -31,20 +31,13 @@ class Rows:
 
 @dataclass(frozen=True)
 class Bank:
-    """Features kept one by one: all, or a seeded sample that is balanced over classes where labels are known.
+    """Features kept one by one: all, or a seeded sample that is balanced over classes where labels are known."""
 
-    Args:
-        rows: how many to keep at most; None for no limit.
-        share: of the images, each drawn with this chance before the limit is looked at.
-        seed: of the draws.
-        of: what is kept of an image. labelled: whether labels must come with it.
-    """
-
-    rows: int | None = None
-    share: float = 1.0
-    seed: int = 0
-    of: Literal["features", "logits"] = "features"
-    labelled: bool = False
+    rows: int | None = None  # how many to keep at most; None for no limit
+    share: float = 1.0  # of the images, each drawn with this chance before the limit is looked at
+    seed: int = 0  # of the draws
+    of: Literal["features", "logits"] = "features"  # what is kept of an image
+    labelled: bool = False  # whether labels must come with it
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -44,8 +44,6 @@ def recalibrate(source: float, estimated, labelled, standard_errors) -> Recalibr
 
     Args:
         source: accuracy there, in (0, 1]. estimated, labelled, standard_errors: float[k] of k periods, in [0, 1].
-    Raises:
-        OpenworldError: lengths that differ, numbers outside [0, 1], a source that is never right.
     """
     if not 0 < source <= 1:
         raise OpenworldError(f"source is {source}, expected an accuracy in (0, 1].")

@@ -96,11 +96,7 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class RunArrays:
-    """Everything that a run measured, in arrays K methods, M judged models, C conditions; NaN for what is not there.
-
-    Raises:
-        OpenworldError: a record of another evaluation.
-    """
+    """Everything that a run measured, in arrays K methods, M judged models, C conditions; NaN for what is not there."""
 
     run: RunFolder
 

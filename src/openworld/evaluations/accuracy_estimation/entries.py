@@ -26,10 +26,6 @@ class ModelSpec:
         weights: folder of saved classifiers, such as "mine/{seed}/{epoch}", or of a single one without such places, or
             a state dict; nothing is trained then. An architecture beside it is what to build, where a function of
             yours does that.
-
-    Raises:
-        OpenworldError: neither architecture nor weights; weights with a recipe, or with {epoch} and no checkpoints, or
-            the other way round.
     """
 
     architecture: str = ""

@@ -16,20 +16,11 @@ from openworld.shifts.appearance import PLAIN
 
 @dataclass(frozen=True)
 class HalvesSpec:
-    """One way to split features.
+    """One way to split features."""
 
-    Args:
-        method: a key of `openworld.shifts.DECOMPOSITIONS`.
-        label: what tables call it; needed where one method runs with several settings.
-        settings: its own, where they differ from its defaults.
-
-    Raises:
-        OpenworldError: an unknown method or setting.
-    """
-
-    method: str
-    label: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
+    method: str  # a key of `openworld.shifts.DECOMPOSITIONS`
+    label: str = ""  # what tables call it; needed where one method runs with several settings
+    settings: dict[str, Any] = field(default_factory=dict)  # its own, where they differ from its defaults
 
     def __post_init__(self):
         settle(self, label=self.label or self.method)
@@ -55,9 +46,6 @@ class LabelledSetSpec(DatasetSpec):
         looks: appearances in which they are shown, in turn: "plain", names of `datasets.styles.STYLES`, or a corruption
             with its severity ("fog 3"); a row is the mean over them.
         as_drawn: of embedded drawings, every one once, as it is, on white.
-
-    Raises:
-        OpenworldError: no appearance, a repeated or an unknown one; `as_drawn` of other data.
     """
 
     part: str = "test"

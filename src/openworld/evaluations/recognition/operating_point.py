@@ -49,9 +49,6 @@ class OperatingSpec:
             both or none.
         base_kept, new_hit: costs of the other two outcomes; 0 where left out.
         new_share: share of new images where the system will run, in [0, 1]; left out, as among the images at hand.
-
-    Raises:
-        OpenworldError: no rule or several, a number outside its range.
     """
 
     miss_rate: float | None = None

@@ -94,31 +94,18 @@ class Brief:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of a report.
+    """A part of a report."""
 
-    Args:
-        name: of its tables or its figure, in small letters with hyphens.
-        title: a heading; parts that follow one another under the same title share a section.
-        metrics: keys, in order; () for all that lie in its places.
-        per: keys that tell one table or chart from the next; a row need not have them.
-        of: what else the place of a row must have, and what it must be.
-        beside: keys that rows may have and that tell nothing apart, since another key says the same.
-        note: a sentence that no row can tell.
-        folded: whether it is opened on demand.
-        terminal: whether a terminal shows it too; the first part is always shown.
-        label: what its entities are, where that is not what those of the report are.
-    """
-
-    name: str
-    title: str
-    metrics: tuple[str, ...] = ()
-    per: tuple[str, ...] = ()
-    of: Mapping[str, Place] = field(default_factory=dict)
-    beside: tuple[str, ...] = ()
-    note: str = ""
-    folded: bool = False
-    terminal: bool = False
-    label: str = ""
+    name: str  # of its tables or its figure, in small letters with hyphens
+    title: str  # a heading; parts that follow one another under the same title share a section
+    metrics: tuple[str, ...] = ()  # keys, in order; () for all that lie in its places
+    per: tuple[str, ...] = ()  # keys that tell one table or chart from the next; a row need not have them
+    of: Mapping[str, Place] = field(default_factory=dict)  # what else the place of a row must have, and what it must be
+    beside: tuple[str, ...] = ()  # keys that rows may have and that tell nothing apart, since another key says the same
+    note: str = ""  # a sentence that no row can tell
+    folded: bool = False  # whether it is opened on demand
+    terminal: bool = False  # whether a terminal shows it too; the first part is always shown
+    label: str = ""  # what its entities are, where that is not what those of the report are
 
     def take(self, results: Results, required: Sequence[str]) -> Iterator[tuple[Key, Result]]:
         """Yield (what tells its table or chart from the next, row); rows lack none of the keys that are required."""
