@@ -28,7 +28,7 @@ from openworld.results.settings_diff import flat_settings
 MISS_GRID = tuple(round(float(miss), 4) for miss in np.linspace(0.0, 1.0, 101))
 MISSED = Quantity("miss_rate", "base images missed, %", ends=(0, 1))
 HIT = Quantity("hit_rate", "new images hit, %", ends=(0, 1))
-CORNER = Region((0, 0.5), (0.5, 1), "few misses, many hits", "corner")
+CORNER = Region((0, 0.5), (0.5, 1), "few misses, many hits")
 RULES = {"miss_rate": "x", "hit_rate": "y"}
 FEWEST = 3
 """Values of a hyperparameter that make a line."""

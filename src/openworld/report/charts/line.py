@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import beside
-from openworld.report.charts.drawing.plane import axis_of, cut, plane, references, regions
+from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
 from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element
 from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, drawn_points, in_front
 from openworld.report.series_style import SeriesStyle
@@ -97,7 +97,12 @@ class LineChart:
         """Return the drawing for a page."""
         lines, named = self.lines, (alone or self.named) and not self.points
         plot = plane(*self._axes(), alone=alone or self.named, beside=lines if named else ())
-        parts = [regions(plot, self), plot.axes(), references(plot, self)]
+        parts = []
+        for region in self.regions:
+            (left, bottom), (right, top) = map(plot.place, drawn_points(self, zip(region.x, region.y, strict=True)))
+            parts.append(element("rect", x=left, y=top, width=right - left, height=bottom - top, class_="corner"))
+            parts.append(element("text", region.text, x=left + 8, y=top + 16, class_="corner-name"))
+        parts += [plot.axes(), references(plot, self)]
         parts += [self._line(plot, name, line, styles[name]) for name, line in lines.items()]
         parts += [element("g", *drawn) for name, points in self.points.items()
                   for drawn in self._points(plot, name, points)]  # fmt: skip
@@ -110,7 +115,11 @@ class LineChart:
     def draw(self, axes, styles: Mapping[str, SeriesStyle]) -> None:
         """Draw on matplotlib axes."""
         paper.set_axes(axes, self.title, *self._axes())
-        paper.regions(axes, self)
+        for region in self.regions:
+            (left, low), (right, high) = drawn_points(self, zip(region.x, region.y, strict=True))
+            axes.fill_between([left, right], low, high, color=paper.ACCENT, alpha=0.08, lw=0, zorder=0)
+            place = {"xytext": (3, -3), "textcoords": "offset points", "va": "top"}
+            axes.annotate(paper.text(region.text), (left, high), color=paper.ACCENT, **place)
         front = self._front()
         known = {name: line for name, line in self.series.items() if line.known}
         for place, (name, line) in enumerate(known.items()):

@@ -1,6 +1,6 @@
 """What an axis shows, and what lies across a plot: data that several charts share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from openworld.results import Metric
@@ -54,12 +54,11 @@ class Reference:
 
 @dataclass(frozen=True)
 class Region:
-    """A shaded rectangle of a plot, over all values of an axis where it has no ends; kind: "corner" or "region"."""
+    """A shaded rectangle of a plot, between two values of each axis, and what it says."""
 
-    x: tuple[float, float] | None = None
-    y: tuple[float, float] | None = None
-    text: str = ""
-    kind: str = "region"
+    x: tuple[float, float]
+    y: tuple[float, float]
+    text: str
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,6 @@ def in_front(names: Sequence[str], highlight: Sequence[str]) -> set[str]:
     return chosen if len(names) > CROWDED and chosen else set(names)
 
 
-def drawn_points(chart, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def drawn_points(chart, points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return points (x, y) in the units in which the axes of a chart are drawn."""
     return [(chart.x.scaled(x), chart.y.scaled(y)) for x, y in points]

@@ -79,16 +79,12 @@ def _text(cell: Cell, style: _Style) -> Text:
     if isinstance(content, str):
         return Text(f"{content}{cell.mark}", cell.under, style.bold, cell.sort, cell.note)
     if isinstance(content, Comparison):
-        return _of_comparison(cell, content, style)
+        note = _join(cell.note, content.reason)
+        if content.difference is None:
+            return Text(content.verdict, cell.under, style.bold, None, note)
+        text = _with_sign(content.metric.write(content.difference, style.extra))
+        return Text(text, _lines(content.verdict, cell.under), style.bold, content.difference, note)
     return _of_value(cell, content, style)
-
-
-def _of_comparison(cell: Cell, test: Comparison, style: _Style) -> Text:
-    note = _join(cell.note, test.reason)
-    if test.difference is None:
-        return Text(test.verdict, cell.under, style.bold, None, note)
-    text = _with_sign(test.metric.write(test.difference, style.extra))
-    return Text(text, _lines(test.verdict, cell.under), style.bold, test.difference, note)
 
 
 def _of_value(cell: Cell, value: Value, style: _Style) -> Text:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from openworld.report.charts.drawing.axes import Axis, LogAxis
-from openworld.report.charts.drawing.lettering import POINTS, staggered, text_width, wrapped
+from openworld.report.charts.drawing.lettering import POINTS, wrapped
+from openworld.report.charts.drawing.plane import placed_references
 from openworld.report.series_style import SeriesStyle
 
 MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "cross": "P", "star": "*"}
@@ -97,42 +98,21 @@ def ring(axes, x: float, y: float, colour: str = INK) -> None:
 
 def references(axes, chart, *, in_legend: bool = False) -> None:
     """Draw the reference lines of a chart, with their names beside them, where none meet, or in the legend."""
-    for axis in ("x", "y"):
-        upright = axis == "x"
-        chosen = [reference for reference in chart.references if reference.axis == axis]
-        values = [(chart.x if upright else chart.y).scaled(reference.value) for reference in chosen]
-        low, high = sorted(axes.get_xlim() if upright else axes.get_ylim())
-        apart = (high - low) * (POINTS + 2) / 90  # plots are 90 points wide and high at least
-        before, after = [(value - apart, value) for value in values], [(value, value + apart) for value in values]
-        sides = [(one, other) if upright else (other, one) for one, other in zip(before, after, strict=True)]
-        names = ["" if in_legend else text(reference.text) for reference in chosen]
-        lengths = [text_width(name, POINTS) + 4 for name in names]
-        found = staggered(sides, lengths, (low, high))
-        for place, (reference, value, name, (side, start)) in enumerate(zip(chosen, values, names, found, strict=True)):
-            colour, dash = LINES[reference.kind]
-            style = {"color": colour, "linestyle": DOTS if place and in_legend else dash, "linewidth": 0.8, "zorder": 1}
-            style |= {"label": text(reference.text)} if in_legend and reference.text else {}
-            (axes.axvline if upright else axes.axhline)(value, **style)
-            if not name:
-                continue
-            style = {"textcoords": "offset points", "color": MUTED}
-            if upright:
-                style |= {"xycoords": axes.get_xaxis_transform(), "xytext": (2 if side else -2, 3 + start)}
-                style |= {"rotation": 90, "ha": "left" if side else "right", "va": "bottom"}
-            else:
-                style |= {"xycoords": axes.get_yaxis_transform(), "xytext": (2 + start, -2 if side else 2)}
-                style |= {"ha": "left", "va": "top" if side else "bottom"}
-            axes.annotate(name, (value, 0) if upright else (0, value), **style)
-
-
-def regions(axes, chart) -> None:
-    """Draw the shaded rectangles of a chart, with their names."""
-    for region in chart.regions:
-        left, right = map(chart.x.scaled, region.x) if region.x else axes.get_xlim()
-        low, high = map(chart.y.scaled, region.y) if region.y else axes.get_ylim()
-        colour = ACCENT if region.kind == "corner" else MUTED
-        axes.fill_between(
-            [left, right], low, high, color=colour, alpha=0.08 if region.kind == "corner" else 0.15, lw=0, zorder=0
-        )
-        if region.text:
-            axes.annotate(text(region.text), (left, high), (3, -3), textcoords="offset points", color=colour, va="top")
+    planes = {}
+    for axis, ends in (("x", axes.get_xlim()), ("y", axes.get_ylim())):
+        room = (max(ends) - min(ends)) * (POINTS + 2) / 90  # plots are 90 points wide and high at least
+        planes[axis] = (float, sorted(ends), room)
+    for place, (reference, value, side, start) in enumerate(placed_references(chart, planes, POINTS, 4, upwards=True)):
+        upright, name, (colour, dash) = reference.axis == "x", text(reference.text), LINES[reference.kind]
+        style = {"color": colour, "linestyle": DOTS if place and in_legend else dash, "linewidth": 0.8, "zorder": 1}
+        style |= {"label": name} if in_legend and name else {}
+        (axes.axvline if upright else axes.axhline)(value, **style)
+        if in_legend or not name:
+            continue
+        if upright:
+            style = {"xycoords": axes.get_xaxis_transform(), "xytext": (2 if side else -2, 3 + start)}
+            style |= {"rotation": 90, "ha": "left" if side else "right", "va": "bottom"}
+        else:
+            style = {"xycoords": axes.get_yaxis_transform(), "xytext": (2 + start, -2 if side else 2)}
+            style |= {"ha": "left", "va": "top" if side else "bottom"}
+        axes.annotate(name, (value, 0) if upright else (0, value), textcoords="offset points", color=MUTED, **style)

@@ -67,45 +67,39 @@ def cut(axis: Axis, value: float) -> float:
     return min(max(value, axis.low), axis.high)
 
 
-def references(plot: Frame, chart) -> Markup:
-    """Return the reference lines of a chart, with their names; names that would meet follow one another."""
-    left, top, right, bottom = plot.box
-    parts = []
-    for axis in ("x", "y"):
-        upright = axis == "x"
+def placed_references(chart, planes, size: float, apart: float, *, upwards: bool = False):
+    """Yield each reference line, where it lies, on which side of it its name stands, and where along it this begins.
+
+    `planes`: for "x" and "y" the place of a value, the ends of the axis there and the room of a name beside its line.
+    Names that would meet follow one another.
+    """
+    for axis, (place, ends, room) in planes.items():
         chosen = [reference for reference in chart.references if reference.axis == axis]
-        if upright:
-            places, ends = [plot.across(chart.x.scaled(reference.value)) for reference in chosen], (left, right)
-        else:
-            places, ends = [plot.up(chart.y.scaled(reference.value)) for reference in chosen], (top, bottom)
-        lengths = [text_width(reference.text, PIXELS) + 8 for reference in chosen]
-        found = staggered([[(at - LINE, at), (at, at + LINE)] for at in places], lengths, ends)
-        for reference, at, (side, start) in zip(chosen, places, found, strict=True):
-            beside = at + 12 if side else at - 5
-            if upright:
-                line = {"x1": at, "x2": at, "y1": bottom, "y2": top}
-                move = f"translate({beside:.1f} {bottom - 8 - start:.1f}) rotate(-90)"
-            else:
-                line = {"x1": left, "x2": right, "y1": at, "y2": at}
-                move = f"translate({left + 8 + start:.1f} {beside:.1f})"
-            parts.append(element("line", **line, class_=reference.kind))
-            if reference.text:
-                parts.append(element("text", reference.text, transform=move, class_="contour-name"))
-    return Markup("").join(parts)
+        places = [place(getattr(chart, axis).scaled(reference.value)) for reference in chosen]
+        sides = [((at - room, at), (at, at + room)) for at in places]
+        if upwards and axis == "y":  # names stand above their lines first, where the values are larger
+            sides = [(above, below) for below, above in sides]
+        lengths = [text_width(reference.text, size) + apart for reference in chosen]
+        for reference, at, (side, start) in zip(chosen, places, staggered(sides, lengths, ends), strict=True):
+            yield reference, at, side, start
 
 
-def regions(plot: Frame, chart) -> Markup:
-    """Return the shaded rectangles of a chart, with their names."""
+def references(plot: Frame, chart) -> Markup:
+    """Return the reference lines of a chart, with their names."""
+    left, top, right, bottom = plot.box
+    planes = {"x": (plot.across, (left, right), LINE), "y": (plot.up, (top, bottom), LINE)}
     parts = []
-    for region in chart.regions:
-        left, top, right, bottom = plot.box
-        if region.x:
-            left, right = (plot.across(chart.x.scaled(end)) for end in region.x)
-        if region.y:
-            bottom, top = (plot.up(chart.y.scaled(end)) for end in region.y)
-        parts.append(element("rect", x=left, y=top, width=right - left, height=bottom - top, class_=region.kind))
-        if region.text:
-            parts.append(element("text", region.text, x=left + 8, y=top + 16, class_=f"{region.kind}-name"))
+    for reference, at, side, start in placed_references(chart, planes, PIXELS, 8):
+        beside = at + 12 if side else at - 5
+        if reference.axis == "x":
+            line = {"x1": at, "x2": at, "y1": bottom, "y2": top}
+            move = f"translate({beside:.1f} {bottom - 8 - start:.1f}) rotate(-90)"
+        else:
+            line = {"x1": left, "x2": right, "y1": at, "y2": at}
+            move = f"translate({left + 8 + start:.1f} {beside:.1f})"
+        parts.append(element("line", **line, class_=reference.kind))
+        if reference.text:
+            parts.append(element("text", reference.text, transform=move, class_="contour-name"))
     return Markup("").join(parts)
 
 
