@@ -5,8 +5,6 @@ import io
 import json
 from urllib.parse import quote
 
-from openworld._csv import csv_text as csv_text
-
 QUALITY = 85  # of thumbnails, as JPEG has it
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from openworld.report.text import seconds
+from openworld.report.sentences import seconds
 from openworld.results.settings_diff import flat_settings
 
 Pairs = tuple[tuple[str, str], ...]

@@ -1,11 +1,20 @@
-"""Pieces of sentences that several reports share."""
+"""Pieces of sentences that several reports share, and numbers in them, written as the columns of tables write them."""
 
 from collections.abc import Collection, Iterable, Sequence
 
-from openworld.results import SIGNIFICANCE, Comparison, Standing
+from openworld.results import METRICS, SIGNIFICANCE, Comparison, Metric, Standing
 
 HOLM = f"Holm, {100 * SIGNIFICANCE:.0f}\u00a0%"
 """How p-values are corrected, and what counts as significant."""
+
+percent = Metric("share", "share").write
+"""A fraction in [0, 1] as percent with one decimal: 0.4696 is 47.0."""
+
+signed = Metric("difference", "difference", "points").write
+"""A difference of fractions in points, with its sign: 0.109 is +10.9."""
+
+seconds = METRICS["fit_seconds"].write
+"""A duration for people: 19 s, 5.7 min."""
 
 
 def listed(names: Sequence[str]) -> str:
@@ -120,3 +129,8 @@ def span(values: Collection[float]) -> str:
     """
     low, high = min(values), max(values)
     return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
+
+
+def bracketed(interval: tuple[float, float] | None) -> str:
+    """Return an interval of fractions in percent, such as "[43.9 50.1]"; "" where there is none."""
+    return "" if interval is None else f"[{percent(interval[0])} {percent(interval[1])}]"

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate, ChunkEstimate
 from openworld.report.charts import IntervalChart, IntervalRow, Line, LineChart, Points, Quantity, Reference
 from openworld.report.figure import Figure
+from openworld.report.sentences import percent
 from openworld.report.series_style import SeriesStyle
-from openworld.report.text import percent
 
 ACCURACY = Quantity("accuracy", "estimated accuracy, %")
 

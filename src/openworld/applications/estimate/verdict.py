@@ -11,8 +11,7 @@ from openworld.applications.estimate.accuracy_estimate import AccuracyEstimate
 from openworld.applications.estimate.causes import episodes
 from openworld.applications.estimate.results import LESS_BIAS, results_of
 from openworld.estimators.quote import CLASS_SHARES, NO_SHIFT, Quote
-from openworld.report.sentences import counted
-from openworld.report.text import bracketed, percent, signed
+from openworld.report.sentences import bracketed, counted, percent, signed
 
 AGREE, FAR = 0.03, 0.10  # spreads of the methods up to which they agree, and beyond which they do not
 SETTLED = 0.05  # half width of the interval that labels would have to reach

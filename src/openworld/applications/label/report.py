@@ -18,10 +18,9 @@ from openworld.report.charts import IntervalChart, IntervalRow, Quantity
 from openworld.report.figure import Figure
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Own, Pivot
 from openworld.report.report import Report
-from openworld.report.sentences import counted
+from openworld.report.sentences import counted, percent
 from openworld.report.series_style import series_styles
 from openworld.report.table import Cell
-from openworld.report.text import percent
 from openworld.results import METRICS, Metric, Result, Results, Value
 from openworld.results.comparison import significant
 

@@ -8,8 +8,7 @@ from openworld.estimators.engine.confidence_check import check_confidence
 from openworld.report.data_files import json_text
 from openworld.report.layout import Brief, Layout, Pivot
 from openworld.report.report import Report
-from openworld.report.sentences import counted
-from openworld.report.text import percent
+from openworld.report.sentences import counted, percent
 from openworld.results import Metric, Result, Results, Value
 
 LOW = Metric("source_like_low", "of the source, low", better=0)

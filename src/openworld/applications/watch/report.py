@@ -23,9 +23,8 @@ from openworld.report.figure import Figure
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Own, Pivot
 from openworld.report.page import chart_files
 from openworld.report.report import Report
-from openworld.report.sentences import counted, listed
+from openworld.report.sentences import bracketed, counted, listed, percent
 from openworld.report.series_style import series_styles
-from openworld.report.text import bracketed, percent
 from openworld.results import Results
 
 SAID = 3  # labelled periods, or images, that a sentence names

@@ -20,8 +20,8 @@ from openworld.report.charts import Line, LineChart, Quantity, Reference, Region
 from openworld.report.data_files import data_address
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
+from openworld.report.sentences import percent
 from openworld.report.series_style import SeriesStyle
-from openworld.report.text import percent
 from openworld.results import Results
 from openworld.results.settings_diff import flat_settings
 

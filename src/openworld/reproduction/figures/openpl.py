@@ -13,8 +13,8 @@ from openworld.evaluations.dynamic.results import Average
 from openworld.papers import METRICS, TABLES, PaperTable, published_numbers
 from openworld.report.figure import Figure
 from openworld.report.layout import Brief, Lines
+from openworld.report.sentences import percent
 from openworld.report.series_style import series_styles
-from openworld.report.text import percent
 from openworld.reproduction.figures.paper_figure import FigureRuns, PaperFigure
 from openworld.results import Results
 

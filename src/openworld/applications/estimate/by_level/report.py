@@ -9,8 +9,7 @@ from openworld.estimators import find_estimator
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Lines, Pivot
 from openworld.report.page import chart_files
 from openworld.report.report import Report
-from openworld.report.sentences import counted
-from openworld.report.text import percent
+from openworld.report.sentences import counted, percent
 from openworld.results import METRICS, Metric, Result, Results, Value
 
 JSON = "estimate.json"

@@ -12,8 +12,7 @@ from openworld.applications.estimate.results import COUNT, IMAGES, SOURCE, TARGE
 from openworld.estimators.open_world import SHARE_MARGIN, TwoShares
 from openworld.report.layout import ENTITY, METRIC, Brief, Layout, Pivot
 from openworld.report.report import Report
-from openworld.report.sentences import counted, listed
-from openworld.report.text import percent
+from openworld.report.sentences import counted, listed, percent
 from openworld.results import METRICS, Metric, Result, Results, Value
 
 JSON = "estimate.json"
