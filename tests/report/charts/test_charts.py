@@ -132,8 +132,8 @@ def test_a_band_needs_two_points_and_stays_in_the_frame():
 
 def test_rows_of_lines_name_the_ends_of_a_band_and_carry_further_columns():
     own = {"zero-shot": Line((0, 1), (0.5, None), (0.4, None), (0.6, None), further={"seeds": (3, 0)})}
-    rows = list(LineChart("", LEVEL, ACCURACY, own, ends=("lowest_seed", "highest_seed")).rows())
-    first = {"series": "zero-shot", "level": 0, "accuracy": 0.5, "lowest_seed": 0.4, "highest_seed": 0.6}
+    rows = list(LineChart("", LEVEL, ACCURACY, own).rows())
+    first = {"series": "zero-shot", "level": 0, "accuracy": 0.5, "low": 0.4, "high": 0.6}
     assert rows[0] == first | {"seeds": 3} and rows[1]["accuracy"] is None
 
 

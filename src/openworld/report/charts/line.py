@@ -9,7 +9,7 @@ from markupsafe import Markup
 from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import beside
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
-from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element
+from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element, marker
 from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, drawn_points, in_front
 from openworld.report.series_style import SeriesStyle
 
@@ -62,7 +62,6 @@ class LineChart:
     Args:
         series: lines by name. highlight: names that stay in front among many.
         points: over the lines, by name; lines stand back behind them.
-        ends: columns of the data for the two ends of a band.
         named: whether names stand beside the lines although the chart does not stand alone.
     """
 
@@ -74,7 +73,6 @@ class LineChart:
     points: Mapping[str, Points] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     regions: tuple[Region, ...] = ()
-    ends: tuple[str, str] = ("low", "high")
     named: bool = False
 
     @property
@@ -85,12 +83,11 @@ class LineChart:
 
     def rows(self) -> Iterator[dict]:
         """Yield a row per point."""
-        low, high = self.ends
         for name, line in (*self.series.items(), *self.points.items()):
             further = getattr(line, "further", {})
             for place, (x, y) in enumerate(zip(line.x, line.y, strict=True)):
                 at = self.x.labels[round(x)] if self.x.labels else x
-                ends = {low: line.low[place], high: line.high[place]} if line.low else {}
+                ends = {"low": line.low[place], "high": line.high[place]} if line.low else {}
                 yield {"series": name, self.x.key: at, self.y.key: y} | ends | {k: v[place] for k, v in further.items()}
 
     def svg(self, styles: Mapping[str, SeriesStyle], *, alone: bool = False) -> Markup:
@@ -181,7 +178,7 @@ class LineChart:
             marked = [0, -1][: len(points)]
         else:
             marked = self._marked(line, list(self.lines).index(name), 2 if back else 5)
-        parts += [plot.mark(*points[at], style.marker) for at in marked]
+        parts += [marker(style.marker, *plot.place(points[at])) for at in marked]
         for ring in line.rings:
             x, y = plot.place((self.x.scaled(ring.x), self.y.scaled(ring.y)))
             title = element("title", f"{name}: {ring.text}")

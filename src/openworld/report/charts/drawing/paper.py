@@ -84,14 +84,14 @@ def mark_style(style: SeriesStyle) -> dict:
     return {"color": style.light, "marker": MARKERS[style.marker], "markersize": size} | edge
 
 
-def line_style(style: SeriesStyle, *, back: bool = False, top: bool = False) -> dict:
+def line_style(style: SeriesStyle, *, back: bool, top: bool) -> dict:
     """Return how the line of a series is drawn, behind the others or on top of them."""
     dash = (0, tuple(float(part) / 2 for part in style.dash.split())) if style.dash else "-"
     strength = {"alpha": 0.45, "linewidth": 0.8} if back else {"linewidth": 1.2}
     return mark_style(style) | {"linestyle": dash, "zorder": 2 if back else 4 if top else 3} | strength
 
 
-def ring(axes, x: float, y: float, colour: str = INK) -> None:
+def ring(axes, x: float, y: float, colour: str) -> None:
     """Draw a ring around a point."""
     axes.plot([x], [y], "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, zorder=5)
 

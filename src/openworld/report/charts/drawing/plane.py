@@ -68,11 +68,8 @@ def cut(axis: Axis, value: float) -> float:
 
 
 def placed_references(chart, planes, size: float, apart: float, *, upwards: bool = False):
-    """Yield each reference line, where it lies, on which side of it its name stands, and where along it this begins.
-
-    `planes`: for "x" and "y" the place of a value, the ends of the axis there and the room of a name beside its line.
-    Names that would meet follow one another.
-    """
+    """Yield each reference line, where it lies, on which side of it its name stands, and where along it this begins."""
+    # `planes`: for "x" and "y" the place of a value, the ends of the axis there and the room of a name beside its line.
     for axis, (place, ends, room) in planes.items():
         chosen = [reference for reference in chart.references if reference.axis == axis]
         places = [place(getattr(chart, axis).scaled(reference.value)) for reference in chosen]

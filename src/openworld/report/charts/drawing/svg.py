@@ -96,10 +96,6 @@ class Frame:
         edge = [*((x, high) for x, _, high in ends), *((x, low) for x, low, _ in reversed(ends))]
         return element("polygon", points=joined(map(self.place, edge)), class_="band")
 
-    def mark(self, x: float, y: float, shape: str) -> Markup:
-        """A marker of the given shape at a data point."""
-        return marker(shape, self.across(x), self.up(y))
-
 
 def joined(points: Iterable[Point]) -> str:
     """Points as the attribute of a polyline or polygon."""
