@@ -21,7 +21,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import FrameType
 
 from openworld._errors import OpenworldError, unknown_name
-from openworld._types import checked
+from openworld._types import article, checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,9 @@ class Plugins:
     def _load(self, name: str) -> type:
         entries = self.offered()[name]
         if name in self.ours():
-            reason = f"openworld has {_one(self.kind)} {name!r} of its own; give the plug-in another name."
+            reason = (
+                f"openworld has {article(self.kind)} {self.kind} {name!r} of its own; give the plug-in another name."
+            )
             raise _refused(self.kind, entries[0], reason)
         if len(entries) > 1:
             reason = f"{_brought_by(entries[1])} brings one of that name too; uninstall one of them."
@@ -216,7 +218,3 @@ def _refused(kind: str, entry: EntryPoint, reason: str) -> OpenworldError:
 
 def _brought_by(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
-
-
-def _one(kind: str) -> str:
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

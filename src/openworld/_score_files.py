@@ -94,7 +94,7 @@ class ScoreFile:
         return {name: np.concatenate([block[name] for block in blocks]) for name in names}
 
 
-def scores_of(table: Any, name: str, about: Mapping[str, str] | None = None) -> ScoreFile:
+def scores_of(table: Any, name: str) -> ScoreFile:
     """Return a table in Python as a file of scores; arrays are not copied."""
     entries = {one: table[one] for one in PER_FILE if isinstance(table, Mapping) and one in table}
     columns = columns_of({one: table[one] for one in table if one not in entries} if entries else table, name)
@@ -106,7 +106,7 @@ def scores_of(table: Any, name: str, about: Mapping[str, str] | None = None) -> 
         for start in range(0, max(map(len, whole.values()), default=0), rows):
             yield {one: column[start : start + rows] for one, column in whole.items()}
 
-    return ScoreFile(Path(name), tuple(columns), about or said, read)
+    return ScoreFile(Path(name), tuple(columns), said, read)
 
 
 def is_table(given: Any) -> bool:

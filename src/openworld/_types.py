@@ -135,7 +135,7 @@ def describe(kind: Any) -> str:
     if origin is Callable:
         return "a function"
     name = getattr(kind, "__name__", str(kind))
-    return _WORDS.get(kind) or ("a torch tensor" if name == "Tensor" else f"{_article(name)} {name}")
+    return _WORDS.get(kind) or ("a torch tensor" if name == "Tensor" else f"{article(name)} {name}")
 
 
 def wrong(value: Any, expected: str, path: str) -> OpenworldError:
@@ -390,7 +390,8 @@ def _read_union(value: Any, kind: Any, path: str, otherwise: Otherwise) -> Any:
         raise error if len(kinds) == 1 else wrong(value, describe(kind), path) from error
 
 
-def _article(name: str) -> str:
+def article(name: str) -> str:
+    """Return "an" before a vowel, else "a"."""
     return "an" if name[:1].lower() in "aeiou" else "a"
 
 

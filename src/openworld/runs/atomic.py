@@ -54,11 +54,9 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], scratch: Path | None = None) -> None:
-    """Put a folder holding `files` ({relative name: bytes}) at `folder` in one step, replacing what is there.
-
-    `scratch` is a path on the same file system that belongs to this writer alone; None for one beside the folder, for
-    which writers wait for one another. After a kill, whoever writes next with the same scratch removes it.
-    """
+    """Put a folder holding `files` ({relative name: bytes}) at `folder` in one step, replacing what is there."""
+    # `scratch` is a path on the same file system that belongs to this writer alone; None for one beside the folder, for
+    # which writers wait for one another. After a kill, whoever writes next with the same scratch removes it.
     if scratch is None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _alone_in(folder.parent):

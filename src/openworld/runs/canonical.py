@@ -34,7 +34,9 @@ def to_json(value: Any, path: str = "value") -> Any:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        return _finite(value, path)
+        if not math.isfinite(value):
+            raise OpenworldError(f"{path} is {value}, which JSON cannot hold; say None and give the reason beside it.")
+        return float(value)
     if isinstance(value, list | tuple):
         return [to_json(entry, f"{path}[{index}]") for index, entry in enumerate(value)]
     if is_dataclass(value) and not isinstance(value, type):
@@ -78,9 +80,3 @@ def _text(value: str, path: str) -> str:
     except UnicodeEncodeError as error:
         raise OpenworldError(f"{path} is the text {value!r}, which is not valid Unicode.") from error
     return str(value)
-
-
-def _finite(value: float, path: str) -> float:
-    if not math.isfinite(value):
-        raise OpenworldError(f"{path} is {value}, which JSON cannot hold; say None and give the reason beside it.")
-    return float(value)

@@ -32,28 +32,31 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
         lock.release()
 
 
+class Descriptor:
+    """A file descriptor that is closed, with its locks, when nothing refers to it any more."""
+
+    def __init__(self, path: Path | str, flags: int):
+        self.number = os.open(path, flags, 0o644)
+
+    def __del__(self):
+        if hasattr(self, "number"):
+            os.close(self.number)
+
+
 class SharedLock:
-    """A share of the lock of a file (made where it is missing): many may hold one, and no `file_lock` beside them.
+    """A share of the lock of a file (made where it is missing): many may hold one, and no `file_lock` beside them."""
 
-    Held until nothing refers to it any more. On Windows, which keeps files that are mapped into memory anyway, nothing
-    is locked.
-    """
-
-    # filelock's own locks for readers keep a database beside the file; the kernel's are enough here.
+    # filelock's own locks for readers keep a database beside the file; the kernel's are enough here. Windows keeps
+    # files that are mapped into memory anyway, and nothing is locked there.
     def __init__(self, path: Path):
-        self.path = path
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self.path, self._descriptor = path, Descriptor(path, os.O_RDWR | os.O_CREAT)
         if fcntl:
-            fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+            fcntl.flock(self._descriptor.number, fcntl.LOCK_SH)
 
     @property
     def stands(self) -> bool:
         """Whether the file is still the one that was locked; whoever had its lock may have taken it away."""
         try:
-            return os.path.samestat(os.fstat(self._descriptor), self.path.stat())
+            return os.path.samestat(os.fstat(self._descriptor.number), self.path.stat())
         except FileNotFoundError:
             return False
-
-    def __del__(self):
-        if hasattr(self, "_descriptor"):
-            os.close(self._descriptor)

@@ -166,13 +166,11 @@ def _call_off(ray: ModuleType, store: RunStore, in_hand: dict[Iterator, Unit]) -
         ray.cancel(messages, force=True)
     last = time.monotonic() + _PATIENCE
     for unit in in_hand.values():
-        while not _is_free(store, unit) and time.monotonic() < last:
-            time.sleep(0.05)
-
-
-def _is_free(store: RunStore, unit: Unit) -> bool:
-    with store.claim(unit, wait=False) as held:
-        return held
+        is_free = False
+        while not is_free and time.monotonic() < last:
+            with store.claim(unit, wait=False) as is_free:
+                pass
+            time.sleep(0 if is_free else 0.05)
 
 
 def _devices(board: Board) -> set[str]:

@@ -57,11 +57,9 @@ _OPEN_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/")
 def require_file(
     option: str, path: Path | None, *, kind: str = "", inputs: Iterable[Any] = (), own: Path | None = None
 ) -> None:
-    """Refuse a place that a file must not have, before any work; `option` is how it was named, such as "--out".
-
-    A file of another `kind` (of `kind_of`) is refused, and so are `inputs`: files and folders of the same call, and its
-    other outputs. `own` is a file of a command's folder that may be written all the same.
-    """
+    """Refuse a place that a file must not have, before any work; `option` is how it was named, such as "--out"."""
+    # A file of another `kind` (of `kind_of`) is refused, and so are `inputs`: files and folders of the same call, and
+    # its other outputs. `own` is a file of a command's folder that may be written all the same.
     if path is None:
         return
     title = f"{option} {path}"
@@ -69,9 +67,11 @@ def require_file(
     if any(_same(path, other) for other in _paths(inputs)):
         raise OpenworldError(f"{title} is used by the same command already; give another name.")
     if own is None or not _same(path, own):
-        owner = next(_owners(path), None)
-        if owner is not None:
-            raise OpenworldError(f"{title} belongs to {owner[1]} in {owner[0]}; give another name.")
+        whole = path.absolute().resolve()
+        for folder in list(whole.parents)[:4]:
+            kind_there = next(kinds_in(folder), "") if whole.relative_to(folder).parts[0] in KEPT else ""
+            if kind_there:
+                raise OpenworldError(f"{title} belongs to {kind_there} in {folder}; give another name.")
         found = kind_of(path)
         if found not in ("", kind):
             raise OpenworldError(f"{title} is {found}; give another name.")
@@ -87,15 +87,11 @@ def require_folder(
     inputs: Iterable[Any] = (),
     alone: Collection[str] | None = None,
 ) -> None:
-    """Refuse a folder that a command must not write into; before any work.
+    """Refuse, before any work, a file, a folder of another command, one with an input, or where nothing can be written.
 
-    Args:
-        option: how the folder was named. folder: made where it is missing; None for none.
-        own: what it may hold, of `MARKS`. pages: the evaluations whose results may lie in it without such a mark, ""
-            for a page without results; None for any.
-        inputs: files and folders of the same call.
-        alone: of a command that needs a folder of its own, what may lie in it before its work is done, beside hidden
-            files; None where other people's files may lie there, too.
+    own: what it may hold, of `MARKS`. pages: the evaluations whose results may lie in it without such a mark, "" for a
+    page without results; None for any. inputs: files and folders of the same call. alone: of a command that needs a
+    folder of its own, what may lie in it beside hidden files; None where other people's files may lie there, too.
     """
     if folder is None:
         return
@@ -179,14 +175,6 @@ def _odd(path: Path) -> str:
     if stat.S_ISREG(mode):
         return ""
     return "a pipe" if stat.S_ISFIFO(mode) else "a device" if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) else "a socket"
-
-
-def _owners(path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the folder, and what it holds, of every command to which a file at this path would belong."""
-    whole = path.absolute().resolve()
-    for folder in list(whole.parents)[:4]:
-        if whole.relative_to(folder).parts[0] in KEPT:
-            yield from ((folder, kind) for kind in kinds_in(folder))
 
 
 def _evaluation(folder: Path) -> str:

@@ -36,12 +36,14 @@ def provenance(
 
     weights, data: {name: fingerprint}; command: default `sys.argv`; folder: whose git revision to note.
     """
+    words = sys.argv if command is None else command
+    program = [Path(word).name for word in words[:1]] or [""]
     return {
         "packages": {name: installed_version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "git": git_revision(folder),
-        "command": _command(sys.argv if command is None else command),
+        "command": program + [word.replace(str(Path.home()), "~") for word in words[1:]],
         "weights": dict(weights or {}),
         "data": dict(data or {}),
     }
@@ -62,10 +64,7 @@ def git_revision(folder: Path | str = ".") -> dict[str, Any] | None:
     revision = _git(folder, "rev-parse", "--verify", "HEAD")
     if not revision:
         return None
-    return {
-        "revision": revision,
-        "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no")),
-    }
+    return {"revision": revision, "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
 
 
 def _git(folder: Path | str, *arguments: str) -> str | None:
@@ -74,8 +73,3 @@ def _git(folder: Path | str, *arguments: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):  # no git here, or a repository too slow to ask
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _command(words: Sequence[str]) -> list[str]:
-    program = Path(words[0]).name if words else ""
-    return [program, *(word.replace(str(Path.home()), "~") for word in words[1:])]

@@ -68,9 +68,9 @@ class Record:
             return {}
         if not isinstance(timing, dict):
             return {}
-        return (
-            timing if _is_time(timing.get("seconds", 0)) else {key: timing[key] for key in timing if key != "seconds"}
-        )
+        if not _is_time(timing.get("seconds", 0)):
+            del timing["seconds"]
+        return timing
 
     @property
     def seconds(self) -> dict[str, float]:

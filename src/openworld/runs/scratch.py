@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from openworld.runs.lock import fcntl
+from openworld.runs.lock import Descriptor, fcntl
 
 _PREFIX = "openworld-scratch-"
 
@@ -19,7 +19,7 @@ class ScratchFolder(tempfile.TemporaryDirectory):
             super().__init__(prefix=_PREFIX, ignore_cleanup_errors=True)
             if fcntl is None:
                 return
-            self._held = _Descriptor(os.open(self.name, os.O_RDONLY))
+            self._held = Descriptor(self.name, os.O_RDONLY)
             fcntl.flock(self._held.number, fcntl.LOCK_EX)
             if os.path.isdir(self.name):
                 return
@@ -34,23 +34,13 @@ class ScratchFolder(tempfile.TemporaryDirectory):
                 shutil.rmtree(self.name, ignore_errors=True)
 
 
-class _Descriptor:
-    """A file descriptor that is closed when nothing refers to it any more."""
-
-    def __init__(self, number: int):
-        self.number = number
-
-    def __del__(self):
-        os.close(self.number)
-
-
 def _remove_abandoned(place: Path) -> None:
     """Remove our scratch folders whose holder has died."""
     if fcntl is None:
         return
     for folder in place.glob(f"{_PREFIX}*"):
         try:
-            held = _Descriptor(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+            held = Descriptor(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             if os.fstat(held.number).st_uid == os.geteuid():
                 fcntl.flock(held.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)

@@ -79,13 +79,7 @@ def read_arrays(path: Path, kind: str, read: Callable[[dict[str, Any], dict[str,
         return read(head.about, arrays, head.sha256)
     except OpenworldError:
         raise
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:  # sealed, and yet of another shape
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:  # sealed, of another shape
         raise OpenworldError(
             f"{path} is {kind} of another openworld ({type(error).__name__}: {error}); read it with that, or make it "
             "anew."
@@ -93,9 +87,8 @@ def read_arrays(path: Path, kind: str, read: Callable[[dict[str, Any], dict[str,
 
 
 def _fingerprint(kind: str, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
-    content = {
-        name: value for name, value in about.items() if name != "made"
-    }  # how it was made is no part of what it is
+    # How it was made is no part of what it is.
+    content = {name: value for name, value in about.items() if name != "made"}
     digest = hashlib.sha256(canonical_json([kind, VERSION, content]).encode())
     for name in sorted(arrays):
         digest.update(canonical_json([name, str(arrays[name].dtype), arrays[name].shape]).encode())

@@ -28,11 +28,11 @@ def read_spec(source: Path | str | Mapping[str, Any], schema: type[Schema]) -> S
     Raises OpenworldError naming the file and the key path: an unknown key, a missing one, a wrong type.
     """
     given = read_given(source)
-    if given is source:
-        return _read(given, schema, "")
     try:
-        return _read(given, schema, "")
+        return read(given, schema, "", _otherwise)
     except OpenworldError as error:
+        if given is source:
+            raise
         raise OpenworldError(f"{source}: {error}") from error
 
 
@@ -41,27 +41,16 @@ def read_given(source: Path | str | Mapping[str, Any]) -> Mapping[str, Any]:
     """What a .toml or .json file says, before anything is checked; a mapping is returned as it is."""
     if isinstance(source, Mapping):
         return source
-    try:
-        return _parse(Path(source))
-    except OpenworldError as error:
-        raise OpenworldError(f"{source}: {error}") from error
-
-
-def _parse(path: Path) -> Mapping[str, Any]:
+    path = Path(source)
     try:
         text = path.read_text(encoding="utf-8")
         return json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
-        raise OpenworldError(f"cannot be read ({error.strerror}); give the path of a TOML file.") from error
+        raise at(str(source), f"cannot be read ({error.strerror}); give the path of a TOML file.") from error
     except RecursionError as error:
-        raise OpenworldError("lists or tables are nested too deep to be read; write it flatter.") from error
+        raise at(str(source), "lists or tables are nested too deep to be read; write it flatter.") from error
     except ValueError as error:  # no TOML, no JSON, no UTF-8, a number of thousands of digits
-        raise OpenworldError(f"not a valid {path.suffix or 'TOML'} file: {error}.") from error
-
-
-def _read(value: Any, kind: Any, path: str) -> Any:
-    """`value` read as the annotation `kind`; `path` is the dotted key, "" for the whole spec."""
-    return read(value, kind, path, _otherwise)
+        raise at(str(source), f"not a valid {path.suffix or 'TOML'} file: {error}.") from error
 
 
 def _otherwise(value: Any, kind: Any, path: str) -> Any:
@@ -86,7 +75,7 @@ def _read_dataclass(value: Any, kind: type, path: str) -> Any:
             expected = "a table of keys" if is_dataclass(hints[name]) else describe(hints[name])
             raise at(join(path, name), f"this key is missing; expected {expected}.")
     given = {
-        name: entry if is_plain(entry, plain[name]) else _read(entry, hints[name], join(path, name))
+        name: entry if is_plain(entry, plain[name]) else read(entry, hints[name], join(path, name), _otherwise)
         for name, entry in value.items()
     }
     try:

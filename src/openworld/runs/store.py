@@ -15,12 +15,11 @@ computes them anew can forge a run, so that a folder is as trustworthy as those 
 run does not know, in its folder or in that of a unit, are left alone and never read.
 """
 
-import contextlib
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +160,7 @@ class RunStore:
         """Whether there is a record of the unit, written on this machine or another; nothing of it is checked."""
         if self._folder(unit.key).exists():
             return True
-        with contextlib.suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):
             os.listdir(self._units)  # so that a network file system looks again, and forgets that there was none
         return self._folder(unit.key).exists()
 
@@ -201,15 +200,15 @@ class RunStore:
                     continue
                 record = run.read(unit)
                 if record.name == unit.name or unit.name.endswith(f", {record.name}"):
-                    self._put(unit, _contents(record.folder) | {"record.json": renamed(record, unit.name)})
+                    paths = [path for path in record.folder.rglob("*") if path.is_file()]
+                    files = {path.relative_to(record.folder).as_posix(): path.read_bytes() for path in paths}
+                    self._put(unit, files | {"record.json": renamed(record, unit.name)})
                     return True
         return False
 
-    @contextmanager
-    def claim(self, unit: Unit, *, wait: bool = True) -> Iterator[bool]:
-        """Hold the unit's lock within a `with` block; with wait=False yields False where another holds it."""
-        with self._lock(unit.key[:_SHORT], wait=wait) as held:
-            yield held
+    def claim(self, unit: Unit, *, wait: bool = True) -> AbstractContextManager[bool]:
+        """Hold the unit's lock within a `with` block; with wait=False it gives False where another holds it."""
+        return self._lock(unit.key[:_SHORT], wait=wait)
 
     def sweep(self) -> None:
         """Remove what writers that died left half-written; what a living one is writing stays."""
@@ -291,18 +290,14 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(name, str) and isinstance(key, str) and _KEY.fullmatch(key) is not None
 
 
-def _contents(folder: Path) -> dict[str, bytes]:
-    """{relative name: bytes} of every file in a folder and below."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def _changes(there: Any, here: Any, path: str) -> Iterator[tuple[str, bool]]:
     """Yield where two JSON values part, in words, and whether that is a growing list which takes further entries."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted(there.keys() | here.keys()):
             yield from _changes(there.get(key, "(absent)"), here.get(key, "(absent)"), f"{path}.{key}".lstrip("."))
     elif isinstance(there, list) and isinstance(here, list) and path.rpartition(".")[2] in GROWING:
-        before, among = _by_title(there), _by_title(here)
+        # Of entries of one title, the first.
+        before, among = ({_title(entry): entry for entry in reversed(entries)} for entries in (there, here))
         added = [title for title in map(_title, here) if title not in before]
         if added:
             yield f"{path} {', '.join(added)}", True
@@ -314,11 +309,6 @@ def _changes(there: Any, here: Any, path: str) -> Iterator[tuple[str, bool]]:
                 yield f"{path} lacks {title}, which is there", False
     elif canonical_json(there) != canonical_json(here):  # 1 and 1.0 and True are three things here
         yield f"{path or 'spec'} is {there!r} there and {here!r} here", False
-
-
-def _by_title(entries: Sequence) -> dict[str, Any]:
-    """The entries of a list by what people call them, the first of each."""
-    return {_title(entry): entry for entry in reversed(entries)}
 
 
 def _title(entry: Any) -> str:

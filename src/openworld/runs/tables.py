@@ -23,7 +23,9 @@ def encode_table(name: str, columns: Mapping[str, np.ndarray | list]) -> bytes:
     count = next(iter(lengths.values()), 0)
     # A group of rows at a time: as text, ten million class names take a gigabyte that nobody needs at once. A group of
     # a list may show no type, if all that it holds is None.
-    rows = _ROWS_PER_GROUP if all(map(_shows_type, columns.values())) else max(count, 1)
+    lists = [each for each in columns.values() if not isinstance(each, Coded)]
+    show_types = all(isinstance(each, np.ndarray) and each.dtype.kind != "O" for each in lists)
+    rows = _ROWS_PER_GROUP if show_types else max(count, 1)
     sink, writer = io.BytesIO(), None
     for start in range(0, max(count, 1), rows):
         groups = {column: values[start : start + rows] for column, values in columns.items()}
@@ -54,10 +56,6 @@ def decode_table(data: bytes, *, coded: bool = False) -> dict[str, np.ndarray]:
         if len(data) > _LARGE:
             pyarrow.default_memory_pool().release_unused()
     return columns
-
-
-def _shows_type(values) -> bool:
-    return isinstance(values, Coded) or (isinstance(values, np.ndarray) and values.dtype.kind != "O")
 
 
 def _to_codes(column) -> Coded:

@@ -9,19 +9,15 @@ from datetime import UTC, datetime
 
 from openworld._errors import OpenworldError
 from openworld.runs.store import NO_RECORD, RunStore
-from openworld.runs.unit import Unit, UnitResult
+from openworld.runs.unit import Unit
 
 Word = tuple[str, object]  # what a worker says to `Board.hear`
 
 
 def steps(unit: Unit, store: RunStore, *, wait: bool) -> Iterator[Word]:
-    """Make sure the unit is done, and say what happens.
-
-    Yields ("started", what is wrong with the record that is there, "" where none is) before computing, and last
-    ("kept", "") for what was done already, ("finished", "") for what is now, or, with wait=False only, ("busy", "")
-    for what another process has in hands. Raises OpenworldError naming the unit when its function or the writing
-    fails.
-    """
+    """Make sure the unit is done, and yield what happens; a failure raises OpenworldError that names the unit."""
+    # "started" (and what is wrong with the record that is there) before computing; last "kept" for what was done
+    # already, "finished" for what is now, or, with wait=False only, "busy" for what another process has in hand.
     with store.claim(unit, wait=wait) as held:
         problem = store.problem(unit) if held else None
         if problem is not None:
@@ -39,23 +35,19 @@ def steps_elsewhere(unit: Unit, store: RunStore, *, wait: bool) -> Iterator[Word
 
 
 def _attempt(unit: Unit, store: RunStore) -> None:
+    start, clock = datetime.now(UTC), time.perf_counter()
     try:
-        _compute(unit, store)
+        result = unit.run()
+        timing = {
+            "start": start.isoformat(timespec="milliseconds"),
+            "seconds": round(time.perf_counter() - clock, 3),
+            "host": platform.node(),
+            "process": os.getpid(),
+            "cores": os.cpu_count(),
+            "threads_asked": os.environ.get("OMP_NUM_THREADS"),
+        }
+        store.write(unit, result, timing)
     except OpenworldError as error:
         raise OpenworldError(f"unit {unit.name!r}: {error}") from error
     except (Exception, SystemExit) as error:  # code of a plug-in may even call sys.exit
         raise OpenworldError(f"unit {unit.name!r} failed with {type(error).__name__}: {error}") from error
-
-
-def _compute(unit: Unit, store: RunStore) -> None:
-    start, clock = datetime.now(UTC), time.perf_counter()
-    result: UnitResult = unit.run()
-    timing = {
-        "start": start.isoformat(timespec="milliseconds"),
-        "seconds": round(time.perf_counter() - clock, 3),
-        "host": platform.node(),
-        "process": os.getpid(),
-        "cores": os.cpu_count(),
-        "threads_asked": os.environ.get("OMP_NUM_THREADS"),
-    }
-    store.write(unit, result, timing)
