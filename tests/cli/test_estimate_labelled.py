@@ -71,7 +71,7 @@ def test_a_file_without_a_family_is_one_of_its_own(files):
 def test_wrong_use_is_exit_code_2(files):
     asked = ("--source", files / "source.npz", "--target", files / "target.npz")
     for options, words in (
-        (labelled(files, ("noise", "blur")), "2 families"),
+        (labelled(files, ("noise", "blur")), "families blur, noise"),
         (("--labelled-shift", "fog="), "FAMILY=FILE"),
         (("--labelled-shift", files / "none.npz"), "there is no file"),
         (("--labelled-shift", "corruptions"), "need a model"),
