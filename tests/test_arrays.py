@@ -115,10 +115,10 @@ def test_groups_are_integers_or_text_also_as_objects():
 
 def test_a_mask_holds_true_and_false_or_0_and_1():
     for right in ([[True]], [[1.0]], np.ones((1, 1), np.uint64)):
-        assert as_mask(right, "present").tolist() == [[True]]
+        assert as_mask(right, "present", (1, 1)).tolist() == [[True]]
     for wrong in ([[2.0]], [["x"]], [[None]], [[-1]]):
         with pytest.raises(OpenworldError, match="present"):
-            as_mask(wrong, "present")
+            as_mask(wrong, "present", (1, 1))
 
 
 def test_numbers_whose_squares_are_infinite_are_refused():

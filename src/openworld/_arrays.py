@@ -66,8 +66,7 @@ def as_groups(values: ArrayLike, name: str, length: int | None = None) -> np.nda
         raise OpenworldError(
             f"{name} has shape {array.shape} and dtype {array.dtype}, expected one integer or string per sample."
         )
-    if length is not None:
-        require_length(array, name, length)
+    require_length(array, name, length)
     return array
 
 
@@ -88,8 +87,7 @@ def as_correct(values: ArrayLike, name: str, length: int | None = None) -> np.nd
     """Anything NumPy can read as bool[N]; numbers must be 0 or 1."""
     array = as_answers(values, name)
     _require_vector(array, name)
-    if length is not None:
-        require_length(array, name, length)
+    require_length(array, name, length)
     return array
 
 
@@ -118,8 +116,7 @@ def as_labels(values: ArrayLike, name: str, length: int | None = None) -> np.nda
         raise OpenworldError(
             f"{name} holds {array.max()}, expected class indices of at most {LARGEST_LABEL}; number the classes from 0."
         )
-    if length is not None:
-        require_length(array, name, length)
+    require_length(array, name, length)
     return array.astype(np.int64)
 
 
@@ -212,12 +209,10 @@ def require_fraction(ends: str = "()", /, **numbers: float | None) -> None:
         if isinstance(number, bool) or not isinstance(number, Real):
             raise OpenworldError(f"{name} is {number!r}, expected a fraction {words}, such as 0.05.")
         if not holds(number):  # said so that NaN is refused too
-            percent = (
-                f": {number:g} is {100 * number:g} %, and {number:g} % is {number / 100:g}"
-                if 1 <= number <= 100
-                else ""
+            hint = f": {number:g} is {100 * number:g} %, and {number:g} % is {number / 100:g}"
+            raise OpenworldError(
+                f"{name} is {number}, expected a fraction {words}{hint if 1 <= number <= 100 else ''}."
             )
-            raise OpenworldError(f"{name} is {number}, expected a fraction {words}{percent}.")
 
 
 def require_seeds(seeds: Sequence[int]) -> None:
@@ -234,9 +229,9 @@ def require_at_most(most: float, **numbers: float) -> None:
             raise OpenworldError(f"{name} is {number}, expected {most} or less.")
 
 
-def require_length(array: np.ndarray, name: str, length: int) -> None:
-    """Raise unless `array` has `length` entries along its first axis."""
-    if len(array) != length:
+def require_length(array: np.ndarray, name: str, length: int | None) -> None:
+    """Raise unless `array` has `length` entries along its first axis; None for any number."""
+    if length is not None and len(array) != length:
         raise OpenworldError(f"{name} has {len(array)} entries, expected {length}: one per sample.")
 
 
@@ -254,10 +249,10 @@ def require_size(array: np.ndarray, name: str) -> np.ndarray:
     return array
 
 
-def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """bool array, of a certain shape if one is given; numbers must be 0 or 1."""
+def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """bool array of a shape; numbers must be 0 or 1."""
     mask = as_answers(values, name)
-    if shape is not None and mask.shape != shape:
+    if mask.shape != shape:
         raise OpenworldError(f"{name} has shape {mask.shape}, expected bool of shape {shape}.")
     return mask
 
@@ -309,6 +304,5 @@ def _require_vector(array: np.ndarray, name: str) -> None:
         raise OpenworldError(f"{name} has shape {array.shape}, expected one dimension: one entry per sample.")
 
 
-def _first(indices, count: int = 5) -> str:
-    shown = ", ".join(str(index) for index in indices[:count])
-    return shown + (", ..." if len(indices) > count else "")
+def _first(indices) -> str:
+    return ", ".join(map(str, indices[:5])) + (", ..." if len(indices) > 5 else "")

@@ -91,12 +91,7 @@ def bars(quiet: bool = False) -> Iterator[object]:
             return Text(time_left(done, (task.total or 0) - task.completed, self._last[task.id][1], seconds))
 
     shown = Console(stderr=True)
-    columns = (
-        Doing(),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Left(),
-    )
+    columns = (Doing(), BarColumn(), MofNCompleteColumn(), Left())
     with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as progress:
         yield progress
 

@@ -132,7 +132,7 @@ def hold(folder: Path) -> SharedLock | None:
 
 
 def reserve(sizes: Mapping[Path, int], limit: int) -> list[SharedLock]:
-    """Make room for sets that will be written (folder -> bytes), and hold them; wait while what is in the way is read."""
+    """Make room for sets to be written (folder -> bytes), and hold them; wait while what is in the way is read."""
     cache, waiting = next(iter(sizes)).parent, False
     while True:
         with file_lock(cache / _LOCK):

@@ -10,7 +10,7 @@ from math import ldexp
 
 import numpy as np
 
-from openworld._arrays import ArrayLike, as_mask, as_table, require_length, require_size
+from openworld._arrays import ArrayLike, as_answers, as_mask, as_table, require_length, require_size
 from openworld._errors import OpenworldError
 from openworld._short_repr import short_repr
 from openworld._types import checked
@@ -143,7 +143,7 @@ def shift_weights(present: ArrayLike, *, common: bool = False) -> dict[str, Shif
     array([[-0.5,  1. ],
            [-0.5,  0. ]])
     """
-    present = as_mask(present, "present", None)
+    present = as_answers(present, "present")
     if present.ndim != 2:
         raise OpenworldError(f"present has shape {present.shape}, expected two: covariate x semantic levels.")
     upright, across = present.T, present

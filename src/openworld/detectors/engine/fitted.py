@@ -103,14 +103,13 @@ def score_together(fitted: Mapping[str, FittedDetector], features: Tensor | Acti
     """
     parts = {label: [] for label in fitted}
     whole = features if isinstance(features, Activations) else Activations(features)
+    sequential, others = _apart(fitted)
     for part in whole.split(ROWS):
         completed = {}
-        for label, detector in fitted.items():
-            if not is_sequential(detector.detector):
-                parts[label].append(_read(part, detector, completed))
-    for label, detector in fitted.items():
-        if is_sequential(detector.detector):
-            parts[label].append(_read(whole, detector, {}))
+        for label, detector in others.items():
+            parts[label].append(_read(part, detector, completed))
+    for label, detector in sequential.items():
+        parts[label].append(_read(whole, detector, {}))
     return {label: torch.cat(scores) for label, scores in parts.items()}
 
 
@@ -134,8 +133,7 @@ def score_stream(
     """
     if not len(image_sets):
         raise OpenworldError("there is no image set to score; give one at least.")
-    sequential = {label: detector for label, detector in fitted.items() if is_sequential(detector.detector)}
-    others = {label: detector for label, detector in fitted.items() if label not in sequential}
+    sequential, others = _apart(fitted)
     scores = [score_together(others, images) for images in image_sets]
     if sequential:
         order = torch.from_numpy(np.random.default_rng(seed).permutation(sum(map(len, image_sets))))
@@ -167,8 +165,7 @@ def score_streams(
     """
     if not len(others):
         raise OpenworldError("there is no set beside the known images to score; give one at least.")
-    sequential = {label: detector for label, detector in fitted.items() if is_sequential(detector.detector)}
-    plain = {label: detector for label, detector in fitted.items() if label not in sequential}
+    sequential, plain = _apart(fitted)
     scores = [score_together(plain, images) for images in (known, *others)]
     inside: list[dict[str, Tensor]] = [{} for _ in others]
     if sequential:
@@ -184,6 +181,12 @@ def score_streams(
 def is_sequential(detector: Any) -> bool:
     """Whether its scores depend on the order of the images and on which others there are."""
     return getattr(detector, "sequential", False)
+
+
+def _apart(fitted: Mapping[str, FittedDetector]) -> tuple[dict[str, FittedDetector], dict[str, FittedDetector]]:
+    """Return the sequential detectors, and the others."""
+    sequential = {label: detector for label, detector in fitted.items() if is_sequential(detector.detector)}
+    return sequential, {label: detector for label, detector in fitted.items() if label not in sequential}
 
 
 def _join(image_sets: Sequence[Activations]) -> Activations:

@@ -120,7 +120,8 @@ def find_layers(module: nn.Module, images: Tensor) -> tuple[str, ...]:
     # Sequences are looked into, other modules that give maps are blocks; one that holds all of them is opened.
     with recorded(module, lambda called, _: bool(called)) as calls:
         run(module, images)
-    maps = [call for call in calls if _is_map(call.left)]
+    tensors = [call for call in calls if isinstance(call.left, Tensor) and call.left.dim() == 4]
+    maps = [call for call in tensors if call.left.is_floating_point() and call.left.shape[2:].numel() > 1]
     units, opened = _units(module, maps, set()), set()
     while len(units) == 1 and units[0].name not in opened:
         opened.add(units[0].name)
@@ -145,10 +146,6 @@ def takes_channels_last(module: nn.Module, images: Tensor) -> bool:
     except RuntimeError:
         return False
     return torch.allclose(logits, expected, rtol=1e-4, atol=1e-5)
-
-
-def _is_map(left: Any) -> bool:
-    return isinstance(left, Tensor) and left.dim() == 4 and left.is_floating_point() and left.shape[2:].numel() > 1
 
 
 def _units(module: nn.Module, maps: list[Call], opened: set[str]) -> list[Call]:

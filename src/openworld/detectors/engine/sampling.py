@@ -1,7 +1,6 @@
 """Several logits of one image: of passes with dropout on, or of several classifiers."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -46,20 +45,13 @@ def sampled_logits(module: nn.Module, members: Sequence[nn.Module], images: Tens
     # Random numbers of the rest of the program are as they were before.
     if how.source == "members":
         return torch.stack([logits_of(run(member, images)) for member in members], dim=1)
-    devices = [images.device] if images.is_cuda else []
-    with dropping(module), torch.random.fork_rng(devices=devices):
-        torch.manual_seed(how.seed)
-        return torch.stack([logits_of(run(module, images)) for _ in range(how.repeats)], dim=1)
-
-
-@contextmanager
-def dropping(module: nn.Module) -> Iterator[None]:
-    """Dropout layers drop while the block runs; all else stays in evaluation mode."""
-    layers = dropout_layers(module)
+    layers = dropout_layers(module)  # all else stays in evaluation mode
     try:
         for layer in layers:
             layer.training = True
-        yield
+        with torch.random.fork_rng(devices=[images.device] if images.is_cuda else []):
+            torch.manual_seed(how.seed)
+            return torch.stack([logits_of(run(module, images)) for _ in range(how.repeats)], dim=1)
     finally:
         for layer in layers:
             layer.training = False

@@ -86,7 +86,10 @@ class DetectorCandidates:
             groups: of known, and of each set of strange images: labels of images that are not independent.
         """
         refused = refused or {}
-        groups = groups or _images_alone(known, strange)
+        if groups is None:  # every image is a group, from one name space over all sets
+            counts = [len(next(iter(part.values()), ())) for part in (known, *strange)]
+            first, *others = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
+            groups = first, others
         able = [label for label in self.trials if label not in self.unable(refused)]
         return tuple(self._searched(label, known, strange, refused, groups) for label in able)
 
@@ -104,8 +107,10 @@ class DetectorCandidates:
 
     def _searched(self, label: str, known, strange, refused, groups) -> SettingsSearch:
         trials, usual = [], None
+        defaults = {field.name: field.default for field in fields(self.given[label]) if field.default is not MISSING}
         for place, (name, (settings, detector)) in enumerate(self.trials[label].items()):
-            usual = place if detector == _with_defaults(self.given[label], settings) else usual
+            unsaid = {setting: defaults[setting] for setting in settings if setting in defaults}
+            usual = place if detector == replace(self.given[label], **unsaid) else usual
             trials.append(_trial(settings, name, known, strange, refused, groups))
         worth = [-1.0 if trial.auroc is None else trial.auroc for trial in trials]
         return SettingsSearch(label, tuple(trials), int(np.argmax(worth)), usual)
@@ -172,12 +177,6 @@ def _with(detector: OODDetector, settings: Mapping[str, Any]) -> OODDetector:
         raise OpenworldError(f"{detector.name} has no such setting ({error}); see openworld list detectors.") from error
 
 
-def _with_defaults(detector: OODDetector, names: Collection[str]) -> OODDetector:
-    """The detector with settings of these names as they are without a word about them."""
-    usual = {own.name: own.default for own in fields(detector) if own.name in names and own.default is not MISSING}
-    return replace(detector, **usual)
-
-
 def _trial(settings: dict[str, Any], name: str, known, strange, refused, groups) -> Trial:
     if name in refused:
         return Trial(settings, None, reason=refused[name])
@@ -200,10 +199,3 @@ def _too_few(detector: OODDetector, images: int) -> OpenworldError | None:
     except OpenworldError as error:
         return error
     return None
-
-
-def _images_alone(known: Mapping[str, np.ndarray], strange: Sequence[Mapping[str, np.ndarray]]):
-    """Groups that hold one image each, from one name space over all sets."""
-    counts = [len(next(iter(part.values()), ())) for part in (known, *strange)]
-    first, *others = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
-    return first, others

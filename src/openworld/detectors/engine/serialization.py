@@ -138,16 +138,13 @@ def _write(path: Path, what: str, form: dict, tensors: Mapping[str, Tensor]) -> 
 
     try:
         with writing(path) as file:  # not as bytes: banks are large
-            kept = {name: _alone(value) for name, value in tensors.items()}
+            kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+            for name, value in kept.items():
+                if value.untyped_storage().nbytes() != value.nbytes:  # safetensors wants memory of its own for each
+                    kept[name] = value.clone()
             save_file(kept, file.name, metadata={what: json.dumps(form)})
     except OSError as error:
         raise OpenworldError(f"{path} cannot be written ({error}); choose another place.") from error
-
-
-def _alone(tensor: Tensor) -> Tensor:
-    """Return it on the CPU, in memory of its own, for safetensors; copied only where it must be: banks are large."""
-    tensor = tensor.detach().cpu().contiguous()
-    return tensor if tensor.untyped_storage().nbytes() == tensor.nbytes else tensor.clone()
 
 
 def _read(path: Path, what: str, device: str) -> tuple[dict, dict[str, Tensor]]:

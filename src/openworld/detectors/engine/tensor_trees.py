@@ -33,7 +33,10 @@ def take_apart(value: Any, where: str, tensors: dict[str, Tensor], classes: Mapp
     if isinstance(value, Tensor):
         # Matrices keep their order in memory, on which the last bit of a product depends: eigenvectors come by columns.
         by_columns = value.dim() == 2 and value.stride(0) < value.stride(1)
-        name = _name_of(value.mT if by_columns else value, where, tensors)
+        rows = value.mT if by_columns else value
+        # A tensor that is there already, under whatever name, is kept once: heads, and their biases in masked heads.
+        name = next((name for name, tensor in tensors.items() if _place(tensor) == _place(rows)), where)
+        tensors[name] = rows
         return {"tensor": name, "shape": list(value.shape)} | ({"by_columns": True} if by_columns else {})
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
@@ -73,15 +76,5 @@ def put_together(form: Any, tensors: Mapping[str, Tensor], classes: Mapping[str,
     return made
 
 
-def _name_of(value: Tensor, where: str, tensors: dict[str, Tensor]) -> str:
-    """A tensor that is there already, under whatever name, is kept once: heads, and their biases in masked heads."""
-    known = next((name for name, tensor in tensors.items() if _is_same(tensor, value)), where)
-    tensors[known] = value
-    return known
-
-
-def _is_same(first: Tensor, second: Tensor) -> bool:
-    def place(tensor):
-        return (tensor.device, tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
-
-    return place(first) == place(second)
+def _place(tensor: Tensor) -> tuple:
+    return tensor.device, tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
