@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -27,7 +26,7 @@ from openworld.report.provenance import ProvenancePart
 from openworld.report.render.forms import csv_table
 from openworld.report.render.html import html_table, legend_key
 from openworld.report.series_style import SeriesStyle, style_sheet
-from openworld.report.standalone import standalone
+from openworld.report.standalone import asset, standalone
 from openworld.report.table import Table
 from openworld.results import Results
 from openworld.runs.atomic import write_file
@@ -76,7 +75,7 @@ def render(page: Page, results: Results, *, audits: Sequence[Audit] = (), made: 
         for style in figure.styles.values():
             by_class.setdefault(style.css_class, style)
     numbers = results.to_csv()
-    style, script = _asset("page.css") + style_sheet(by_class.values()), _asset("page.js")
+    style, script = asset("page.css") + style_sheet(by_class.values()), asset("page.js")
     return _template().render(
         version=__version__,
         shapes=shapes() + hatches(),
@@ -123,7 +122,7 @@ def chart_files(page: Page, names: Sequence[str]) -> dict[str, bytes | None]:
 @cache
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    return environment.from_string(_asset("page.html.j2"))
+    return environment.from_string(asset("page.html.j2"))
 
 
 def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path:
@@ -131,10 +130,6 @@ def write_page(folder: Path | str, output: Path | str | None, page: str) -> Path
     path = Path(output) if output is not None else Path(folder) / "report.html"
     write_file(path, page.encode())
     return path
-
-
-def _asset(name: str) -> str:
-    return files("openworld.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def policy_hash(text: str) -> str:

@@ -19,8 +19,7 @@ FONT = 'svg { font-family: system-ui, "Segoe UI", Roboto, "Liberation Sans", Ari
 def standalone(drawn: Markup, styles: dict[str, SeriesStyle]) -> str:
     """The text of an SVG file, on white paper."""
     head, _, body = str(drawn).partition(">")
-    sheet = files("openworld.report").joinpath("page.css").read_text(encoding="utf-8")
-    sheet = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+    sheet = re.sub(r"/\*.*?\*/", "", asset("page.css"), flags=re.DOTALL)
     sheet = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)  # what holds on every screen and in print
     known = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", sheet[: sheet.index("}")]))
     inks = {series.css_class: series.light for series in styles.values()}
@@ -51,6 +50,11 @@ def _rules(sheet: str, body: str, known: dict[str, str], inks: dict[str, str]) -
         for css_class, ink in inks.items():  # the class of a group, or of the mark itself
             coloured = ", ".join(f".{css_class} {name}, {name}.{css_class}" for name in used)
             yield f"{coloured} {{ {_resolve(plain, known | {'--ink': ink})} }}"
+
+
+def asset(name: str) -> str:
+    """The text of a file that lies beside this one."""
+    return files("openworld.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _resolve(declarations: str, known: dict[str, str]) -> str:

@@ -2,11 +2,10 @@
 
 import pytest
 
-from openworld.report.charts import Quantity, RankChart
+from openworld.report.charts import Line, LineChart, Quantity, RankChart
 from openworld.report.charts.cells import count_cell
 from openworld.report.charts.drawing.axes import LogAxis
 from openworld.report.charts.drawing.lettering import staggered, text_width, thinned, wrapped
-from openworld.report.charts.quantity import in_front
 from openworld.results import Metric
 
 
@@ -28,5 +27,8 @@ def test_what_axes_and_cells_say():
 
 
 def test_which_series_stand_in_front_and_which_ranks_share_a_bar():
-    assert in_front(["a", "b"], ["a"]) == {"a", "b"} and in_front("abcdefgh", ["a"]) == {"a"}
+    level = Quantity("level", "level")
+    line = Line((0,), (1,))
+    few, many = (LineChart("", level, level, dict.fromkeys(names, line), ("a",)) for names in ("ab", "abcdefgh"))
+    assert few.front == {"a", "b"} and many.front == {"a"}
     assert RankChart("", dict(zip("abcd", (1.0, 1.5, 3.0, 3.2), strict=True)), 2.1).bars == [(1.0, 3.0), (1.5, 3.2)]

@@ -115,10 +115,15 @@ class DotsChart:
 
 def dots_key(kinds: Sequence[str], shapes: Sequence[str]) -> tuple[tuple[Markup, str], ...]:
     """Return what colours and shapes mean, for the key over a figure; shapes only where there are several."""
-    known = sorted(dict.fromkeys(kinds), key=_layer)
-    entries = [(_sample(kind, 0), KINDS.get(kind, kind)) for kind in known]
-    named = [(_sample("grey", place), shape) for place, shape in enumerate(shapes)] if len(shapes) > 1 else []
-    return tuple(entries + named)
+    entries = [(kind, 0, KINDS.get(kind, kind)) for kind in sorted(dict.fromkeys(kinds), key=_layer)]
+    if len(shapes) > 1:
+        entries += [("grey", place, shape) for place, shape in enumerate(shapes)]
+    marks = []
+    for kind, place, text in entries:
+        css, stroke = _glyph(place, large=True)
+        turn = "translate(-6.5 -3.5) scale(1.5)"
+        marks.append((sample(element("path", d=f"M13 7{stroke}", class_=f"{css} {kind}", transform=turn)), text))
+    return tuple(marks)
 
 
 def _glyph(place: int, *, large: bool) -> tuple[str, str]:
@@ -128,9 +133,3 @@ def _glyph(place: int, *, large: bool) -> tuple[str, str]:
 
 def _layer(kind: str) -> int:
     return [*KINDS].index(kind) if kind in KINDS else -1
-
-
-def _sample(kind: str, glyph: int) -> Markup:
-    css, stroke = _glyph(glyph, large=True)
-    shape = {"d": f"M13 7{stroke}", "class_": f"{css} {kind}", "transform": "translate(-6.5 -3.5) scale(1.5)"}
-    return sample(element("path", **shape))

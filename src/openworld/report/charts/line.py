@@ -10,7 +10,7 @@ from openworld.report.charts.drawing import paper
 from openworld.report.charts.drawing.label_placement import beside
 from openworld.report.charts.drawing.plane import axis_of, cut, plane, references
 from openworld.report.charts.drawing.svg import MANY_POINTS, Frame, drawing, element, marker
-from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, drawn_points, in_front
+from openworld.report.charts.quantity import CROWDED, Quantity, Reference, Region, Spot, drawn_points
 from openworld.report.series_style import SeriesStyle
 
 MARKED = 12  # points of a line that have a mark each; a longer line has some along its way
@@ -81,6 +81,15 @@ class LineChart:
         known = {name: line for name, line in self.series.items() if line.known}
         return dict(sorted(known.items(), key=lambda item: item[0] in self.highlight))
 
+    @property
+    def front(self) -> set[str]:
+        """The series in front: none behind points, all of few, and of many the highlighted, if there are any."""
+        names = set(self.lines)
+        chosen = names.intersection(self.highlight)
+        if self.points:
+            return set()
+        return chosen if chosen and len(names) > CROWDED else names
+
     def rows(self) -> Iterator[dict]:
         """Yield a row per point."""
         for name, line in (*self.series.items(), *self.points.items()):
@@ -117,7 +126,7 @@ class LineChart:
             axes.fill_between([left, right], low, high, color=paper.ACCENT, alpha=0.08, lw=0, zorder=0)
             place = {"xytext": (3, -3), "textcoords": "offset points", "va": "top"}
             axes.annotate(paper.text(region.text), (left, high), color=paper.ACCENT, **place)
-        front = self._front()
+        front = self.front
         known = {name: line for name, line in self.series.items() if line.known}
         for place, (name, line) in enumerate(known.items()):
             style = paper.line_style(styles[name], back=name not in front, top=name in self.highlight)
@@ -154,9 +163,6 @@ class LineChart:
     def _band(self, line: Line) -> list[tuple[float, float, float]]:
         return [(self.x.scaled(x), self.y.scaled(low), self.y.scaled(high)) for x, low, high in line.band]
 
-    def _front(self) -> set[str]:
-        return set() if self.points else in_front(tuple(self.lines), self.highlight)
-
     def _marked(self, line: Line, place: int, count: int) -> list[int]:
         """The places of known points that have a mark; along long lines they are shifted from line to line."""
         known = 0 if self.points else len(line.known)
@@ -166,7 +172,7 @@ class LineChart:
         return list(range(3 + spacing * (place % 5) // 5, known, spacing))
 
     def _line(self, plot: Frame, name: str, line: Line, style: SeriesStyle) -> Markup:
-        back, points, css = name not in self._front(), drawn_points(self, line.known), style.css_class
+        back, points, css = name not in self.front, drawn_points(self, line.known), style.css_class
         few = len(points) <= MARKED
         text = ", ".join(f"{self.y.write(y)} at {self.x.write(x)}" for x, y in line.known) if few else ""
         parts = [element("title", f"{name}: {text}" if text else name)]

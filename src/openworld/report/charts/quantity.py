@@ -1,6 +1,6 @@
 """What an axis shows, and what lies across a plot: data that several charts share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from openworld.results import Metric
@@ -68,12 +68,6 @@ class Spot:
     x: float
     y: float
     text: str
-
-
-def in_front(names: Sequence[str], highlight: Sequence[str]) -> set[str]:
-    """Return the series that do not stand back: all of few, and of many the highlighted, where there are any."""
-    chosen = set(highlight) & set(names)
-    return chosen if len(names) > CROWDED and chosen else set(names)
 
 
 def drawn_points(chart, points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:

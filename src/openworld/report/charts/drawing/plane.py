@@ -112,14 +112,10 @@ def _frontier(x, y, dots: Sequence[Point]) -> Iterator[Guide]:
         if not steps or value > steps[-1][1]:
             steps += [(cost, steps[-1][1])] if steps else []
             steps.append((cost, value))
-    yield [*steps, (_end(x), steps[-1][1])], ""
-
-
-def _end(x: Axis | LogAxis) -> float:
-    """The value at the end of the axis."""
-    if isinstance(x, Axis):
-        return x.high
-    return x.low * (x.high / x.low) ** ((1 - x.share(x.low)) / (x.share(x.high) - x.share(x.low)))
+    end = x.high
+    if isinstance(x, LogAxis):  # which leaves room behind its highest value
+        end = x.low * (x.high / x.low) ** ((1 - x.share(x.low)) / (x.share(x.high) - x.share(x.low)))
+    yield [*steps, (end, steps[-1][1])], ""
 
 
 def _equal(x, y, dots) -> Iterator[Guide]:
