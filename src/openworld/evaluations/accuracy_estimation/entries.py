@@ -14,24 +14,15 @@ from openworld.runs import read_spec
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A judged model: trained here over seeds and checkpoints, or loaded.
+    """A judged model: trained here over seeds and checkpoints, or loaded."""
 
-    Args:
-        architecture: a name of `openworld.classifiers.ARCHITECTURES`, "timm:NAME", or "package.module:function".
-        label: what tables call it; the architecture by default.
-        checkpoints: epochs after which the model is judged, rising; by default those of the recipe. Of weights: the
-            numbers that stand for {epoch}; none where the folder has no such place.
-        recipe: settings of `openworld.classifiers.Recipe` that differ from those published for the first source, such
-            as { epochs = 20, side = 32 }.
-        weights: folder of saved classifiers, such as "mine/{seed}/{epoch}", or of a single one without such places, or
-            a state dict; nothing is trained then. An architecture beside it is what to build, where a function of
-            yours does that.
-    """
-
-    architecture: str = ""
-    label: str = ""
+    architecture: str = ""  # a name of `openworld.classifiers.ARCHITECTURES`, "timm:NAME", or "package.module:function"
+    label: str = ""  # what tables call it; the architecture by default
+    # Epochs after which it is judged, rising; by default those of the recipe. Of weights: the numbers for {epoch}.
     checkpoints: tuple[int, ...] = ()
-    recipe: dict[str, Any] = field(default_factory=dict)
+    recipe: dict[str, Any] = field(default_factory=dict)  # settings of `Recipe` unlike those published for the source
+    # A folder such as "mine/{seed}/{epoch}", or of a single classifier without such places, or a state dict; nothing is
+    # trained then. An architecture beside it is what to build, where a function of yours does that.
     weights: str = ""
 
     def __post_init__(self):
@@ -67,20 +58,12 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class TargetSpec(DatasetSpec):
-    """Pictures of the model's classes under other circumstances.
-
-    Args:
-        dataset, domain: as for a data set anywhere; its class names are those of the sources, or some of them.
-        part: of the data set.
-        row: the line of the table of errors that it counts in.
-        name: what tables call it; its domain by default, or the data set.
-        corrupted_row: its pictures are judged under every corruption too, in this line.
-    """
+    """Images of the model's classes, or of some of them, under other circumstances."""
 
     part: str = "test"
-    row: str = "natural"
-    name: str = ""
-    corrupted_row: str = ""
+    row: str = "natural"  # the line of the table of errors that it counts in
+    name: str = ""  # what tables call it; its domain by default, or the data set
+    corrupted_row: str = ""  # its images are judged under every corruption too, in this line
 
     def __post_init__(self):
         super().__post_init__()

@@ -64,14 +64,11 @@ def estimated_and_true(brief: Brief) -> Iterator[Figure]:
 
 @dataclass(frozen=True, eq=False)
 class ModelGroups:
-    """Judged models averaged into G groups, of which each is a dot in every condition.
-
-    `text` says over what a dot is the mean, for a caption; `places` are those of the models of every group.
-    """
+    """Judged models averaged into G groups, of which each is a dot in every condition."""
 
     arrays: RunArrays
-    text: str
-    places: tuple[tuple[int, ...], ...]
+    text: str  # over what a dot is the mean, for a caption
+    places: tuple[tuple[int, ...], ...]  # of the models of every group
 
     @classmethod
     def within(cls, arrays: RunArrays, dots: int) -> "ModelGroups":
@@ -109,7 +106,9 @@ class ModelGroups:
     def dots(self, x: np.ndarray, y: np.ndarray) -> Iterator[Dots]:
         """Yield float[G, C] against float[G, C] by kind of shift and shape; what has no number is not drawn."""
         kinds = np.array([condition.kind for condition in self.arrays.conditions])
-        shapes = np.array([self._shape(models) for models in self.groups])
+        possible = [{name for model in models for name in (model.name, model.title)} for models in self.groups]
+        drawn = [[shape for shape in self.shapes if shape in names] for names in possible]
+        shapes = np.array([names[0] if len(names) == 1 else self.shapes[0] for names in drawn])
         known = np.isfinite(x) & np.isfinite(y)
         for kind in dict.fromkeys(kinds.tolist()):
             for shape in dict.fromkeys(shapes.tolist()):
@@ -127,11 +126,6 @@ class ModelGroups:
                 if any(cells.values()):
                     where = {"line": condition.row, "condition": condition.name, "kind": condition.kind}
                     yield names | where | model | cells
-
-    def _shape(self, models: Sequence[Model]) -> str:
-        """Return the shape of a group of models; the first where it joins several."""
-        shapes = {shape for model in models for shape in (model.name, model.title) if shape in self.shapes}
-        return shapes.pop() if len(shapes) == 1 else self.shapes[0]
 
 
 def _common(models: Sequence[Model], name: str):

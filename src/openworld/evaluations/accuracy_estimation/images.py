@@ -12,13 +12,8 @@ from openworld.evaluations.image_selection import DatasetSpec, ImageSelection, p
 
 
 def published_corrupted(clean: DatasetSpec, files: str, condition: str) -> DatasetSpec:
-    """Return the published images of a data set under a condition such as "fog 3", of `files` such as "cifar10-c".
-
-    >>> str(published_corrupted(DatasetSpec("cifar10"), "cifar10-c", "fog 3"))
-    'cifar10-c, fog 3'
-    >>> str(published_corrupted(DatasetSpec("living17", "source"), "imagenet-c", "fog 3"))
-    'living17, source fog 3'
-    """
+    """Return the published images of a data set under a condition such as "fog 3", of `files` such as "cifar10-c"."""
+    # Data sets that have corruptions as domains, such as BREEDS' "source fog 3", are read by these instead.
     own = f"{clean.domain or ''} {condition}".strip()
     known = DATASETS[clean.dataset].domains if clean.dataset in DATASETS else ()
     return DatasetSpec(clean.dataset, own) if own in known else DatasetSpec(files, condition)
@@ -26,39 +21,22 @@ def published_corrupted(clean: DatasetSpec, files: str, condition: str) -> Datas
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """Fields of a spec that say what images there are.
+    """Fields of a spec that say what images there are."""
 
-    Args:
-        sources: data sets whose images are pooled; the class names are those of the first.
-        train_part, shots: what is trained on; shots per class of each source, 0 or None for all images.
-        source_part: the labelled source set, on which estimators are fitted.
-        held_out: the labelled source set is so many images of `train_part` instead, which are not trained on.
-        targets: natural shifts.
-        corruptions: "all", or names of `openworld.datasets.corruptions`; each at all `severities`.
-        corrupted_part: of the sources, what is corrupted.
-        corruption_row: the line of the table of errors in which it counts.
-        cut: side in pixels of the middle square that is cut before an image is corrupted; None for whole images.
-        images: so many of a condition, classes in their shares; 0 or None for all.
-        corrupted_files: a data set that was published corrupted, such as "cifar10-c", whose images are taken in the
-            place of corruptions made here; "" for none. Data sets that have the corruptions as domains, such as
-            BREEDS' "source fog 3", are read by these.
-        made_here: corruptions that are made here all the same, since the published files lack them.
-    """
-
-    sources: tuple[DatasetSpec, ...]
+    sources: tuple[DatasetSpec, ...]  # their images are pooled; the class names are those of the first
     train_part: str = "train"
-    shots: int | None = 16
-    source_part: str = "validation"
-    held_out: int | None = None
-    targets: tuple[TargetSpec, ...] = ()
-    corruptions: tuple[str, ...] | Literal["all"] = ()
-    severities: tuple[int, ...] = SEVERITIES
-    corrupted_part: str = "test"
-    corruption_row: str = "synthetic"
-    cut: int | None = None
-    images: int | None = 1000
-    corrupted_files: str = ""
-    made_here: tuple[str, ...] = ()
+    shots: int | None = 16  # training images per class of each source, 0 or None for all
+    source_part: str = "validation"  # the labelled source set, on which estimators are fitted
+    held_out: int | None = None  # the labelled source set is so many images of `train_part` instead, not trained on
+    targets: tuple[TargetSpec, ...] = ()  # natural shifts
+    corruptions: tuple[str, ...] | Literal["all"] = ()  # names of `openworld.datasets.corruptions`
+    severities: tuple[int, ...] = SEVERITIES  # of every corruption
+    corrupted_part: str = "test"  # of the sources, what is corrupted
+    corruption_row: str = "synthetic"  # the line of the table of errors in which it counts
+    cut: int | None = None  # side in pixels of the middle square cut before corrupting; None for whole images
+    images: int | None = 1000  # so many of a condition, classes in their shares; 0 or None for all
+    corrupted_files: str = ""  # published corrupted, such as "cifar10-c", in the place of corruptions made here
+    made_here: tuple[str, ...] = ()  # corruptions made here all the same, since the published files lack them
 
     @property
     def training(self) -> ImageSelection:
@@ -94,13 +72,13 @@ class Ground:
         home = replace(self._pool(self.corrupted_part), limit=self.images)
         domain = " + ".join(dict.fromkeys(source.domain for source in self.sources if source.domain))
         clean = Condition(self.corruption_row, "", "synthetic", self.sources[0].dataset, domain, images=home)
-        natural = {target: self._natural(target) for target in self.targets}
+        natural = {}
+        for target in self.targets:
+            images = target.images(target.part, names_of=self.names_of, limit=self.images)
+            place = (target.row, target.name, "natural", target.dataset, target.domain or "")
+            natural[target] = Condition(*place, images=images)
         also = (replace(natural[target], row=target.corrupted_row) for target in self.targets if target.corrupted_row)
         return (*natural.values(), *(corrupted for each in (clean, *also) for corrupted in self._corrupt(each)))
-
-    def _natural(self, target: TargetSpec) -> Condition:
-        images = target.images(target.part, names_of=self.names_of, limit=self.images)
-        return Condition(target.row, target.name, "natural", target.dataset, target.domain or "", images=images)
 
     def _corrupt(self, clean: Condition) -> Iterator[Condition]:
         for corruption in self.corruptions:

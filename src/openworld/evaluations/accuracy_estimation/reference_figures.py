@@ -122,10 +122,7 @@ def _examples_chart(record: Record, reference: str, examples: Sequence[Mapping])
 
 
 def alignment_gap(arrays: RunArrays, *, by_kind: bool = False) -> Figure | None:
-    """Return one chart per reference, the gap to the judged model against the gap to the reference (FRAP, Figure 4).
-
-    `by_kind`: natural and synthetic shifts have a chart each. None where no reference was fused.
-    """
+    """Return a chart per reference, gaps to the judged model against gaps to it (Figure 4); None where none is fused."""
     scores = alignment_values(arrays)
     fused = [entity for entity in scores if entity.startswith(FUSED)]
     if not fused:

@@ -60,9 +60,12 @@ def read_results(run: RunFolder) -> tuple[Results, RunArrays]:
     arrays = RunArrays(run)
     bootstrap = CrossedBootstrap(arrays)
     errors = Results(NAME, tuple(_errors(bootstrap)))
-    rows = [*errors, *_lines_won(errors, arrays), *_shifts(arrays), *_severities(arrays), *_coverage(arrays)]
+    winners = [best(errors, arrays, row) for row in arrays.rows]
+    won = {label: float(sum(label in names for names in winners)) for label in arrays.labels}
+    rows = [*errors, *(Result(label, cards.LINES_WON, Value(count)) for label, count in won.items())]
+    rows += [*_shifts(arrays), *_severities(arrays), *_coverage(arrays)]
     rows += [*_thresholds(errors, arrays), *_models(arrays)]
-    rows += [*_calibration(bootstrap), *_temperatures(arrays), *_alignment(bootstrap)]
+    rows += [*_calibration(bootstrap), *_alignment(bootstrap)]
     rows += [*_times(arrays), *(row for _, row in arrays.single if row.metric in SINGLE)]
     return Results(NAME, tuple(rows), tuple(_tests(bootstrap, errors))), arrays
 
@@ -105,12 +108,6 @@ def _errors(bootstrap: CrossedBootstrap) -> Iterator[Result]:
             yield bootstrap.result(label, cards.BIAS, signed, line, NO_ESTIMATE)
             yield from _summarise(label, signed, place, summaries)
         yield Result("", EXPECTED, Value(float(known.sum())), place)
-
-
-def _lines_won(errors: Results, arrays: RunArrays) -> Iterator[Result]:
-    winners = [best(errors, arrays, row) for row in arrays.rows]
-    for label in arrays.labels:
-        yield Result(label, cards.LINES_WON, Value(float(sum(label in names for names in winners))))
 
 
 def _shifts(arrays: RunArrays) -> Iterator[Result]:
@@ -199,7 +196,7 @@ def _times(arrays: RunArrays) -> Iterator[Result]:
 
 
 def _calibration(bootstrap: CrossedBootstrap) -> Iterator[Result]:
-    """Yield calibration errors of judged and of reference models on the targets, by line and over all conditions."""
+    """Yield calibration errors of all models on the targets, and the median temperature that FRAP finds there."""
     arrays = bootstrap.arrays
     kinds = [(CLASSIFIERS, RAW), (CLASSIFIERS, SCALED)]
     kinds += [(name, kind) for name in arrays.references for kind in (RAW, UNSCALED, TTC, *FIXED)]
@@ -223,9 +220,6 @@ def _calibration(bootstrap: CrossedBootstrap) -> Iterator[Result]:
         value = Value(float(values[conditions].mean()), (*drawn, *student(per_seed, CALIBRATION)))
         yield Result(entity, CALIBRATION, value, place, arrays.seeds, per_seed)
 
-
-def _temperatures(arrays: RunArrays) -> Iterator[Result]:
-    """Yield the median temperature that FRAP finds for a reference on unlabelled images."""
     for name in arrays.references:
         values = arrays.read(name, TEMPERATURE)
         for line in arrays.lines if np.isfinite(values).any() else ():
@@ -234,10 +228,7 @@ def _temperatures(arrays: RunArrays) -> Iterator[Result]:
 
 
 def alignment_values(arrays: RunArrays) -> dict[str, np.ndarray]:
-    """Return {prediction: its semantic alignment, float[M, C]}, of references and of their fusion with what is judged.
-
-    Empty where no reference was fused.
-    """
+    """Return {prediction: its semantic alignment, float[M, C]}, of references and of their fusions; {} without any."""
     values = {}
     for name in arrays.references:
         fused = arrays.read(f"{FUSED}{name}", ALIGNMENT)

@@ -27,23 +27,14 @@ CLIP = ReferenceSpec("CLIP", backbone="embedded")
 
 @dataclass(frozen=True, kw_only=True)
 class EstimationSettings:
-    """Fields of a spec of accuracy estimation and of its tasks.
+    """Fields of a spec of accuracy estimation and of its tasks."""
 
-    Args:
-        models: what is judged, over all seeds and checkpoints.
-        references: what FRAP and its kin compare with; the first is that of estimators that name none.
-        estimators: none for all that come with openworld and can be had, as they come.
-        seeds: of training, not negative; every model is trained once per seed, on the same images.
-        resamples: of the bootstrap behind the interval of every estimate; 0 for none.
-        threads: CPU threads of each unit, at least 1; fixed, because the last bits of a sum may depend on it.
-    """
-
-    models: tuple[ModelSpec, ...]
-    references: tuple[ReferenceSpec, ...] = (CLIP,)
-    estimators: tuple[EstimatorSpec, ...] = ()
-    seeds: tuple[int, ...] = (0, 1, 10)
-    resamples: int = 0
-    threads: int = 1
+    models: tuple[ModelSpec, ...]  # what is judged, over all seeds and checkpoints
+    references: tuple[ReferenceSpec, ...] = (CLIP,)  # the first is that of estimators that name none
+    estimators: tuple[EstimatorSpec, ...] = ()  # none for all that come with openworld and can be had, as they come
+    seeds: tuple[int, ...] = (0, 1, 10)  # of training, not negative; once per seed, on the same images
+    resamples: int = 0  # of the bootstrap behind the interval of every estimate; 0 for none
+    threads: int = 1  # of each unit, at least 1; fixed, because the last bits of a sum may depend on it
 
 
 @dataclass(frozen=True, kw_only=True)

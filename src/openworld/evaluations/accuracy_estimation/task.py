@@ -45,15 +45,13 @@ class AccuracyTask(EstimationSettings):
 
     @property
     def partners(self) -> tuple[Checkpoint, ...]:
-        """Its own next seed, its further seeds, then the other models, all at the same place in their checkpoints.
-
-        A model with fewer checkpoints takes part with its last one.
-        """
+        """Its own next seed, its further seeds, then the other models, all at the same place in their checkpoints."""
         place = self.seeds.index(self.seed)
         seeds = (*self.seeds[place + 1 :], *self.seeds[:place])
         others = (*range(self.model + 1, len(self.models)), *range(self.model))
         pairs = [(self.model, seed) for seed in seeds]
         pairs += [(model, seed) for model in others for seed in (self.seed, *seeds)]
+        # A model with fewer checkpoints takes part with its last one.
         last = [len(model.checkpoints) - 1 for model in self.models]
         return tuple(self._everyone[model, seed, min(self.checkpoint, last[model])] for model, seed in pairs)
 

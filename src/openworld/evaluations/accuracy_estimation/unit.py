@@ -54,7 +54,7 @@ def evaluate(task: AccuracyTask, machine: Machine) -> UnitResult:
         tables.append(with_names(image_table(target, scale, number), images.classnames, images.path_of))
 
     examples = [*_reference_examples(task, first, scale, machine)] if task.is_first else []
-    thumbnails = dict((*_thumbnails(task, tables), *_example_thumbnails(task, examples))) if task.is_first else {}
+    thumbnails = dict(_thumbnails(task, tables, examples)) if task.is_first else {}
     return UnitResult(
         outputs={"images": {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}},
         metrics=to_json(model | _facts(task, source, machine) | {"notes": notes, "examples": examples}),
@@ -103,21 +103,21 @@ def _facts(task: AccuracyTask, source: Answers, machine: Machine) -> dict[str, A
     }
 
 
-def _thumbnails(task: AccuracyTask, tables: list[dict]) -> Iterator[tuple[str, bytes]]:
-    """Yield a thumbnail or two of every condition, in a folder by its number; the same places of all."""
+def _thumbnails(task: AccuracyTask, tables: list[dict], examples: list[Mapping]) -> Iterator[tuple[str, bytes]]:
+    """Yield one or two of every condition, the same places of all, in folders by number, and those of examples."""
     for number, (condition, table) in enumerate(zip(task.ground.conditions, tables, strict=True)):
         images, rows = condition.images.load(), table["id"]
         for place in (1, 2) if condition.kind == "natural" else (1,):
             row = int(rows[len(rows) * place // 3])
             yield f"{THUMBNAILS}/{number}/{row}.png", thumbnail(images.image(row))
+    images = task.ground.conditions[0].images.load()
+    for number in sorted({example["id"] for example in examples}):
+        yield f"{EXAMPLES}/{number}.png", thumbnail(images.image(number))
 
 
 def _reference_examples(task: AccuracyTask, target: Answers, scale: float, machine: Machine) -> Iterator[dict]:
-    """Yield what every reference that is a model says of the same images, before and after calibration (Figure 2).
-
-    `raw` are probabilities as softmax of bare similarities, `own` at the reference's own temperature, and `calibrated`
-    at test time, of the likeliest classes, the likeliest first.
-    """
+    """Yield what every reference that is a model says of the same images, before and after calibration (Figure 2)."""
+    # Softmax of bare similarities (raw), at the reference's own temperature, and calibrated at test time.
     images = task.ground.conditions[0].images.load()
     models = [reference for reference in task.references if reference.is_model]
     places = _example_places(target.outputs[models[0].name].reference, target.labels) if models else []
@@ -145,9 +145,3 @@ def _example_places(similarities: np.ndarray, labels: np.ndarray) -> np.ndarray:
     _, first = np.unique(labels[known], return_index=True)
     spread = np.unique(np.linspace(0, len(first) - 1, min(SHOWN, len(first))).round().astype(int))
     return known[first[spread]]
-
-
-def _example_thumbnails(task: AccuracyTask, examples: list[Mapping]) -> Iterator[tuple[str, bytes]]:
-    images = task.ground.conditions[0].images.load()
-    for number in sorted({example["id"] for example in examples}):
-        yield f"{EXAMPLES}/{number}.png", thumbnail(images.image(number))

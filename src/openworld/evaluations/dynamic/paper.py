@@ -27,10 +27,8 @@ def scenario_runs(runs: Sequence[PaperRun], wanted: PaperTable) -> tuple[PlacedR
 
 
 def rows(wanted: PaperTable, runs: Sequence[PaperRun]) -> Iterator[PaperRow]:
-    """Yield the numbers of the mean curve over the seeds, and ranks over its levels, run by run.
-
-    Of a table of several data sets (Tables 6 to 9): their averages, and ranks over all pairs of data set and level.
-    """
+    """Yield the numbers of the mean curve over the seeds, and ranks over its levels, run by run."""
+    # Of a table of several data sets (Tables 6 to 9): their averages, and ranks over all pairs of data set and level.
     placed = scenario_runs(runs, wanted)
     if len(wanted.datasets) > 1 and placed:
         datasets = tuple(dataset for dataset, _, _ in placed)

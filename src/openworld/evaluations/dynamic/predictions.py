@@ -88,19 +88,14 @@ def predict_views(
 def predict_view(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> ViewPredictions:
     """Predict one view from its own text bank: nothing is sliced. What `predict_views` must equal."""
     base, new = _sides(run, view)
-    if not len(base):
-        return ViewPredictions(view, _among_new(fitted, pool, run, view), None)
+    if not len(base):  # no name in the view was trained on, though a text bank wants a base name
+        if fitted.learner.depends_on_other_names:  # a further name would matter: all are given as base names
+            return ViewPredictions(view, pool.answer(fitted, view.images, view.classes, run.new[:0]).logits, None)
+        return ViewPredictions(view, pool.answer(fitted, view.images, run.base[:1], view.classes).logits[:, 1:], None)
     answer = pool.answer(fitted, view.images, base, new)
     if not len(new):
         return ViewPredictions(view, answer.logits if answer.base_logits is None else answer.base_logits, None)
     return ViewPredictions(view, answer.logits, answer.baseness)
-
-
-def _among_new(fitted: FittedLearner, pool: ImagePool, run: ScenarioRun, view: View) -> np.ndarray:
-    """float32[n, c] where no name in the view was trained on, though a text bank wants a base name."""
-    if fitted.learner.depends_on_other_names:  # a further name would matter: all are given as base names
-        return pool.answer(fitted, view.images, view.classes, run.new[:0]).logits
-    return pool.answer(fitted, view.images, run.base[:1], view.classes).logits[:, 1:]
 
 
 def _predictions(

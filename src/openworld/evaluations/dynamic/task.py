@@ -27,20 +27,13 @@ DATA = {"distribution-shift": "variants", "co-evolution": "others"} | dict.fromk
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicSettings:
-    """Fields of a spec of dynamic scenarios and of its tasks.
+    """Fields of a spec of dynamic scenarios and of its tasks."""
 
-    Args:
-        levels: of change, increasing, in [0, 1].
-        class_limit, image_limit: most classes and images of a view in co-evolution.
-        shift_limit: most images of a view in a distribution shift; left out, as many as the smaller side has.
-        shots: training images of each class, at least 1.
-    """
-
-    levels: tuple[float, ...] = scenarios.LEVELS
-    class_limit: int = 100
-    image_limit: int = 10_000
-    shift_limit: int | None = None
-    shots: int = 16
+    levels: tuple[float, ...] = scenarios.LEVELS  # of change, increasing, in [0, 1]
+    class_limit: int = 100  # most classes of a view in co-evolution
+    image_limit: int = 10_000  # and most images
+    shift_limit: int | None = None  # most images of a view in a distribution shift; None for all of the smaller side
+    shots: int = 16  # training images of each class, at least 1
 
 
 @dataclass(frozen=True)

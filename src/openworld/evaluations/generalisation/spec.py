@@ -21,25 +21,17 @@ from openworld.learners import PublishedSetting
 
 @dataclass(frozen=True, kw_only=True)
 class GeneralisationSettings:
-    """Fields of a spec of generalisation and of its tasks.
+    """Fields of a spec of generalisation and of its tasks."""
 
-    Args:
-        source: its base classes are tuned on: the first ceil(n / 2) in label order, or those that it names.
-        variants: each shows some or all of the source's classes, under the same names, in other images.
-        wordnet: a class is a base class of the source, too, if its name is one that WordNet gives that class; the names
-            of ImageNet's classes in WordNet come along, and a source without WordNet ids is compared by its own names.
-        shots: training images of each base class, at least 1.
-        sentences: in whose sentence the new names of another data set stand: its own ("target": "a centered satellite
-            photo of {}.", as in the paper's appendix C.4), or the source's ("source").
-        keep_learners: keep what was learned in the run's folder, for `openworld predict`.
-    """
-
-    source: DatasetSpec = DatasetSpec("emoji-concepts")
-    variants: tuple[DatasetSpec, ...] = ()
+    source: DatasetSpec = DatasetSpec("emoji-concepts")  # its first ceil(n / 2) classes, or those it names, are base
+    variants: tuple[DatasetSpec, ...] = ()  # some or all of the source's classes, under the same names, in other images
+    # A class is a base class of the source, too, if its name is one that WordNet gives that class; the names of
+    # ImageNet's classes in WordNet come along, and a source without WordNet ids is compared by its own names.
     wordnet: bool = True
-    shots: int = 16
+    shots: int = 16  # training images of each base class, at least 1
+    # In whose sentence the new names of another data set stand: its own (the paper, appendix C.4), or the source's.
     sentences: Literal["target", "source"] = "target"
-    keep_learners: bool = True
+    keep_learners: bool = True  # in the run's folder, for `openworld predict`
 
 
 @dataclass(frozen=True)

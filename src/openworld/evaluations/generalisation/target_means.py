@@ -20,7 +20,6 @@ from openworld.results.join import mean_of
 NOUNS = {"variant": "variant", "other": "other data set"}
 """Kind of target -> what targets of it are called."""
 
-
 ONCE = ("tuned_parameters", "fit_seconds", "score_seconds")
 """What is the same at every target, or nearly."""
 
@@ -36,11 +35,7 @@ class TargetMean:
 
     @property
     def counted(self) -> str:
-        """How many targets there are.
-
-        >>> TargetMean("other", None, (None, None), None).counted
-        '2 other data sets'
-        """
+        """How many targets there are, such as "2 other data sets"."""
         return counted(len(self.targets), NOUNS[self.kind])
 
 

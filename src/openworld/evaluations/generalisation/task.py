@@ -98,12 +98,7 @@ def summary(spec: GeneralisationSpec) -> list[str]:
 
 
 def split_as(source: ClassSplit, names: Sequence[str], left_out: Sequence[str] = ()) -> ClassSplit:
-    """Return the classes of a variant, base and new as they are in the source.
-
-    Args:
-        source: its class names, base and new.
-        names: of the variant's classes: some or all of them.
-        left_out: classes of the source that are neither; a variant's are neither, too.
+    """Return the classes of a variant, base and new as they are in the source; those `left_out` of it are neither.
 
     >>> cut = split_as(ClassSplit.of(("cat", "dog", "owl", "hen")), ("hen", "dog", "cat"))
     >>> cut.base.tolist(), cut.new_names

@@ -45,8 +45,11 @@ def evaluate(task: GeneralisationTask, machine: Machine) -> UnitResult:
         rows += recognition_rows(table, task.learner.label, where=where)
         shared += image_counts(table, where)
     learned = {f"learner/{name}": content for name, content in fitted.files().items()} if task.keep_learners else {}
+    named = [_named(task, images, table) for images, table in zip(targets, tables, strict=True)]
+    places = np.repeat(np.arange(len(named), dtype=np.int16), [len(table["id"]) for table in named])
+    stacked = {"target": places} | {name: np.concatenate([table[name] for table in named]) for name in named[0]}
     return UnitResult(
-        outputs={"images": _stacked(list(map(partial(_named, task), targets, tables)))},
+        outputs={"images": stacked},
         metrics=to_json(facts),
         attachments=rows_of_unit("generalisation", rows, seed=task.seed, shared=shared)
         | dict(_images(task, targets, tables))
@@ -63,12 +66,6 @@ def _named(task: GeneralisationTask, images: EncodedTarget, table: dict[str, np.
         return task.sources[part].load().path_of(row)
 
     return with_names(table, images.split.names, path_of)
-
-
-def _stacked(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """All tables one behind the other, with the number of the target in a further column."""
-    target = np.repeat(np.arange(len(tables), dtype=np.int16), [len(table["id"]) for table in tables])
-    return {"target": target} | {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
 def _images(task: GeneralisationTask, targets: list[EncodedTarget], tables: list[dict]) -> Iterator[tuple[str, bytes]]:
